@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,35 +16,35 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"github.com/muster-project/muster/kube/machinepool/counts"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
-// BenchmarkNodeReferences is what a pass over a pool of 100 costs to find its nodes, in clusters of several sizes, in the
-// cache that controllers use. It should depend on the pool's size alone.
+// BenchmarkNodeReferences measures how a pass over a pool of 100 finds its Nodes, in clusters of several sizes, in the cache that
+// controllers use. The cost should depend only on the size of the pool.
 func BenchmarkNodeReferences(b *testing.B) {
 	for _, size := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("of_%d_nodes", size), func(b *testing.B) {
 			reader := cachedNodes(b, size)
-			p := &pass{pool: aPool(100)}
+			pool := aPool(100)
 			for i := range 100 {
-				p.pool.Spec.ProviderIDList = append(p.pool.Spec.ProviderIDList, fmt.Sprintf("aws:///zone-a/i-%05d", i*size/100))
+				pool.Spec.ProviderIDList = append(pool.Spec.ProviderIDList, fmt.Sprintf("aws:///zone-a/i-%05d", i*size/100))
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				found, err := nodes.ByProviderKeys(b.Context(), reader, nodes.Keys(p.pool.Spec.ProviderIDList))
+				found, err := nodes.ByProviderKeys(b.Context(), reader, nodes.Keys(pool.Spec.ProviderIDList))
 				if err != nil {
 					b.Fatal(err)
 				}
-				p.count(found)
-				if len(p.facts.Nodes.Refs) != 100 {
-					b.Fatalf("want 100 references, got %d", len(p.facts.Nodes.Refs))
+				if counted, _ := counts.Nodes(pool, found, counts.Machines{}, time.Now()); len(counted.Refs) != 100 {
+					b.Fatalf("want 100 references, got %d", len(counted.Refs))
 				}
 			}
 		})
 	}
 }
 
-// cachedNodes is a controller's cache of a cluster with so many nodes.
+// cachedNodes returns a controller's cache of a cluster with a number of Nodes.
 func cachedNodes(b *testing.B, size int) cache.Cache {
 	b.Helper()
 	list := &corev1.NodeList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}, ListMeta: metav1.ListMeta{ResourceVersion: "1"}}

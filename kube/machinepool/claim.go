@@ -7,11 +7,13 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/kube/steps"
 )
 
-// claim ties the pool to its Cluster and makes sure that it can't go before what it owns. It is written before anything
-// else is done, and only when something is missing.
-func (r *Reconciler) claim(ctx context.Context, p *pass) result {
+// claim labels the pool with its Cluster, makes the Cluster its owner and adds the finalizer, so that the pool cannot be deleted before
+// what it owns. It is written before anything else is done, and only if something is missing.
+func (r *Reconciler) claim(ctx context.Context, p *pass) steps.Result {
 	if p.pool.Labels == nil {
 		p.pool.Labels = map[string]string{}
 	}
@@ -22,11 +24,11 @@ func (r *Reconciler) claim(ctx context.Context, p *pass) result {
 			APIVersion: clusterv1.GroupVersion.String(), Kind: clusterKind, Name: p.cluster.Name, UID: p.cluster.UID,
 		}))
 	}
-	if err := r.writeObject(ctx, p); err != nil {
-		// Nothing may be taken over for a pool that could vanish without giving it back.
-		return result{err: err, stop: true}
+	if err := writeObject(ctx, r.Client, p); err != nil {
+		// Nothing may be taken over for a pool that could be deleted without releasing it.
+		return steps.Result{Err: err, Stopped: true}
 	}
-	return goOn()
+	return steps.Continue()
 }
 
 const clusterKind = "Cluster"

@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/kube/drain"
 )
 
-// The tests of this file are named for the defects that were found in machine pool controllers of the field.
+// The tests of this file are named after defects that were found in other machine pool controllers.
 
 const (
 	id1 = "aws:///zone-a/i-1"
@@ -22,7 +22,7 @@ const (
 	id3 = "aws:///zone-a/i-3"
 )
 
-// running is a world with a pool of two that has settled with both nodes Ready.
+// running returns a settled world with a pool of two whose Nodes are Ready.
 func running(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
@@ -34,7 +34,7 @@ func running(t *testing.T) *world {
 	return w
 }
 
-func TestDefectA_FailuresOfProvidersAreShownAndTakenBack(t *testing.T) {
+func TestDefectA_ProviderFailuresAreReportedAndCleared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
 	w.changeInfra(func(o map[string]any) {
@@ -44,7 +44,7 @@ func TestDefectA_FailuresOfProvidersAreShownAndTakenBack(t *testing.T) {
 	w.settled()
 	d := w.pool().Status.Deprecated.V1Beta1
 	if d.FailureReason == nil || *d.FailureReason != "CreateError" || d.FailureMessage == nil || !strings.Contains(*d.FailureMessage, "no subnet") {
-		t.Errorf("failure: want CreateError with the provider's words, got %v %v", d.FailureReason, d.FailureMessage)
+		t.Errorf("failure: want CreateError with the provider's message, got %v %v", d.FailureReason, d.FailureMessage)
 	}
 	w.changeInfra(func(o map[string]any) {
 		unstructured.RemoveNestedField(o, "status", "failureReason")
@@ -52,7 +52,7 @@ func TestDefectA_FailuresOfProvidersAreShownAndTakenBack(t *testing.T) {
 	})
 	w.settled()
 	if d := w.pool().Status.Deprecated.V1Beta1; d.FailureReason != nil || d.FailureMessage != nil {
-		t.Errorf("failure that was taken back: want none, got %v %v", d.FailureReason, d.FailureMessage)
+		t.Errorf("failure that is no longer reported: want none, got %v %v", d.FailureReason, d.FailureMessage)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestDefectB_EitherContractProvisions(t *testing.T) {
 	}
 }
 
-func TestDefectC_NodesGoWithThePool(t *testing.T) {
+func TestDefectC_NodesAreDeletedWithThePool(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.node("other", "aws:///zone-a/i-9", true)
@@ -91,7 +91,7 @@ func TestDefectC_NodesGoWithThePool(t *testing.T) {
 	wantAll(t, "nodes after the pool", w.nodeNames(), []string{"other"})
 }
 
-func TestDefectE_CountsAreOfNodesNotOfInstances(t *testing.T) {
+func TestDefectE_CountsAreOfNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(3), aConfig(), anInfra(id1, id2, id3)})
 	w.changeInfra(func(o map[string]any) { _ = unstructured.SetNestedField(o, int64(1), "status", "upToDateReplicas") })
@@ -102,22 +102,22 @@ func TestDefectE_CountsAreOfNodesNotOfInstances(t *testing.T) {
 	want(t, "message", w.message(clusterv1.MachinesReadyCondition), "no node yet for "+id1+", "+id2+", "+id3)
 }
 
-func TestDefectE_UpToDateIsOfWhatCanBeCompared(t *testing.T) {
+func TestDefectE_UpToDateWithoutAReportedCount(t *testing.T) {
 	t.Parallel()
-	const basis = "compared by Kubernetes version alone, for TestMachinePool infra reports no status.upToDateReplicas"
+	const basis = "only the Kubernetes version was compared, because TestMachinePool infra reports no status.upToDateReplicas"
 	for name, tc := range map[string]struct {
 		reason, wanted, first string
 		second                bool
 		counts                [3]int32
 		state, message        string
 	}{
-		"nothing to compare": {"a pool without a version says nothing of its machines", "", "v1.36.0", true, [3]int32{2, 2, -1},
+		"nothing to compare": {"nothing can be compared in a pool without a version", "", "v1.36.0", true, [3]int32{2, 2, -1},
 			"Unknown UpToDateUnknown", "TestMachinePool infra reports no status.upToDateReplicas"},
 		"all": {"every node runs the version", "v1.36.0", "v1.36.0", true, [3]int32{2, 2, 2}, "True UpToDate", basis},
 		"one is behind": {"a node of another version is not up to date whatever else is equal", "v1.36.0", "v1.35.4", true, [3]int32{2, 2, 1},
-			"False NotUpToDate", "1 of 2 machines are up to date, not so n1 (v1.35.4); " + basis},
-		"one has no node": {"what has not joined can't be compared", "v1.36.0", "v1.36.0", false, [3]int32{1, 1, 1},
-			"Unknown UpToDateUnknown", "1 of 2 machines are up to date, not known of " + id2 + "; " + basis},
+			"False NotUpToDate", "1 of 2 machines are up to date; outdated: n1 (v1.35.4); " + basis},
+		"one has no node": {"an instance without a Node cannot be compared", "v1.36.0", "v1.36.0", false, [3]int32{1, 1, 1},
+			"Unknown UpToDateUnknown", "1 of 2 machines are up to date; unknown: " + id2 + "; " + basis},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -136,13 +136,13 @@ func TestDefectE_UpToDateIsOfWhatCanBeCompared(t *testing.T) {
 			want(t, tc.reason, w.message(clusterv1.MachinesUpToDateCondition), tc.message)
 			w.lose(clustercache.HealthCheckingState{ConsecutiveFailures: 1})
 			if w.pass(); len(w.writes) != 0 {
-				t.Errorf("a connection that is lost for a moment: want nothing written, got %v", w.writes)
+				t.Errorf("an interrupted connection: want nothing written, got %v", w.writes)
 			}
 		})
 	}
 }
 
-func TestDefectE_WhatIsDrainedIsNotAvailable(t *testing.T) {
+func TestDefectE_DrainingNodesAreNotAvailable(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.changeNode("n1", func(n *corev1.Node) {
@@ -153,12 +153,12 @@ func TestDefectE_WhatIsDrainedIsNotAvailable(t *testing.T) {
 	w.settled()
 	want(t, "ready, available, up to date", w.counts(), [3]int32{2, 1, 2})
 	want(t, "Available", w.message(clusterv1.AvailableCondition), "1 of 2 replicas are available: drained or being deleted: n1")
-	want(t, "phase: one is missing, and the condition ScalingUp says so", w.pool().Status.Phase, "Provisioned")
+	want(t, "phase: one is missing, and the condition ScalingUp is true", w.pool().Status.Phase, "Provisioned")
 	want(t, "MachinesReady", w.condition(clusterv1.MachinesReadyCondition), "True Ready")
-	want(t, "unavailable of the older kind", w.pool().Status.Deprecated.V1Beta1.UnavailableReplicas, 1)
+	want(t, "unavailable of v1beta1", w.pool().Status.Deprecated.V1Beta1.UnavailableReplicas, 1)
 }
 
-func TestDefectF_ReferencesNameOnlyNodesOfInstancesThatAreListed(t *testing.T) {
+func TestDefectF_NodeRefsAreOfListedInstances(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.changeInfra(func(o map[string]any) {
@@ -167,16 +167,16 @@ func TestDefectF_ReferencesNameOnlyNodesOfInstancesThatAreListed(t *testing.T) {
 	w.settled()
 	wantAll(t, "references", w.refs(), []string{})
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
-	// The instances are gone, so their kubelets fall silent: only then are their Nodes removed.
-	wantAll(t, "nodes that are Ready still", w.nodeNames(), []string{"n1", "n2"})
+	// The instances are gone, so their kubelets stop reporting: only then are their Nodes deleted.
+	wantAll(t, "nodes that are still Ready", w.nodeNames(), []string{"n1", "n2"})
 	for _, n := range []string{"n1", "n2"} {
 		w.changeNode(n, func(n *corev1.Node) { setReady(n, false, w.clock) })
 	}
 	w.settled()
-	wantAll(t, "nodes that fell silent", w.nodeNames(), []string{})
+	wantAll(t, "nodes that are no longer Ready", w.nodeNames(), []string{})
 }
 
-func TestDefectH_APoolOfALostClusterIsLetGo(t *testing.T) {
+func TestDefectH_PoolOfAnUnreachableClusterIsDeleted(t *testing.T) {
 	t.Parallel()
 	none, ten := int32(0), int32(10)
 	for name, tc := range map[string]struct {
@@ -186,8 +186,8 @@ func TestDefectH_APoolOfALostClusterIsLetGo(t *testing.T) {
 		late    time.Duration
 		limit   string
 	}{
-		"no limit": {"a pool without limit waits for a cluster that may come back, but not for ever", &none, 5 * time.Minute, 11 * time.Minute,
-			"; nodeDeletionTimeoutSeconds is 0: tried for as long as it takes, unless the cluster is out of reach for 10m0s"},
+		"no limit": {"a pool without a time limit waits for a cluster that may come back, but not for ever", &none, 5 * time.Minute, 11 * time.Minute,
+			"; nodeDeletionTimeoutSeconds is 0: retrying without a time limit, unless the cluster is unreachable for 10m0s"},
 		"limit":       {"the limit counts from when the infrastructure was gone", &ten, 5 * time.Second, 11 * time.Second, ""},
 		"unset limit": {"the default is the webhook's", nil, 5 * time.Second, 11 * time.Second, ""},
 	} {
@@ -198,7 +198,7 @@ func TestDefectH_APoolOfALostClusterIsLetGo(t *testing.T) {
 			w.delete()
 			w.settled()
 			disconnected(w)
-			// The cloud takes its time: none of it counts.
+			// The time that the cloud takes does not count.
 			w.clock = w.clock.Add(time.Hour)
 			w.settled()
 			w.finish(infraGVK, "infra")
@@ -213,19 +213,19 @@ func TestDefectH_APoolOfALostClusterIsLetGo(t *testing.T) {
 				t.Errorf("%s: want a time to look again, got none", tc.reason)
 			}
 			want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True DeletingNode")
-			want(t, "message", w.message(clusterv1.DeletingCondition), "Nodes are left to be removed: The connection to Cluster c1 is down"+tc.limit)
+			want(t, "message", w.message(clusterv1.DeletingCondition), "Waiting for nodes to be deleted: The connection to Cluster c1 is down"+tc.limit)
 			w.events()
 			w.clock = w.clock.Add(tc.late)
 			w.pass()
 			if w.pool() != nil {
 				t.Errorf("%s: want the pool gone, got %s", tc.reason, w.message(clusterv1.DeletingCondition))
 			}
-			wantAll(t, "events", w.events(), []string{"Warning NodesLeft Nodes are left in Cluster c1: The connection to Cluster c1 is down"})
+			wantAll(t, "events", w.events(), []string{"Warning NodesLeft Gave up deleting nodes in Cluster c1: The connection to Cluster c1 is down"})
 		})
 	}
 }
 
-func TestDefectI_SizesOfAnotherAreFollowed(t *testing.T) {
+func TestDefectI_ExternallyManagedSizeIsFollowed(t *testing.T) {
 	t.Parallel()
 	pool := aPool(3)
 	pool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "external-autoscaler"}
@@ -243,7 +243,7 @@ func TestDefectI_SizesOfAnotherAreFollowed(t *testing.T) {
 	want(t, "phase with five of five", w.pool().Status.Phase, "Running")
 }
 
-func TestDefectJ_NodesThatFallSilentAreSeen(t *testing.T) {
+func TestDefectJ_UnreadyNodesAreCounted(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	for _, n := range []string{"n1", "n2"} {
@@ -254,11 +254,11 @@ func TestDefectJ_NodesThatFallSilentAreSeen(t *testing.T) {
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
 	want(t, "Available", w.condition(clusterv1.AvailableCondition), "False NotAvailable")
 	want(t, "message", w.message(clusterv1.AvailableCondition), "0 of 2 replicas are available: not Ready: n1 (KubeletNotReady), n2 (KubeletNotReady)")
-	want(t, "Ready of the older kind", w.older(clusterv1.ReadyV1Beta1Condition), "False")
+	want(t, "Ready of v1beta1", w.older(clusterv1.ReadyV1Beta1Condition), "False")
 	wantAll(t, "references", w.refs(), []string{"n1", "n2"})
 }
 
-func TestDefectK_AvailabilityComesWithTime(t *testing.T) {
+func TestDefectK_AvailableAfterMinReadySeconds(t *testing.T) {
 	t.Parallel()
 	pool, minute := aPool(1), int32(60)
 	pool.Spec.Template.Spec.MinReadySeconds = &minute
@@ -267,16 +267,16 @@ func TestDefectK_AvailabilityComesWithTime(t *testing.T) {
 	w.clock = w.clock.Add(20 * time.Second)
 	res := w.settled()
 	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 0, 1})
-	want(t, "next look", res.RequeueAfter, 40*time.Second)
+	want(t, "next pass", res.RequeueAfter, 40*time.Second)
 	want(t, "Available", w.message(clusterv1.AvailableCondition), "0 of 1 replicas are available: Ready for less than minReadySeconds: n1")
 	w.clock = w.clock.Add(res.RequeueAfter)
 	res = w.settled()
 	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 1, 1})
-	want(t, "next look", res.RequeueAfter, 0)
+	want(t, "next pass", res.RequeueAfter, 0)
 	want(t, "Available", w.condition(clusterv1.AvailableCondition), "True Available")
 }
 
-func TestDefectL_NodesAreRepaired(t *testing.T) {
+func TestDefectL_NodeMetadataIsRestored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
 	n := w.node("n1", id1, true)
@@ -302,10 +302,10 @@ func TestDefectL_NodesAreRepaired(t *testing.T) {
 	}
 	check("when it joins")
 	w.changeNode("n1", func(n *corev1.Node) { n.Annotations = nil })
-	check("when somebody took them away")
+	check("when another client removed them")
 }
 
-func TestDefectM_AProvisionedPoolStaysProvisioned(t *testing.T) {
+func TestDefectM_ProvisionedPoolStaysProvisioned(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.changeInfra(func(o map[string]any) {
@@ -316,11 +316,11 @@ func TestDefectM_AProvisionedPoolStaysProvisioned(t *testing.T) {
 	want(t, "phase", w.pool().Status.Phase, "Running")
 	want(t, "provisioned", *w.pool().Status.Initialization.InfrastructureProvisioned, true)
 	want(t, "Available", w.condition(clusterv1.AvailableCondition), "True Available")
-	want(t, "Ready of the older kind", w.older(clusterv1.ReadyV1Beta1Condition), "True")
-	want(t, "what is said about it", w.message(clusterv1.InfrastructureReadyCondition), "TestMachinePool infra was ready, and now reports that it is not provisioned")
+	want(t, "Ready of v1beta1", w.older(clusterv1.ReadyV1Beta1Condition), "True")
+	want(t, "InfrastructureReady", w.message(clusterv1.InfrastructureReadyCondition), "TestMachinePool infra was ready, and now reports that it is not provisioned")
 }
 
-func TestDefectP_APausedDeletionSaysSo(t *testing.T) {
+func TestDefectP_PausedDeletionIsReported(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	yes, no := true, false
@@ -332,7 +332,7 @@ func TestDefectP_APausedDeletionSaysSo(t *testing.T) {
 	w.settled()
 	want(t, "phase", w.pool().Status.Phase, "Deleting")
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True Paused")
-	want(t, "Deleting", w.message(clusterv1.DeletingCondition), "Deletion waits while the pool is paused: Cluster spec.paused is set to true")
+	want(t, "Deleting", w.message(clusterv1.DeletingCondition), "Deletion is blocked while the pool is paused: Cluster spec.paused is set to true")
 	if o := w.get(infraGVK, "infra"); !o.GetDeletionTimestamp().IsZero() {
 		t.Error("infrastructure: want it left alone while paused, got it being deleted")
 	}
@@ -342,7 +342,7 @@ func TestDefectP_APausedDeletionSaysSo(t *testing.T) {
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
 }
 
-func TestDefectQ_AnInstanceThatIsListedTwiceCountsOnce(t *testing.T) {
+func TestDefectQ_InstanceListedTwiceCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(3), aConfig(), anInfra(id1, "aws:////i-1", id2)})
 	w.changeInfra(func(o map[string]any) { _ = unstructured.SetNestedField(o, int64(3), "status", "replicas") })
@@ -354,7 +354,7 @@ func TestDefectQ_AnInstanceThatIsListedTwiceCountsOnce(t *testing.T) {
 	want(t, "phase", w.pool().Status.Phase, "Provisioned")
 }
 
-func TestDefectR_NodesThatWereRemovedAreNotCounted(t *testing.T) {
+func TestDefectR_DeletedNodesAreNotCounted(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	if err := w.wl.DeleteAllOf(t.Context(), &corev1.Node{}); err != nil {

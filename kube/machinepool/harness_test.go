@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/muster-project/muster/kube/machinepool/workload"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
@@ -39,7 +40,7 @@ var (
 	kubeadmGVK = schema.GroupVersionKind{Group: "bootstrap.cluster.x-k8s.io", Version: "v1beta2", Kind: "KubeadmConfig"}
 )
 
-// world is a management cluster and a workload cluster in memory, with a clock that stands still until it is moved.
+// world is a management cluster and a workload cluster in memory, with a clock that the test moves.
 type world struct {
 	t         *testing.T
 	scheme    *runtime.Scheme
@@ -63,9 +64,9 @@ func (l lost) GetHealthCheckingState(context.Context, client.ObjectKey) clusterc
 	return l.state
 }
 
-// disconnected takes away the connection to the workload cluster, for so long that it is no passing matter.
+// disconnected removes the connection to the workload cluster for longer than the grace period.
 func disconnected(w *world) {
-	w.lose(clustercache.HealthCheckingState{ConsecutiveFailures: connectionTries})
+	w.lose(clustercache.HealthCheckingState{ConsecutiveFailures: workload.ConnectionTries})
 }
 
 func (w *world) lose(state clustercache.HealthCheckingState) {
@@ -73,11 +74,11 @@ func (w *world) lose(state clustercache.HealthCheckingState) {
 }
 
 func (w *world) connect() {
-	w.r.ClusterCache = clustercache.NewFakeClusterCache(w.wl, clusterKey, nodeWatch)
+	w.r.ClusterCache = clustercache.NewFakeClusterCache(w.wl, clusterKey, workload.WatchName)
 }
 
-// tracker keeps objects without managed fields, which no test here looks at: the fake client's own tracker maps every kind of the scheme
-// anew at each write.
+// tracker stores objects without managed fields, which no test here reads: the default tracker of the fake client maps every kind of the
+// scheme at each write.
 func (w *world) tracker() clienttesting.ObjectTracker {
 	return clienttesting.NewObjectTracker(w.scheme, serializer.NewCodecFactory(w.scheme).UniversalDecoder())
 }
@@ -177,7 +178,7 @@ func aConfig() *unstructured.Unstructured {
 	return object(configGVK, "boot", nil, map[string]any{"initialization": map[string]any{"dataSecretCreated": true}, "dataSecretName": "boot-data"})
 }
 
-// anInfra is a provisioned infrastructure with the given instances.
+// anInfra returns a provisioned infrastructure object with the given instances.
 func anInfra(ids ...string) *unstructured.Unstructured {
 	list := make([]any, len(ids))
 	for i, id := range ids {
@@ -209,7 +210,7 @@ func setReady(n *corev1.Node, ready bool, since time.Time) {
 	n.Status.Conditions = []corev1.NodeCondition{c}
 }
 
-// change changes an object of either cluster behind the controller's back.
+// change changes an object of either cluster without the controller.
 func change[O client.Object](w *world, c client.Client, key client.ObjectKey, o O, how func(O)) {
 	w.t.Helper()
 	if err := c.Get(w.t.Context(), key, o); err != nil {
@@ -271,7 +272,7 @@ func (w *world) settled() ctrl.Result {
 	return ctrl.Result{}
 }
 
-// pool is the pool as it is stored; nil when it is gone.
+// pool returns the stored pool; nil if it is gone.
 func (w *world) pool() *clusterv1.MachinePool {
 	w.t.Helper()
 	pool := &clusterv1.MachinePool{}
@@ -310,7 +311,7 @@ func (w *world) nodeNames() []string {
 	return names
 }
 
-// counts are ready, available and up-to-date replicas; -1 is unknown.
+// counts returns ready, available and up-to-date replicas; -1 is unknown.
 func (w *world) counts() [3]int32 {
 	s := w.pool().Status
 	one := func(p *int32) int32 {
@@ -330,7 +331,7 @@ func (w *world) refs() []string {
 	return names
 }
 
-// condition of the pool as status and reason, such as "False NotReady".
+// condition returns a condition of the pool as status and reason, such as "False NotReady".
 func (w *world) condition(t string) string {
 	w.t.Helper()
 	c := meta.FindStatusCondition(w.pool().Status.Conditions, t)
@@ -385,7 +386,7 @@ func wantAll(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// finish lets an object go that is being deleted, as its provider does when everything is gone.
+// finish removes the finalizers of a deleting object, as its provider does at the end.
 func (w *world) finish(gvk schema.GroupVersionKind, name string) {
 	w.t.Helper()
 	o := w.get(gvk, name)
@@ -402,7 +403,7 @@ func (w *world) finish(gvk schema.GroupVersionKind, name string) {
 	w.writes = nil
 }
 
-// delete asks for the deletion of the pool; what it refers to has finalizers of its own, as providers' objects do.
+// delete deletes the pool. What it refers to gets finalizers, as providers' objects have.
 func (w *world) delete() {
 	w.t.Helper()
 	for _, o := range []*unstructured.Unstructured{w.get(infraGVK, "infra"), w.get(configGVK, "boot")} {
@@ -417,7 +418,7 @@ func (w *world) delete() {
 	w.writes = nil
 }
 
-// answering is a ClusterCache whose cluster answered last at a given time.
+// answering is a ClusterCache whose cluster responded last at a given time.
 type answering struct {
 	clustercache.ClusterCache
 	last time.Time

@@ -13,23 +13,25 @@ import (
 	"sigs.k8s.io/cluster-api/util/labels/format"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/kube/machinepool/objects"
 )
 
-// withMachines is an infrastructure whose machines are objects.
+// withMachines returns an infrastructure object that reports a kind of infrastructure machines.
 func withMachines(ids ...string) *unstructured.Unstructured {
 	infra := anInfra(ids...)
 	_ = unstructured.SetNestedField(infra.Object, "TestMachine", "status", "infrastructureMachineKind")
 	return infra
 }
 
-// anInfraMachine is an infrastructure's object for one machine of the pool.
+// anInfraMachine returns an infrastructure machine of the pool.
 func anInfraMachine(name, providerID string) *unstructured.Unstructured {
 	o := object(machineGVK, name, map[string]any{"providerID": providerID}, map[string]any{"ready": true, "failureDomain": "zone-a"})
 	o.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: format.MustFormatValue("pool")})
 	return o
 }
 
-// upstream plays the controller of Machines: it keeps them by a finalizer, and reports each as well if its node is.
+// upstream acts as the Machine controller: it adds a finalizer to Machines, and reports each as ready.
 func (w *world) upstream() {
 	w.t.Helper()
 	list := &clusterv1.MachineList{}
@@ -41,7 +43,7 @@ func (w *world) upstream() {
 		if controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) || m.Spec.ProviderID == "" {
 			infra := w.get(machineGVK, m.Spec.InfrastructureRef.Name)
 			if infra != nil {
-				m.Spec.ProviderID = text(infra, "spec", "providerID")
+				m.Spec.ProviderID = objects.String(infra, "spec", "providerID")
 			}
 			if err := w.mgmt.Update(w.t.Context(), m); err != nil {
 				w.t.Fatal(err)
@@ -65,7 +67,7 @@ func (w *world) say(machine, condition string, status metav1.ConditionStatus, re
 	w.writes = nil
 }
 
-// machine is a Machine as it is stored, nil when there is none.
+// machine returns a stored Machine, nil if there is none.
 func (w *world) machine(name string) *clusterv1.Machine {
 	w.t.Helper()
 	m := &clusterv1.Machine{}
@@ -91,7 +93,7 @@ func (w *world) machineNames() []string {
 	return names
 }
 
-// machineCondition is a condition of a Machine as status, reason and message.
+// machineCondition returns a condition of a Machine as status, reason and message.
 func (w *world) machineCondition(name, t string) string {
 	w.t.Helper()
 	m := w.machine(name)
@@ -121,7 +123,7 @@ func (w *world) changeInfraMachine(name string, how func(o map[string]any)) {
 	change(w, w.mgmt, client.ObjectKey{Namespace: "default", Name: name}, o, func(o *unstructured.Unstructured) { how(o.Object) })
 }
 
-// populated is a world with a pool of two that has Machines, and has settled with both ready.
+// populated returns a settled world with a pool of two ready Machines.
 func populated(t *testing.T, options ...option) *world {
 	t.Helper()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1), anInfraMachine("m2", id2)}, options...)
@@ -136,7 +138,7 @@ func populated(t *testing.T, options ...option) *world {
 	return w
 }
 
-// aMachine is a Machine that somebody else has made.
+// aMachine returns a Machine that the controller has not created.
 func aMachine(name string, owner *metav1.OwnerReference) *clusterv1.Machine {
 	m := &clusterv1.Machine{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name + "-machine-uid"), Finalizers: []string{clusterv1.MachineFinalizer}},
@@ -154,7 +156,7 @@ func controllerRef(kind, name, uid string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: kind, Name: name, UID: types.UID(uid), Controller: &yes}
 }
 
-// letGo lets a Machine go that is being deleted, as its controller does in the end, and its infrastructure machine with it.
+// letGo removes the finalizer of a deleting Machine, as its controller does at the end, and its infrastructure machine.
 func (w *world) letGo(name string) {
 	w.t.Helper()
 	m := w.machine(name)

@@ -10,21 +10,21 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
-	v1beta1conditions "sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/muster-project/muster/kube/drain"
-	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/kube/machinepool/machinesync"
+	"github.com/muster-project/muster/kube/machinepool/propagate"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
-func TestRow27_MachinesAreMadeOfTheInfrastructuresMachines(t *testing.T) {
+func TestRow27_MachinesAreCreatedForInfrastructureMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1), anInfraMachine("m2", id2)})
 	w.node("n1", id1, true)
@@ -38,28 +38,28 @@ func TestRow27_MachinesAreMadeOfTheInfrastructuresMachines(t *testing.T) {
 	want(t, "cluster label", m.Labels[clusterv1.ClusterNameLabel], "c1")
 	want(t, "pool label", m.Labels[clusterv1.MachinePoolNameLabel], "pool")
 	want(t, "cluster", m.Spec.ClusterName, "c1")
-	want(t, "what it stands for", m.Spec.InfrastructureRef, clusterv1.ContractVersionedObjectReference{APIGroup: machineGVK.Group, Kind: "TestMachine", Name: "m1"})
-	want(t, "bootstrap data: none, for the pool has them", *m.Spec.Bootstrap.DataSecretName, "")
+	want(t, "infrastructure machine", m.Spec.InfrastructureRef, clusterv1.ContractVersionedObjectReference{APIGroup: machineGVK.Group, Kind: "TestMachine", Name: "m1"})
+	want(t, "bootstrap data: none, because the pool has it", *m.Spec.Bootstrap.DataSecretName, "")
 	want(t, "version: what its node runs", m.Spec.Version, "v1.36.0-eks-1a2b3c")
 	want(t, "version without a node", w.machine("m2").Spec.Version, "")
 	want(t, "zone", m.Spec.FailureDomain, "zone-a")
 	want(t, "annotations of a template without any", len(m.Annotations), 0)
-	if !slices.Contains(w.events(), "Normal SuccessfulCreateMachine Made Machines for instances: m1, m2") {
-		t.Error("events: want what was made told")
+	if !slices.Contains(w.events(), "Normal SuccessfulCreateMachine Created Machines for instances: m1, m2") {
+		t.Error("events: want the creation recorded")
 	}
-	want(t, "phase while nothing is known of the Machines", w.pool().Status.Phase, "ScalingUp")
+	want(t, "phase while the state of the Machines is unknown", w.pool().Status.Phase, "ScalingUp")
 	w.upstream()
 	w.node("n2", id2, true)
 	w.settled()
 	want(t, "phase", w.pool().Status.Phase, "Running")
 	for range 3 {
 		if res := w.pass(); res.RequeueAfter != 0 || len(w.writes) != 0 {
-			t.Errorf("a pool where nothing happens: want no write and no time to look again, got %v, %v", w.writes, res.RequeueAfter)
+			t.Errorf("a pool without changes: want no write and no further pass, got %v, %v", w.writes, res.RequeueAfter)
 		}
 	}
 }
 
-func TestDefectD_MachinesCarryWhatTheTemplateSays(t *testing.T) {
+func TestDefectD_MachinesFollowTheTemplate(t *testing.T) {
 	t.Parallel()
 	num := func(n int32) *int32 { return &n }
 	w := populated(t)
@@ -70,7 +70,7 @@ func TestDefectD_MachinesCarryWhatTheTemplateSays(t *testing.T) {
 		m.Spec.Deletion.NodeDeletionTimeoutSeconds = num(10)
 	})
 	w.settled()
-	want(t, "writes of what is not the pool's", len(w.writes), 0)
+	want(t, "writes after changes by another client", len(w.writes), 0)
 
 	w.changePool(func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels, p.Spec.Template.Annotations = map[string]string{"pool": "l", "also": "l"}, map[string]string{"pool": "a"}
@@ -85,16 +85,16 @@ func TestDefectD_MachinesCarryWhatTheTemplateSays(t *testing.T) {
 	spec := func(name string) string {
 		s := w.machine(name).Spec
 		return fmt.Sprintln(deref(s.MinReadySeconds), deref(s.Deletion.NodeDrainTimeoutSeconds), deref(s.Deletion.NodeVolumeDetachTimeoutSeconds),
-			deref(s.Deletion.NodeDeletionTimeoutSeconds), s.FailureDomain, s.ReadinessGates, keysOf(s.Taints, taintKey))
+			deref(s.Deletion.NodeDeletionTimeoutSeconds), s.FailureDomain, s.ReadinessGates, propagate.Keys(s.Taints, propagate.TaintKey))
 	}
-	check("of a Machine that nobody else writes", spec("m2"), "60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
-	check("of a Machine with additions of others", spec("m1"), "60 300 200 100 zone-a [{Mine } {Gate } {Second Negative}] [gpu:NoSchedule mine:NoSchedule]")
+	check("of a Machine that only the pool writes", spec("m2"), "60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
+	check("of a Machine with additions by another client", spec("m1"), "60 300 200 100 zone-a [{Mine } {Gate } {Second Negative}] [gpu:NoSchedule mine:NoSchedule]")
 	check("label", w.machine("m1").Labels["pool"]+w.machine("m1").Labels["mine"], "ll")
 	check("annotation", w.machine("m1").Annotations["pool"]+w.machine("m1").Annotations["mine"], "aa")
 
 	w.changeMachine("m2", func(m *clusterv1.Machine) { m.Labels["pool"], m.Spec.MinReadySeconds = "changed by hand", num(5) })
 	w.settled()
-	check("what was changed by hand", w.machine("m2").Labels["pool"]+" "+spec("m2"), "l 60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
+	check("what the user changed", w.machine("m2").Labels["pool"]+" "+spec("m2"), "l 60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
 
 	w.changePool(func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels, p.Spec.Template.Annotations = map[string]string{"also": "l"}, nil
@@ -103,8 +103,8 @@ func TestDefectD_MachinesCarryWhatTheTemplateSays(t *testing.T) {
 		s.Deletion = clusterv1.MachineDeletionSpec{}
 	})
 	w.settled()
-	check("what the template has no more", spec("m2"), "- - - 100 zone-a [{Gate }] []")
-	check("what the template has no more, beside additions of others", spec("m1"), "- - - 100 zone-a [{Mine } {Gate }] [mine:NoSchedule]")
+	check("what the template no longer has", spec("m2"), "- - - 100 zone-a [{Gate }] []")
+	check("what the template no longer has, with additions by another client", spec("m1"), "- - - 100 zone-a [{Mine } {Gate }] [mine:NoSchedule]")
 	m := w.machine("m1")
 	check("labels", m.Labels["pool"]+m.Labels["also"]+m.Labels["mine"], "ll")
 	check("annotations", m.Annotations["pool"]+m.Annotations["mine"], "a")
@@ -117,7 +117,7 @@ func deref(n *int32) string {
 	return fmt.Sprint(*n)
 }
 
-func TestDefectD_TimeoutsReachMachinesThatAreBeingDeleted(t *testing.T) {
+func TestDefectD_TimeoutsReachDeletingMachines(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	if err := w.mgmt.Delete(t.Context(), w.machine("m1")); err != nil {
@@ -127,16 +127,16 @@ func TestDefectD_TimeoutsReachMachinesThatAreBeingDeleted(t *testing.T) {
 	limit := int32(60)
 	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = &limit })
 	w.settled()
-	want(t, "limit of a drain that hangs", deref(w.machine("m1").Spec.Deletion.NodeDrainTimeoutSeconds), "60")
+	want(t, "time limit of a drain", deref(w.machine("m1").Spec.Deletion.NodeDrainTimeoutSeconds), "60")
 	w.delete()
 	w.settled()
 	limit = 30
 	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = &limit })
 	w.settled()
-	want(t, "limit of a drain that hangs in the deletion of the pool", deref(w.machine("m2").Spec.Deletion.NodeDrainTimeoutSeconds), "30")
+	want(t, "time limit of a drain during the deletion of the pool", deref(w.machine("m2").Spec.Deletion.NodeDrainTimeoutSeconds), "30")
 }
 
-func TestRow45_MachinesAreCountedByTheirConditions(t *testing.T) {
+func TestRow45_MachinesAreCountedByConditions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -144,18 +144,18 @@ func TestRow45_MachinesAreCountedByTheirConditions(t *testing.T) {
 		counts [3]int32
 		ready  string
 	}{
-		"well": {"both say so", func(*world) {}, [3]int32{2, 2, 2}, "True Ready: "},
-		"not ready": {"the Machine has gates of its own", func(w *world) {
+		"ready": {"both are ready", func(*world) {}, [3]int32{2, 2, 2}, "True Ready: "},
+		"not ready": {"the Machine has readiness gates of its own", func(w *world) {
 			w.say("m1", clusterv1.MachineReadyCondition, metav1.ConditionFalse, "NotReady", "* Gate: no")
 		}, [3]int32{1, 2, 2}, "False NotReady: not Ready: m1 (NotReady)"},
-		"unhealthy": {"the most telling reason is shown", func(w *world) {
+		"unhealthy": {"the most specific reason is shown", func(w *world) {
 			w.say("m1", clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionFalse, "UnhealthyNode", "x")
 			w.say("m1", clusterv1.MachineReadyCondition, metav1.ConditionFalse, "NotReady", "")
 		}, [3]int32{1, 2, 2}, "False NotReady: not Ready: m1 (UnhealthyNode)"},
-		"not available yet": {"the Machine's controller has the clock", func(w *world) {
+		"not available yet": {"the Machine controller knows when", func(w *world) {
 			w.say("m1", clusterv1.MachineAvailableCondition, metav1.ConditionFalse, clusterv1.MachineWaitingForMinReadySecondsReason, "")
 		}, [3]int32{2, 1, 2}, "True Ready: "},
-		"drained by the pool": {"a Machine does not know of that", func(w *world) {
+		"drained by the pool": {"a Machine does not report it", func(w *world) {
 			w.changeNode("n1", func(n *corev1.Node) {
 				n.Annotations = map[string]string{drain.StartedAnnotation: "2026-01-02T03:04:05Z"}
 			})
@@ -168,7 +168,7 @@ func TestRow45_MachinesAreCountedByTheirConditions(t *testing.T) {
 			w.settled()
 			got := w.counts()
 			if strings.HasPrefix(name, "not ready") || name == "unhealthy" {
-				// A Machine that is not ready is not counted as available, whatever its other condition still says.
+				// A Machine that is not ready is not counted as available, whatever its condition Available is.
 				want(t, tc.reason+": available", got[1], 1)
 				got[1] = 2
 			}
@@ -178,18 +178,18 @@ func TestRow45_MachinesAreCountedByTheirConditions(t *testing.T) {
 	}
 }
 
-func TestDefectE_AnInstanceWithoutAMachineIsNotReady(t *testing.T) {
+func TestDefectE_InstanceWithoutMachineIsNotReady(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), withMachines(id1)})
 	w.node("n1", id1, true)
 	w.settled()
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, -1})
 	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition), "not Ready: n1 (no Machine yet)")
-	want(t, "MachinesUpToDate", w.message(clusterv1.MachinesUpToDateCondition), "0 of 1 machines are up to date, not known of "+id1)
+	want(t, "MachinesUpToDate", w.message(clusterv1.MachinesUpToDateCondition), "0 of 1 machines are up to date; unknown: "+id1)
 }
 
-// TestRow32_UpToDateIsTheTemplatesNotTheDeletions holds what says whether a Machine is up to date.
-func TestRow32_UpToDateIsTheTemplatesNotTheDeletions(t *testing.T) {
+// TestRow32_UpToDateConditionOfMachines holds what decides whether a Machine is up to date.
+func TestRow32_UpToDateConditionOfMachines(t *testing.T) {
 	t.Parallel()
 	of := func(n int64) func(w *world) {
 		return func(w *world) {
@@ -215,27 +215,13 @@ func TestRow32_UpToDateIsTheTemplatesNotTheDeletions(t *testing.T) {
 		make   []func(w *world)
 		want   string
 	}{
-		"all":                      {"the count says all", nil, "True UpToDate"},
-		"all, but another version": {"who knows the template is asked before the version is compared", []func(*world){behind}, "True UpToDate"},
-		"none":                     {"the count says none", []func(*world){of(0)}, "False NotUpToDate: TestMachinePool infra has no machine that is up to date"},
-		"some": {"which ones nobody says", []func(*world){of(1)},
-			"Unknown UpToDateUnknown: TestMachinePool infra says how many machines are up to date, but not which"},
-		"some, and this one is behind": {"the version tells that much", []func(*world){of(1), behind}, "False NotUpToDate: the node runs v1.35.1, the pool wants v1.36.0"},
-		"some, and it says":            {"the machine's own word counts first", []func(*world){of(1), says("False", "launched from version 1")}, "False NotUpToDate: launched from version 1"},
-		"some, and it says yes":        {"the machine's own word counts first", []func(*world){of(1), says("True", "")}, "True UpToDate"},
-		"some, and it does not know":   {"no word is none", []func(*world){of(0), says("Unknown", "")}, "False NotUpToDate: TestMachinePool infra has no machine that is up to date"},
-		"silent":                       {"the version is all there is", []func(*world){silence}, "True UpToDate"},
-		"silent and behind":            {"the version is all there is", []func(*world){silence, behind}, "False NotUpToDate: the node runs v1.35.1, the pool wants v1.36.0"},
-		"silent and no node": {"nothing to compare", []func(*world){silence, func(w *world) {
-			w.changeNode("n1", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "" })
-		}}, "Unknown UpToDateUnknown: the machine has no node yet"},
-		"silent and no version": {"nothing to compare with", []func(*world){silence, func(w *world) {
-			w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "" })
-		}}, "Unknown UpToDateUnknown: TestMachinePool infra does not say which of its machines are up to date"},
-		"going": {"deletion does not change what a machine was made from", []func(*world){func(w *world) {
+		"all":               {"the count covers all", nil, "True UpToDate"},
+		"none":              {"the count covers none", []func(*world){of(0)}, "False NotUpToDate: TestMachinePool infra reports no machine as up to date"},
+		"some, and it says": {"the report of the machine takes precedence", []func(*world){of(1), says("False", "launched from version 1")}, "False NotUpToDate: launched from version 1"},
+		"going": {"a deletion does not change what a machine was created from", []func(*world){func(w *world) {
 			_ = w.mgmt.Delete(w.t.Context(), w.machine("m1"))
 		}}, "True UpToDate"},
-		"out of reach": {"what was known last stands", []func(*world){silence, behind, func(w *world) { w.settled(); disconnected(w) }},
+		"out of reach": {"the last known condition stays", []func(*world){silence, behind, func(w *world) { w.settled(); disconnected(w) }},
 			"False NotUpToDate: the node runs v1.35.1, the pool wants v1.36.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -250,7 +236,7 @@ func TestRow32_UpToDateIsTheTemplatesNotTheDeletions(t *testing.T) {
 	}
 }
 
-func TestDefectsFAndR_NodesThatAreGoneAreNotCountedWhateverMachinesSay(t *testing.T) {
+func TestDefectsFAndR_DeletedNodesOfReadyMachinesAreNotCounted(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	if err := w.wl.DeleteAllOf(t.Context(), &corev1.Node{}); err != nil {
@@ -262,7 +248,7 @@ func TestDefectsFAndR_NodesThatAreGoneAreNotCountedWhateverMachinesSay(t *testin
 	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition), "no node yet for "+id1+", "+id2)
 }
 
-func TestDefectJ_NodesThatFallSilentAreSeenBeforeTheirMachinesSay(t *testing.T) {
+func TestDefectJ_UnreadyNodesCountBeforeTheirMachines(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	for _, n := range []string{"n1", "n2"} {
@@ -271,24 +257,24 @@ func TestDefectJ_NodesThatFallSilentAreSeenBeforeTheirMachinesSay(t *testing.T) 
 	w.settled()
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
 	want(t, "Available", w.condition(clusterv1.AvailableCondition), "False NotAvailable")
-	wantAll(t, "Machines: nobody deletes them", w.machineNames(), []string{"m1", "m2"})
+	wantAll(t, "Machines: none is deleted", w.machineNames(), []string{"m1", "m2"})
 }
 
-func TestDefectK_MachinesKeepTheTimeOfTheirNodes(t *testing.T) {
+func TestDefectK_AvailabilityIsTheMachines(t *testing.T) {
 	t.Parallel()
 	w, minute := populated(t), int32(60)
 	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.MinReadySeconds = &minute })
 	w.say("m1", clusterv1.MachineAvailableCondition, metav1.ConditionFalse, clusterv1.MachineWaitingForMinReadySecondsReason, "")
 	res := w.settled()
 	want(t, "ready, available, up to date", w.counts(), [3]int32{2, 1, 2})
-	want(t, "next look: the Machine wakes the pool", res.RequeueAfter, time.Duration(0))
+	want(t, "next pass: the Machine wakes the pool", res.RequeueAfter, time.Duration(0))
 	want(t, "Available", w.message(clusterv1.AvailableCondition), "1 of 2 replicas are available: Ready for less than minReadySeconds: n1")
 	w.say("m1", clusterv1.MachineAvailableCondition, metav1.ConditionTrue, "Available", "")
 	w.settled()
 	want(t, "Available", w.condition(clusterv1.AvailableCondition), "True Available")
 }
 
-func TestDefectQ_AMachineCountsOnce(t *testing.T) {
+func TestDefectQ_MachineListedTwiceCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	w.changeInfra(func(o map[string]any) {
@@ -298,7 +284,7 @@ func TestDefectQ_AMachineCountsOnce(t *testing.T) {
 	want(t, "ready, available, up to date", w.counts(), [3]int32{2, 2, 2})
 }
 
-func TestDefectI_MachinesOfAPoolThatAnotherSizesAreCounted(t *testing.T) {
+func TestDefectI_MachinesOfExternallyManagedPoolsAreCounted(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	one := int32(1)
@@ -311,7 +297,7 @@ func TestDefectI_MachinesOfAPoolThatAnotherSizesAreCounted(t *testing.T) {
 	wantAll(t, "Machines: the size is another's matter", w.machineNames(), []string{"m1", "m2"})
 }
 
-func TestAnUnreachableClusterLeavesMachinesAsTheyAre(t *testing.T) {
+func TestUnreachableClusterLeavesMachinesUnchanged(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	disconnected(w)
@@ -321,7 +307,7 @@ func TestAnUnreachableClusterLeavesMachinesAsTheyAre(t *testing.T) {
 	want(t, "phase", w.pool().Status.Phase, "Unknown")
 }
 
-func TestRow29_MachinesOfOthersAreLeftAlone(t *testing.T) {
+func TestRow29_MachinesOfOtherOwnersAreUnchanged(t *testing.T) {
 	t.Parallel()
 	labelled := aMachine("stranger", controllerRef("MachineSet", "ms", "ms-uid"))
 	labelled.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"}
@@ -333,8 +319,8 @@ func TestRow29_MachinesOfOthersAreLeftAlone(t *testing.T) {
 	w.settled()
 	want(t, "owner of the Machine whose name is taken", w.machine("m1").OwnerReferences[0].Kind, "MachineSet")
 	want(t, "labels of it", len(w.machine("m1").Labels), 0)
-	want(t, "what is said about it", w.message(clusterv1.MachinesReadyCondition),
-		"no node yet for "+id2+"; not Ready: n1 (no Machine yet); no Machine can be made for m1 (a Machine of that name belongs to another)")
+	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition),
+		"no node yet for "+id2+"; not Ready: n1 (no Machine yet); cannot create a Machine for m1 (another owner controls the Machine of that name)")
 	want(t, "UpToDate of a stranger", w.machineCondition("stranger", clusterv1.MachineUpToDateCondition), "missing")
 	w.delete()
 	w.settled()
@@ -345,7 +331,7 @@ func TestRow29_MachinesOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestRow29_MachinesThatLostTheirOwnerAreAdopted(t *testing.T) {
+func TestRow29_MachinesWithoutOwnerAreAdopted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason  string
@@ -356,13 +342,13 @@ func TestRow29_MachinesThatLostTheirOwnerAreAdopted(t *testing.T) {
 			m.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"}
 			return m
 		}},
-		"without owner": {"somebody took the owner away", func() *clusterv1.Machine {
+		"without owner": {"another client removed the owner", func() *clusterv1.Machine {
 			m := aMachine("m1", nil)
 			m.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"}
 			return m
 		}},
-		"without labels": {"somebody took the labels away", func() *clusterv1.Machine { return aMachine("m1", controllerRef("MachinePool", "pool", "pool-uid")) }},
-		"owner, but not as controller": {"a reference that was made by hand", func() *clusterv1.Machine {
+		"without labels": {"another client removed the labels", func() *clusterv1.Machine { return aMachine("m1", controllerRef("MachinePool", "pool", "pool-uid")) }},
+		"owner, but not as controller": {"a reference that the user has set", func() *clusterv1.Machine {
 			ref := controllerRef("MachinePool", "pool", "pool-uid")
 			ref.Controller = nil
 			return aMachine("m1", ref)
@@ -381,7 +367,7 @@ func TestRow29_MachinesThatLostTheirOwnerAreAdopted(t *testing.T) {
 	}
 }
 
-func TestMachinesAreMadeOnlyOfWhatIsThere(t *testing.T) {
+func TestMachinesAreCreatedAfterALiveRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), withMachines(id1), anInfraMachine("m1", id1)})
 	w.r.Live = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -391,7 +377,7 @@ func TestMachinesAreMadeOnlyOfWhatIsThere(t *testing.T) {
 		return c.Get(ctx, key, o, opts...)
 	}})
 	w.settled()
-	wantAll(t, "Machines of what only the cache still shows", w.machineNames(), []string{})
+	wantAll(t, "Machines of infrastructure machines that only the cache contains", w.machineNames(), []string{})
 	w.r.Live = w.mgmt
 	o := w.get(machineGVK, "m1")
 	o.SetFinalizers([]string{"test/provider"})
@@ -402,7 +388,7 @@ func TestMachinesAreMadeOnlyOfWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.settled()
-	wantAll(t, "Machines of what is going", w.machineNames(), []string{})
+	wantAll(t, "Machines of infrastructure machines that are being deleted", w.machineNames(), []string{})
 	o = w.get(machineGVK, "m1")
 	o.SetFinalizers(nil)
 	if err := w.mgmt.Update(t.Context(), o); err != nil {
@@ -413,153 +399,7 @@ func TestMachinesAreMadeOnlyOfWhatIsThere(t *testing.T) {
 	wantAll(t, "Machines", w.machineNames(), []string{"m1"})
 }
 
-func TestMachinesOfNothingGo(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		reason string
-		make   func(w *world)
-		goes   bool
-	}{
-		"instance is gone": {"nothing is left that it could stand for", func(w *world) {
-			w.changeInfra(func(o map[string]any) {
-				_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
-			})
-		}, true},
-		"instance is listed": {"its provider may make the infrastructure machine again, and the Machine would take the instance with it", func(*world) {}, false},
-		"instance is unknown": {"it has never had one that could be gone", func(w *world) {
-			w.changeMachine("m1", func(m *clusterv1.Machine) { m.Spec.ProviderID = "" })
-		}, false},
-		"the cache is behind": {"the infrastructure machine is there", func(w *world) {
-			w.changeInfra(func(o map[string]any) {
-				_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
-			})
-			w.r.Live = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-				return nil
-			}})
-		}, false},
-		"infrastructure is gone": {"nothing is known of its machines then", func(w *world) {
-			_ = w.mgmt.Delete(w.t.Context(), w.get(infraGVK, "infra"))
-		}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := populated(t)
-			if err := w.mgmt.Delete(t.Context(), w.get(machineGVK, "m1")); err != nil {
-				t.Fatal(err)
-			}
-			tc.make(w)
-			w.settled()
-			want(t, tc.reason, !w.machine("m1").DeletionTimestamp.IsZero(), tc.goes)
-			want(t, "m2 stays", w.machine("m2").DeletionTimestamp.IsZero(), true)
-			told := slices.Contains(w.events(), "Normal SuccessfulDeleteMachine Deleted Machines of instances that are gone: m1")
-			want(t, "told as an event", told, tc.goes)
-		})
-	}
-}
-
-func TestUnhealthyMachinesAreDeleted(t *testing.T) {
-	t.Parallel()
-	pause := func(w *world) {
-		w.changeMachine("m1", func(m *clusterv1.Machine) { m.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} })
-	}
-	for name, tc := range map[string]struct {
-		reason string
-		make   func(w *world)
-		goes   bool
-	}{
-		"marked": {"the health check has asked the owner", func(w *world) { w.unhealthy("m1") }, true},
-		"unhealthy only": {"the health check has not asked: its budget does not allow it", func(w *world) {
-			w.say("m1", clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionFalse, "UnhealthyNode", "")
-		}, false},
-		"paused Machine": {"who pauses a Machine wants to look at it", func(w *world) { w.unhealthy("m1"); pause(w) }, false},
-		"skipped Machine": {"the annotation says so", func(w *world) {
-			w.unhealthy("m1")
-			w.changeMachine("m1", func(m *clusterv1.Machine) {
-				m.Annotations = map[string]string{clusterv1.MachineSkipRemediationAnnotation: ""}
-			})
-		}, false},
-		"paused pool": {"nothing is done for a paused pool", func(w *world) {
-			w.changePool(func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} })
-			w.unhealthy("m1")
-		}, false},
-		"paused cluster": {"nothing is done for a paused cluster", func(w *world) {
-			yes := true
-			change(w, w.mgmt, clusterKey, &clusterv1.Cluster{}, func(c *clusterv1.Cluster) { c.Spec.Paused = &yes })
-			w.unhealthy("m1")
-		}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := populated(t)
-			tc.make(w)
-			w.settled()
-			m := w.machine("m1")
-			want(t, tc.reason, !m.DeletionTimestamp.IsZero(), tc.goes)
-			want(t, "m2 stays", w.machine("m2").DeletionTimestamp.IsZero(), true)
-			if !tc.goes {
-				return
-			}
-			want(t, "OwnerRemediated", w.machineCondition("m1", clusterv1.MachineOwnerRemediatedCondition), "False MachineDeleting: Machine is deleting")
-			want(t, "OwnerRemediated of the older kind", v1beta1conditions.IsTrue(m, clusterv1.MachineOwnerRemediatedV1Beta1Condition), true)
-			want(t, "cause on the Machine", m.Annotations[machines.CauseAnnotation],
-				"UnhealthyMachine: Health check failed: Condition Ready on Node is reporting status False for more than 5m0s")
-			want(t, "Remediating", w.condition(clusterv1.RemediatingCondition)+": "+w.message(clusterv1.RemediatingCondition), "True Remediating: Remediating m1 (UnhealthyNode)")
-			wantAll(t, "events", w.events(), []string{"Normal UnhealthyMachine Deleted Machine m1: " +
-				"Health check failed: Condition Ready on Node is reporting status False for more than 5m0s"})
-			w.letGo("m1")
-			w.settled()
-			want(t, "Remediating", w.condition(clusterv1.RemediatingCondition), "False NotRemediating")
-		})
-	}
-}
-
-func TestAnInterruptedRemediationIsTakenUp(t *testing.T) {
-	t.Parallel()
-	w := populated(t)
-	w.unhealthy("m1")
-	down := errors.New("the API is down for the test")
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return down }})
-	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, down) {
-		t.Fatalf("want the error to be returned, got %v", err)
-	}
-	w.r.Client = w.mgmt
-	w.settled()
-	want(t, "deleted", !w.machine("m1").DeletionTimestamp.IsZero(), true)
-}
-
-func TestWhatWasDoneIsToldThoughTheStatusCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	w := populated(t)
-	w.unhealthy("m1")
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-		if _, ok := o.(*clusterv1.MachinePool); ok {
-			return apierrors.NewConflict(clusterv1.GroupVersion.WithResource("machinepools").GroupResource(), "pool", errors.New("changed"))
-		}
-		return c.SubResource(sub).Patch(ctx, o, p, opts...)
-	}})
-	w.pass()
-	want(t, "deleted", !w.machine("m1").DeletionTimestamp.IsZero(), true)
-	want(t, "events", len(w.events()), 1)
-}
-
-func TestAMachineThatRecoversIsNoLongerAskedFor(t *testing.T) {
-	t.Parallel()
-	w := populated(t)
-	w.unhealthy("m1")
-	w.say("m1", clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue, "HealthCheckSucceeded", "")
-	m := w.machine("m1")
-	v1beta1conditions.MarkTrue(m, clusterv1.MachineHealthCheckSucceededV1Beta1Condition)
-	v1beta1conditions.MarkFalse(m, clusterv1.MachineOwnerRemediatedV1Beta1Condition, "WaitingForRemediation", clusterv1.ConditionSeverityWarning, "")
-	if err := w.mgmt.Status().Update(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
-	w.settled()
-	want(t, "OwnerRemediated", w.machineCondition("m1", clusterv1.MachineOwnerRemediatedCondition), "missing")
-	want(t, "OwnerRemediated of the older kind", v1beta1conditions.Has(w.machine("m1"), clusterv1.MachineOwnerRemediatedV1Beta1Condition), false)
-	want(t, "kept", w.machine("m1").DeletionTimestamp.IsZero(), true)
-}
-
-func TestRow52_MachinesGoBeforeTheirPool(t *testing.T) {
+func TestRow52_MachinesAreDeletedBeforeTheirPool(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	w.delete()
@@ -569,11 +409,11 @@ func TestRow52_MachinesGoBeforeTheirPool(t *testing.T) {
 	}
 	w.say("m1", clusterv1.MachineDeletingCondition, metav1.ConditionTrue, clusterv1.MachineDeletingDrainingNodeReason, "pods")
 	res := w.settled()
-	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True "+waitingForMachines)
-	want(t, "message", w.message(clusterv1.DeletingCondition), "Machines are left to be deleted: 2, m1 (DrainingNode: pods), m2")
-	want(t, "next look", res.RequeueAfter, afterMachines)
+	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True "+machinesync.WaitingForDeletionReason)
+	want(t, "message", w.message(clusterv1.DeletingCondition), "Waiting for Machines to be deleted, 2 left: m1 (DrainingNode: pods), m2")
+	want(t, "next pass", res.RequeueAfter, machinesync.AfterDeletion)
 	if o := w.get(infraGVK, "infra"); o == nil || o.GetDeletionTimestamp().IsZero() {
-		t.Error("infrastructure: want it asked to go, or it would replace the machines that do")
+		t.Error("infrastructure: want it deleted, because it would replace its machines otherwise")
 	}
 	if o := w.get(configGVK, "boot"); !o.GetDeletionTimestamp().IsZero() {
 		t.Error("bootstrap: want it there while machines are left")
@@ -581,8 +421,8 @@ func TestRow52_MachinesGoBeforeTheirPool(t *testing.T) {
 	wantAll(t, "nodes: their Machines remove them", w.nodeNames(), []string{"n1", "n2"})
 	w.letGo("m1")
 	w.settled()
-	wantAll(t, "Machines: none is made again", w.machineNames(), []string{"m2"})
-	want(t, "message", w.message(clusterv1.DeletingCondition), "Machines are left to be deleted: 1, m2")
+	wantAll(t, "Machines: none is created again", w.machineNames(), []string{"m2"})
+	want(t, "message", w.message(clusterv1.DeletingCondition), "Waiting for Machines to be deleted, 1 left: m2")
 	w.letGo("m2")
 	w.settled()
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
@@ -593,14 +433,14 @@ func TestRow52_MachinesGoBeforeTheirPool(t *testing.T) {
 	if w.pool() != nil {
 		t.Errorf("pool: want it gone, got %s", w.message(clusterv1.DeletingCondition))
 	}
-	wantAll(t, "nodes that Machines have left", w.nodeNames(), []string{})
+	wantAll(t, "nodes of deleted Machines", w.nodeNames(), []string{})
 }
 
-func TestInfrastructureIsAskedToGoOnlyWhenAllMachinesAre(t *testing.T) {
+func TestInfrastructureIsDeletedAfterAllMachinesAreDeleting(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	w.delete()
-	down := errors.New("admission says no")
+	down := errors.New("admission denied the request")
 	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 		if o.GetName() == "m2" {
 			return down
@@ -610,11 +450,11 @@ func TestInfrastructureIsAskedToGoOnlyWhenAllMachinesAre(t *testing.T) {
 	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, down) {
 		t.Fatalf("want the error to be returned, got %v", err)
 	}
-	want(t, "m1 is asked", !w.machine("m1").DeletionTimestamp.IsZero(), true)
-	want(t, "infrastructure is not", w.get(infraGVK, "infra").GetDeletionTimestamp().IsZero(), true)
+	want(t, "m1 is being deleted", !w.machine("m1").DeletionTimestamp.IsZero(), true)
+	want(t, "infrastructure is not deleted", w.get(infraGVK, "infra").GetDeletionTimestamp().IsZero(), true)
 }
 
-func TestNodesOfMachinesAreTheirs(t *testing.T) {
+func TestMachineControllerManagesNodesOfMachines(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	for _, name := range w.nodeNames() {
@@ -622,8 +462,8 @@ func TestNodesOfMachinesAreTheirs(t *testing.T) {
 		if err := w.wl.Get(t.Context(), client.ObjectKey{Name: name}, n); err != nil {
 			t.Fatal(err)
 		}
-		want(t, "what the pool wrote: that there are no taints", shown(n), "[] [taints-from-machine=] []")
-		// What the controller of Machines writes.
+		want(t, "the pool records that there are no taints", shown(n), "[] [taints-from-machine=] []")
+		// What the Machine controller writes.
 		w.changeNode(name, func(n *corev1.Node) {
 			n.Annotations = map[string]string{clusterv1.OwnerKindAnnotation: "MachinePool", clusterv1.OwnerNameAnnotation: "pool", clusterv1.ClusterNameAnnotation: "c1",
 				clusterv1.ClusterNamespaceAnnotation: "default", clusterv1.MachineAnnotation: strings.Replace(name, "n", "m", 1)}
@@ -634,15 +474,15 @@ func TestNodesOfMachinesAreTheirs(t *testing.T) {
 		_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
 	})
 	w.settled()
-	wantAll(t, "a node that left the pool: its Machine removes it", w.nodeNames(), []string{"n1", "n2"})
+	wantAll(t, "a node that left the pool: the Machine controller deletes it", w.nodeNames(), []string{"n1", "n2"})
 	if err := w.mgmt.Delete(t.Context(), w.machine("m1")); err != nil {
 		t.Fatal(err)
 	}
 	w.letGo("m1")
 	w.settled()
-	wantAll(t, "a node that its Machine has left behind", w.nodeNames(), []string{"n2"})
+	wantAll(t, "a node of a deleted Machine", w.nodeNames(), []string{"n2"})
 
-	// The pool's machines are no objects any more.
+	// The pool no longer has Machines.
 	w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "status", "infrastructureMachineKind") })
 	if err := w.mgmt.Delete(t.Context(), w.machine("m2")); err != nil {
 		t.Fatal(err)
@@ -655,28 +495,28 @@ func TestNodesOfMachinesAreTheirs(t *testing.T) {
 		}
 		return n.Annotations[clusterv1.MachineAnnotation]
 	}
-	want(t, "name of a Machine that is still there, on its node", named(), "m2")
+	want(t, "annotation with an existing Machine", named(), "m2")
 	w.letGo("m2")
 	w.settled()
-	want(t, "name of a Machine that is gone, on its node", named(), "")
+	want(t, "annotation with a deleted Machine", named(), "")
 	want(t, "ready, available", w.counts()[0], 1)
 }
 
-func TestAKindOfMachinesThatIsNotInstalledIsSaid(t *testing.T) {
+func TestMissingKindOfMachinesIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), withMachines(id1)})
 	w.changeInfra(func(o map[string]any) {
 		_ = unstructured.SetNestedField(o, "NoSuchMachine", "status", "infrastructureMachineKind")
 	})
 	res := w.settled()
-	want(t, "next look", res.RequeueAfter, afterNoKind)
-	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition), "no node yet for "+id1+"; Machines can't be made: kind NoSuchMachine of group "+
+	want(t, "next pass", res.RequeueAfter, reference.AfterMissingKind)
+	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition), "no node yet for "+id1+"; cannot create Machines: kind NoSuchMachine of group "+
 		"infrastructure.cluster.x-k8s.io: no CustomResourceDefinition nosuchmachines.infrastructure.cluster.x-k8s.io")
 }
 
-func TestRow30_ManyMachinesAreMadeAFewAtATimeAndNoneIsWaitedFor(t *testing.T) {
+func TestRow30_MachineWritesOfAPassAreLimited(t *testing.T) {
 	t.Parallel()
-	const count = machineWrites + 5
+	const count = machinesync.WriteLimit + 5
 	objects := []client.Object{aCluster(), aPool(count), aConfig()}
 	var ids []string
 	for i := range count {
@@ -697,16 +537,16 @@ func TestRow30_ManyMachinesAreMadeAFewAtATimeAndNoneIsWaitedFor(t *testing.T) {
 		if res.RequeueAfter == 0 {
 			break
 		}
-		want(t, "next look", res.RequeueAfter, soon)
+		want(t, "next pass", res.RequeueAfter, machinesync.AfterLimit)
 	}
 	want(t, "Machines", len(w.machineNames()), count)
-	if most > machineWrites+1 {
-		t.Errorf("writes of one pass: want at most %d, got %d", machineWrites+1, most)
+	if most > machinesync.WriteLimit+1 {
+		t.Errorf("writes of one pass: want at most %d, got %d", machinesync.WriteLimit+1, most)
 	}
 	w.settled()
 	for _, name := range w.machineNames() {
 		if m := w.machine(name); !conditions.Has(m, clusterv1.MachineUpToDateCondition) {
-			t.Errorf("%s: want it judged, got no condition", name)
+			t.Errorf("%s: want the condition UpToDate, got none", name)
 		}
 	}
 }

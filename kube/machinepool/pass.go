@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -15,148 +14,102 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
+	"github.com/muster-project/muster/kube/machinepool/poolevents"
+	"github.com/muster-project/muster/kube/machinepool/reference"
 	"github.com/muster-project/muster/kube/machinepool/status"
+	"github.com/muster-project/muster/kube/steps"
 )
 
-// pass is the state of one reconciliation. It holds what the steps hand on to each other and nothing that outlives it.
+// pass is one reconciliation. The steps pass on what they have read; packages below this one get values, never the pass.
 type pass struct {
 	now time.Time
-	// pool is changed by the steps in memory; before is what was read.
-	pool, before *clusterv1.MachinePool
-	// cluster is nil when the Cluster that the pool names does not exist.
+	// cluster is nil if the Cluster that the pool names does not exist.
 	cluster *clusterv1.Cluster
-	facts   status.Facts
-	// bootstrap and infra are the referenced objects.
-	bootstrap, infra reference
-	// machineKind is the kind of the infrastructure's objects for single machines, of which each gets a Machine, which then
-	// looks after its Node; empty in a plain pool.
-	machineKind string
-	// machines are the Machines of the pool as they were read, members those of this pass by the meaning of their provider ID.
-	machines []*clusterv1.Machine
-	members  map[string]*clusterv1.Machine
-	// restored is true if the pool listed instances before its status named any: the status was lost in a move or a restore.
-	restored bool
-	// joinedBefore are the names of the Nodes that are older than the MachinePool: they had joined before it was moved or restored.
-	joinedBefore map[string]bool
-	events       []happened
+	// stored is the pool as it is stored, pool the pool as it has to be; write writes the difference.
+	stored, pool *clusterv1.MachinePool
+	// bootstrap, infrastructure and machines are what the pool refers to and its Machines. Each is set by the step that reads it.
+	bootstrap, infrastructure reference.Found
+	machines                  []*clusterv1.Machine
+	// facts is what the status is derived from. Each fact is set by one step.
+	facts  status.Facts
+	events []poolevents.Event
 }
 
-// happened is something to tell: what was done, at once, and what the status says, once it has been written down.
-type happened struct {
-	kind, reason, message string
-	// about is the first object that the event is about, nil if it is about the pool alone.
-	about *corev1.ObjectReference
-}
-
-func (p *pass) event(kind, reason, format string, args ...any) {
-	p.events = append(p.events, happened{kind: kind, reason: reason, message: fmt.Sprintf(format, args...)})
-}
-
-// eventOn records a normal event that names other objects; about is the first of them. The events API takes two events of one reason for the
-// same event, and drops the text of the second, unless they are related to different objects.
-func (p *pass) eventOn(about corev1.ObjectReference, reason, format string, args ...any) {
-	p.event(corev1.EventTypeNormal, reason, format, args...)
-	p.events[len(p.events)-1].about = &about
-}
-
-func machineReference(namespace, name string) corev1.ObjectReference {
-	return corev1.ObjectReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Machine", Namespace: namespace, Name: name}
-}
-
-func nodeReference(name string) corev1.ObjectReference {
-	return corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: name}
-}
-
-func (p *pass) deleting() bool { return !p.pool.DeletionTimestamp.IsZero() }
-
-func (p *pass) clusterKey() client.ObjectKey {
-	return client.ObjectKey{Namespace: p.pool.Namespace, Name: p.pool.Spec.ClusterName}
-}
-
-// newPass reads the pool's Cluster and what is known before any step.
-func (r *Reconciler) newPass(ctx context.Context, pool *clusterv1.MachinePool) (*pass, error) {
-	p := &pass{now: r.now(), pool: pool, before: pool.DeepCopy(), members: map[string]*clusterv1.Machine{}}
-	cluster := &clusterv1.Cluster{}
-	switch err := r.Client.Get(ctx, p.clusterKey(), cluster); {
-	case err == nil:
-		p.cluster = cluster
-	case !apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("read Cluster %s: %w", p.clusterKey(), err)
-	}
-	init := pool.Status.Initialization
-	p.restored = len(pool.Spec.ProviderIDList) > 0 && !ptr.Deref(init.InfrastructureProvisioned, false)
+// newPass returns a pass with what is known before any step.
+func newPass(pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, now time.Time) *pass {
+	template, initialized := &pool.Spec.Template.Spec, pool.Status.Initialization
+	p := &pass{now: now, cluster: cluster, stored: pool.DeepCopy(), pool: pool}
 	p.facts = status.Facts{
-		Cluster:    p.clusterKey().String(),
-		NoCluster:  p.cluster == nil,
-		Paused:     pausedBecause(p.cluster, pool),
-		Desired:    pool.Spec.Replicas,
-		External:   annotations.ReplicasManagedByExternalAutoscaler(pool),
-		DataSecret: ptr.Deref(pool.Spec.Template.Spec.Bootstrap.DataSecretName, ""),
-		Bootstrap:  status.Source{Once: init.BootstrapDataSecretCreated != nil && *init.BootstrapDataSecretCreated},
-		Infrastructure: status.Source{
-			Kind: pool.Spec.Template.Spec.InfrastructureRef.Kind, Name: pool.Spec.Template.Spec.InfrastructureRef.Name,
-			Once: init.InfrastructureProvisioned != nil && *init.InfrastructureProvisioned,
-		},
+		Cluster:                   client.ObjectKey{Namespace: pool.Namespace, Name: pool.Spec.ClusterName}.String(),
+		NoCluster:                 cluster == nil,
+		Paused:                    pausedBy(cluster, pool),
+		Desired:                   pool.Spec.Replicas,
+		ReplicasManagedExternally: annotations.ReplicasManagedByExternalAutoscaler(pool),
+		DataSecret:                ptr.Deref(template.Bootstrap.DataSecretName, ""),
+		Bootstrap:                 status.Source{Once: ptr.Deref(initialized.BootstrapDataSecretCreated, false)},
+		Infrastructure: status.Source{Kind: template.InfrastructureRef.Kind, Name: template.InfrastructureRef.Name,
+			Once: ptr.Deref(initialized.InfrastructureProvisioned, false)},
 	}
 	if p.deleting() {
 		p.facts.Deletion = &status.Cause{}
 	}
-	return p, nil
+	return p
 }
 
-// pausedBecause says why the pool is paused, in the words that the ecosystem uses; nothing when it is not.
-func pausedBecause(cluster *clusterv1.Cluster, pool *clusterv1.MachinePool) string {
-	var why []string
-	if cluster != nil && cluster.Spec.Paused != nil && *cluster.Spec.Paused {
-		why = append(why, "Cluster spec.paused is set to true")
+func (p *pass) deleting() bool { return !p.pool.DeletionTimestamp.IsZero() }
+
+// clusterOf returns the Cluster of a pool, nil if it does not exist.
+func clusterOf(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool) (*clusterv1.Cluster, error) {
+	cluster, key := &clusterv1.Cluster{}, client.ObjectKey{Namespace: pool.Namespace, Name: pool.Spec.ClusterName}
+	switch err := r.Get(ctx, key, cluster); {
+	case err == nil:
+		return cluster, nil
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("read Cluster %s: %w", key, err)
+	}
+}
+
+// pausedBy returns why a pool is paused, in the words that Cluster API uses; empty if it is not.
+func pausedBy(cluster *clusterv1.Cluster, pool *clusterv1.MachinePool) string {
+	var reasons []string
+	if cluster != nil && ptr.Deref(cluster.Spec.Paused, false) {
+		reasons = append(reasons, "Cluster spec.paused is set to true")
 	}
 	if annotations.HasPaused(pool) {
-		why = append(why, "MachinePool has the cluster.x-k8s.io/paused annotation")
+		reasons = append(reasons, "MachinePool has the cluster.x-k8s.io/paused annotation")
 	}
-	return strings.Join(why, ", ")
+	return strings.Join(reasons, ", ")
 }
 
-// observePause reports an infrastructure object that is not paused with the pool: by the contract each object is paused by itself, or all
-// by their Cluster. It changes nothing, and an object that can't be read says nothing.
-func (r *Reconciler) observePause(ctx context.Context, p *pass) result {
-	ref := p.pool.Spec.Template.Spec.InfrastructureRef
-	if p.cluster == nil || isTrue(p.cluster.Spec.Paused) || !ref.IsDefined() {
-		return goOn()
-	}
-	found, outcome := r.read(ctx, p, contract.InfraMachinePool(), ref, &status.Source{})
-	if o := found.object; o != nil && !annotations.HasPaused(o) {
-		p.facts.Paused += fmt.Sprintf("; %s %s is not paused, and its machines are still created, replaced and removed: "+
-			"set the annotation on it too, or spec.paused of Cluster %s", ref.Kind, ref.Name, p.cluster.Name)
-	}
-	return result{again: outcome.again}
-}
-
-// step is one part of a pass.
-type step func(ctx context.Context, p *pass) result
-
-// steps of a pass, in order. A paused pool is only told about; a pool without its Cluster can only be deleted.
-func (r *Reconciler) steps(p *pass) []step {
+// steps returns the steps of a pass in order. For a paused pool only the pause is reported; a pool without its Cluster can only be deleted.
+func (r *Reconciler) steps(p *pass) []steps.Step[*pass] {
 	switch {
 	case p.facts.Paused != "":
-		return []step{r.observePause}
+		return []steps.Step[*pass]{r.observePause}
 	case p.deleting() && !controllerutil.ContainsFinalizer(p.pool, clusterv1.MachinePoolFinalizer):
 		return nil
 	case p.deleting():
-		return []step{r.readBootstrap, r.readInfrastructure, r.readMachines, r.followNodes, r.remove}
+		return []steps.Step[*pass]{r.readBootstrap, r.readInfrastructure, r.readMachines, r.syncMachinesAndNodes, r.remove}
 	case p.cluster == nil:
-		return []step{r.claim}
+		return []steps.Step[*pass]{r.claim}
 	default:
-		return []step{r.claim, r.compareVersion, r.followBootstrap, r.followInfrastructure, r.readMachines, r.followNodes}
+		return []steps.Step[*pass]{r.claim, r.compareVersion, r.followBootstrap, r.followInfrastructure, r.readMachines, r.syncMachinesAndNodes}
 	}
 }
 
-func (p *pass) run(ctx context.Context, steps []step) result {
-	all := goOn()
-	for _, do := range steps {
-		all = all.join(do(ctx, p))
-		if all.stop {
-			break
-		}
+// observePause reports an infrastructure object that is not paused with the pool: by the contract each object is paused by itself, or all
+// by their Cluster. It changes nothing. An object that cannot be read is not reported.
+func (r *Reconciler) observePause(ctx context.Context, p *pass) steps.Result {
+	ref := p.pool.Spec.Template.Spec.InfrastructureRef
+	if p.cluster == nil || ptr.Deref(p.cluster.Spec.Paused, false) || !ref.IsDefined() {
+		return steps.Continue()
 	}
-	return all
+	found, outcome := r.references().Read(ctx, p.pool, p.cluster, contract.InfraMachinePool(), ref)
+	if o := found.Object; o != nil && !annotations.HasPaused(o) {
+		p.facts.Paused += fmt.Sprintf("; %s is not paused, and its machines are still created, replaced and removed: "+
+			"set the annotation on it too, or spec.paused of Cluster %s", found.Source, p.cluster.Name)
+	}
+	return steps.RequeueAfter(outcome.After)
 }

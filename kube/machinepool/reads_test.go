@@ -11,24 +11,26 @@ import (
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/muster-project/muster/kube/machinepool/workload"
 )
 
-// reads counts what is asked of a client, and how many objects it answers with.
+// reads counts requests to a client, and the objects that it returns.
 type reads struct {
-	asked, objects int
-	// unselected are lists of everything.
+	requests, objects int
+	// unselected are lists without a selector.
 	unselected []string
 }
 
 func (r *reads) over(c client.WithWatch) client.WithWatch {
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-			r.asked++
+			r.requests++
 			r.objects++
 			return c.Get(ctx, key, o, opts...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			r.asked++
+			r.requests++
 			o := client.ListOptions{}
 			o.ApplyOptions(opts)
 			if o.FieldSelector == nil && o.LabelSelector == nil {
@@ -43,8 +45,8 @@ func (r *reads) over(c client.WithWatch) client.WithWatch {
 	})
 }
 
-// cost is what a pass over a settled pool with Machines reads, with so many nodes and Machines of others around it.
-func cost(t *testing.T, others int) (management, workload *reads) {
+// cost returns what a pass over a settled pool with Machines reads, with a number of Nodes and Machines of other owners.
+func cost(t *testing.T, others int) (management, remote *reads) {
 	t.Helper()
 	w := populated(t)
 	for n := range others {
@@ -57,30 +59,30 @@ func cost(t *testing.T, others int) (management, workload *reads) {
 		w.create(infra)
 	}
 	w.settled()
-	management, workload = &reads{}, &reads{}
+	management, remote = &reads{}, &reads{}
 	w.r.Client = management.over(w.mgmt)
-	w.r.ClusterCache = clustercache.NewFakeClusterCache(workload.over(w.wl), clusterKey, nodeWatch)
+	w.r.ClusterCache = clustercache.NewFakeClusterCache(remote.over(w.wl), clusterKey, workload.WatchName)
 	w.pass()
 	wantAll(t, "writes", w.writes, []string{})
-	return management, workload
+	return management, remote
 }
 
-// TestAPassReadsItsOwnAlone holds that a pass over a pool asks for, and is given, as much in a large cluster as in a small one.
-func TestAPassReadsItsOwnAlone(t *testing.T) {
+// TestPassReadsOnlyItsPool holds that a pass reads as much in a large cluster as in a small one.
+func TestPassReadsOnlyItsPool(t *testing.T) {
 	t.Parallel()
-	management, workload := cost(t, 0)
-	manyManagement, manyWorkload := cost(t, 60)
-	for name, pair := range map[string][2]*reads{"management cluster": {management, manyManagement}, "workload cluster": {workload, manyWorkload}} {
+	management, remote := cost(t, 0)
+	manyManagement, manyRemote := cost(t, 60)
+	for name, pair := range map[string][2]*reads{"management cluster": {management, manyManagement}, "workload cluster": {remote, manyRemote}} {
 		few, many := pair[0], pair[1]
-		if few.asked != many.asked || few.objects != many.objects {
-			t.Errorf("%s: want as many reads whatever is around, got %d of %d objects alone and %d of %d among others", name, few.asked, few.objects, many.asked, many.objects)
+		if few.requests != many.requests || few.objects != many.objects {
+			t.Errorf("%s: want the same reads in both, got %d of %d objects alone and %d of %d with others", name, few.requests, few.objects, many.requests, many.objects)
 		}
 		if len(many.unselected) > 0 {
-			t.Errorf("%s: want no list of everything, got %s", name, strings.Join(many.unselected, ", "))
+			t.Errorf("%s: want no list without a selector, got %s", name, strings.Join(many.unselected, ", "))
 		}
 		// Two nodes by instance and what the pool has claimed; the pool, its Cluster, what it refers to and their kinds.
-		if limit := 12; many.asked > limit {
-			t.Errorf("%s: want at most %d reads for a pool of two, got %d", name, limit, many.asked)
+		if limit := 12; many.requests > limit {
+			t.Errorf("%s: want at most %d reads for a pool of two, got %d", name, limit, many.requests)
 		}
 	}
 }

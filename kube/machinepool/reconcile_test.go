@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,9 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/kube/machinepool/nodesync"
+	"github.com/muster-project/muster/kube/machinepool/poolevents"
+	"github.com/muster-project/muster/kube/machinepool/workload"
 )
 
-func TestAPoolComesUp(t *testing.T) {
+func TestPoolFromCreationToRunning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aPool(2)})
 
@@ -38,7 +41,7 @@ func TestAPoolComesUp(t *testing.T) {
 	want(t, "bootstrap", w.condition(clusterv1.BootstrapConfigReadyCondition), "False ObjectDoesNotExist")
 	want(t, "infrastructure", w.message(clusterv1.InfrastructureReadyCondition), "TestMachinePool infra does not exist")
 	if !controllerutil.ContainsFinalizer(w.pool(), clusterv1.MachinePoolFinalizer) {
-		t.Error("finalizer: want it before anything is taken over, got none")
+		t.Error("finalizer: want it before any object is taken over, got none")
 	}
 	want(t, "cluster label", w.pool().Labels[clusterv1.ClusterNameLabel], "c1")
 	if owners := w.pool().OwnerReferences; len(owners) != 1 || owners[0].Kind != "Cluster" || owners[0].Controller != nil {
@@ -114,21 +117,21 @@ func (w *world) create(o client.Object) {
 	}
 }
 
-func TestTheSteadyStateWritesNothing(t *testing.T) {
+func TestSteadyStateWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	for range 3 {
 		if res := w.pass(); res.RequeueAfter != 0 {
-			t.Errorf("want no time to look again, got %v", res.RequeueAfter)
+			t.Errorf("want no further pass requested, got %v", res.RequeueAfter)
 		}
 		if len(w.writes) != 0 {
-			t.Errorf("writes of a pool where nothing happens: want none, got %v", w.writes)
+			t.Errorf("writes of a pool without changes: want none, got %v", w.writes)
 		}
 	}
 	wantAll(t, "events", w.events(), []string{})
 }
 
-func TestRow20_ASecondSpellingOrAnotherOrderIsNoChange(t *testing.T) {
+func TestRow20_SpellingAndOrderOfProviderIDsAreNoChange(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.changeInfra(func(o map[string]any) {
@@ -163,7 +166,7 @@ func TestScaling(t *testing.T) {
 	w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true })
 	set(1, id1)
 	want(t, "phase of 1 of 1", w.pool().Status.Phase, "Running")
-	wantAll(t, "nodes: the one that was cordoned and left the pool is removed at once", w.nodeNames(), []string{"n1"})
+	wantAll(t, "nodes: the cordoned one that left the pool is deleted at once", w.nodeNames(), []string{"n1"})
 	w.changeNode("n1", func(n *corev1.Node) { n.Spec.Unschedulable = true })
 	set(0)
 	want(t, "phase of 0 of 0", w.pool().Status.Phase, "Running")
@@ -171,7 +174,7 @@ func TestScaling(t *testing.T) {
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 0})
 }
 
-func TestANodeThatLivesOnOutsideThePoolIsKept(t *testing.T) {
+func TestReadyNodeOutsideThePoolIsKept(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	one := int32(1)
@@ -182,11 +185,11 @@ func TestANodeThatLivesOnOutsideThePoolIsKept(t *testing.T) {
 	})
 	w.settled()
 	wantAll(t, "nodes", w.nodeNames(), []string{"n1", "n2"})
-	want(t, "what is said about it", w.message(clusterv1.MachinesReadyCondition), "left the pool, but still Ready: n2")
+	want(t, "message", w.message(clusterv1.MachinesReadyCondition), "no longer in the pool, but still Ready: n2")
 	want(t, "MachinesReady", w.condition(clusterv1.MachinesReadyCondition), "True Ready")
 }
 
-func TestAnUnreachableClusterIsUnknown(t *testing.T) {
+func TestUnreachableClusterIsUnknown(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	disconnected(w)
@@ -199,30 +202,30 @@ func TestAnUnreachableClusterIsUnknown(t *testing.T) {
 	} {
 		want(t, condition, w.condition(condition), state)
 	}
-	want(t, "ReplicasReady of the older kind", w.older("ReplicasReady"), "Unknown")
-	wantAll(t, "references stay", w.refs(), []string{"n1", "n2"})
+	want(t, "ReplicasReady of v1beta1", w.older("ReplicasReady"), "Unknown")
+	wantAll(t, "references", w.refs(), []string{"n1", "n2"})
 	w.connect()
 	w.settled()
 	want(t, "phase", w.pool().Status.Phase, "Running")
 }
 
-func TestAPassingLossOfConnectionChangesNothing(t *testing.T) {
+func TestInterruptedConnectionChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
 		state  func(w *world) clustercache.HealthCheckingState
 		phase  string
 	}{
-		"controllers start": {"nobody has tried to connect yet", func(*world) clustercache.HealthCheckingState {
+		"controllers start": {"the controllers have not tried to connect yet", func(*world) clustercache.HealthCheckingState {
 			return clustercache.HealthCheckingState{ConsecutiveFailures: 1}
 		}, "Running"},
-		"controllers can't connect": {"it was tried often enough", func(*world) clustercache.HealthCheckingState {
-			return clustercache.HealthCheckingState{ConsecutiveFailures: connectionTries}
+		"controllers can't connect": {"they have tried often enough", func(*world) clustercache.HealthCheckingState {
+			return clustercache.HealthCheckingState{ConsecutiveFailures: workload.ConnectionTries}
 		}, "Unknown"},
-		"a minute": {"a hiccup", func(w *world) clustercache.HealthCheckingState {
+		"a minute": {"within the grace period", func(w *world) clustercache.HealthCheckingState {
 			return clustercache.HealthCheckingState{LastProbeSuccessTime: w.clock.Add(-time.Minute), ConsecutiveFailures: 6}
 		}, "Running"},
-		"three minutes": {"no hiccup any more", func(w *world) clustercache.HealthCheckingState {
+		"three minutes": {"longer than the grace period", func(w *world) clustercache.HealthCheckingState {
 			return clustercache.HealthCheckingState{LastProbeSuccessTime: w.clock.Add(-3 * time.Minute), ConsecutiveFailures: 18}
 		}, "Unknown"},
 	} {
@@ -235,7 +238,7 @@ func TestAPassingLossOfConnectionChangesNothing(t *testing.T) {
 			if tc.phase != "Running" {
 				return
 			}
-			want(t, "next look", res.RequeueAfter, connectionPause)
+			want(t, "next pass", res.RequeueAfter, workload.ConnectionPause)
 			if len(w.writes) != 0 {
 				t.Errorf("%s: want nothing written, got %v", tc.reason, w.writes)
 			}
@@ -243,7 +246,7 @@ func TestAPassingLossOfConnectionChangesNothing(t *testing.T) {
 	}
 }
 
-func TestRow24_AControlPlaneThatIsNotUpIsWaitedForWithoutError(t *testing.T) {
+func TestRow24_UninitializedControlPlaneIsNoError(t *testing.T) {
 	t.Parallel()
 	cluster := aCluster()
 	cluster.Status = clusterv1.ClusterStatus{}
@@ -253,83 +256,7 @@ func TestRow24_AControlPlaneThatIsNotUpIsWaitedForWithoutError(t *testing.T) {
 	want(t, "phase", w.pool().Status.Phase, "Provisioned")
 }
 
-func TestAVersionThatBootstrapRefusesIsShown(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct{ version, state, message string }{
-		"too old": {"v1.16.8", "False VersionNotSupported", "KubeadmConfig boot can't be rendered for spec.template.spec.version v1.16.8: " +
-			"the bootstrap provider for kubeadm doesn't support Kubernetes version lower than v1.22.0"},
-		"none": {"", "False VersionNotSupported", `KubeadmConfig boot needs spec.template.spec.version to be a Kubernetes version, found ""`},
-		// The provider's own words are shown for every version that it takes.
-		"newest that is too old": {"v1.21.14", "False VersionNotSupported", "KubeadmConfig boot can't be rendered for spec.template.spec.version v1.21.14: " +
-			"the bootstrap provider for kubeadm doesn't support Kubernetes version lower than v1.22.0"},
-		"oldest that is served": {"v1.22.0", "False NotAvailable", "Waiting for the token"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			pool := aPool(1)
-			pool.Spec.Template.Spec.Version = tc.version
-			pool.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "KubeadmConfig"
-			config := object(kubeadmGVK, "boot", nil, map[string]any{"conditions": []any{map[string]any{
-				"type": "Ready", "status": "False", "reason": "NotAvailable", "message": "Waiting for the token", "lastTransitionTime": "2026-01-01T00:00:00Z"}}})
-			w := newWorld(t, []client.Object{aCluster(), pool, config, anInfra()})
-			w.settled()
-			want(t, "state", w.condition(clusterv1.BootstrapConfigReadyCondition), tc.state)
-			want(t, "message", w.message(clusterv1.BootstrapConfigReadyCondition), tc.message)
-			want(t, "older kind", w.older("BootstrapReady"), "False")
-			told := strings.Contains(strings.Join(w.events(), "\n"), "Warning BootstrapRefused KubeadmConfig boot")
-			want(t, "told as an event", told, strings.HasSuffix(tc.state, "VersionNotSupported"))
-		})
-	}
-}
-
-func TestBootstrapDataWithoutNameAreNone(t *testing.T) {
-	t.Parallel()
-	config := object(configGVK, "boot", nil, map[string]any{"ready": true})
-	w := newWorld(t, []client.Object{aCluster(), aPool(1), config, anInfra()})
-	w.settled()
-	want(t, "bootstrap", w.message(clusterv1.BootstrapConfigReadyCondition), "TestConfig boot reports its data secret as created, but status.dataSecretName is empty")
-}
-
-func TestReferencesThatCannotBeFollowed(t *testing.T) {
-	t.Parallel()
-	t.Run("a kind that is not installed is looked for again", func(t *testing.T) {
-		t.Parallel()
-		pool := aPool(1)
-		pool.Spec.Template.Spec.InfrastructureRef.Kind = "NoSuchMachinePool"
-		w := newWorld(t, []client.Object{aCluster(), pool, aConfig()})
-		res := w.settled()
-		want(t, "next look", res.RequeueAfter, afterNoKind)
-		want(t, "infrastructure", w.condition(clusterv1.InfrastructureReadyCondition), "False KindNotInstalled")
-		want(t, "message", w.message(clusterv1.InfrastructureReadyCondition), "kind NoSuchMachinePool of group infrastructure.cluster.x-k8s.io: "+
-			"no CustomResourceDefinition nosuchmachinepools.infrastructure.cluster.x-k8s.io")
-	})
-	t.Run("an object of another pool is not taken", func(t *testing.T) {
-		t.Parallel()
-		infra, yes := anInfra(id1), true
-		infra.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "other", UID: "other-uid", Controller: &yes}})
-		w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), infra})
-		w.settled()
-		want(t, "infrastructure", w.condition(clusterv1.InfrastructureReadyCondition), "False OwnedByAnother")
-		want(t, "message", w.message(clusterv1.InfrastructureReadyCondition), "TestMachinePool infra belongs to MachinePool other; refer to one of this pool's own")
-		wantAll(t, "provider IDs", w.pool().Spec.ProviderIDList, nil)
-	})
-	t.Run("infrastructure that was deleted is told and forgiven", func(t *testing.T) {
-		t.Parallel()
-		w := running(t)
-		if err := w.mgmt.Delete(t.Context(), w.get(infraGVK, "infra")); err != nil {
-			t.Fatal(err)
-		}
-		w.settled()
-		want(t, "infrastructure", w.condition(clusterv1.InfrastructureReadyCondition), "False ObjectDeleted")
-		want(t, "failure", string(*w.pool().Status.Deprecated.V1Beta1.FailureReason), "InvalidConfiguration")
-		w.create(anInfra(id1, id2))
-		w.settled()
-		want(t, "infrastructure", w.condition(clusterv1.InfrastructureReadyCondition), "True Ready")
-		want(t, "failure was taken back", w.pool().Status.Deprecated.V1Beta1.FailureReason == nil, true)
-	})
-}
-
-func TestAConflictIsNoError(t *testing.T) {
+func TestConflictIsNoError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
 	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
@@ -355,9 +282,9 @@ func TestWatchFilter(t *testing.T) {
 	wantAll(t, "provider IDs", w.pool().Spec.ProviderIDList, []string{id1})
 }
 
-func TestManyNodesAreWrittenAFewAtATime(t *testing.T) {
+func TestNodeWritesOfAPassAreLimited(t *testing.T) {
 	t.Parallel()
-	const count = nodeWrites + 5
+	const count = nodesync.WriteLimit + 5
 	var ids []string
 	for i := range count {
 		ids = append(ids, fmt.Sprintf("aws:///zone-a/i-%03d", i))
@@ -379,180 +306,15 @@ func TestManyNodesAreWrittenAFewAtATime(t *testing.T) {
 		if res.RequeueAfter == 0 {
 			break
 		}
-		want(t, "next look", res.RequeueAfter, soon)
+		want(t, "next pass", res.RequeueAfter, nodesync.AfterLimit)
 	}
-	want(t, "writes of the passes", fmt.Sprint(passes), fmt.Sprint([]int{nodeWrites, 5}))
+	want(t, "writes of the passes", fmt.Sprint(passes), fmt.Sprint([]int{nodesync.WriteLimit, 5}))
 	want(t, "ready", w.counts()[0], int32(count))
 }
 
-// kindOf is a CustomResourceDefinition with the label of the contract, and a schema in which spec has the given fields.
-func kindOf(name string, gvk schema.GroupVersionKind, fields ...string) *apiextensionsv1.CustomResourceDefinition {
-	spec := apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
-	for _, f := range fields {
-		spec.Properties[f] = apiextensionsv1.JSONSchemaProps{Type: "string"}
-	}
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": gvk.Version}},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: gvk.Version,
-			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-				Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec}}}}}},
-	}
-}
-
-// TestReferencesOutsideTheContracts holds that a pool takes and deletes nothing but objects of the two contracts, and gives back what an
-// earlier version of the controller took.
-func TestReferencesOutsideTheContracts(t *testing.T) {
-	t.Parallel()
-	yes := true
-	mine := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: poolKey.Name, UID: "pool-uid", Controller: &yes}
-	clusterGVK := clusterv1.GroupVersion.WithKind("Cluster")
-	hostGVK := infraGVK.GroupVersion().WithKind("TestHost")
-	other := schema.GroupVersionKind{Group: "machines.example.com", Version: "v1", Kind: "ExampleNodes"}
-	for name, tc := range map[string]struct {
-		reason string
-		// gvk and name of what the pool refers to, as its bootstrap configuration or as its infrastructure.
-		gvk       schema.GroupVersionKind
-		name      string
-		bootstrap bool
-		change    func(c *clusterv1.Cluster)
-		want      string
-	}{
-		"a Cluster": {reason: "the cluster would go with the pool", gvk: clusterGVK, name: "capa",
-			want: "False ReferenceRefused"},
-		"the pool's own Cluster": {reason: "the same", gvk: clusterGVK, name: clusterKey.Name, want: "False ReferenceRefused"},
-		"a Cluster as configuration": {reason: "bootstrap objects are taken and deleted as well", gvk: clusterGVK, name: "capa", bootstrap: true,
-			want: "False ReferenceRefused"},
-		"a kind of another contract":      {reason: "its provider's other objects are not pools", gvk: hostGVK, name: "host", want: "False ReferenceRefused"},
-		"infrastructure as configuration": {reason: "it is the other contract", gvk: infraGVK, name: "spare", bootstrap: true, want: "False ReferenceRefused"},
-		"the Cluster's infrastructure": {reason: "whatever its kind, it is the Cluster's", gvk: infraGVK, name: "spare", want: "False ReferenceRefused",
-			change: func(c *clusterv1.Cluster) {
-				c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind, Name: "spare"}
-			}},
-		"a provider's own group": {reason: "the contract leaves providers their API group", gvk: other, name: "nodes", want: "True Ready"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cluster, pool, second := aCluster(), aPool(0), aCluster()
-			second.Name, second.UID = "capa", "capa-uid"
-			if tc.change != nil {
-				tc.change(cluster)
-			}
-			ref := clusterv1.ContractVersionedObjectReference{APIGroup: tc.gvk.Group, Kind: tc.gvk.Kind, Name: tc.name}
-			condition := clusterv1.InfrastructureReadyCondition
-			if tc.bootstrap {
-				pool.Spec.Template.Spec.Bootstrap.ConfigRef, condition = ref, clusterv1.BootstrapConfigReadyCondition
-			} else {
-				pool.Spec.Template.Spec.InfrastructureRef = ref
-			}
-			w := newWorld(t, []client.Object{cluster, second, pool, aConfig(), anInfra(),
-				kindOf("clusters", clusterGVK), kindOf("testhosts", hostGVK, "providerID"), kindOf("examplenodes", other, "providerIDList"),
-				object(hostGVK, "host", nil, map[string]any{"ready": true}), object(infraGVK, "spare", nil, map[string]any{"ready": true}),
-				object(other, "nodes", nil, map[string]any{"ready": true})})
-			w.settled()
-			want(t, tc.reason, w.condition(condition), tc.want)
-			if tc.want == "True Ready" {
-				want(t, "taken", metav1.GetControllerOf(w.get(tc.gvk, tc.name)) != nil, true)
-				return
-			}
-			want(t, "owners", len(w.get(tc.gvk, tc.name).GetOwnerReferences()), 0)
-			o := &unstructured.Unstructured{}
-			o.SetGroupVersionKind(tc.gvk)
-			change(w, w.mgmt, client.ObjectKey{Namespace: "default", Name: tc.name}, o, func(o *unstructured.Unstructured) {
-				o.SetOwnerReferences([]metav1.OwnerReference{mine})
-			})
-			w.settled()
-			want(t, "owners after it had been taken", len(w.get(tc.gvk, tc.name).GetOwnerReferences()), 0)
-			change(w, w.mgmt, client.ObjectKey{Namespace: "default", Name: tc.name}, o, func(o *unstructured.Unstructured) {
-				o.SetOwnerReferences([]metav1.OwnerReference{mine})
-			})
-			if err := w.mgmt.Delete(t.Context(), w.pool()); err != nil {
-				t.Fatal(err)
-			}
-			for range 5 {
-				w.pass()
-			}
-			want(t, "the pool is gone", w.pool() == nil, true)
-			left := w.get(tc.gvk, tc.name)
-			if left == nil || !left.GetDeletionTimestamp().IsZero() {
-				t.Fatalf("%s %s: want it untouched, got it deleted", tc.gvk.Kind, tc.name)
-			}
-			want(t, "owners after the pool", len(left.GetOwnerReferences()), 0)
-		})
-	}
-}
-
-// TestCredentialsAreNoBootstrapData holds that the secrets which open a cluster are not followed, whoever names them.
-func TestCredentialsAreNoBootstrapData(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		reason, user, provider, want, message string
-	}{
-		"by the user": {reason: "a pool from before admission refused it", user: "c1-kubeconfig", want: "False DataSecretRefused",
-			message: "spec.template.spec.bootstrap.dataSecretName: secret c1-kubeconfig holds an administrator's kubeconfig of Cluster c1, " +
-				"which would become user data of the machines; name a secret with bootstrap data"},
-		"of another Cluster": {reason: "it opens that one", user: "c2-ca", want: "False DataSecretRefused",
-			message: "spec.template.spec.bootstrap.dataSecretName: secret c2-ca holds the certificate authority of Cluster c2, " +
-				"which would become user data of the machines; name a secret with bootstrap data"},
-		"by its provider": {reason: "a configuration of that name writes into such a secret", provider: "c1-sa", want: "False DataSecretRefused",
-			message: "TestConfig boot reports in status.dataSecretName: secret c1-sa holds the service account key of Cluster c1, " +
-				"which would become user data of the machines; name a secret with bootstrap data"},
-		"of no Cluster": {reason: "a name is a name", user: "c3-ca", want: "True DataSecretProvided"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			pool, second, config := aPool(0), aCluster(), aConfig()
-			second.Name, second.UID = "c2", "c2-uid"
-			if tc.user != "" {
-				pool.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: &tc.user}
-			} else {
-				_ = unstructured.SetNestedField(config.Object, tc.provider, "status", "dataSecretName")
-			}
-			w := newWorld(t, []client.Object{aCluster(), second, pool, config, anInfra()})
-			w.settled()
-			want(t, tc.reason, w.condition(clusterv1.BootstrapConfigReadyCondition), tc.want)
-			if tc.message != "" {
-				want(t, "message", w.message(clusterv1.BootstrapConfigReadyCondition), tc.message)
-			}
-			if name := w.pool().Spec.Template.Spec.Bootstrap.DataSecretName; tc.provider != "" && name != nil {
-				t.Errorf("data secret: want none, got %s", *name)
-			}
-		})
-	}
-}
-
-// TestAPoolStaysWhileItOwnsWhatItMustNot holds that a pool is not let go while the garbage collector would delete a Cluster after it.
-func TestAPoolStaysWhileItOwnsWhatItMustNot(t *testing.T) {
-	t.Parallel()
-	yes := true
-	cluster, pool := aCluster(), aPool(0)
-	pool.Finalizers = []string{clusterv1.MachinePoolFinalizer}
-	clusterGVK := clusterv1.GroupVersion.WithKind("Cluster")
-	pool.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: clusterGVK.Group, Kind: clusterGVK.Kind, Name: cluster.Name}
-	cluster.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: pool.Name, UID: pool.UID, Controller: &yes}}
-	w := newWorld(t, []client.Object{cluster, pool, aConfig(), kindOf("clusters", clusterGVK)})
-	if err := w.mgmt.Delete(t.Context(), w.pool()); err != nil {
-		t.Fatal(err)
-	}
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-		if o.GetObjectKind().GroupVersionKind().Kind == "Cluster" {
-			return errors.New("not now")
-		}
-		return c.Patch(ctx, o, p, opts...)
-	}})
-	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); err == nil {
-		t.Error("want the error told")
-	}
-	want(t, "the pool is kept", w.pool() != nil, true)
-	want(t, "and says why", strings.HasSuffix(w.message(clusterv1.DeletingCondition), "remove the owner reference to MachinePool pool from Cluster c1: not now"), true)
-	w.r.Client = w.mgmt
-	for range 3 {
-		w.pass()
-	}
-	want(t, "the pool is gone", w.pool() == nil, true)
-}
-
-// TestANewNodeIsStarting holds that a pool scales up until its last new machine is available, and that a node which was Ready once does not.
-func TestANewNodeIsStarting(t *testing.T) {
+// TestNewNodeScalesUp holds that a pool is ScalingUp until its last new machine is available, and not because of a Node that was Ready
+// before.
+func TestNewNodeScalesUp(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -560,11 +322,9 @@ func TestANewNodeIsStarting(t *testing.T) {
 		status corev1.ConditionStatus
 		want   clusterv1.MachinePoolPhase
 	}{
-		"new":      {"its network is being set up", time.Second, corev1.ConditionFalse, clusterv1.MachinePoolPhaseScalingUp},
-		"sick":     {"it was Ready once", time.Hour, corev1.ConditionFalse, clusterv1.MachinePoolPhaseProvisioned},
-		"silent":   {"the node controller has given up on it", time.Second, corev1.ConditionUnknown, clusterv1.MachinePoolPhaseProvisioned},
-		"well":     {"nothing is missing", time.Hour, corev1.ConditionTrue, clusterv1.MachinePoolPhaseRunning},
-		"well now": {"nor here", time.Second, corev1.ConditionTrue, clusterv1.MachinePoolPhaseRunning},
+		"new":       {"its network is being set up", time.Second, corev1.ConditionFalse, clusterv1.MachinePoolPhaseScalingUp},
+		"unhealthy": {"it was Ready once", time.Hour, corev1.ConditionFalse, clusterv1.MachinePoolPhaseProvisioned},
+		"ready":     {"nothing is missing", time.Hour, corev1.ConditionTrue, clusterv1.MachinePoolPhaseRunning},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -592,9 +352,9 @@ func (r *related) Eventf(_ k8sruntime.Object, about k8sruntime.Object, _, reason
 	r.all = append(r.all, reason+" of "+of+": "+fmt.Sprintf(note, args...))
 }
 
-// TestEventsOfOneReasonAreToldApart holds that machines which join one after the other are all told of: the events API takes events of one
-// reason and one related object for the same, and shows the text of the first.
-func TestEventsOfOneReasonAreToldApart(t *testing.T) {
+// TestEventsOfOneReasonHaveDifferentRelatedObjects holds that machines which join one after the other all have an event: the events API
+// treats events of one reason and one related object as the same, and shows only the message of the first.
+func TestEventsOfOneReasonHaveDifferentRelatedObjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
 	told := &related{}
@@ -606,15 +366,16 @@ func TestEventsOfOneReasonAreToldApart(t *testing.T) {
 	w.settled()
 	var joined []string
 	for _, e := range told.all {
-		if strings.HasPrefix(e, eventNodes) {
+		if strings.HasPrefix(e, poolevents.NodeRefsChanged) {
 			joined = append(joined, e)
 		}
 	}
 	wantAll(t, "events", joined, []string{"SuccessfulSetNodeRefs of Node n1: n1 joined; nodes now: 1", "SuccessfulSetNodeRefs of Node n2: n2 joined; nodes now: 2"})
 }
 
-// TestAPauseOfThePoolAloneSaysSo holds that users are told when only the MachinePool is paused: by the contract each object is paused by itself.
-func TestAPauseOfThePoolAloneSaysSo(t *testing.T) {
+// TestPauseOfThePoolAloneIsReported holds that the user learns that only the MachinePool is paused: by the contract each object is paused
+// by itself.
+func TestPauseOfThePoolAloneIsReported(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	pause := func(p *clusterv1.MachinePool) { p.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} }
@@ -636,9 +397,9 @@ func TestAPauseOfThePoolAloneSaysSo(t *testing.T) {
 	want(t, "the Cluster", w.message(clusterv1.PausedCondition), "Cluster spec.paused is set to true, "+own)
 }
 
-// TestEventsAreNotRecordedAgainAfterAMove: a move or a restore keeps the spec and drops the status. What had happened before is not
-// recorded again when the status is written anew; a Node that joins afterwards is.
-func TestEventsAreNotRecordedAgainAfterAMove(t *testing.T) {
+// TestMoveRecordsNoEventsAgain holds that after a move or a restore, which keeps the spec and drops the status, what had happened before is
+// not recorded again; a Node that joins afterwards is.
+func TestMoveRecordsNoEventsAgain(t *testing.T) {
 	t.Parallel()
 	moved := aPool(2)
 	infra := anInfra(id1, id2)

@@ -18,7 +18,13 @@ import (
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/kube/conflicts"
 	"github.com/muster-project/muster/kube/machinepool/contract"
+	"github.com/muster-project/muster/kube/machinepool/members"
+	"github.com/muster-project/muster/kube/machinepool/objects"
+	"github.com/muster-project/muster/kube/machinepool/poolevents"
+	"github.com/muster-project/muster/kube/machinepool/reference"
+	"github.com/muster-project/muster/kube/machinepool/workload"
 	"github.com/muster-project/muster/kube/spans"
+	"github.com/muster-project/muster/kube/steps"
 )
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools;machinepools/status;machinepools/finalizers,verbs=get;list;watch;create;update;patch;delete
@@ -32,38 +38,42 @@ import (
 type Reconciler struct {
 	// Client of the management cluster. It should read unstructured objects from a cache as well.
 	Client client.Client
-	// Live reads the management cluster without a cache, before a Machine is made or deleted; nil trusts the cache.
+	// Live reads the management cluster without a cache, before a Machine is created or deleted; nil reads from the cache.
 	Live client.Reader
 	// ClusterCache connects to the workload clusters; it needs the indexes of kube/nodes.
 	ClusterCache clustercache.ClusterCache
 	// WatchFilterValue is the value of the label cluster.x-k8s.io/watch-filter that a pool must have to be reconciled;
 	// empty reconciles all.
 	WatchFilterValue string
-	// SyncLabels and SyncAnnotations choose further labels and annotations of a pool's template that its Nodes get, beside those
+	// SyncLabels and SyncAnnotations select further labels and annotations of a pool's template that its Nodes get, in addition to those
 	// that all Nodes get (of node-role.kubernetes.io, node-restriction.kubernetes.io and node.cluster.x-k8s.io).
 	SyncLabels, SyncAnnotations []*regexp.Regexp
-	// Passes puts spans around passes; nil puts none.
+	// Passes creates spans for passes; nil creates none.
 	Passes *trace.Passes
 	// MayWatch returns an error that wraps access.ErrForbidden for a kind that the manager may not read from a cache; nil allows all.
 	MayWatch func(ctx context.Context, gvk schema.GroupVersionKind) error
-	// Recorder of events; SetupWithManager sets it when it is nil.
+	// Recorder of events; SetupWithManager sets it if it is nil.
 	Recorder events.EventRecorder
-	// Now is the clock; nil is the real one.
+	// Now is the clock; nil is the system clock.
 	Now func() time.Time
 
-	// nodeEvents is what the Nodes of workload clusters wake.
-	nodeEvents clustercache.SourceWatcher[ctrl.Request]
-	// track makes sure that changes of objects of one kind wake their pools; nil tracks nothing.
-	track func(ctx context.Context, o client.Object) error
-	// kinds remembers which kinds a pool may refer to.
+	// kinds caches which kinds a pool may refer to.
 	kinds contract.Kinds
-	// memberIndex finds the objects for the single machines of a pool; nil looks at all of the namespace.
-	memberIndex *memberIndex
-	// trackMachines does so for the infrastructure's objects for single machines, which their labels tie to a pool.
-	trackMachines func(ctx context.Context, o client.Object) error
+	// watches are what SetupWithManager sets up; without it nothing is watched.
+	watches watches
 }
 
-// Reconcile runs one pass over one pool and writes its outcome once, at the end.
+// watches are the watches that are added while the controller runs.
+type watches struct {
+	// nodes is the controller that changes of Nodes of workload clusters wake.
+	nodes clustercache.SourceWatcher[ctrl.Request]
+	// referenced and members watch the objects of one kind: those that pools refer to, and the infrastructure machines of pools.
+	referenced, members func(ctx context.Context, o client.Object) error
+	// index finds the Machines and infrastructure machines of a pool.
+	index *members.Index
+}
+
+// Reconcile runs one pass over one pool and writes its status once, at the end.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	return spans.Around(ctx, r.Passes, "MachinePool", req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
 }
@@ -76,28 +86,29 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if r.WatchFilterValue != "" && !labels.HasWatchLabel(pool, r.WatchFilterValue) {
 		return ctrl.Result{}, nil
 	}
-	p, err := r.newPass(ctx, pool)
+	cluster, err := clusterOf(ctx, r.Client, pool)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	outcome := p.run(ctx, r.steps(p))
-	// What was done is done, whether or not the pool's status can be written.
-	r.announce(p)
-	return settle(outcome.join(r.write(ctx, p)))
+	p := newPass(pool, cluster, r.now())
+	outcome := steps.Run(ctx, p, r.steps(p))
+	// What was done is recorded even if the status of the pool cannot be written.
+	poolevents.Record(r.Recorder, p.pool, p.events)
+	return requeue(outcome.Join(r.write(ctx, p)))
 }
 
-// afterConflict is when to look again after somebody else was faster: by then the cache has seen what they wrote.
+// afterConflict is the time until a pass is repeated after a conflict: by then the cache has the write of the other client.
 const afterConflict = time.Second
 
-// settle tells the conflicts of optimistic writes, which are no news to anybody, from errors.
-func settle(outcome result) (ctrl.Result, error) {
-	if conflicts.IsOnlyConflict(outcome.err) {
+// requeue returns what controller-runtime does next. Conflicts of optimistic writes are no errors.
+func requeue(outcome steps.Result) (ctrl.Result, error) {
+	if conflicts.IsOnlyConflict(outcome.Err) {
 		return ctrl.Result{RequeueAfter: afterConflict}, nil
 	}
-	return outcome.ctrl()
+	return outcome.Reconcile()
 }
 
-// errNotSetUp says which field of a Reconciler is missing.
+// errNotSetUp is returned for a Reconciler that lacks a field.
 var errNotSetUp = errors.New("machinepool.Reconciler is incomplete")
 
 func (r *Reconciler) complete() error {
@@ -115,4 +126,20 @@ func (r *Reconciler) now() time.Time {
 		return r.Now()
 	}
 	return time.Now()
+}
+
+func (r *Reconciler) objects() objects.Reader {
+	return objects.Reader{Cached: r.Client, Live: r.Live, Permitted: r.MayWatch}
+}
+
+func (r *Reconciler) references() reference.Reader {
+	return reference.Reader{Objects: r.objects(), Kinds: &r.kinds, Track: r.watches.referenced}
+}
+
+func (r *Reconciler) members() members.Reader {
+	return members.Reader{Objects: r.objects(), Index: r.watches.index, Track: r.watches.members}
+}
+
+func (r *Reconciler) connector() workload.Connector {
+	return workload.Connector{Clusters: r.ClusterCache, NodeEvents: r.watches.nodes, Pools: r.Client}
 }

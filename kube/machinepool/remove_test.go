@@ -13,9 +13,11 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/machinepool/reference"
 )
 
-func TestDeletionTellsWhatItWaitsFor(t *testing.T) {
+func TestDeletionReportsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.delete()
@@ -24,13 +26,13 @@ func TestDeletionTellsWhatItWaitsFor(t *testing.T) {
 			"message": "draining 2 nodes", "lastTransitionTime": "2026-01-01T00:00:00Z"}}, "status", "conditions")
 	})
 	res := w.settled()
-	want(t, "next look", res.RequeueAfter, afterDeletion)
+	want(t, "next pass", res.RequeueAfter, reference.AfterDeletion)
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
 	want(t, "message", w.message(clusterv1.DeletingCondition), "TestMachinePool infra is being deleted: draining 2 nodes")
 	want(t, "ScalingDown", w.message(clusterv1.ScalingDownCondition), "Scaling down from 2 to 0 replicas")
 	want(t, "ScalingUp", w.condition(clusterv1.ScalingUpCondition), "False NotScalingUp")
 
-	// The instances go one by one, drained by the infrastructure, and their Nodes with them.
+	// The infrastructure drains and terminates the instances one by one, and their Nodes are deleted.
 	w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true })
 	w.changeInfra(func(o map[string]any) {
 		_ = unstructured.SetNestedStringSlice(o, []string{id1}, "spec", "providerIDList")
@@ -51,11 +53,11 @@ func TestDeletionTellsWhatItWaitsFor(t *testing.T) {
 		t.Error("pool: want it gone")
 	}
 	wantAll(t, "nodes", w.nodeNames(), []string{})
-	wantAll(t, "events", w.events(), []string{"Normal SuccessfulDeleteNode Deleted nodes of instances that are gone: n1"})
+	wantAll(t, "events", w.events(), []string{"Normal SuccessfulDeleteNode Deleted nodes of terminated instances: n1"})
 	w.pass()
 }
 
-func TestDeletionGetsNowhereStuck(t *testing.T) {
+func TestDeletionCompletesWithoutItsParts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -63,7 +65,7 @@ func TestDeletionGetsNowhereStuck(t *testing.T) {
 		nodes  []string
 	}{
 		"cluster is going": {
-			reason: "the workload cluster goes with all its nodes, and may be out of reach already",
+			reason: "the workload cluster is deleted with all its nodes, and may be unreachable already",
 			make: func(w *world) {
 				change(w, w.mgmt, clusterKey, &clusterv1.Cluster{}, func(c *clusterv1.Cluster) { c.Finalizers = []string{"test/keep"} })
 				_ = w.mgmt.Delete(w.t.Context(), aCluster())
@@ -72,7 +74,7 @@ func TestDeletionGetsNowhereStuck(t *testing.T) {
 			nodes: []string{"n1", "n2"},
 		},
 		"cluster is gone": {
-			reason: "nothing is left to remove nodes from",
+			reason: "there is no cluster to delete nodes from",
 			make:   func(w *world) { _ = w.mgmt.Delete(w.t.Context(), aCluster()) },
 			nodes:  []string{"n1", "n2"},
 		},
@@ -98,7 +100,7 @@ func TestDeletionGetsNowhereStuck(t *testing.T) {
 			nodes:  []string{},
 		},
 		"objects were never there": {
-			reason: "what a pool refers to may never have been made",
+			reason: "what a pool refers to may never have been created",
 			make:   func(*world) {},
 			nodes:  []string{},
 		},
@@ -124,7 +126,7 @@ func TestDeletionGetsNowhereStuck(t *testing.T) {
 	}
 }
 
-func TestDeletionLeavesWhatIsNotThePools(t *testing.T) {
+func TestDeletionLeavesObjectsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	other := aPool(1)
@@ -150,10 +152,10 @@ func TestDeletionLeavesWhatIsNotThePools(t *testing.T) {
 	wantAll(t, "nodes: that of another pool stays", w.nodeNames(), []string{"n2"})
 }
 
-func TestRow50_NodesThatCannotBeRemovedAreToldAndBounded(t *testing.T) {
+func TestRow50_NodeDeletionHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.failNodes = errors.New("admission webhook says no")
+	w.failNodes = errors.New("admission webhook denied the request")
 	for _, o := range []client.Object{w.get(infraGVK, "infra"), w.get(configGVK, "boot")} {
 		if err := w.mgmt.Delete(t.Context(), o); err != nil {
 			t.Fatal(err)
@@ -164,9 +166,9 @@ func TestRow50_NodesThatCannotBeRemovedAreToldAndBounded(t *testing.T) {
 	}
 	w.pass()
 	res := w.pass()
-	want(t, "next look", res.RequeueAfter, afterNodes)
+	want(t, "next pass", res.RequeueAfter, afterNodes)
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True DeletingNode")
-	if m := w.message(clusterv1.DeletingCondition); !strings.Contains(m, "delete Node n1: admission webhook says no") {
+	if m := w.message(clusterv1.DeletingCondition); !strings.Contains(m, "delete Node n1: admission webhook denied the request") {
 		t.Errorf("message: want the node and the error, got %q", m)
 	}
 	w.clock = w.clock.Add(11 * time.Second)
@@ -176,7 +178,7 @@ func TestRow50_NodesThatCannotBeRemovedAreToldAndBounded(t *testing.T) {
 	}
 }
 
-func TestControllersThatJustStartedDoNotGiveUpNodes(t *testing.T) {
+func TestRestartedControllersKeepDeletingNodes(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	for _, o := range []client.Object{w.get(infraGVK, "infra"), w.get(configGVK, "boot")} {
@@ -200,7 +202,7 @@ func TestControllersThatJustStartedDoNotGiveUpNodes(t *testing.T) {
 	wantAll(t, "nodes", w.nodeNames(), []string{})
 }
 
-func TestAPoolWithoutOurFinalizerIsLeftAlone(t *testing.T) {
+func TestPoolWithoutFinalizerIsUnchanged(t *testing.T) {
 	t.Parallel()
 	pool := aPool(1)
 	pool.Finalizers = []string{"other/keep"}
@@ -210,7 +212,7 @@ func TestAPoolWithoutOurFinalizerIsLeftAlone(t *testing.T) {
 	}
 	w.pass()
 	if o := w.get(infraGVK, "infra"); o == nil || !o.GetDeletionTimestamp().IsZero() {
-		t.Error("infrastructure: want it left alone, for the pool was let go already")
+		t.Error("infrastructure: want it unchanged, because the finalizer has been removed")
 	}
 	want(t, "finalizers", strings.Join(w.pool().Finalizers, ","), "other/keep")
 }

@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestRow25_MachinesAreMadeWhereTheInfrastructureNamesTheirKind holds that a pool has Machines when its infrastructure says so, and
-// goes on without any when it no longer does.
-func TestRow25_MachinesAreMadeWhereTheInfrastructureNamesTheirKind(t *testing.T) {
+// TestRow25_MachinesIfTheInfrastructureReportsAKind holds that a pool has Machines if its infrastructure object reports a kind, and creates
+// none when it no longer does.
+func TestRow25_MachinesIfTheInfrastructureReportsAKind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1), anInfraMachine("m1", id1)})
 	w.node("n1", id1, true)
 	w.settled()
-	wantAll(t, "Machines of a plain pool", w.machineNames(), []string{})
+	wantAll(t, "Machines of a pool without a kind", w.machineNames(), []string{})
 	w.changeInfra(func(o map[string]any) {
 		_ = unstructured.SetNestedField(o, "TestMachine", "status", "infrastructureMachineKind")
 	})
@@ -28,15 +28,15 @@ func TestRow25_MachinesAreMadeWhereTheInfrastructureNamesTheirKind(t *testing.T)
 	w.upstream()
 	w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "status", "infrastructureMachineKind") })
 	w.settled()
-	want(t, "ready in a pool that is plain again", w.counts()[0], 1)
+	want(t, "ready in a pool without a kind again", w.counts()[0], 1)
 	if m := w.machine("m1"); m == nil || !m.DeletionTimestamp.IsZero() {
-		t.Error("Machine of a pool that is plain again: want it left to its provider, or it would take its instance with it")
+		t.Error("Machine of a pool without a kind again: want it left to its provider, because its deletion would terminate the instance")
 	}
 }
 
-// TestRow26_TheMachinesOfAPoolAreFoundByItsLabels holds that the pool's label is its name, or a hash where the name is no label, and that
-// machines of another cluster's pool of that name are not its own.
-func TestRow26_TheMachinesOfAPoolAreFoundByItsLabels(t *testing.T) {
+// TestRow26_MachinesAreFoundByLabels holds that the pool label is the pool's name, or a hash if the name is no valid label, and that
+// machines of another cluster's pool with that name are not the pool's.
+func TestRow26_MachinesAreFoundByLabels(t *testing.T) {
 	t.Parallel()
 	pool := aPool(1)
 	pool.Name = strings.Repeat("long-", 20) + "pool"
@@ -57,9 +57,9 @@ func TestRow26_TheMachinesOfAPoolAreFoundByItsLabels(t *testing.T) {
 	want(t, "pool label", w.machine("m1").Labels[clusterv1.MachinePoolNameLabel], format.MustFormatValue(pool.Name))
 }
 
-// TestRow33_ASmallerPoolDeletesNoMachineItself holds that which machine goes is the infrastructure's choice: the pool deletes none for its
-// size, and follows what its provider deletes.
-func TestRow33_ASmallerPoolDeletesNoMachineItself(t *testing.T) {
+// TestRow33_ScaleInDeletesNoMachine holds that the infrastructure selects the machine to remove: the pool deletes none because of its size,
+// and follows what its provider deletes.
+func TestRow33_ScaleInDeletesNoMachine(t *testing.T) {
 	t.Parallel()
 	w, one := populated(t), int32(1)
 	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Replicas = &one })
@@ -68,7 +68,7 @@ func TestRow33_ASmallerPoolDeletesNoMachineItself(t *testing.T) {
 		want(t, name+" stays", w.machine(name).DeletionTimestamp.IsZero(), true)
 	}
 	want(t, "phase", w.pool().Status.Phase, "ScalingDown")
-	// The provider takes the one that was marked.
+	// The provider deletes the one that was marked.
 	if err := w.mgmt.Delete(t.Context(), w.machine("m2")); err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +79,14 @@ func TestRow33_ASmallerPoolDeletesNoMachineItself(t *testing.T) {
 		_ = unstructured.SetNestedField(o, int64(1), "status", "upToDateReplicas")
 	})
 	w.settled()
-	wantAll(t, "Machines: none is made again", w.machineNames(), []string{"m1"})
+	wantAll(t, "Machines: none is created again", w.machineNames(), []string{"m1"})
 	want(t, "phase", w.pool().Status.Phase, "Running")
 	wantAll(t, "references", w.refs(), []string{"n1"})
 }
 
-// TestRow51_ThePoolGoesLastAndItsNodesBeforeIt holds that the time for the removal of nodes begins when the machines are gone, so that a
-// cloud that is slow costs no node its removal.
-func TestRow51_ThePoolGoesLastAndItsNodesBeforeIt(t *testing.T) {
+// TestRow51_NodesAreDeletedBeforeThePool holds that the time limit for the deletion of Nodes begins when the machines are gone, so that a
+// slow cloud does not prevent it.
+func TestRow51_NodesAreDeletedBeforeThePool(t *testing.T) {
 	t.Parallel()
 	second := int32(1)
 	w := running(t)
@@ -103,9 +103,9 @@ func TestRow51_ThePoolGoesLastAndItsNodesBeforeIt(t *testing.T) {
 	want(t, "pool is gone", w.pool() == nil, true)
 }
 
-// TestRow67_EveryMachineTellsItsOwnZone holds that the zones that a pool may use stay as they are written, and that each Machine has the
-// zone where it is.
-func TestRow67_EveryMachineTellsItsOwnZone(t *testing.T) {
+// TestRow67_MachinesHaveTheirOwnFailureDomain holds that the failure domains of the pool stay as the user has set them, and that each
+// Machine has the one in which it runs.
+func TestRow67_MachinesHaveTheirOwnFailureDomain(t *testing.T) {
 	t.Parallel()
 	pool := aPool(3)
 	pool.Spec.FailureDomains = []string{"zone-a", "zone-b"}

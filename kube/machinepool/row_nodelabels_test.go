@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestRow40_NodesOfPlainPoolsBelongToTheirPool holds what is written on a node of a pool without Machines, in one write and before pods are
-// let in, and that nothing is written where nothing differs.
-func TestRow40_NodesOfPlainPoolsBelongToTheirPool(t *testing.T) {
+// TestRow40_NodesOfPoolsWithoutMachines holds what is written on a Node, in one write that also makes it schedulable, and that nothing is
+// written if nothing differs.
+func TestRow40_NodesOfPoolsWithoutMachines(t *testing.T) {
 	t.Parallel()
 	pool := aPool(1)
 	pool.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web", "team": "a"}
@@ -37,18 +37,18 @@ func TestRow40_NodesOfPlainPoolsBelongToTheirPool(t *testing.T) {
 		return n
 	}
 	want(t, "label", get().Labels["node.cluster.x-k8s.io/tier"], "web")
-	want(t, "label that is no node's", get().Labels["team"], "")
+	want(t, "label that is not propagated", get().Labels["team"], "")
 	want(t, "taints", fmt.Sprint(get().Spec.Taints), fmt.Sprint([]corev1.Taint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}}))
 	w.changeNode("n1", func(n *corev1.Node) { n.Labels, n.Spec.Taints = nil, nil })
 	w.settled()
-	want(t, "label that somebody took away", get().Labels["node.cluster.x-k8s.io/tier"], "web")
-	want(t, "taint that somebody took away", len(get().Spec.Taints), 1)
+	want(t, "label that another client removed", get().Labels["node.cluster.x-k8s.io/tier"], "web")
+	want(t, "taint that another client removed", len(get().Spec.Taints), 1)
 	w.changePool(func(p *clusterv1.MachinePool) {
 		p.Spec.Template.ObjectMeta, p.Spec.Template.Spec.Taints = clusterv1.ObjectMeta{}, nil
 	})
 	w.settled()
-	want(t, "label that the template has no more", get().Labels["node.cluster.x-k8s.io/tier"], "")
-	want(t, "taint that the template has no more", len(get().Spec.Taints), 0)
+	want(t, "label that the template no longer has", get().Labels["node.cluster.x-k8s.io/tier"], "")
+	want(t, "taint that the template no longer has", len(get().Spec.Taints), 0)
 	if metav1.HasAnnotation(get().ObjectMeta, clusterv1.MachineAnnotation) {
 		t.Error("want no Machine named in a pool without any")
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/muster-project/muster/kube/nodes"
 )
 
-// TestRow07_ANodeWakesTheOnePoolThatListsIt holds that a node finds its pool by its provider ID and by the cluster that it is in:
-// another cluster may have a node of the same name and provider ID, and neither event is lost.
-func TestRow07_ANodeWakesTheOnePoolThatListsIt(t *testing.T) {
+// TestRow07_NodeWakesItsPool holds that a Node is mapped to its pool by its provider ID and its cluster: another cluster may have a Node of
+// the same name and provider ID.
+func TestRow07_NodeWakesItsPool(t *testing.T) {
 	t.Parallel()
 	mine, twin, other := aPool(1), aPool(1), aPool(1)
 	mine.Spec.ProviderIDList, twin.Spec.ProviderIDList, other.Spec.ProviderIDList = []string{id1}, []string{id1}, []string{id2}
@@ -31,9 +31,9 @@ func TestRow07_ANodeWakesTheOnePoolThatListsIt(t *testing.T) {
 	}
 }
 
-// TestRow35_ProviderIDsAreComparedByMeaning holds that a node is found though its cloud provider spells its ID in another way than
-// the infrastructure provider does, and that what names another instance is not.
-func TestRow35_ProviderIDsAreComparedByMeaning(t *testing.T) {
+// TestRow35_ProviderIDsAreComparedByInstance holds that a Node is found if its cloud provider spells its ID differently from the
+// infrastructure provider, and that the ID of another instance is not.
+func TestRow35_ProviderIDsAreComparedByInstance(t *testing.T) {
 	t.Parallel()
 	const vmss = "azure:///subscriptions/S/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s/virtualMachines/%d"
 	for name, tc := range map[string]struct {
@@ -60,9 +60,9 @@ func TestRow35_ProviderIDsAreComparedByMeaning(t *testing.T) {
 	}
 }
 
-// TestRow36_ReferencesAreInTheListsOrderAndNameTheNodesThatAreThere holds what a reference is made of, and that it names the node that is
-// there now: one that registered again under its name is another.
-func TestRow36_ReferencesAreInTheListsOrderAndNameTheNodesThatAreThere(t *testing.T) {
+// TestRow36_NodeRefsInListOrder holds what a reference contains, and that it refers to the existing Node: one that registered again under
+// its name is another.
+func TestRow36_NodeRefsInListOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id2, id1)})
 	first := w.node("n1", id1, true)
@@ -90,22 +90,22 @@ func TestRow36_ReferencesAreInTheListsOrderAndNameTheNodesThatAreThere(t *testin
 		t.Fatal(err)
 	}
 	w.settled()
-	wantAll(t, "references after a machine registered again", refs(), []string{ref("n2", "n2-uid"), ref("n1", "n1-again")})
+	wantAll(t, "references after a node registered again", refs(), []string{ref("n2", "n2-uid"), ref("n1", "n1-again")})
 	want(t, "ready", w.counts()[0], 2)
 }
 
-// TestRow38_NodesOfInstancesThatLeftAreRemoved holds which of the pool's nodes go when an instance has left the list: those that have
-// fallen silent, those that were cordoned before, and not what belongs to somebody else.
-func TestRow38_NodesOfInstancesThatLeftAreRemoved(t *testing.T) {
+// TestRow38_OrphanedNodesAreDeleted holds which Nodes of the pool are deleted when their instances have left the list: those that are not
+// Ready and those that were cordoned, and not those of other owners.
+func TestRow38_OrphanedNodesAreDeleted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
 		make   func(w *world)
 		stays  bool
 	}{
-		"silent":   {"its machine is gone", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) }) }, false},
-		"cordoned": {"it was drained, for its machine goes", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true }) }, false},
-		"without provider ID": {"the pool has claimed it, whatever it says of itself now", func(w *world) {
+		"not ready": {"its machine is gone", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) }) }, false},
+		"cordoned":  {"it was drained because its machine is being removed", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true }) }, false},
+		"without provider ID": {"the pool has claimed it before", func(w *world) {
 			w.changeNode("n2", func(n *corev1.Node) { n.Spec.ProviderID = ""; setReady(n, false, w.clock) })
 		}, false},
 		"of another pool": {"another pool has claimed it", func(w *world) {
@@ -114,7 +114,7 @@ func TestRow38_NodesOfInstancesThatLeftAreRemoved(t *testing.T) {
 				setReady(n, false, w.clock)
 			})
 		}, true},
-		"of nobody": {"what no pool has claimed may be anybody's", func(w *world) {
+		"unclaimed": {"a node that no pool has claimed may belong to another owner", func(w *world) {
 			w.changeNode("n2", func(n *corev1.Node) { n.Annotations = nil; setReady(n, false, w.clock) })
 		}, true},
 	} {
@@ -137,14 +137,13 @@ func TestRow38_NodesOfInstancesThatLeftAreRemoved(t *testing.T) {
 	}
 }
 
-// TestRow41_NodesAreWaitedForInWordsAndNotByTheClock holds that a pool whose machines have not joined says how many, and looks again
-// when a node tells of itself.
-func TestRow41_NodesAreWaitedForInWordsAndNotByTheClock(t *testing.T) {
+// TestRow41_MissingNodesAreReported holds that a pool reports how many machines have not joined, and is woken by Nodes, not by time.
+func TestRow41_MissingNodesAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id2)})
 	w.node("n1", id1, true)
 	res := w.settled()
-	want(t, "next look", res.RequeueAfter, 0)
+	want(t, "next pass", res.RequeueAfter, 0)
 	var got string
 	for _, c := range w.pool().GetV1Beta1Conditions() {
 		if c.Type == clusterv1.ReplicasReadyV1Beta1Condition {
@@ -157,11 +156,11 @@ func TestRow41_NodesAreWaitedForInWordsAndNotByTheClock(t *testing.T) {
 	want(t, "ReplicasReady", w.older(clusterv1.ReplicasReadyV1Beta1Condition), "True")
 }
 
-// eventSize is how long the API lets the note of an event be.
+// eventSize is the limit of the API for the note of an event, in bytes.
 const eventSize = 1024
 
-// TestRow42_WhatIsToldOfManyNodesIsShort holds that events and conditions of a large pool name a few nodes and count the rest.
-func TestRow42_WhatIsToldOfManyNodesIsShort(t *testing.T) {
+// TestRow42_MessagesOfLargePoolsAreShort holds that events and conditions of a large pool name a few Nodes and count the rest.
+func TestRow42_MessagesOfLargePoolsAreShort(t *testing.T) {
 	t.Parallel()
 	const count = 60
 	var ids []string
@@ -175,7 +174,7 @@ func TestRow42_WhatIsToldOfManyNodesIsShort(t *testing.T) {
 	for w.pass().RequeueAfter > 0 {
 	}
 	told := w.events()
-	want(t, "what is told", told[len(told)-1], "Normal SuccessfulSetNodeRefs n000, n001, n002, n003, n004 and 55 more joined; nodes now: 60")
+	want(t, "last event", told[len(told)-1], "Normal SuccessfulSetNodeRefs n000, n001, n002, n003, n004 and 55 more joined; nodes now: 60")
 	for _, c := range w.pool().Status.Conditions {
 		if len(c.Message) > eventSize {
 			t.Errorf("%s: want a short message, got %d bytes", c.Type, len(c.Message))
@@ -188,12 +187,12 @@ func TestRow42_WhatIsToldOfManyNodesIsShort(t *testing.T) {
 	}
 }
 
-// reads counts what passes ask of the workload cluster: how often, and how many nodes they are given.
+// reads counts lists of the workload cluster and the Nodes that they return.
 func (w *world) reads() (lists, given *int) {
 	lists, given = new(int), new(int)
 	w.wl = interceptor.NewClient(w.wl, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 		if (&client.ListOptions{}).ApplyOptions(opts).FieldSelector == nil {
-			w.t.Errorf("want every list to go by an index, got one of all nodes")
+			w.t.Errorf("want every list by an index, got one of all nodes")
 		}
 		err := c.List(ctx, list, opts...)
 		*lists++
@@ -206,8 +205,8 @@ func (w *world) reads() (lists, given *int) {
 	return lists, given
 }
 
-// TestRow43_NodesAreFoundByAnIndex holds that a pass asks for its own nodes alone, each once.
-func TestRow43_NodesAreFoundByAnIndex(t *testing.T) {
+// TestRow43_NodesAreReadByIndex holds that a pass reads only its own Nodes, each once.
+func TestRow43_NodesAreReadByIndex(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	for i := range 20 {
@@ -215,13 +214,12 @@ func TestRow43_NodesAreFoundByAnIndex(t *testing.T) {
 	}
 	lists, given := w.reads()
 	w.pass()
-	want(t, "lists: one for an instance, one for what the pool has claimed", *lists, 3)
+	want(t, "lists: one for each instance, one for what the pool has claimed", *lists, 3)
 	want(t, "nodes given", *given, 4)
 }
 
-// TestDefectPerf_APassCostsWhatItsPoolHasAndNotWhatTheClusterHas holds that a pass over a pool reads as much in a small cluster as in a
-// large one.
-func TestDefectPerf_APassCostsWhatItsPoolHasAndNotWhatTheClusterHas(t *testing.T) {
+// TestDefectPerf_CostDependsOnThePoolOnly holds that a pass reads as much in a small cluster as in a large one.
+func TestDefectPerf_CostDependsOnThePoolOnly(t *testing.T) {
 	t.Parallel()
 	cost := map[int]string{}
 	for _, others := range []int{1, 100} {
@@ -236,9 +234,9 @@ func TestDefectPerf_APassCostsWhatItsPoolHasAndNotWhatTheClusterHas(t *testing.T
 	want(t, "cost among 100 nodes", cost[100], cost[1])
 }
 
-// TestRow44_CountsOfAPlainPoolAreObserved holds that ready and available are what nodes say, up to date what the infrastructure says, and
-// versions what kubelets run.
-func TestRow44_CountsOfAPlainPoolAreObserved(t *testing.T) {
+// TestRow44_CountsWithoutMachines holds that ready and available are counted by Nodes, that up to date is what the infrastructure object
+// reports, and versions what kubelets run.
+func TestRow44_CountsWithoutMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(5), aConfig(), anInfra(id1, id2, id3)})
 	w.changeInfra(func(o map[string]any) { _ = unstructured.SetNestedField(o, int64(1), "status", "upToDateReplicas") })
@@ -248,11 +246,11 @@ func TestRow44_CountsOfAPlainPoolAreObserved(t *testing.T) {
 	want(t, "ready, available, up to date", w.counts(), [3]int32{1, 1, 1})
 	want(t, "replicas", *w.pool().Status.Replicas, 3)
 	d := w.pool().Status.Deprecated.V1Beta1
-	want(t, "the same for clients of the older API", [3]int32{d.ReadyReplicas, d.AvailableReplicas, d.UnavailableReplicas}, [3]int32{1, 1, 4})
+	want(t, "the same for clients of v1beta1", [3]int32{d.ReadyReplicas, d.AvailableReplicas, d.UnavailableReplicas}, [3]int32{1, 1, 4})
 }
 
-// TestRow48_VersionsAreCountedByWhatKubeletsRun holds that versions are those of nodes, each once, in order.
-func TestRow48_VersionsAreCountedByWhatKubeletsRun(t *testing.T) {
+// TestRow48_VersionsOfKubelets holds that versions are those of Nodes, each once, sorted.
+func TestRow48_VersionsOfKubelets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(4), aConfig(), anInfra(id1, id2, id3, "aws:///zone-a/i-4")})
 	for n, version := range map[string]string{"1": "v1.36.0", "2": "v1.35.4", "3": "v1.36.0", "4": ""} {

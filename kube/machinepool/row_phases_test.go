@@ -14,15 +14,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// The tests named TestRow... hold what a machine pool controller of the field does, row by row, with what it lacks done right;
-// those that need a real API server are in package rows.
+// The tests named TestRow... hold the behaviour of other machine pool controllers, row by row, with their defects fixed; those that need a
+// real API server are in package acceptancetest.
 
-// errDown is what a request says that is to fail.
+// errDown is the error of a request that fails.
 var errDown = errors.New("the API is down for the test")
 
-// TestRow01_NothingIsTakenOverBeforeTheFinalizerIsWritten holds the order of a pass: what a pool owns is taken over only when the
-// pool can't vanish without giving it back.
-func TestRow01_NothingIsTakenOverBeforeTheFinalizerIsWritten(t *testing.T) {
+// TestRow01_FinalizerIsWrittenFirst holds the order of a pass: objects are taken over only if the pool cannot be deleted without releasing
+// them.
+func TestRow01_FinalizerIsWrittenFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
 	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
@@ -45,8 +45,8 @@ func TestRow01_NothingIsTakenOverBeforeTheFinalizerIsWritten(t *testing.T) {
 	}
 }
 
-// TestRow04_OneStepThatFailsKeepsNoOtherFromRunning holds that errors are told together, after everything else was done.
-func TestRow04_OneStepThatFailsKeepsNoOtherFromRunning(t *testing.T) {
+// TestRow04_FailedStepDoesNotStopOthers holds that errors are returned together, after all steps.
+func TestRow04_FailedStepDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
 	w.node("n1", id1, true)
@@ -65,9 +65,9 @@ func TestRow04_OneStepThatFailsKeepsNoOtherFromRunning(t *testing.T) {
 	want(t, "bootstrap", w.condition(clusterv1.BootstrapConfigReadyCondition), "Unknown InternalError")
 }
 
-// TestRow13_ANewConfigurationIsAwaitedWithTheOldData holds that a pool whose configuration is exchanged for one that is not ready
-// runs on, and takes the new data when they are there.
-func TestRow13_ANewConfigurationIsAwaitedWithTheOldData(t *testing.T) {
+// TestRow13_OldDataUntilNewConfigurationIsReady holds that a pool keeps its bootstrap data when its configuration is replaced by one that
+// is not ready, and uses the new data when it is.
+func TestRow13_OldDataUntilNewConfigurationIsReady(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	next := object(configGVK, "next", nil, map[string]any{})
@@ -83,8 +83,8 @@ func TestRow13_ANewConfigurationIsAwaitedWithTheOldData(t *testing.T) {
 	want(t, "data secret", *w.pool().Spec.Template.Spec.Bootstrap.DataSecretName, "next-data")
 }
 
-// TestRow14_DataThatTheUserBringsAreReadyAtOnce holds that a pool without configuration needs nothing but a name, which may be empty.
-func TestRow14_DataThatTheUserBringsAreReadyAtOnce(t *testing.T) {
+// TestRow14_UserProvidedDataIsReady holds that a pool without a configuration needs only the name of a secret, which may be empty.
+func TestRow14_UserProvidedDataIsReady(t *testing.T) {
 	t.Parallel()
 	name, none := "my-data", ""
 	for _, secret := range []*string{&name, &none} {
@@ -102,9 +102,9 @@ func TestRow14_DataThatTheUserBringsAreReadyAtOnce(t *testing.T) {
 	want(t, "bootstrap of a pool that names neither", w.condition(clusterv1.BootstrapConfigReadyCondition), "False BootstrapMissing")
 }
 
-// TestRow05_TheStatusIsWrittenWhateverFails holds that a pool says how it is also when its infrastructure can't be read, and while it
-// is being deleted.
-func TestRow05_TheStatusIsWrittenWhateverFails(t *testing.T) {
+// TestRow05_StatusIsWrittenAfterErrors holds that the status is also written if the infrastructure object cannot be read, and during the
+// deletion.
+func TestRow05_StatusIsWrittenAfterErrors(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.changePool(func(p *clusterv1.MachinePool) { p.Generation = 7 })
@@ -117,7 +117,7 @@ func TestRow05_TheStatusIsWrittenWhateverFails(t *testing.T) {
 	}})
 	_, _ = w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey})
 	want(t, "infrastructure", w.condition(clusterv1.InfrastructureReadyCondition), "Unknown InternalError")
-	want(t, "ready: what the nodes say is counted all the same", w.counts()[0], 1)
+	want(t, "ready: nodes are counted nevertheless", w.counts()[0], 1)
 	want(t, "observed generation", w.pool().Status.ObservedGeneration, 7)
 	w.r.Client = w.mgmt
 	w.delete()

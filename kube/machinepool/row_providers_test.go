@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// says sets a condition in the status of a provider's object, of the newer kind or of the older.
+// says sets a condition in the status of a provider's object, of v1beta2 or v1beta1.
 func says(o map[string]any, older bool, status, reason, message string) {
 	condition := map[string]any{"type": "Ready", "status": status, "lastTransitionTime": "2026-01-01T00:00:00Z"}
 	if older && status == "False" {
@@ -28,23 +28,23 @@ func says(o map[string]any, older bool, status, reason, message string) {
 	_ = unstructured.SetNestedSlice(o, []any{condition}, "status", "conditions")
 }
 
-// mirrored is what providers say of themselves, and what a pool is to say of them.
+// mirrored are conditions of providers, and the conditions of the pool for them.
 var mirrored = map[string]struct {
 	reason                  string
 	older                   bool
 	status, word, message   string
 	state, olderState, want string
 }{
-	"true":             {"a provider that is well", false, "True", "Ready", "", "True Ready", "True", ""},
-	"true, older":      {"older conditions are true without a reason", true, "True", "", "", "True Ready", "True", ""},
-	"false":            {"its reason and words are shown as they are", false, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded", "False", "no room in zone-a"},
-	"false, older":     {"the same of the older kind", true, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded", "False", "no room in zone-a"},
-	"unknown":          {"what it does not know is not known", false, "Unknown", "NotAsked", "", "Unknown NotAsked", "Unknown", ""},
-	"false, no reason": {"a condition of ours needs one", true, "False", "", "", "False NotReady", "False", ""},
+	"true":             {"a healthy provider", false, "True", "Ready", "", "True Ready", "True", ""},
+	"true, older":      {"v1beta1 conditions are true without a reason", true, "True", "", "", "True Ready", "True", ""},
+	"false":            {"reason and message are shown unchanged", false, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded", "False", "no room in zone-a"},
+	"false, older":     {"the same for v1beta1", true, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded", "False", "no room in zone-a"},
+	"unknown":          {"unknown is shown as unknown", false, "Unknown", "NotAsked", "", "Unknown NotAsked", "Unknown", ""},
+	"false, no reason": {"a v1beta2 condition needs one", true, "False", "", "", "False NotReady", "False", ""},
 }
 
-// TestRow15_TheBootstrapProvidersWordIsMirrored holds that both kinds of conditions say of the configuration what it says of itself.
-func TestRow15_TheBootstrapProvidersWordIsMirrored(t *testing.T) {
+// TestRow15_BootstrapConditionIsMirrored holds that the conditions of both versions mirror that of the bootstrap configuration.
+func TestRow15_BootstrapConditionIsMirrored(t *testing.T) {
 	t.Parallel()
 	for name, tc := range mirrored {
 		t.Run(name, func(t *testing.T) {
@@ -55,13 +55,13 @@ func TestRow15_TheBootstrapProvidersWordIsMirrored(t *testing.T) {
 			w.settled()
 			want(t, tc.reason, w.condition(clusterv1.BootstrapConfigReadyCondition), tc.state)
 			want(t, tc.reason+": message", w.message(clusterv1.BootstrapConfigReadyCondition), tc.want)
-			want(t, tc.reason+": older kind", w.older(clusterv1.BootstrapReadyV1Beta1Condition), tc.olderState)
+			want(t, tc.reason+": v1beta1", w.older(clusterv1.BootstrapReadyV1Beta1Condition), tc.olderState)
 		})
 	}
 }
 
-// TestRow17_TheInfrastructuresWordIsMirrored holds the same of the infrastructure object.
-func TestRow17_TheInfrastructuresWordIsMirrored(t *testing.T) {
+// TestRow17_InfrastructureConditionIsMirrored holds the same for the infrastructure object.
+func TestRow17_InfrastructureConditionIsMirrored(t *testing.T) {
 	t.Parallel()
 	for name, tc := range mirrored {
 		t.Run(name, func(t *testing.T) {
@@ -72,12 +72,12 @@ func TestRow17_TheInfrastructuresWordIsMirrored(t *testing.T) {
 			w.settled()
 			want(t, tc.reason, w.condition(clusterv1.InfrastructureReadyCondition), tc.state)
 			want(t, tc.reason+": message", w.message(clusterv1.InfrastructureReadyCondition), tc.want)
-			want(t, tc.reason+": older kind", w.older(clusterv1.InfrastructureReadyV1Beta1Condition), tc.olderState)
+			want(t, tc.reason+": v1beta1", w.older(clusterv1.InfrastructureReadyV1Beta1Condition), tc.olderState)
 		})
 	}
 }
 
-// failing puts a terminal failure of the older contract into an object of a provider, or takes it back.
+// failing sets a terminal failure of the v1beta1 contract in a provider's object, or removes it.
 func (w *world) failing(gvk schema.GroupVersionKind, name, reason, message string) {
 	w.t.Helper()
 	o := &unstructured.Unstructured{}
@@ -92,18 +92,19 @@ func (w *world) failing(gvk schema.GroupVersionKind, name, reason, message strin
 	})
 }
 
-// failures are the forms in which providers report that they have given up.
+// failures are the forms in which providers report a terminal failure.
 var failures = map[string]struct {
 	reason, word, message string
 	wantWord, wantMessage string
 }{
-	"both":        {"as the contract has it", "CreateError", "no subnet", "CreateError", "no subnet"},
-	"word alone":  {"neither half is a pointer to rely on", "CreateError", "", "CreateError", ""},
-	"words alone": {"neither half is a pointer to rely on", "", "no subnet", "", "no subnet"},
+	"both":         {"as the contract defines it", "CreateError", "no subnet", "CreateError", "no subnet"},
+	"reason only":  {"both fields are optional", "CreateError", "", "CreateError", ""},
+	"message only": {"both fields are optional", "", "no subnet", "", "no subnet"},
 }
 
-// TestRow19_FailuresOfEitherProviderAreShownAndTakenBack holds that a terminal failure of the older contract is told while there is one.
-func TestRow19_FailuresOfEitherProviderAreShownAndTakenBack(t *testing.T) {
+// TestRow19_ProviderFailuresAreReportedAndCleared holds that a terminal failure of the v1beta1 contract is reported for as long as the
+// provider reports it.
+func TestRow19_ProviderFailuresAreReportedAndCleared(t *testing.T) {
 	t.Parallel()
 	for name, tc := range failures {
 		for gvk, object := range map[schema.GroupVersionKind]string{infraGVK: "infra", configGVK: "boot"} {
@@ -120,21 +121,21 @@ func TestRow19_FailuresOfEitherProviderAreShownAndTakenBack(t *testing.T) {
 					want(t, tc.reason, string(*d.FailureReason), tc.wantWord)
 				}
 				if !strings.Contains(*d.FailureMessage, tc.wantMessage) || !strings.Contains(*d.FailureMessage, gvk.Kind+" "+object) {
-					t.Errorf("%s: want who failed and why, got %q", tc.reason, *d.FailureMessage)
+					t.Errorf("%s: want the object and the failure, got %q", tc.reason, *d.FailureMessage)
 				}
-				want(t, "phase: the machines run on", w.pool().Status.Phase, "Running")
+				want(t, "phase: the machines keep running", w.pool().Status.Phase, "Running")
 				w.failing(gvk, object, "", "")
 				w.settled()
 				d = w.pool().Status.Deprecated.V1Beta1
-				want(t, "taken back", d.FailureReason == nil && d.FailureMessage == nil, true)
+				want(t, "cleared", d.FailureReason == nil && d.FailureMessage == nil, true)
 			})
 		}
 	}
 }
 
-// TestDefectG_AFailureBeforeAnythingIsReadyIsSurvived holds that a provider that fails at once, in its message or in its reason alone,
-// stops no controller.
-func TestDefectG_AFailureBeforeAnythingIsReadyIsSurvived(t *testing.T) {
+// TestDefectG_FailureBeforeProvisioning holds that a provider that fails at once, with only a message or only a reason, does not crash the
+// controller.
+func TestDefectG_FailureBeforeProvisioning(t *testing.T) {
 	t.Parallel()
 	for name, tc := range failures {
 		t.Run(name, func(t *testing.T) {
@@ -150,8 +151,8 @@ func TestDefectG_AFailureBeforeAnythingIsReadyIsSurvived(t *testing.T) {
 	}
 }
 
-// TestRow21_InstancesThatAreNotListedYetAreSaid holds that a provider that counts machines and lists none is waited for in words.
-func TestRow21_InstancesThatAreNotListedYetAreSaid(t *testing.T) {
+// TestRow21_UnlistedInstancesAreReported holds that a provider which counts machines and lists none is reported.
+func TestRow21_UnlistedInstancesAreReported(t *testing.T) {
 	t.Parallel()
 	infra := anInfra()
 	_ = unstructured.SetNestedField(infra.Object, int64(2), "status", "replicas")
@@ -163,8 +164,8 @@ func TestRow21_InstancesThatAreNotListedYetAreSaid(t *testing.T) {
 	want(t, "phase", w.pool().Status.Phase, "Provisioned")
 }
 
-// TestRow22_AnInstanceMoreLowersNoCount holds that nothing is told worse than it is, in any write, while a list changes.
-func TestRow22_AnInstanceMoreLowersNoCount(t *testing.T) {
+// TestRow22_NewInstanceLowersNoCount holds that no write lowers a count while an instance is added.
+func TestRow22_NewInstanceLowersNoCount(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	var seen []string
@@ -186,13 +187,13 @@ func TestRow22_AnInstanceMoreLowersNoCount(t *testing.T) {
 	w.settled()
 	w.node("n3", id3, true)
 	w.settled()
-	wantAll(t, "what was written, one after another", seen, []string{"2 2 2 ScalingUp", "2 2 2 ScalingUp", "3 3 3 Running"})
+	wantAll(t, "writes in order", seen, []string{"2 2 2 ScalingUp", "2 2 2 ScalingUp", "3 3 3 Running"})
 }
 
 const three64 = int64(3)
 
-// TestRow23_AnInstanceThatIsListedTwiceIsOne holds that two nodes are two machines, however often a list names one of them.
-func TestRow23_AnInstanceThatIsListedTwiceIsOne(t *testing.T) {
+// TestRow23_InstanceListedTwiceIsOne holds that two Nodes are two machines if a list contains one of them twice.
+func TestRow23_InstanceListedTwiceIsOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), anInfra(id1, id1, id2)})
 	w.changeInfra(func(o map[string]any) { unstructured.RemoveNestedField(o, "status", "replicas") })

@@ -17,14 +17,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/muster-project/muster/kube/machinepool/counts"
 	"github.com/muster-project/muster/kube/machinepool/status"
+	"github.com/muster-project/muster/kube/machinepool/uptodate"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
-// sizeLimit leaves room below the 1.5 MiB that etcd takes of one object.
+// sizeLimit is below the 1.5 MiB that etcd accepts for one object.
 const sizeLimit = 1 << 20
 
-// TestLargePoolsFitIntoOneObject holds that a pool of the greatest size that its cloud has can be stored, also when nothing in it is well.
+// TestLargePoolsFitIntoOneObject holds that a pool of the largest size of its cloud can be stored, also if all its machines are unhealthy.
 func TestLargePoolsFitIntoOneObject(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -38,34 +40,36 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 			func(n int) string {
 				return fmt.Sprintf("ip-10-101-%03d-%03d.ap-southeast-2.compute.internal", n/250, n%250)
 			}, false},
-		"aws, unwell": {"messages name a few and count the others", 5000, func(n int) string { return fmt.Sprintf("aws:///ap-southeast-2a/i-%017x", n) },
+		"aws, unhealthy": {"messages name a few and count the rest", 5000, func(n int) string { return fmt.Sprintf("aws:///ap-southeast-2a/i-%017x", n) },
 			func(n int) string {
 				return fmt.Sprintf("ip-10-101-%03d-%03d.ap-southeast-2.compute.internal", n/250, n%250)
 			}, true},
-		"azure": {"a scale set has 1000 at most, with names as long as Azure takes them", 1000, func(n int) string {
+		"azure": {"a scale set has at most 1000, with the longest names that Azure accepts", 1000, func(n int) string {
 			return "azure:///subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/" + strings.Repeat("g", 90) +
 				"/providers/Microsoft.Compute/virtualMachineScaleSets/" + strings.Repeat("s", 64) + fmt.Sprintf("/virtualMachines/%d", n)
 		}, func(n int) string { return fmt.Sprintf("%s%06d", strings.Repeat("s", 57), n) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &pass{now: metav1.Now().Time, pool: aPool(int32(tc.size)), members: map[string]*clusterv1.Machine{}}
+			now, pool := metav1.Now().Time, aPool(int32(tc.size))
 			found := map[string]*corev1.Node{}
 			for n := range tc.size {
 				node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: tc.node(n), UID: types.UID(fmt.Sprintf("11111111-2222-3333-4444-%012d", n))}}
 				node.Status.NodeInfo.KubeletVersion = "v1.36.0"
-				setReady(node, !tc.unready, p.now)
-				p.pool.Spec.ProviderIDList = append(p.pool.Spec.ProviderIDList, tc.id(n))
+				setReady(node, !tc.unready, now)
+				pool.Spec.ProviderIDList = append(pool.Spec.ProviderIDList, tc.id(n))
 				found[nodes.Keys([]string{tc.id(n)})[0]] = node
 			}
 			replicas := int32(tc.size)
-			p.facts = status.Facts{Cluster: "default/c1", Desired: &replicas, Replicas: &replicas, Instances: replicas,
+			facts := status.Facts{Cluster: "default/c1", Desired: &replicas, Replicas: &replicas, Instances: replicas,
 				Bootstrap:      status.Source{Kind: "KubeadmConfig", Name: "boot", Found: true, Done: true, Once: true},
 				Infrastructure: status.Source{Kind: "AWSMachinePool", Name: "infra", Found: true, Done: true, Once: true}}
-			p.judgeAll(found)
-			p.count(found)
-			status.Apply(p.pool, &p.facts)
-			data, err := json.Marshal(p.pool)
+			basis := uptodate.Basis{Infrastructure: "AWSMachinePool infra", Version: "v1.36.0", Nodes: found}
+			facts.ByVersion, facts.UpToDateByMachine = true, basis.ByVersion(pool.Spec.ProviderIDList)
+			counted, _ := counts.Nodes(pool, found, counts.Machines{}, now)
+			facts.Nodes = &counted
+			status.Apply(pool, &facts)
+			data, err := json.Marshal(pool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,36 +77,17 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 			if len(data) > sizeLimit {
 				t.Errorf("%s: want at most %d bytes, got %d", tc.reason, sizeLimit, len(data))
 			}
-			for _, c := range p.pool.Status.Conditions {
+			for _, c := range pool.Status.Conditions {
 				if len(c.Message) > 1024 {
-					t.Errorf("%s: want a message that people can read, got %d bytes", c.Type, len(c.Message))
+					t.Errorf("%s: want a readable message, got %d bytes", c.Type, len(c.Message))
 				}
 			}
 		})
 	}
 }
 
-// TestAllMachinesAtOnceMakeOneShortEvent holds that what happens to thousands of machines is told in one event that the API takes.
-func TestAllMachinesAtOnceMakeOneShortEvent(t *testing.T) {
-	t.Parallel()
-	w := running(t)
-	p := &pass{pool: w.pool(), before: w.pool()}
-	for n := range 5000 {
-		p.pool.Status.NodeRefs = append(p.pool.Status.NodeRefs, corev1.ObjectReference{Name: strings.Repeat("ä", 120) + fmt.Sprint(n)})
-	}
-	p.compare()
-	w.r.announce(p)
-	told := w.events()
-	if len(told) != 1 {
-		t.Fatalf("want one event, got %d", len(told))
-	}
-	if note := strings.TrimPrefix(told[0], "Normal "+eventNodes+" "); len(note) > noteLimit {
-		t.Errorf("want at most %d bytes, got %d", noteLimit, len(note))
-	}
-}
-
-// TestARefusedWriteIsToldOnThePool holds that a pool whose list admission does not take says so, and is told of in all else.
-func TestARefusedWriteIsToldOnThePool(t *testing.T) {
+// TestRejectedWriteIsReported holds that a pool whose list admission rejects reports that, and that the rest of its status is up to date.
+func TestRejectedWriteIsReported(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
@@ -121,12 +106,12 @@ func TestARefusedWriteIsToldOnThePool(t *testing.T) {
 	}
 	want(t, "InfrastructureReady", w.condition(clusterv1.InfrastructureReadyCondition), "Unknown InternalError")
 	if m := w.message(clusterv1.InfrastructureReadyCondition); !strings.Contains(m, "no third instance") {
-		t.Errorf("message: want what admission said, got %q", m)
+		t.Errorf("message: want the message of admission, got %q", m)
 	}
-	want(t, "replicas, which are counted all the same", *w.pool().Status.Replicas, 3)
+	want(t, "replicas, which are counted nevertheless", *w.pool().Status.Replicas, 3)
 	want(t, "ready", w.counts()[0], 1)
 	w.r.Client = w.mgmt
 	w.settled()
-	want(t, "InfrastructureReady once it is taken", w.condition(clusterv1.InfrastructureReadyCondition), "True Ready")
+	want(t, "InfrastructureReady once it is accepted", w.condition(clusterv1.InfrastructureReadyCondition), "True Ready")
 	want(t, "instances", len(w.pool().Spec.ProviderIDList), 3)
 }

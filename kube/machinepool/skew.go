@@ -7,31 +7,31 @@ import (
 
 	"github.com/muster-project/muster/kube/access"
 	"github.com/muster-project/muster/kube/skew"
+	"github.com/muster-project/muster/kube/steps"
 )
 
-// afterSkew is when to look again at a version that the control plane can't serve: nothing wakes a pool when the control plane
-// is changed.
+// afterSkew is the time until an unsupported version is compared again: a change of the control plane wakes no pool.
 const afterSkew = time.Minute
 
-// compareVersion tells of a version that the control plane can't serve. Admission refuses it, unless somebody insists; but
-// pools were there before, and control planes are restored from backups.
-func (r *Reconciler) compareVersion(ctx context.Context, p *pass) result {
+// compareVersion reports a version that the control plane does not support. Admission rejects it unless the user overrides that by
+// annotation; but pools may be older than the webhook, and control planes are restored from backups.
+func (r *Reconciler) compareVersion(ctx context.Context, p *pass) steps.Result {
 	ref, version := p.cluster.Spec.ControlPlaneRef, p.pool.Spec.Template.Spec.Version
 	if !ref.IsDefined() || version == "" {
-		return goOn()
+		return steps.Continue()
 	}
-	is, err := skew.Read(ctx, r.fetch, r.Client, p.cluster)
+	controlPlane, err := skew.Read(ctx, r.objects().Get, r.Client, p.cluster)
 	if errors.Is(err, access.ErrForbidden) {
-		// Admission alone compares a control plane that the manager may not watch.
-		return goOn()
+		// Only admission compares a control plane that the manager may not watch.
+		return steps.Continue()
 	}
 	if err != nil {
-		return failed(err)
+		return steps.Failed(err)
 	}
-	found := skew.Between(version, is)
+	found := skew.Between(version, controlPlane)
 	if found == nil {
-		return goOn()
+		return steps.Continue()
 	}
-	p.facts.Skew = "spec.template.spec.version: " + found.String()
-	return again(afterSkew)
+	p.facts.VersionSkew = "spec.template.spec.version: " + found.String()
+	return steps.RequeueAfter(afterSkew)
 }

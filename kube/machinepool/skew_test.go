@@ -18,9 +18,9 @@ import (
 	"github.com/muster-project/muster/kube/access"
 )
 
-// TestVersionSkewIsTold holds that a version which the control plane can't serve is told of on the pool, changes no other fact
-// about it, and is forgotten with its cause.
-func TestVersionSkewIsTold(t *testing.T) {
+// TestVersionSkewIsReported holds that an unsupported version is reported, changes no other fact, and is no longer reported when it is
+// supported.
+func TestVersionSkewIsReported(t *testing.T) {
 	t.Parallel()
 	gvk := schema.GroupVersionKind{Group: "controlplane.cluster.x-k8s.io", Version: "v1", Kind: "TestControlPlane"}
 	plane := object(gvk, "plane", map[string]any{"version": "v1.35.9"}, nil)
@@ -36,10 +36,10 @@ func TestVersionSkewIsTold(t *testing.T) {
 	}
 	c, result := said()
 	if want := "spec.template.spec.version: v1.36.0 is newer than v1.35.9, which TestControlPlane plane asks for"; c.Status != metav1.ConditionTrue || !strings.HasPrefix(c.Message, want) {
-		t.Errorf("newer than the control plane: want it told beside what the machines are, %q, got %+v", want, c)
+		t.Errorf("newer than the control plane: want it reported with the state of the machines, %q, got %+v", want, c)
 	}
 	if result.RequeueAfter == 0 || result.RequeueAfter > afterSkew {
-		t.Errorf("want another look within %s, got %s", afterSkew, result.RequeueAfter)
+		t.Errorf("want another pass within %s, got %s", afterSkew, result.RequeueAfter)
 	}
 	plane.SetResourceVersion("")
 	if err := w.mgmt.Get(t.Context(), client.ObjectKeyFromObject(plane), plane); err != nil {
@@ -50,26 +50,26 @@ func TestVersionSkewIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c, _ := said(); c.Message != "" {
-		t.Errorf("the control plane has come up: want nothing told any more, got %+v", c)
+		t.Errorf("the control plane was upgraded: want nothing reported, got %+v", c)
 	}
 	if err := w.mgmt.Delete(t.Context(), plane); err != nil {
 		t.Fatal(err)
 	}
 	if c, _ := said(); c.Status != metav1.ConditionTrue || c.Message != "" {
-		t.Errorf("a control plane that is gone names no version: want nothing told, got %+v", c)
+		t.Errorf("a deleted control plane has no version: want nothing reported, got %+v", c)
 	}
 }
 
-// TestControlPlanesThatMayNotBeReadAreNotAskedFor holds that a control plane of a group that the controllers have no right to is not
-// asked for: a cache that never fills would hold the worker for ever.
-func TestControlPlanesThatMayNotBeReadAreNotAskedFor(t *testing.T) {
+// TestForbiddenControlPlaneIsNotRead holds that a control plane which the controllers may not read is not read: a cache that never
+// synchronizes would block the worker for ever.
+func TestForbiddenControlPlaneIsNotRead(t *testing.T) {
 	t.Parallel()
-	gvk := schema.GroupVersionKind{Group: "somebody.else.io", Version: "v1", Kind: "TestControlPlane"}
+	gvk := schema.GroupVersionKind{Group: "controlplane.example.com", Version: "v1", Kind: "TestControlPlane"}
 	cluster := aCluster()
 	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: gvk.Group, Kind: gvk.Kind, Name: "plane"}
 	w := newWorld(t, []client.Object{cluster, aPool(1), aConfig(), anInfra("aws:///a/i-1"), object(gvk, "plane", map[string]any{"version": "v1.30.0"}, nil),
 		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
-	asked := 0
+	reads := 0
 	w.r.MayWatch = func(_ context.Context, kind schema.GroupVersionKind) error {
 		if kind == gvk {
 			return access.ErrForbidden
@@ -78,21 +78,21 @@ func TestControlPlanesThatMayNotBeReadAreNotAskedFor(t *testing.T) {
 	}
 	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 		if o.GetObjectKind().GroupVersionKind().GroupKind() == gvk.GroupKind() {
-			asked++
+			reads++
 		}
 		return c.Get(ctx, key, o, opts...)
 	}})
 	w.settled()
-	if asked > 0 {
-		t.Errorf("want nothing asked about the control plane, got it asked for %d times", asked)
+	if reads > 0 {
+		t.Errorf("want no read of the control plane, got %d", reads)
 	}
 	if c := conditions.Get(w.pool(), clusterv1.MachinesUpToDateCondition); c == nil || c.Message != "" {
-		t.Errorf("want nothing told of a version that is not known, got %+v", c)
+		t.Errorf("want nothing reported of an unknown version, got %+v", c)
 	}
 }
 
-// TestReferencesThatMayNotBeReadAreReported holds that a provider that grants nothing is named, and blocks no worker.
-func TestReferencesThatMayNotBeReadAreReported(t *testing.T) {
+// TestForbiddenReferenceIsReported holds that a provider without the permission is reported, and blocks no worker.
+func TestForbiddenReferenceIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra("aws:///a/i-1")})
 	w.r.MayWatch = func(_ context.Context, kind schema.GroupVersionKind) error {
@@ -103,6 +103,6 @@ func TestReferencesThatMayNotBeReadAreReported(t *testing.T) {
 	}
 	_, _ = w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(aPool(1))})
 	if c := conditions.Get(w.pool(), clusterv1.InfrastructureReadyCondition); c == nil || !strings.Contains(c.Message, access.ErrForbidden.Error()) {
-		t.Errorf("want the missing right in the condition, got %+v", c)
+		t.Errorf("want the missing permission in the condition, got %+v", c)
 	}
 }

@@ -1,5 +1,7 @@
 package imports
 
+import "slices"
+
 // rule says what packages may import directly, beside the standard library. As it holds for every package on the way, it also holds for
 // what they depend on. Paths of the module are written without it. In a pattern, * stands for one element of a path, the rest of an
 // element may follow it, and a final /... for the path itself and everything below. $1 is what the first * of the rule's path stood for;
@@ -51,8 +53,23 @@ var rules = []rule{
 
 	{path: "kube/machinepool/contract", only: kubernetes, never: server, why: "what the contract of Cluster API demands of any provider"},
 	{path: "kube/machinepool/status", only: kubernetes, never: server, why: "each condition is a pure function"},
-	{path: "kube/machinepool/...", only: kubed("kube/machinepool/...", "cloud", "cloud/trace"), never: server,
-		why: "the core runs with any provider's infrastructure kinds"},
+	{path: "kube/machinepool/objects", only: kubernetes, never: server, why: "reads objects of any kind"},
+	{path: "kube/machinepool/ownership", only: kubernetes, never: server, why: "pure functions over owner references"},
+	{path: "kube/machinepool/propagate", only: kubernetes, never: server, why: "pure functions over maps and lists"},
+	{path: "kube/machinepool/instances", only: core([]string{"cloud", "kube/nodes"}), never: server, why: "compares provider IDs"},
+	{path: "kube/machinepool/poolevents", only: core(nil, "status"), never: server, why: "derives events from two states of a pool"},
+	{path: "kube/machinepool/counts", only: core([]string{"kube/drain", "kube/nodes", "kube/steps"}, "instances", "status"), never: server, why: "pure functions over what was read"},
+	{path: "kube/machinepool/uptodate", only: core(nil, "instances", "members", "status"), never: server, why: "pure functions over what was read"},
+	{path: "kube/machinepool/members", only: core(nil, "contract", "instances", "objects", "ownership"), never: server, why: "reads the Machines of a pool and writes nothing"},
+	{path: "kube/machinepool/workload", only: core([]string{"kube/nodes", "kube/steps"}), never: server, why: "reads the Nodes of a pool and writes nothing"},
+	{path: "kube/machinepool/reference", only: core([]string{"kube/steps"}, "contract", "objects", "ownership", "status"), never: server, why: "knows neither role of an object"},
+	{path: "kube/machinepool/bootstrap", only: core(nil, "contract", "objects", "reference", "status"), never: server, why: "knows nothing of Machines and Nodes"},
+	{path: "kube/machinepool/nodesync", only: core([]string{"cloud", "kube/nodes", "kube/steps"}, "instances", "poolevents", "propagate", "status"), never: server,
+		why: "writes Nodes and knows nothing of the status and the references of a pool"},
+	{path: "kube/machinepool/machinesync", only: core([]string{"kube/machines", "kube/steps"}, "counts", "instances", "members", "objects", "ownership", "poolevents", "propagate", "uptodate"),
+		never: server, why: "writes Machines and knows nothing of the status and the references of a pool"},
+	{path: "kube/machinepool", only: kubed("kube/machinepool/*", "cloud/trace"), never: server, why: "the core runs with any provider's infrastructure kinds"},
+	{path: "kube/machinepool/*", why: "tests only"},
 	{path: "kube/infrapool/preview", only: kubed("pool"), never: server, why: "what a plan sees of any pool"},
 	{path: "kube/infrapool", only: kubed("kube/infrapool/preview", "kube/machinepool/contract", "api/common", "cloud", "cloud/trace", "engine/...", "pool"), never: server,
 		why: "one reconciler for all kinds; it runs under any core"},
@@ -106,10 +123,19 @@ var rules = []rule{
 }
 
 // shared are the packages of kube that know neither controller.
-var shared = []string{"kube/access", "kube/conflicts", "kube/definitions", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/skew", "kube/spans", "kube/tokens"}
+var shared = []string{"kube/access", "kube/conflicts", "kube/definitions", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/skew", "kube/spans", "kube/steps", "kube/tokens"}
 
 // kubed adds the shared packages of kube and the client libraries of Kubernetes.
 func kubed(only ...string) []string { return append(append(only, shared...), kubernetes...) }
+
+// core adds the named packages below kube/machinepool and the client libraries of Kubernetes.
+func core(others []string, below ...string) []string {
+	all := append(slices.Clone(others), kubernetes...)
+	for _, name := range below {
+		all = append(all, "kube/machinepool/"+name)
+	}
+	return all
+}
 
 // adapter is what the adapters of a cloud's kinds may import.
 func adapter(name string) []string {

@@ -4,7 +4,7 @@ package mutants
 const (
 	kubeReconciler, kubeIdentity, kubeRemember  = "kube/infrapool/reconciler.go", "kube/infrapool/identity.go", "kube/infrapool/persistlookups.go"
 	kubeStatus, kubeStale, kubeStart, kubeDrain = "kube/infrapool/status.go", "kube/infrapool/stalecache.go", "kube/drain/start.go", "kube/drain/drain.go"
-	coreRemove, coreTend                        = "kube/machinepool/remove.go", "kube/machinepool/nodesync.go"
+	coreRemove, coreNodes                       = "kube/machinepool/remove.go", "kube/machinepool/nodesync/delete.go"
 )
 
 // kubeTable is what goes wrong at the Kubernetes edge.
@@ -100,8 +100,8 @@ var kubeTable = []Mutation{
 	if err := w.cordon(ctx, node); err != nil {`),
 	one("pool let go before its machines", coreRemove, "does not wait until the infrastructure is gone",
 		Explore, []string{"undrained", "left"},
-		`case infra.left:`, `case infra.left && !mutated("pool let go before its machines"):`),
-	one("living nodes taken away", coreTend, "deletes the node of every machine that is not listed",
-		Core, []string{"TestANodeThatLivesOnOutsideThePoolIsKept"},
+		`case infra.Left:`, `case infra.Left && !mutated("pool let go before its machines"):`),
+	one("living nodes taken away", coreNodes, "deletes the node of every machine that is not listed",
+		Core, []string{"TestReadyNodeOutsideThePoolIsKept"},
 		`case ready && !node.Spec.Unschedulable:`, `case ready && !node.Spec.Unschedulable && !mutated("living nodes taken away"):`),
 }

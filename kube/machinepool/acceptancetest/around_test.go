@@ -26,7 +26,7 @@ import (
 	"github.com/muster-project/muster/providers/gates"
 )
 
-// root is where the repository is, as seen from a test of this package.
+// root is the root of the repository, relative to this package.
 const root = "../../../"
 
 func read(t *testing.T, file string) string {
@@ -38,8 +38,8 @@ func read(t *testing.T, file string) string {
 	return string(b)
 }
 
-// TestRow08_TheManagerHasTheFieldsFlags holds the flags that people give to a controller of machine pools, and their defaults.
-func TestRow08_TheManagerHasTheFieldsFlags(t *testing.T) {
+// TestRow08_FlagsOfTheManager holds the flags that other controllers of machine pools have, and their defaults.
+func TestRow08_FlagsOfTheManager(t *testing.T) {
 	t.Parallel()
 	source := read(t, "cmd/manager/flags.go")
 	for flag, value := range map[string]string{
@@ -56,9 +56,9 @@ func TestRow08_TheManagerHasTheFieldsFlags(t *testing.T) {
 		fmt.Sprint(50, 10*time.Minute, 100, 20, 30))
 }
 
-// TestRow09_TheRolesAllowWhatControllersDo holds, by the API server's own word, that our role lets the controller do what it does, and that
-// cluster-api's manager is given our kinds by the label that it takes roles by.
-func TestRow09_TheRolesAllowWhatControllersDo(t *testing.T) {
+// TestRow09_Roles holds, by the decision of the API server, that the role allows the controller what it does, and that Cluster API's
+// manager gets access to Muster's kinds by the label by which it aggregates roles.
+func TestRow09_Roles(t *testing.T) {
 	w := emptyWorld(t)
 	allowed := func(user, group, resource, subresource, verb string) {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestRow09_TheRolesAllowWhatControllersDo(t *testing.T) {
 	allowed(ours.Name, "", "secrets", "", "get")
 }
 
-// bind gives the roles of a file to a user of the first one's name, in the whole cluster.
+// bind binds the roles of a file, in the whole cluster, to a user with the name of the first.
 func (w *world) bind(file string) *rbacv1.ClusterRole {
 	w.t.Helper()
 	var first *rbacv1.ClusterRole
@@ -115,8 +115,8 @@ func (w *world) bind(file string) *rbacv1.ClusterRole {
 	return first
 }
 
-// TestRow58_TheClusterCountsItsPools holds that cluster-api's controller of Clusters finds in a pool's counts what it adds up.
-func TestRow58_TheClusterCountsItsPools(t *testing.T) {
+// TestRow58_ClusterCountsPools holds that Cluster API's controller of Clusters finds the counts of a pool that it sums up.
+func TestRow58_ClusterCountsPools(t *testing.T) {
 	w := newWorld(t)
 	w.running(2, nil)
 	w.ready(1, corev1.ConditionFalse, time.Now())
@@ -137,9 +137,9 @@ func TestRow58_TheClusterCountsItsPools(t *testing.T) {
 	})
 }
 
-// TestRow65_TheGateIsKnownByItsName holds that the field's gate and its environment variable are taken, and that a value that means nothing
-// is refused by name.
-func TestRow65_TheGateIsKnownByItsName(t *testing.T) {
+// TestRow65_FeatureGate holds that the feature gate and its environment variable are accepted, and that an invalid value is rejected by
+// name.
+func TestRow65_FeatureGate(t *testing.T) {
 	t.Parallel()
 	set := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	if err := gates.AddFlag(set, func(string) string { return "" }); err != nil {
@@ -159,9 +159,9 @@ func TestRow65_TheGateIsKnownByItsName(t *testing.T) {
 	}
 }
 
-// TestRow66_ClusterctlSeesThePoolWithAllThatIsItsOwn holds that clusterctl's tree of a cluster has the pool below its workers with conditions of
-// its own, its Machines below it, and that all of it is reached from the Cluster by owners, as a move follows them.
-func TestRow66_ClusterctlSeesThePoolWithAllThatIsItsOwn(t *testing.T) {
+// TestRow66_ClusterctlShowsThePool holds that clusterctl's tree of a cluster shows the pool below its workers with its conditions, its
+// Machines below it, and that all of it is reached from the Cluster by owner references, as a move follows them.
+func TestRow66_ClusterctlShowsThePool(t *testing.T) {
 	w := newWorld(t)
 	w.populated(1, nil)
 	objects, err := tree.Discovery(t.Context(), admin, w.ns, "c1", tree.DiscoverOptions{Echo: true, ShowOtherConditions: "all"})
@@ -193,9 +193,9 @@ func TestRow66_ClusterctlSeesThePoolWithAllThatIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestRow68_RolloutsHaveAStrategyAndAnOrder holds what pools of the field have none of: limits and an order of a rollout, which the API server
-// refuses by the name of the field where they mean nothing.
-func TestRow68_RolloutsHaveAStrategyAndAnOrder(t *testing.T) {
+// TestRow68_RolloutStrategy holds what pools of other controllers do not have: limits and an order of a rollout, which the API server
+// rejects by the name of the field if they are invalid.
+func TestRow68_RolloutStrategy(t *testing.T) {
 	w := emptyWorld(t)
 	pool := func(name string, rolling map[string]any) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": infrastructure + "/v1beta2", "kind": "AWSMachinePool",
@@ -211,6 +211,6 @@ func TestRow68_RolloutsHaveAStrategyAndAnOrder(t *testing.T) {
 	for field, rolling := range map[string]map[string]any{
 		"deletePolicy": {"deletePolicy": "Sometimes"}, "maxSurge": {"maxSurge": "many"}, "maxUnavailable": {"maxSurge": int64(0), "maxUnavailable": int64(0)},
 	} {
-		refused(t, "a strategy that means nothing", admin.Create(t.Context(), pool("bad", rolling)), "spec.strategy.rollingUpdate."+field)
+		refused(t, "an invalid strategy", admin.Create(t.Context(), pool("bad", rolling)), "spec.strategy.rollingUpdate."+field)
 	}
 }

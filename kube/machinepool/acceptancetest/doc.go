@@ -1,3 +1,3 @@
-// Package acceptancetest holds, on a real API server and beside cluster-api's own controllers, what a machine pool controller of the field
-// does and what it lacks: one test a row. What needs no API server is in the tests of package machinepool.
+// Package acceptancetest tests, on a real API server and together with Cluster API's own controllers, the behaviour of other machine pool
+// controllers and the fixes of their defects: one test a row. Rows that need no API server are tested in package machinepool.
 package acceptancetest

@@ -12,15 +12,16 @@ import (
 	"testing"
 )
 
-// rowsKnown is how many rows the list of what the field does has, and letters are the defects that were found in it.
+// rowsKnown is the number of rows of the list of behaviour, letters are the defects that were found.
 const rowsKnown = 69
 
 var letters = []string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "P", "Q", "R", "Perf"}
 
-// carries is the name of a test that holds a row or a defect.
+// carries matches the name of a test of a row or a defect.
 var carries = regexp.MustCompile(`^Test(Row\d\d|Defect[A-Z][a-z]*)_`)
 
-// TestEveryRowHasATest holds that no row and no defect is left without a test that has its name, in this folder and the one above it.
+// TestEveryRowHasATest holds that each row and each defect has a test with its name, in this folder, the one above it or another folder of
+// that.
 func TestEveryRowHasATest(t *testing.T) {
 	t.Parallel()
 	held := map[string]bool{}

@@ -25,7 +25,7 @@ type world struct {
 	ns string
 }
 
-// newWorld makes a namespace with a Cluster that comes up, unless the test makes it later.
+// newWorld creates a namespace with a Cluster that becomes ready, unless the test creates it later.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := emptyWorld(t)
@@ -57,7 +57,7 @@ func (w *world) key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: w.ns, Name: name}
 }
 
-// object is an object of a provider.
+// object returns an object of a provider.
 func (w *world) object(gvk schema.GroupVersionKind, name string, spec, status map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec, "status": status}}
 	o.SetGroupVersionKind(gvk)
@@ -66,14 +66,14 @@ func (w *world) object(gvk schema.GroupVersionKind, name string, spec, status ma
 	return o
 }
 
-// cluster makes a Cluster c1 with what its providers report when it is up. The control plane says that it is managed elsewhere: in a
-// cluster without control plane Machines the controller of Machines drains nothing otherwise.
+// cluster creates a Cluster c1 with what its providers report when it is ready. Its control plane is externally managed: otherwise the
+// Machine controller does not drain in a cluster without control plane Machines.
 func (w *world) cluster() {
 	w.t.Helper()
 	w.clusterThat(true)
 }
 
-// clusterThat makes a Cluster that comes up, or one whose infrastructure and control plane never do.
+// clusterThat creates a Cluster that becomes ready, or one whose infrastructure and control plane never do.
 func (w *world) clusterThat(up bool) {
 	w.t.Helper()
 	endpoint := map[string]any{"host": "127.0.0.1", "port": int64(server.Port)}
@@ -87,8 +87,8 @@ func (w *world) clusterThat(up bool) {
 	}})
 }
 
-// kubeconfig makes the secret by which the controllers reach the workload cluster. It is there before the Cluster counts as provisioned,
-// for a connection that fails is tried again only after a while.
+// kubeconfig creates the secret with which the controllers connect to the workload cluster. It exists before the Cluster counts as
+// provisioned, because a failed connection is retried only after a while.
 func (w *world) kubeconfig() {
 	w.t.Helper()
 	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret.Name("c1", secret.Kubeconfig), Labels: map[string]string{clusterv1.ClusterNameLabel: "c1"}},
@@ -99,7 +99,7 @@ func refTo(gvk schema.GroupVersionKind, name string) clusterv1.ContractVersioned
 	return clusterv1.ContractVersionedObjectReference{APIGroup: gvk.Group, Kind: gvk.Kind, Name: name}
 }
 
-// aPool is a pool of so many, with a configuration and an infrastructure of its own; it is not made yet.
+// aPool returns a pool with a number of replicas, a configuration and an infrastructure object; it is not created yet.
 func (w *world) aPool(replicas int32) *clusterv1.MachinePool {
 	return &clusterv1.MachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "pool"},
@@ -112,7 +112,7 @@ func (w *world) aConfig(name string) *unstructured.Unstructured {
 	return w.object(configGVK, name, nil, map[string]any{"initialization": map[string]any{"dataSecretCreated": true}, "dataSecretName": name + "-data"})
 }
 
-// anInfra is an infrastructure that is provisioned and has so many instances.
+// anInfra returns a provisioned infrastructure object with a number of instances.
 func (w *world) anInfra(instances int) *unstructured.Unstructured {
 	ids := []any{}
 	for n := range instances {
@@ -122,7 +122,7 @@ func (w *world) anInfra(instances int) *unstructured.Unstructured {
 		"replicas": int64(instances), "upToDateReplicas": int64(instances)})
 }
 
-// running makes a pool of so many whose nodes have joined, and waits until it runs.
+// running creates a pool whose Nodes have joined, and waits until it is Running.
 func (w *world) running(replicas int32, change func(*clusterv1.MachinePool)) {
 	w.t.Helper()
 	pool := w.aPool(replicas)
@@ -142,7 +142,7 @@ func (w *world) id(n int) string { return fmt.Sprintf("test:///%s/i-%d", w.ns, n
 
 func (w *world) nodeName(n int) string { return fmt.Sprintf("%s-n%d", w.ns, n) }
 
-// node makes a Node that is Ready since a minute ago, as the kubelet of instance n does. It goes with the test.
+// node creates a Node that has been Ready for a minute, as the kubelet of instance n does. It is deleted after the test.
 func (w *world) node(n int) {
 	w.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.nodeName(n)}, Spec: corev1.NodeSpec{ProviderID: w.id(n)}}
@@ -151,7 +151,7 @@ func (w *world) node(n int) {
 	w.ready(n, corev1.ConditionTrue, time.Now().Add(-time.Minute))
 }
 
-// ready says on a Node, as its kubelet does, whether it is Ready and since when.
+// ready sets the Ready condition of a Node, as its kubelet does, and since when.
 func (w *world) ready(n int, status corev1.ConditionStatus, since time.Time) {
 	w.t.Helper()
 	w.eventually("node is written", func(ctx context.Context) error {
@@ -183,7 +183,7 @@ func (w *world) getNode(n int) *corev1.Node {
 	return node
 }
 
-// changeNode changes a Node behind the controllers' back, again when somebody else was faster.
+// changeNode changes a Node without the controllers, and retries after conflicts.
 func (w *world) changeNode(n int, how func(*corev1.Node)) {
 	w.t.Helper()
 	w.eventually("node is written", func(ctx context.Context) error {
@@ -196,7 +196,7 @@ func (w *world) changeNode(n int, how func(*corev1.Node)) {
 	})
 }
 
-// change changes an object of a provider, again when somebody else was faster.
+// change changes an object of a provider, and retries after conflicts.
 func (w *world) change(gvk schema.GroupVersionKind, name string, how func(o map[string]any)) {
 	w.t.Helper()
 	w.eventually(name+" is written", func(ctx context.Context) error {
@@ -210,7 +210,7 @@ func (w *world) change(gvk schema.GroupVersionKind, name string, how func(o map[
 	})
 }
 
-// instances makes the infrastructure list so many instances.
+// instances makes the infrastructure object list a number of instances.
 func (w *world) instances(count int) {
 	w.t.Helper()
 	w.change(poolGVK, "infra", func(o map[string]any) {
@@ -236,7 +236,7 @@ func (w *world) get(gvk schema.GroupVersionKind, name string) *unstructured.Unst
 	return o
 }
 
-// pool is the pool as it is stored, nil when it is gone.
+// pool returns the stored pool, nil if it is gone.
 func (w *world) pool() *clusterv1.MachinePool {
 	w.t.Helper()
 	pool := &clusterv1.MachinePool{}
@@ -249,7 +249,7 @@ func (w *world) pool() *clusterv1.MachinePool {
 	return pool
 }
 
-// changePool changes the pool as a person does, again when the controller was faster.
+// changePool changes the pool as a user does, and retries after conflicts.
 func (w *world) changePool(how func(*clusterv1.MachinePool)) {
 	w.t.Helper()
 	w.eventually("pool is written", func(ctx context.Context) error {
@@ -269,7 +269,7 @@ func (w *world) deletePool() {
 	}
 }
 
-// gone waits until the pool is.
+// gone waits until the pool is gone.
 func (w *world) gone() {
 	w.t.Helper()
 	w.eventually("the pool goes", func(context.Context) error {
@@ -280,7 +280,7 @@ func (w *world) gone() {
 	})
 }
 
-// eventually looks until something holds, and says what did not when it never does.
+// eventually reads until something holds, and fails with what does not at the time limit.
 func (w *world) eventually(what string, holds func(ctx context.Context) error) {
 	w.t.Helper()
 	var last error
@@ -296,8 +296,8 @@ func (w *world) eventually(what string, holds func(ctx context.Context) error) {
 	}
 }
 
-// says waits until something that is told of the pool is what is wanted.
-func says[T comparable](w *world, what string, wanted T, of func(*clusterv1.MachinePool) T) {
+// eventuallyIs waits until what is read of the pool is what is wanted.
+func eventuallyIs[T comparable](w *world, what string, wanted T, of func(*clusterv1.MachinePool) T) {
 	w.t.Helper()
 	w.eventually(what, func(context.Context) error {
 		pool := w.pool()
@@ -311,7 +311,7 @@ func says[T comparable](w *world, what string, wanted T, of func(*clusterv1.Mach
 	})
 }
 
-// condition of a pool as status, reason and message.
+// condition returns a condition of a pool as status, reason and message.
 func condition(t string) func(*clusterv1.MachinePool) string {
 	return func(pool *clusterv1.MachinePool) string {
 		c := meta.FindStatusCondition(pool.Status.Conditions, t)
@@ -327,7 +327,7 @@ func condition(t string) func(*clusterv1.MachinePool) string {
 
 func phase(pool *clusterv1.MachinePool) string { return pool.Status.Phase }
 
-// counts are replicas, ready, available and up to date, where - is unknown.
+// counts returns replicas, ready, available and up to date, where - is unknown.
 func counts(pool *clusterv1.MachinePool) string {
 	var all []string
 	for _, n := range []*int32{pool.Status.Replicas, pool.Status.ReadyReplicas, pool.Status.AvailableReplicas, pool.Status.UpToDateReplicas} {
@@ -340,13 +340,13 @@ func counts(pool *clusterv1.MachinePool) string {
 	return fmt.Sprint(all)
 }
 
-// runs waits until all of so many machines are ready, available and up to date.
+// runs waits until a number of machines are ready, available and up to date.
 func (w *world) runs(replicas int32) {
 	w.t.Helper()
-	says(w, "the pool runs", fmt.Sprintf("[%[1]d %[1]d %[1]d %[1]d] Running", replicas), func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "the pool runs", fmt.Sprintf("[%[1]d %[1]d %[1]d %[1]d] Running", replicas), func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 }
 
-// quiet waits until nothing has written the pool for a while.
+// quiet waits until the pool has not been written for a while.
 func (w *world) quiet() string {
 	w.t.Helper()
 	last, same := "", 0

@@ -10,7 +10,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// populated makes a pool with Machines of so many, and waits until it runs.
+// populated creates a pool with a number of Machines, and waits until it is Running.
 func (w *world) populated(replicas int, change func(*clusterv1.MachinePool)) {
 	w.t.Helper()
 	pool := w.aPool(int32(replicas))
@@ -38,9 +38,9 @@ func (w *world) machine(name string) *clusterv1.Machine {
 	return m
 }
 
-// TestRow28_MachinesAreKeptAsTheTemplateSays holds that what changes in the pool's template changes in the Machines that exist, which are
-// not made anew for it, and reaches their nodes.
-func TestRow28_MachinesAreKeptAsTheTemplateSays(t *testing.T) {
+// TestRow28_MachinesFollowTheTemplateInPlace holds that changes of the pool's template are applied to existing Machines, which are not
+// recreated for them, and reach their Nodes.
+func TestRow28_MachinesFollowTheTemplateInPlace(t *testing.T) {
 	w := newWorld(t)
 	w.populated(1, func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web"}
@@ -66,9 +66,9 @@ func TestRow28_MachinesAreKeptAsTheTemplateSays(t *testing.T) {
 	})
 }
 
-// TestRow34_MachinesOfPoolsAreTakenWithoutBootstrapAndOwnedByThePoolAlone holds what admission and the controller of Machines do for pools:
-// the same Machine of nobody would be refused.
-func TestRow34_MachinesOfPoolsAreTakenWithoutBootstrapAndOwnedByThePoolAlone(t *testing.T) {
+// TestRow34_AdmissionOfMachinesOfPools holds what admission and the Machine controller do for pools: the same Machine without an owner
+// would be rejected.
+func TestRow34_AdmissionOfMachinesOfPools(t *testing.T) {
 	w := newWorld(t)
 	w.populated(1, nil)
 	m := w.machine("m1")
@@ -84,5 +84,5 @@ func TestRow34_MachinesOfPoolsAreTakenWithoutBootstrapAndOwnedByThePoolAlone(t *
 		return nil
 	})
 	stray := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "stray"}, Spec: clusterv1.MachineSpec{ClusterName: "c1", InfrastructureRef: refTo(machineGVK, "m2")}}
-	refused(t, "a Machine of nobody", admin.Create(t.Context(), stray), "spec.bootstrap")
+	refused(t, "a Machine without an owner", admin.Create(t.Context(), stray), "spec.bootstrap")
 }

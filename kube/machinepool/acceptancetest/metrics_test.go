@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// metric is as much of a metric of kube-state-metrics' configuration as says where its value is.
+// metric is the part of a metric of kube-state-metrics' configuration that contains the path of its value.
 type metric struct {
 	Name string
 	Each struct {
@@ -21,9 +21,9 @@ type metric struct {
 	}
 }
 
-// TestRow64_MetricsOfPoolsReadWhatIsThere holds that the metrics of the field are there by their names, that they know every phase, and that
-// what they read is where they look for it in a pool that runs.
-func TestRow64_MetricsOfPoolsReadWhatIsThere(t *testing.T) {
+// TestRow64_KubeStateMetricsReadsPools holds that the metrics have the names of other controllers, that they contain every phase, and that
+// their paths exist in a running pool.
+func TestRow64_KubeStateMetricsReadsPools(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	var config struct {
@@ -65,7 +65,7 @@ func TestRow64_MetricsOfPoolsReadWhatIsThere(t *testing.T) {
 
 func sorted(all []string) []string { return slices.Sorted(slices.Values(all)) }
 
-// phases are all that the API knows.
+// phases are all phases of the API.
 func phases() []string {
 	var all []string
 	for _, p := range []clusterv1.MachinePoolPhase{clusterv1.MachinePoolPhasePending, clusterv1.MachinePoolPhaseProvisioning, clusterv1.MachinePoolPhaseProvisioned,

@@ -15,19 +15,19 @@ import (
 
 func countsAndPhase(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) }
 
-// TestRow37_ReadyAndAvailableFollowTheNodesAndTheClock holds that a node that falls silent is seen, and that one that is Ready becomes
-// available by time alone, without anybody's doing.
-func TestRow37_ReadyAndAvailableFollowTheNodesAndTheClock(t *testing.T) {
+// TestRow37_ReadyAndAvailableFollowNodes holds that a Node that is no longer Ready is counted, and that one that is Ready becomes available
+// by time alone, without another event.
+func TestRow37_ReadyAndAvailableFollowNodes(t *testing.T) {
 	w := newWorld(t)
 	w.running(2, func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.MinReadySeconds = new(int32(3)) })
 	w.ready(1, corev1.ConditionFalse, time.Now().Add(time.Hour))
 	w.ready(2, corev1.ConditionUnknown, time.Now())
-	says(w, "nodes that fall silent", "[2 0 0 2] Provisioned", countsAndPhase)
+	eventuallyIs(w, "nodes that are no longer Ready", "[2 0 0 2] Provisioned", countsAndPhase)
 	for n := range 2 {
 		w.ready(n+1, corev1.ConditionTrue, time.Now().Add(time.Hour))
 	}
-	says(w, "nodes that are Ready, but not for long enough", "[2 2 0 2] ScalingUp", countsAndPhase)
-	says(w, "Available", fmt.Sprintf("False NotAvailable: 0 of 2 replicas are available: Ready for less than minReadySeconds: %s, %s", w.nodeName(1), w.nodeName(2)),
+	eventuallyIs(w, "nodes that are Ready, but not for long enough", "[2 2 0 2] ScalingUp", countsAndPhase)
+	eventuallyIs(w, "Available", fmt.Sprintf("False NotAvailable: 0 of 2 replicas are available: Ready for less than minReadySeconds: %s, %s", w.nodeName(1), w.nodeName(2)),
 		condition(clusterv1.AvailableCondition))
 	for n := range 2 {
 		w.ready(n+1, corev1.ConditionTrue, time.Now())
@@ -35,9 +35,9 @@ func TestRow37_ReadyAndAvailableFollowTheNodesAndTheClock(t *testing.T) {
 	w.runs(2)
 }
 
-// TestRow39_NodesThatVanishAndComeBackAreSeen holds that references name what is there: objects that somebody deletes are not counted,
-// and a whole list that is exchanged leaves none of the old ones behind.
-func TestRow39_NodesThatVanishAndComeBackAreSeen(t *testing.T) {
+// TestRow39_NodeRefsFollowDeletedNodes holds that references name existing Nodes: deleted Nodes are not counted, and after the replacement
+// of a whole list no old one is left.
+func TestRow39_NodeRefsFollowDeletedNodes(t *testing.T) {
 	w := newWorld(t)
 	w.running(2, nil)
 	refs := func(p *clusterv1.MachinePool) string {
@@ -52,21 +52,21 @@ func TestRow39_NodesThatVanishAndComeBackAreSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says(w, "nodes that somebody deleted", "[2 0 0 2] ScalingUp[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
+	eventuallyIs(w, "deleted nodes", "[2 0 0 2] ScalingUp[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
 	w.node(1)
 	w.node(2)
 	w.runs(2)
 	w.change(poolGVK, "infra", func(o map[string]any) { o["spec"] = map[string]any{"providerIDList": []any{w.id(3), w.id(4)}} })
-	says(w, "a list that is exchanged", "[2 0 0 2] ScalingUp[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
+	eventuallyIs(w, "a replaced list", "[2 0 0 2] ScalingUp[]", func(p *clusterv1.MachinePool) string { return countsAndPhase(p) + refs(p) })
 	w.node(3)
 	w.node(4)
 	w.runs(2)
-	says(w, "references", fmt.Sprint([]string{w.nodeName(3), w.nodeName(4)}), refs)
+	eventuallyIs(w, "references", fmt.Sprint([]string{w.nodeName(3), w.nodeName(4)}), refs)
 }
 
-// TestDefectL_WhatIsWrittenOnANodeIsPutBack holds that a real node that somebody strips of what says whose it is gets it back in a pool that
-// runs, and that the taint of nodes that are not known yet goes.
-func TestDefectL_WhatIsWrittenOnANodeIsPutBack(t *testing.T) {
+// TestDefectL_NodeMetadataIsRestored holds that the owner annotations of a real Node are restored in a running pool, and that the
+// uninitialized taint is removed.
+func TestDefectL_NodeMetadataIsRestored(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	whose := func(what string) {
@@ -88,12 +88,12 @@ func TestDefectL_WhatIsWrittenOnANodeIsPutBack(t *testing.T) {
 	w.changeNode(1, func(n *corev1.Node) {
 		n.Annotations, n.Spec.Taints = nil, []corev1.Taint{clusterv1.NodeUninitializedTaint}
 	})
-	whose("a node that somebody stripped")
+	whose("a node without owner annotations")
 }
 
-// TestRow40_LabelsAndTaintsOfTheTemplateReachNodesOfPlainPools holds that a real node gets what the template says of nodes, that it gets it back
-// when somebody takes it away, and that what the template no longer has goes, beside what others have put there.
-func TestRow40_LabelsAndTaintsOfTheTemplateReachNodesOfPlainPools(t *testing.T) {
+// TestRow40_NodesFollowTheTemplate holds that a real Node gets what the template sets, that it is restored when another client removes it,
+// and that what the template no longer has is removed, next to what other clients have added.
+func TestRow40_NodesFollowTheTemplate(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web", "team": "a"}
@@ -120,15 +120,15 @@ func TestRow40_LabelsAndTaintsOfTheTemplateReachNodesOfPlainPools(t *testing.T) 
 		delete(n.Labels, "node.cluster.x-k8s.io/tier")
 		n.Spec.Taints = []corev1.Taint{{Key: "mine", Effect: corev1.TaintEffectNoSchedule}}
 	})
-	has("a node that somebody changed", `"web" "" mine:NoSchedule gpu=yes:NoSchedule`)
+	has("a node that another client changed", `"web" "" mine:NoSchedule gpu=yes:NoSchedule`)
 	w.changePool(func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels, p.Spec.Template.Spec.Taints = nil, nil
 	})
-	has("a template that says nothing more of nodes", `"" "" mine:NoSchedule`)
+	has("a template without labels and taints", `"" "" mine:NoSchedule`)
 }
 
-// TestRow47_APoolScalesToZeroAndBack holds that the scale subresource sizes a pool, and that one without machines runs.
-func TestRow47_APoolScalesToZeroAndBack(t *testing.T) {
+// TestRow47_ScaleToZeroAndBack holds that the scale subresource sizes a pool, and that a pool without machines is Running.
+func TestRow47_ScaleToZeroAndBack(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	scale := func(to int32) {
@@ -139,15 +139,15 @@ func TestRow47_APoolScalesToZeroAndBack(t *testing.T) {
 		}
 	}
 	scale(0)
-	says(w, "one too many", "[1 1 1 1] ScalingDown", countsAndPhase)
+	eventuallyIs(w, "one too many", "[1 1 1 1] ScalingDown", countsAndPhase)
 	if err := admin.Delete(t.Context(), w.getNode(1)); err != nil {
 		t.Fatal(err)
 	}
 	w.instances(0)
 	w.runs(0)
-	says(w, "Available with none", "True Available", condition(clusterv1.AvailableCondition))
+	eventuallyIs(w, "Available with none", "True Available", condition(clusterv1.AvailableCondition))
 	scale(2)
-	says(w, "two too few", "[0 0 0 0] ScalingUp", countsAndPhase)
+	eventuallyIs(w, "two too few", "[0 0 0 0] ScalingUp", countsAndPhase)
 	w.node(1)
 	w.node(2)
 	w.instances(2)
@@ -156,5 +156,5 @@ func TestRow47_APoolScalesToZeroAndBack(t *testing.T) {
 	if err := admin.SubResource("scale").Get(t.Context(), w.pool(), s); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "what the subresource tells", s.Status.Replicas, int32(2))
+	want(t, "replicas of the subresource", s.Status.Replicas, int32(2))
 }

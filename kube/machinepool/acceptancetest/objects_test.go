@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pauseCluster pauses the Cluster or lets it go on.
+// pauseCluster sets spec.paused of the Cluster.
 func (w *world) pauseCluster(paused bool) {
 	w.t.Helper()
 	w.eventually("the Cluster is written", func(ctx context.Context) error {
@@ -28,31 +28,31 @@ func (w *world) pauseCluster(paused bool) {
 	})
 }
 
-// poolAlone is what Paused says of a pool whose infrastructure object is not paused with it.
+// poolAlone is the message of Paused of a pool whose infrastructure object is not paused.
 const poolAlone = "; TestMachinePool infra is not paused, and its machines are still created, replaced and removed: set the annotation on it too, or spec.paused of Cluster c1"
 
-// TestRow02_APausedPoolIsLeftAloneAndSaysSo holds that a pause of the pool or of its Cluster is told, that nothing is done meanwhile, and
-// that the pool is caught up with afterwards without anybody's doing.
-func TestRow02_APausedPoolIsLeftAloneAndSaysSo(t *testing.T) {
+// TestRow02_PausedPoolIsUnchanged holds that a pause of the pool or of its Cluster is reported, that nothing is done meanwhile, and that
+// the pool is reconciled afterwards without another event.
+func TestRow02_PausedPoolIsUnchanged(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	w.changePool(func(p *clusterv1.MachinePool) {
 		metav1.SetMetaDataAnnotation(&p.ObjectMeta, clusterv1.PausedAnnotation, "")
 	})
-	says(w, "Paused of a pool with the annotation", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "Paused of a pool with the annotation", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.PausedCondition))
 	w.pauseCluster(true)
-	says(w, "Paused of both", "True Paused: Cluster spec.paused is set to true, MachinePool has the cluster.x-k8s.io/paused annotation", condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "Paused of both", "True Paused: Cluster spec.paused is set to true, MachinePool has the cluster.x-k8s.io/paused annotation", condition(clusterv1.PausedCondition))
 	w.instances(2)
 	w.changePool(func(p *clusterv1.MachinePool) { delete(p.Annotations, clusterv1.PausedAnnotation) })
-	says(w, "Paused of the Cluster", "True Paused: Cluster spec.paused is set to true", condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "Paused of the Cluster", "True Paused: Cluster spec.paused is set to true", condition(clusterv1.PausedCondition))
 	want(t, "instances that are known while paused", len(w.pool().Spec.ProviderIDList), 1)
 	w.pauseCluster(false)
-	says(w, "Paused", "False NotPaused", condition(clusterv1.PausedCondition))
-	says(w, "instances", 2, func(p *clusterv1.MachinePool) int { return len(p.Spec.ProviderIDList) })
+	eventuallyIs(w, "Paused", "False NotPaused", condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "instances", 2, func(p *clusterv1.MachinePool) int { return len(p.Spec.ProviderIDList) })
 }
 
-// TestRow03_ThePoolBelongsToItsCluster holds the label and the owner that tie a pool to its Cluster, and that they are put back.
-func TestRow03_ThePoolBelongsToItsCluster(t *testing.T) {
+// TestRow03_ClusterOwnsThePool holds the label and the owner reference of a pool for its Cluster, and that they are restored.
+func TestRow03_ClusterOwnsThePool(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.aPool(0))
 	tied := func(p *clusterv1.MachinePool) string {
@@ -62,42 +62,42 @@ func TestRow03_ThePoolBelongsToItsCluster(t *testing.T) {
 		}
 		return text
 	}
-	says(w, "label and owner", "c1 Cluster/c1 <nil>", tied)
+	eventuallyIs(w, "label and owner", "c1 Cluster/c1 <nil>", tied)
 	w.changePool(func(p *clusterv1.MachinePool) { p.OwnerReferences, p.Labels = nil, nil })
-	says(w, "label and owner that somebody took away", "c1 Cluster/c1 <nil>", tied)
+	eventuallyIs(w, "label and owner that another client removed", "c1 Cluster/c1 <nil>", tied)
 }
 
-// TestRow06_WhateverAPoolDependsOnWakesIt holds that each change is seen by itself: the pool is looked at by the clock every ten minutes
-// only, which no step here waits for.
-func TestRow06_WhateverAPoolDependsOnWakesIt(t *testing.T) {
+// TestRow06_ChangesWakeThePool holds that each change wakes the pool: the periodic resync comes only every ten minutes, for which no step
+// here waits.
+func TestRow06_ChangesWakeThePool(t *testing.T) {
 	w := emptyWorld(t)
 	w.create(w.aPool(1))
-	says(w, "without a Cluster", "False ClusterDoesNotExist: Cluster "+w.ns+"/c1 does not exist", condition(clusterv1.AvailableCondition))
+	eventuallyIs(w, "without a Cluster", "False ClusterDoesNotExist: Cluster "+w.ns+"/c1 does not exist", condition(clusterv1.AvailableCondition))
 	w.cluster()
-	says(w, "a Cluster that is made", "False ObjectDoesNotExist: TestConfig boot does not exist", condition(clusterv1.BootstrapConfigReadyCondition))
+	eventuallyIs(w, "a Cluster that is created", "False ObjectDoesNotExist: TestConfig boot does not exist", condition(clusterv1.BootstrapConfigReadyCondition))
 	w.create(w.aConfig("boot"))
-	says(w, "a configuration that is made", "True Ready", condition(clusterv1.BootstrapConfigReadyCondition))
+	eventuallyIs(w, "a configuration that is created", "True Ready", condition(clusterv1.BootstrapConfigReadyCondition))
 	w.create(w.anInfra(1))
-	says(w, "an infrastructure that is made", "[1 0 0 1] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "an infrastructure object that is created", "[1 0 0 1] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.node(1)
 	w.runs(1)
 	w.ready(1, corev1.ConditionUnknown, time.Now())
-	says(w, "a node that falls silent", "[1 0 0 1] Provisioned", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "a node that is no longer Ready", "[1 0 0 1] Provisioned", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.ready(1, corev1.ConditionTrue, time.Now())
 	w.runs(1)
 	w.changePool(func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 2 })
-	says(w, "a pool that changes", "ScalingUp", phase)
+	eventuallyIs(w, "a pool that changes", "ScalingUp", phase)
 	w.change(poolGVK, "infra", func(o map[string]any) {
 		_ = unstructured.SetNestedField(o, "TestMachine", "status", "infrastructureMachineKind")
 	})
-	says(w, "a pool that gets Machines", "[1 0 0 -] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "a pool that gets Machines", "[1 0 0 -] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.infraMachine(1)
-	says(w, "a Machine that becomes ready", "[1 1 1 1] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "a Machine that becomes ready", "[1 1 1 1] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.pauseCluster(true)
-	says(w, "a Cluster that pauses", "True Paused: Cluster spec.paused is set to true", condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "a Cluster that pauses", "True Paused: Cluster spec.paused is set to true", condition(clusterv1.PausedCondition))
 }
 
-// infraMachine makes the infrastructure's object for instance n.
+// infraMachine creates the infrastructure machine of instance n.
 func (w *world) infraMachine(n int) {
 	w.t.Helper()
 	o := w.object(machineGVK, fmt.Sprintf("m%d", n), map[string]any{"providerID": w.id(n)},
@@ -106,9 +106,9 @@ func (w *world) infraMachine(n int) {
 	w.create(o)
 }
 
-// TestRow10_ThePoolTakesOverWhatItRefersTo holds that both objects are controlled by the pool and carry the cluster's label, that what
-// somebody takes away is put back, and that an object of another pool is refused.
-func TestRow10_ThePoolTakesOverWhatItRefersTo(t *testing.T) {
+// TestRow10_PoolTakesOverReferencedObjects holds that both objects are controlled by the pool and have the cluster's label, that both are
+// restored, and that an object of another pool is rejected.
+func TestRow10_PoolTakesOverReferencedObjects(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	mine := func(gvk schema.GroupVersionKind, name string) {
@@ -142,8 +142,8 @@ func TestRow10_ThePoolTakesOverWhatItRefersTo(t *testing.T) {
 	})
 }
 
-// TestRow11_EitherContractOfBootstrapIsRead holds that data are taken from providers of both contracts, and not before they are there.
-func TestRow11_EitherContractOfBootstrapIsRead(t *testing.T) {
+// TestRow11_BootstrapOfEitherContract holds that the data secret of providers of both contracts is used, and not before it exists.
+func TestRow11_BootstrapOfEitherContract(t *testing.T) {
 	w := newWorld(t)
 	created := func(p *clusterv1.MachinePool) bool {
 		i := p.Status.Initialization.BootstrapDataSecretCreated
@@ -182,9 +182,9 @@ func TestRow11_EitherContractOfBootstrapIsRead(t *testing.T) {
 	}
 }
 
-// TestRow12_TheDataSecretFollowsTheConfigurationAndGitOpsIsNoFoe holds that another configuration switches the secret, that nothing is
-// written otherwise, and that who applies the manifest again and again takes nothing away.
-func TestRow12_TheDataSecretFollowsTheConfigurationAndGitOpsIsNoFoe(t *testing.T) {
+// TestRow12_DataSecretFollowsTheConfiguration holds that another configuration switches the secret, that nothing is written otherwise, and
+// that a GitOps client that applies the manifest repeatedly reverts nothing.
+func TestRow12_DataSecretFollowsTheConfiguration(t *testing.T) {
 	w := newWorld(t)
 	manifest := func() *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": clusterv1.GroupVersion.String(), "kind": "MachinePool",
@@ -213,13 +213,13 @@ func TestRow12_TheDataSecretFollowsTheConfigurationAndGitOpsIsNoFoe(t *testing.T
 	next := manifest()
 	_ = unstructured.SetNestedField(next.Object, "next", "spec", "template", "spec", "bootstrap", "configRef", "name")
 	apply(next)
-	says(w, "data secret of another configuration", "next-data", func(p *clusterv1.MachinePool) string { return *p.Spec.Template.Spec.Bootstrap.DataSecretName })
+	eventuallyIs(w, "data secret of another configuration", "next-data", func(p *clusterv1.MachinePool) string { return *p.Spec.Template.Spec.Bootstrap.DataSecretName })
 	want(t, "phase", w.pool().Status.Phase, "Running")
 }
 
-// TestRow16_EitherContractProvisionsForGood holds that a group of a provider of either contract counts as provisioned when it first says
-// so, and stays so whatever it says later.
-func TestRow16_EitherContractProvisionsForGood(t *testing.T) {
+// TestRow16_ProvisionedByEitherContract holds that the group of a provider of either contract counts as provisioned when the provider first
+// reports it, and stays so.
+func TestRow16_ProvisionedByEitherContract(t *testing.T) {
 	w := newWorld(t)
 	for n, tc := range []struct {
 		pool       string
@@ -255,26 +255,26 @@ func TestRow16_EitherContractProvisionsForGood(t *testing.T) {
 	}
 }
 
-// TestRow18_InfrastructureThatVanishesIsToldAndForgiven holds that an infrastructure object that somebody deletes, or moves away for a
-// while, is a failure for as long as it is missing.
-func TestRow18_InfrastructureThatVanishesIsToldAndForgiven(t *testing.T) {
+// TestRow18_MissingInfrastructureIsReported holds that an infrastructure object that is deleted, or moved away for a while, is a failure
+// for as long as it is missing.
+func TestRow18_MissingInfrastructureIsReported(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	if err := admin.Delete(t.Context(), w.get(poolGVK, "infra")); err != nil {
 		t.Fatal(err)
 	}
-	says(w, "an infrastructure that is gone", "False ObjectDeleted: TestMachinePool infra has been deleted while the MachinePool still exists", condition(clusterv1.InfrastructureReadyCondition))
+	eventuallyIs(w, "a deleted infrastructure object", "False ObjectDeleted: TestMachinePool infra has been deleted while the MachinePool still exists", condition(clusterv1.InfrastructureReadyCondition))
 	failure := func(p *clusterv1.MachinePool) string {
 		if d := p.Status.Deprecated.V1Beta1; d.FailureReason != nil {
 			return string(*d.FailureReason)
 		}
 		return ""
 	}
-	says(w, "failure of the older kind", "InvalidConfiguration", failure)
+	eventuallyIs(w, "failure of v1beta1", "InvalidConfiguration", failure)
 	want(t, "instances: they run on", len(w.pool().Spec.ProviderIDList), 1)
 	w.create(w.anInfra(1))
 	w.runs(1)
-	says(w, "failure of the older kind when it is back", "", failure)
+	eventuallyIs(w, "failure of v1beta1 when it exists again", "", failure)
 	if !slices.ContainsFunc(w.pool().Status.NodeRefs, func(r corev1.ObjectReference) bool { return r.Name == w.nodeName(1) }) {
 		t.Errorf("references: want the node still there, got %v", w.pool().Status.NodeRefs)
 	}

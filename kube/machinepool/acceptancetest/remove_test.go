@@ -13,7 +13,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// keep makes a provider keep its object, and letGo lets it go.
+// keep adds the finalizer of a provider to its object, letGo removes it.
 func (w *world) keep(gvk schema.GroupVersionKind, name string) {
 	w.t.Helper()
 	w.change(gvk, name, func(o map[string]any) { o["metadata"].(map[string]any)["finalizers"] = []any{"test/provider"} })
@@ -35,9 +35,8 @@ func (w *world) deleting(gvk schema.GroupVersionKind, name string) {
 	})
 }
 
-// TestRow49_WhatAPoolRefersToGoesBeforeIt holds the order of a deletion, what is told of it, and that the pool waits for nothing longer
-// than it is there.
-func TestRow49_WhatAPoolRefersToGoesBeforeIt(t *testing.T) {
+// TestRow49_OrderOfDeletion holds the order of a deletion, what is reported of it, and that the pool waits only for objects that exist.
+func TestRow49_OrderOfDeletion(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	w.keep(poolGVK, "infra")
@@ -45,10 +44,10 @@ func TestRow49_WhatAPoolRefersToGoesBeforeIt(t *testing.T) {
 	w.deletePool()
 	w.deleting(poolGVK, "infra")
 	w.deleting(configGVK, "boot")
-	says(w, "Deleting", "True WaitingForInfrastructureDeletion: TestMachinePool infra is being deleted", condition(clusterv1.DeletingCondition))
+	eventuallyIs(w, "Deleting", "True WaitingForInfrastructureDeletion: TestMachinePool infra is being deleted", condition(clusterv1.DeletingCondition))
 	want(t, "phase", w.pool().Status.Phase, "Deleting")
 	w.letGo(poolGVK, "infra")
-	says(w, "Deleting", "True WaitingForBootstrapDeletion: TestConfig boot is being deleted", condition(clusterv1.DeletingCondition))
+	eventuallyIs(w, "Deleting", "True WaitingForBootstrapDeletion: TestConfig boot is being deleted", condition(clusterv1.DeletingCondition))
 	if w.getNode(1) == nil {
 		t.Error("node: want it there until all is gone")
 	}
@@ -59,8 +58,8 @@ func TestRow49_WhatAPoolRefersToGoesBeforeIt(t *testing.T) {
 	}
 }
 
-// TestRow49_APoolGoesThoughItsKindIsGone holds that a provider that was removed with its definitions keeps no pool.
-func TestRow49_APoolGoesThoughItsKindIsGone(t *testing.T) {
+// TestRow49_DeletionWithoutTheKind holds that a provider that was uninstalled with its definitions does not block the deletion of a pool.
+func TestRow49_DeletionWithoutTheKind(t *testing.T) {
 	w := newWorld(t)
 	fleetingGVK := schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "Fleeting" + strings.ReplaceAll(w.ns, "-", "") + "Pool"}
 	if err := define(t.Context(), fleetingGVK); err != nil {
@@ -71,7 +70,7 @@ func TestRow49_APoolGoesThoughItsKindIsGone(t *testing.T) {
 	w.create(pool)
 	w.create(w.aConfig("boot"))
 	w.create(w.object(fleetingGVK, "infra", nil, map[string]any{"ready": true, "replicas": int64(0)}))
-	says(w, "a pool of the kind", "Running", phase)
+	eventuallyIs(w, "a pool of the kind", "Running", phase)
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural(fleetingGVK.Kind) + "." + fleetingGVK.Group}}
 	if err := admin.Delete(t.Context(), crd); err != nil {
 		t.Fatal(err)
@@ -80,9 +79,9 @@ func TestRow49_APoolGoesThoughItsKindIsGone(t *testing.T) {
 	w.gone()
 }
 
-// TestRow53_AClusterTakesItsPoolsBeforeItsControlPlane holds that cluster-api's controller of Clusters finds the pools, and waits for them
-// while their machines need the control plane.
-func TestRow53_AClusterTakesItsPoolsBeforeItsControlPlane(t *testing.T) {
+// TestRow53_PoolsAreDeletedBeforeTheControlPlane holds that Cluster API's controller of Clusters finds the pools, and waits for them while
+// their machines need the control plane.
+func TestRow53_PoolsAreDeletedBeforeTheControlPlane(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, nil)
 	w.keep(poolGVK, "infra")

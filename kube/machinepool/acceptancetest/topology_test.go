@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// class is a ClusterClass with one class of pools, whose infrastructure is told by patches what the pool is.
+// class returns a ClusterClass with one class of pools, whose infrastructure gets properties of the pool by patches.
 const class = `
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: ClusterClass
@@ -44,7 +44,7 @@ spec:
       - {op: add, path: /spec/template/spec/config, valueFrom: {variable: builtin.machinePool.bootstrap.configRef.name}}
 `
 
-// topology makes a Cluster of the class with the pools that are named, of one machine each, and plays its providers until it is up.
+// topology creates a Cluster of the class with the named pools of one machine each, and acts as its providers until it is ready.
 func topology(t *testing.T, pools ...string) *world {
 	t.Helper()
 	w := emptyWorld(t)
@@ -77,7 +77,7 @@ func topology(t *testing.T, pools ...string) *world {
 	return w
 }
 
-// only waits for the one object of a kind, and changes it.
+// only waits for the only object of a kind, and changes it.
 func (w *world) only(gvk schema.GroupVersionKind, how func(o map[string]any)) {
 	w.t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -94,7 +94,7 @@ func (w *world) only(gvk schema.GroupVersionKind, how func(o map[string]any)) {
 	w.change(gvk, list.Items[0].GetName(), how)
 }
 
-// topologySays is what upstream's topology says of the Cluster.
+// topologySays returns the condition of the topology controller on the Cluster.
 func (w *world) topologySays(ctx context.Context) string {
 	c := &clusterv1.Cluster{}
 	if err := admin.Get(ctx, w.key("c1"), c); err != nil {
@@ -127,7 +127,7 @@ func (w *world) poolOf(name string) *clusterv1.MachinePool {
 	return &list.Items[0]
 }
 
-// serves makes the providers of a topology's pool give it one machine, of instance n, and waits until it runs.
+// serves acts as the providers of a topology's pool with one machine, of instance n, and waits until it is Running.
 func (w *world) serves(name string, n int) {
 	w.t.Helper()
 	template := w.poolOf(name).Spec.Template.Spec
@@ -145,9 +145,9 @@ func (w *world) serves(name string, n int) {
 	})
 }
 
-// TestRow60_AClassMakesPools holds that what a class and its topology say of a pool is in the MachinePool that upstream's topology makes, and
-// that the pool comes up.
-func TestRow60_AClassMakesPools(t *testing.T) {
+// TestRow60_ClusterClassCreatesPools holds that what a class and its topology define is in the MachinePool that the topology controller
+// creates, and that the pool becomes Running.
+func TestRow60_ClusterClassCreatesPools(t *testing.T) {
 	w := topology(t, "web")
 	w.serves("web", 1)
 	p := w.poolOf("web")
@@ -164,9 +164,9 @@ func TestRow60_AClassMakesPools(t *testing.T) {
 	})
 }
 
-// TestRow61_TopologyAndControllerDoNotQuarrel holds that a pool of a topology keeps its labels and comes to rest, and that another template
-// changes the objects that the pool has instead of replacing them.
-func TestRow61_TopologyAndControllerDoNotQuarrel(t *testing.T) {
+// TestRow61_TopologyReconcilesWithoutConflicts holds that a pool of a topology keeps its labels and is not written repeatedly, and that
+// another template changes the objects of the pool instead of replacing them.
+func TestRow61_TopologyReconcilesWithoutConflicts(t *testing.T) {
 	w := topology(t, "web")
 	w.serves("web", 1)
 	_, owned := w.poolOf("web").Labels[clusterv1.ClusterTopologyOwnedLabel]
@@ -203,7 +203,7 @@ func TestRow61_TopologyAndControllerDoNotQuarrel(t *testing.T) {
 	want(t, "what the pool refers to", w.poolOf("web").Spec.Template.Spec.InfrastructureRef, before.InfrastructureRef)
 }
 
-// upgrade asks the topology for a version.
+// upgrade sets the version of the topology.
 func (w *world) upgrade(version string) {
 	w.t.Helper()
 	w.change(clusterv1.GroupVersion.WithKind("Cluster"), "c1", func(o map[string]any) {
@@ -211,15 +211,15 @@ func (w *world) upgrade(version string) {
 	})
 }
 
-// TestRow62_PoolsAreUpgradedAfterTheirControlPlaneOneByOne holds the order of an upgrade, which upstream's topology tells from the references
-// to nodes that the controller keeps: the second pool waits until the nodes of the first run the version.
-func TestRow62_PoolsAreUpgradedAfterTheirControlPlaneOneByOne(t *testing.T) {
+// TestRow62_UpgradeOrder holds the order of an upgrade, which the topology controller derives from the Node references of the controller:
+// the second pool waits until the Nodes of the first run the version.
+func TestRow62_UpgradeOrder(t *testing.T) {
 	w := topology(t, "a", "b")
 	w.serves("a", 1)
 	w.serves("b", 2)
 	w.upgrade("v1.37.0")
 	version := func(name string) string { return w.poolOf(name).Spec.Template.Spec.Version }
-	w.eventually("the control plane is asked first", func(context.Context) error {
+	w.eventually("the control plane is upgraded first", func(context.Context) error {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(planeGVK)
 		if err := admin.List(t.Context(), list, client.InNamespace(w.ns)); err != nil {
@@ -250,7 +250,7 @@ func TestRow62_PoolsAreUpgradedAfterTheirControlPlaneOneByOne(t *testing.T) {
 		return admin.Status().Update(ctx, n)
 	})
 	upgraded("v1.37.0 v1.37.0")
-	w.eventually("versions that a tells of", func(context.Context) error {
+	w.eventually("versions of pool a", func(context.Context) error {
 		if got := fmt.Sprint(w.poolOf("a").Status.Versions); got != fmt.Sprint([]clusterv1.StatusVersion{{Version: "v1.37.0", Replicas: 1}}) {
 			return fmt.Errorf("got %s", got)
 		}
@@ -258,13 +258,12 @@ func TestRow62_PoolsAreUpgradedAfterTheirControlPlaneOneByOne(t *testing.T) {
 	})
 }
 
-// TestRow63_PatchesKnowThePool holds that the variables by which patches of a class know a pool are filled in from the pool that the
-// controller keeps.
-func TestRow63_PatchesKnowThePool(t *testing.T) {
+// TestRow63_VariablesOfPatches holds that the variables about pools in patches of a class have the values of the pool.
+func TestRow63_VariablesOfPatches(t *testing.T) {
 	w := topology(t, "web")
 	w.serves("web", 1)
 	template := w.poolOf("web").Spec.Template.Spec
-	w.eventually("what the infrastructure was told", func(context.Context) error {
+	w.eventually("patched fields of the infrastructure object", func(context.Context) error {
 		spec, _, _ := unstructured.NestedMap(w.get(poolGVK, template.InfrastructureRef.Name).Object, "spec")
 		got := fmt.Sprint(spec["version"], spec["topologyName"], spec["class"], spec["replicas"], spec["config"], spec["size"])
 		if wanted := fmt.Sprint("v1.36.0", "web", "workers", int64(1), template.Bootstrap.ConfigRef.Name, "small"); got != wanted {

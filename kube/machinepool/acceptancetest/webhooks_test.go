@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestRow54_WhatAPoolLeavesOpenIsFilledIn holds the defaults as the API server stores them.
-func TestRow54_WhatAPoolLeavesOpenIsFilledIn(t *testing.T) {
+// TestRow54_Defaults holds the defaults as the API server stores them.
+func TestRow54_Defaults(t *testing.T) {
 	w := newWorld(t)
 	bounds := map[string]string{clusterv1.AutoscalerMinSizeAnnotation: "2", clusterv1.AutoscalerMaxSizeAnnotation: "5"}
 	for _, tc := range []struct {
@@ -24,10 +24,10 @@ func TestRow54_WhatAPoolLeavesOpenIsFilledIn(t *testing.T) {
 		replicas     *int32
 		want         int32
 	}{
-		{"open", "one machine where nobody says anything", nil, nil, 1},
+		{"open", "one machine by default", nil, nil, 1},
 		{"zero", "none is a number", nil, new(int32(0)), 0},
 		{"bounds", "an autoscaler begins at its lower bound", bounds, nil, 2},
-		{"beyond", "who says a number gets it", bounds, new(int32(9)), 9},
+		{"beyond", "replicas within or beyond the bounds stay if they are set", bounds, new(int32(9)), 9},
 	} {
 		pool := w.aPool(0)
 		pool.Name, pool.Annotations, pool.Spec.Replicas, pool.Spec.Template.Spec.Version = tc.name, tc.annotations, tc.replicas, "1.36.0"
@@ -35,7 +35,7 @@ func TestRow54_WhatAPoolLeavesOpenIsFilledIn(t *testing.T) {
 		got := fmt.Sprint(*pool.Spec.Replicas, " ", pool.Spec.Template.Spec.Version, " ", *pool.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds, " ", pool.Labels[clusterv1.ClusterNameLabel])
 		want(t, tc.reason, got, fmt.Sprintf("%d v1.36.0 10 c1", tc.want))
 	}
-	// Who applies a manifest without a number after the pool has grown brings it into the bounds.
+	// A client that applies a manifest without replicas after the pool has grown brings it into the bounds.
 	pool := &clusterv1.MachinePool{}
 	w.eventually("a pool that is written without a number", func(ctx context.Context) error {
 		if err := admin.Get(ctx, w.key("beyond"), pool); err != nil {
@@ -47,7 +47,7 @@ func TestRow54_WhatAPoolLeavesOpenIsFilledIn(t *testing.T) {
 	want(t, "replicas", *pool.Spec.Replicas, int32(5))
 }
 
-// refused holds that a write is refused with the path of a field and some words.
+// refused holds that a write is rejected with the path of a field and a message.
 func refused(t *testing.T, reason string, err error, words string) {
 	t.Helper()
 	if (!apierrors.IsInvalid(err) && !apierrors.IsForbidden(err)) || !strings.Contains(err.Error(), words) {
@@ -55,8 +55,9 @@ func refused(t *testing.T, reason string, err error, words string) {
 	}
 }
 
-// TestRow55_APoolThatCouldNeverWorkIsRefused holds the rules of the field, with taints of the template taken, for their nodes get them.
-func TestRow55_APoolThatCouldNeverWorkIsRefused(t *testing.T) {
+// TestRow55_InvalidPoolsAreRejected holds the rules of other controllers, with taints of the template accepted, because their Nodes get
+// them.
+func TestRow55_InvalidPoolsAreRejected(t *testing.T) {
 	w := newWorld(t)
 	for name, tc := range map[string]struct {
 		change func(*clusterv1.MachinePool)
@@ -80,8 +81,8 @@ func TestRow55_APoolThatCouldNeverWorkIsRefused(t *testing.T) {
 	refused(t, "another cluster", admin.Patch(t.Context(), now, client.MergeFrom(stored)), "spec.clusterName")
 }
 
-// TestRow56_WhatNobodyElseValidatesIsRefused holds the rules beyond those of the field.
-func TestRow56_WhatNobodyElseValidatesIsRefused(t *testing.T) {
+// TestRow56_FurtherValidation holds the rules beyond those of other controllers.
+func TestRow56_FurtherValidation(t *testing.T) {
 	w := newWorld(t)
 	for name, tc := range map[string]struct {
 		change func(*clusterv1.MachinePool)
@@ -109,9 +110,9 @@ func TestRow56_WhatNobodyElseValidatesIsRefused(t *testing.T) {
 	refused(t, "another kind of infrastructure", admin.Update(t.Context(), pool), "spec.template.spec.infrastructureRef")
 }
 
-// TestRow57_NothingIsLostBetweenTheVersions holds that a pool that is written in one version of the API reads the same in the other, the
-// time after which machines are available in both of its places.
-func TestRow57_NothingIsLostBetweenTheVersions(t *testing.T) {
+// TestRow57_RoundTripBetweenVersions holds that a pool that is written in one version of the API reads the same in the other, including
+// minReadySeconds, which has two places.
+func TestRow57_RoundTripBetweenVersions(t *testing.T) {
 	w := newWorld(t)
 	none := ""
 	old := &clusterv1beta1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "pool"}, Spec: clusterv1beta1.MachinePoolSpec{

@@ -36,7 +36,7 @@ const (
 	controlPlane   = "controlplane.cluster.x-k8s.io"
 )
 
-// The kinds of providers that the tests play. OldConfig and OldMachinePool are of providers that know the older contract alone.
+// The kinds of providers in the tests. OldConfig and OldMachinePool belong to providers that support only the v1beta1 contract.
 var (
 	poolGVK       = schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "TestMachinePool"}
 	oldPoolGVK    = schema.GroupVersionKind{Group: infrastructure, Version: "v1alpha9", Kind: "OldMachinePool"}
@@ -49,25 +49,25 @@ var (
 		templateOf(poolGVK), templateOf(clusterGVK), templateOf(configGVK), templateOf(planeGVK)}
 )
 
-// templateOf is the kind that ClusterClasses make objects of a kind from.
+// templateOf returns the kind of templates from which ClusterClasses create objects of a kind.
 func templateOf(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 	gvk.Kind += "Template"
 	return gvk
 }
 
-// plural of a kind, as the contract has it.
+// plural returns the plural of a kind, as the contract defines it.
 func plural(kind string) string { return strings.ToLower(kind) + "s" }
 
-// server is the one API server of all tests, which is the workload cluster of every Cluster too; each test has a namespace of its own.
+// server is the API server of all tests, which is the workload cluster of every Cluster too; each test has a namespace of its own.
 var server *apiserver.Server
 
-// admin writes as people and providers do; scheme is what it knows.
+// admin writes as users and providers do; scheme is its scheme.
 var (
 	admin  client.Client
 	scheme *runtime.Scheme
 )
 
-// atOnce is how many tests run at a time: nearly all that they do is to wait for controllers.
+// atOnce is how many tests run in parallel: they mostly wait for controllers.
 const atOnce = "12"
 
 func TestMain(m *testing.M) {
@@ -80,8 +80,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// control runs our controller and webhooks of MachinePools with cluster-api's own controllers and webhooks, as an installation has them
-// side by side.
+// control runs the controller and the webhooks of MachinePools with Cluster API's own controllers and webhooks, as in an installation with
+// both.
 func control(ctx context.Context, dir string) (stop func() error, err error) {
 	at, options, err := webhooks(dir)
 	if err != nil {
@@ -126,7 +126,7 @@ func control(ctx context.Context, dir string) (stop func() error, err error) {
 	return stop, install.Objects(ctx, server.Config, scheme, configurations(at))
 }
 
-// webhooks makes a certificate for the webhooks and picks a port for them.
+// webhooks creates a certificate for the webhooks and picks a port for them.
 func webhooks(dir string) (*install.Webhook, webhook.Options, error) {
 	ca, err := apiserver.OpenAuthority(dir, "ca", "webhooks")
 	if err != nil {
@@ -143,7 +143,7 @@ func webhooks(dir string) (*install.Webhook, webhook.Options, error) {
 		webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir, CertName: "tls.crt", KeyName: "tls.key"}, nil
 }
 
-// configurations are those of our webhooks and of cluster-api's.
+// configurations are the webhook configurations of Muster and of Cluster API.
 func configurations(at *install.Webhook) []client.Object {
 	served := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(at.URL + path), CABundle: at.CA}
@@ -151,7 +151,7 @@ func configurations(at *install.Webhook) []client.Object {
 	return append(manager.WebhookConfigurations(served), upstream.Configurations(served)...)
 }
 
-// define installs a kind of a provider, with the label of the contract that its provider knows.
+// define installs a kind of a provider, with the label of the contract that its provider supports.
 func define(ctx context.Context, gvk schema.GroupVersionKind) error {
 	contract := "v1beta2"
 	if gvk == oldPoolGVK || gvk == oldConfigGVK {
@@ -176,5 +176,5 @@ func define(ctx context.Context, gvk schema.GroupVersionKind) error {
 	})
 }
 
-// pause and limit space and bound the looks at what controllers bring about.
+// pause is the interval and limit the time limit of reads until controllers have acted.
 const pause, limit = 30 * time.Millisecond, time.Minute

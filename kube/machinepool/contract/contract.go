@@ -1,6 +1,5 @@
-// Package contract finds the version in which a provider's kind is to be read: references of the core types name a group
-// and a kind only, and the labels of the kind's CustomResourceDefinition say which of its versions follow which version
-// of the Cluster API contract.
+// Package contract finds the version in which a provider's kind is read. References of the core types contain only a group and a kind; the
+// labels of the CustomResourceDefinition list which of its versions follow which version of the Cluster API contract.
 package contract
 
 import (
@@ -20,25 +19,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// versions of the contract that are understood, the preferred one first.
+// versions are the supported versions of the contract, the preferred one first.
 var versions = []string{"v1beta2", "v1beta1"}
 
-// ErrNoKind says that the management cluster has no CustomResourceDefinition for a kind: no object of it can exist.
+// ErrNoKind is returned for a kind without a CustomResourceDefinition in the management cluster: no object of it can exist.
 var ErrNoKind = errors.New("no CustomResourceDefinition")
 
-// ErrNoVersion says that a CustomResourceDefinition names no version that follows a contract we understand.
+// ErrNoVersion is returned for a CustomResourceDefinition that names no version that follows a supported contract.
 var ErrNoVersion = errors.New("no contract version label")
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
 
-// GVK is the kind in the newest version that follows the newest contract. The reader should be a cached one: it is asked
-// for the metadata of one CustomResourceDefinition. Errors are ErrNoKind, ErrNoVersion, or the reader's own.
+// GVK returns the kind in the newest version that follows the newest contract. The reader should be a cached one: the metadata of one
+// CustomResourceDefinition is read. Errors wrap ErrNoKind, ErrNoVersion, or the reader's own.
 func GVK(ctx context.Context, r client.Reader, gk schema.GroupKind) (schema.GroupVersionKind, error) {
 	gvk, _, err := resolve(ctx, r, gk)
 	return gvk, err
 }
 
-// resolve is GVK, and also returns the metadata of the CustomResourceDefinition.
+// resolve does the same as GVK, and also returns the metadata of the CustomResourceDefinition.
 func resolve(ctx context.Context, r client.Reader, gk schema.GroupKind) (schema.GroupVersionKind, *metav1.PartialObjectMetadata, error) {
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
@@ -65,7 +64,7 @@ func noVersion(gk schema.GroupKind, crd string) error {
 		gk.Kind, gk.Group, crd, ErrNoVersion, clusterv1.GroupVersion.Group, strings.Join(versions, " or "))
 }
 
-// APIVersion is the group and version of GVK, as references of older API versions hold them.
+// APIVersion returns group and version of GVK, as references of older API versions contain them.
 func APIVersion(ctx context.Context, r client.Reader, gk schema.GroupKind) (string, error) {
 	gvk, err := GVK(ctx, r, gk)
 	if err != nil {
@@ -74,7 +73,7 @@ func APIVersion(ctx context.Context, r client.Reader, gk schema.GroupKind) (stri
 	return gvk.GroupVersion().String(), nil
 }
 
-// newest is the newest version that the labels of a CustomResourceDefinition name for the newest contract, or nothing.
+// newest returns the newest version that the labels of a CustomResourceDefinition name for the newest contract; empty if there is none.
 func newest(labels map[string]string) string {
 	for _, contract := range versions {
 		value := labels[clusterv1.GroupVersion.Group+"/"+contract]

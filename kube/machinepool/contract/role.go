@@ -20,15 +20,15 @@ import (
 // the reference would make the pool the owner of such an object, and delete it with the pool.
 var ErrOutside = errors.New("outside the contract")
 
-// Role is what a MachinePool needs of an object that one of its fields refers to.
+// Role is the contract that an object has to follow to which a field of a MachinePool refers.
 type Role struct {
-	// path of the field that refers to it, name of the contract, and example of a kind that follows it, for messages.
+	// path of the field that refers to the object, name of the contract, and an example of a kind that follows it, for messages.
 	path, name, example string
 	// prefix is the first label of the API groups of its providers.
 	prefix string
-	// field is one that the contract demands of its kinds, and that no other kind of the same API group has.
+	// field is one that the contract requires, and that no other kind of the same API group has.
 	field []string
-	// others are the endings of kinds of the same API group that follow other contracts.
+	// others are the suffixes of kinds of the same API group that follow other contracts.
 	others []string
 }
 
@@ -49,17 +49,17 @@ func BootstrapConfig() Role {
 // Path returns the path of the field in a MachinePool that refers to the object.
 func (r Role) Path() string { return r.path }
 
-// templateSuffix is the ending of the kinds that MachineDeployments and ClusterClasses create their objects from.
+// templateSuffix is the suffix of the kinds from which MachineDeployments and ClusterClasses create their objects.
 const templateSuffix = "Template"
 
 // contractGroups are the first labels of the API groups of Cluster API's contracts.
 var contractGroups = []string{"infrastructure", "bootstrap", "controlplane", "addons", "ipam", "runtime", "cluster"}
 
-// reservedDomains are those whose API groups belong to Kubernetes and its SIGs: a provider's own API group is not below them.
+// reservedDomains are the domains of API groups of Kubernetes and its SIGs: the API group of a provider is not below them.
 var reservedDomains = []string{"k8s.io", "x-k8s.io", "kubernetes.io"}
 
-// Names returns an error that wraps ErrOutside if the API group or the kind belongs to something else than a provider of the role. It
-// reads nothing. A provider may have an API group of its own, outside the reserved domains.
+// Names returns an error that wraps ErrOutside if the API group or the kind is not that of a provider of the role. It reads nothing. A
+// provider may have an API group of its own, outside the reserved domains.
 func (r Role) Names(gk schema.GroupKind) error {
 	own := r.prefix + "." + clusterv1.GroupVersion.Group
 	if gk.Group != own && !strings.HasSuffix(gk.Group, "."+own) {
@@ -79,7 +79,7 @@ func (r Role) Names(gk schema.GroupKind) error {
 	return nil
 }
 
-// outside words an error: what was found, and what is allowed.
+// outside returns an error with what was found and what is allowed.
 func (r Role) outside(gk schema.GroupKind, why string) error {
 	group := gk.Group
 	if group == "" {
@@ -89,8 +89,8 @@ func (r Role) outside(gk schema.GroupKind, why string) error {
 		gk.Kind, group, ErrOutside, r.name, why, r.example, r.prefix, clusterv1.GroupVersion.Group, strings.Join(r.field, "."))
 }
 
-// Follows returns an error that wraps ErrOutside if a kind does not follow the contract of the role by its names, or by the schema
-// of its CustomResourceDefinition, of which it reads the whole: the reader should not be a cached one. Other errors are those of GVK.
+// Follows returns an error that wraps ErrOutside if a kind does not follow the contract of the role by its names, or by the schema of its
+// CustomResourceDefinition. It reads the whole definition, so the reader should not be a cached one. Other errors are those of GVK.
 func (r Role) Follows(ctx context.Context, live client.Reader, gk schema.GroupKind) error {
 	if err := r.Names(gk); err != nil {
 		return err
@@ -116,21 +116,21 @@ func (r Role) Follows(ctx context.Context, live client.Reader, gk schema.GroupKi
 	return nil
 }
 
-// Kinds remembers which kinds follow which role, so that the schema of a CustomResourceDefinition is read once for each of its
+// Kinds caches which kinds follow which role, so that the schema of a CustomResourceDefinition is read once for each of its
 // versions. The zero value is ready for use, also by several goroutines.
 type Kinds struct {
 	mu    sync.Mutex
-	known map[string]verdict
+	known map[string]known
 }
 
-// verdict is what Follows returned for one state of a CustomResourceDefinition.
-type verdict struct {
+// known is what Follows returned for one state of a CustomResourceDefinition.
+type known struct {
 	state string
 	err   error
 }
 
-// GVK returns the version in which a kind is read, as the function GVK does, if the kind follows the role. The error wraps
-// ErrOutside if it does not.
+// GVK returns the version in which a kind is read, as the function GVK does, if the kind follows the role. Otherwise the error wraps
+// ErrOutside.
 func (k *Kinds) GVK(ctx context.Context, cached, live client.Reader, role Role, gk schema.GroupKind) (schema.GroupVersionKind, error) {
 	if err := role.Names(gk); err != nil {
 		return schema.GroupVersionKind{}, err
@@ -144,13 +144,13 @@ func (k *Kinds) GVK(ctx context.Context, cached, live client.Reader, role Role, 
 	found, ok := k.known[key]
 	k.mu.Unlock()
 	if !ok || found.state != state {
-		found = verdict{state: state, err: role.Follows(ctx, live, gk)}
+		found = known{state: state, err: role.Follows(ctx, live, gk)}
 		if found.err != nil && !errors.Is(found.err, ErrOutside) {
 			return schema.GroupVersionKind{}, found.err
 		}
 		k.mu.Lock()
 		if k.known == nil {
-			k.known = map[string]verdict{}
+			k.known = map[string]known{}
 		}
 		k.known[key] = found
 		k.mu.Unlock()
@@ -158,7 +158,7 @@ func (k *Kinds) GVK(ctx context.Context, cached, live client.Reader, role Role, 
 	return gvk, found.err
 }
 
-// has reports whether objects of a schema may have a field. A schema that leaves fields open may have any.
+// has reports whether objects of a schema may have a field. A schema with unknown fields preserved may have any.
 func has(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
 	for _, name := range path {
 		if s == nil || (s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields) {

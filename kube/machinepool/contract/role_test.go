@@ -18,8 +18,8 @@ import (
 	"github.com/muster-project/muster/api/crd"
 )
 
-// TestPublishedKinds holds that the kinds for pools and for bootstrap configurations that Muster ships, and those that others have published,
-// have names that are followed.
+// TestPublishedKinds holds that the kinds for pools and for bootstrap configurations of Muster and of other projects have names that are
+// accepted.
 func TestPublishedKinds(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "ROSAMachinePool", "AzureMachinePool", "AzureManagedMachinePool", "AzureASOManagedMachinePool",
@@ -36,7 +36,7 @@ func TestPublishedKinds(t *testing.T) {
 	}
 }
 
-// TestSchemas holds what the schema of every CustomResourceDefinition that Muster ships says of its kind.
+// TestSchemas holds which contract every CustomResourceDefinition of Muster follows by its schema.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	want := map[string]Role{"AWSMachinePool": InfraMachinePool(), "AWSManagedMachinePool": InfraMachinePool(), "AzureMachinePool": InfraMachinePool(), "KubeadmConfig": BootstrapConfig()}
@@ -71,7 +71,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestKindsAreReadOnce holds that a definition is read once for each of its versions, and that a refusal ends with the next.
+// TestKindsAreReadOnce holds that a definition is read once for each of its versions, and that a rejection ends with the next version.
 func TestKindsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// credentials are the endings of the names of the secrets that hold the credentials of a Cluster, and what each holds. The name is that
-// of the Cluster, a dash, and the ending.
+// credentials are the suffixes of the names of secrets with the credentials of a Cluster, and what each contains. The name is the name of
+// the Cluster, a dash, and the suffix.
 var credentials = map[secret.Purpose]string{
 	secret.Kubeconfig:          "an administrator's kubeconfig",
 	"user-kubeconfig":          "a user's kubeconfig",
@@ -20,7 +20,7 @@ var credentials = map[secret.Purpose]string{
 	secret.APIServerEtcdClient: "the API server's key for etcd",
 }
 
-// ClustersOf returns the names of the Clusters whose credentials a secret of this name holds, if they exist.
+// ClustersOf returns the names of the Clusters whose credentials a secret of this name contains, if they exist.
 func ClustersOf(secretName string) []string {
 	var all []string
 	for purpose := range credentials {
@@ -32,8 +32,8 @@ func ClustersOf(secretName string) []string {
 	return all
 }
 
-// CredentialsText returns why a secret with the credentials of a Cluster is refused as bootstrap data. It is empty if the name of
-// the secret is not that of one.
+// CredentialsText returns why a secret with the credentials of a Cluster is rejected as bootstrap data. It is empty if the secret has
+// another name.
 func CredentialsText(secretName, cluster string) string {
 	holds, ok := credentials[secret.Purpose(strings.TrimPrefix(secretName, cluster+"-"))]
 	if !ok || !strings.HasPrefix(secretName, cluster+"-") {

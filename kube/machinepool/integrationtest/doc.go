@@ -1,3 +1,3 @@
-// Package integrationtest holds what a pool with Machines does with cluster-api's own controllers of Machines and health checks,
-// on a real API server. It has tests alone.
+// Package integrationtest tests pools with Machines together with Cluster API's own controllers of Machines and MachineHealthChecks, on a
+// real API server. It contains only tests.
 package integrationtest

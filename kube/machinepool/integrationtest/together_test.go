@@ -21,8 +21,8 @@ import (
 	"github.com/muster-project/muster/kube/machines"
 )
 
-// TestMachinesLive holds that Machines which the API server takes come up with cluster-api's controller, that their nodes are
-// looked after once, and that nobody writes where nothing happens. It runs alone, for it counts passes.
+// TestMachinesLive holds that Machines which the API server accepts become ready with Cluster API's controller, that only one controller
+// writes their Nodes, and that nothing is written if nothing changes. It runs alone, because it counts passes.
 func TestMachinesLive(t *testing.T) {
 	num := func(n int32) *int32 { return &n }
 	w := newWorld(t, 2, func(p *clusterv1.MachinePool) {
@@ -61,7 +61,7 @@ func TestMachinesLive(t *testing.T) {
 	w.quiet()
 }
 
-// quiet holds that a pass over everything writes nothing: the objects have the versions that they had.
+// quiet holds that a pass over all objects writes nothing: their resource versions stay.
 func (w *world) quiet() {
 	w.t.Helper()
 	versions := func(ctx context.Context) (string, error) {
@@ -93,7 +93,7 @@ func (w *world) quiet() {
 		}
 		return nil
 	})
-	// The pool is woken once more by changes that say nothing. No other test runs meanwhile.
+	// Changes without an effect on the status wake the pool once more. No other test runs meanwhile.
 	passes := reconciles(w.t)
 	w.change("infra", poolGVK, func(o map[string]any) { o["touched"] = "yes" })
 	w.change("m1", machineGVK, func(o map[string]any) { o["touched"] = "yes" })
@@ -105,11 +105,11 @@ func (w *world) quiet() {
 	})
 	now, err := versions(w.t.Context())
 	if err != nil || now != last {
-		w.t.Fatalf("versions after a change that says nothing: want %s, got %s, %v", last, now, err)
+		w.t.Fatalf("versions after a change without an effect: want %s, got %s, %v", last, now, err)
 	}
 }
 
-// reconciles is how often a pool was looked at.
+// reconciles returns how often a pool was reconciled.
 func reconciles(t *testing.T) (passes float64) {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -128,9 +128,9 @@ func reconciles(t *testing.T) (passes float64) {
 	return passes
 }
 
-// TestRow59_AHealthCheckHasAMachineReplaced holds the contract of health checks: the one that is marked goes, drained, with its
-// instance and its node, and no other.
-func TestRow59_AHealthCheckHasAMachineReplaced(t *testing.T) {
+// TestRow59_HealthCheckReplacesAMachine holds the contract of health checks: a marked Machine is drained and deleted with its instance and
+// its Node, and no other.
+func TestRow59_HealthCheckReplacesAMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3, nil)
 	w.runs(3)
@@ -153,7 +153,7 @@ func TestRow59_AHealthCheckHasAMachineReplaced(t *testing.T) {
 		}
 		return nil
 	})
-	w.eventually("why is told", func(ctx context.Context) error {
+	w.eventually("the cause is reported", func(ctx context.Context) error {
 		list := &eventsv1.EventList{}
 		if err := admin.List(ctx, list, client.InNamespace(w.ns)); err != nil {
 			return err
@@ -169,16 +169,16 @@ func TestRow59_AHealthCheckHasAMachineReplaced(t *testing.T) {
 	w.runs(3)
 }
 
-// TestRow59_AHealthCheckOverItsBudgetHasNothingReplaced holds that of several Machines that turn unhealthy together none goes, when the health
-// check allows fewer: the pool deletes what it is asked to, and nothing for being unhealthy.
-func TestRow59_AHealthCheckOverItsBudgetHasNothingReplaced(t *testing.T) {
+// TestRow59_HealthCheckOverItsBudgetReplacesNothing holds that of several Machines that turn unhealthy together none is deleted if the
+// health check allows fewer: the pool deletes only marked Machines.
+func TestRow59_HealthCheckOverItsBudgetReplacesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3, nil)
 	w.runs(3)
-	// Both are known to be unhealthy before the health check looks.
+	// Both are unhealthy before the health check exists.
 	w.ready(2, corev1.ConditionFalse)
 	w.ready(3, corev1.ConditionFalse)
-	w.eventually("the pool tells of them", func(ctx context.Context) error {
+	w.eventually("the pool reports them", func(ctx context.Context) error {
 		pool, err := w.pool(ctx)
 		if err == nil && show(pool.Status.ReadyReplicas) != any(int32(1)) {
 			return fmt.Errorf("want one ready, got %+v", pool.Status)
@@ -203,8 +203,8 @@ func TestRow59_AHealthCheckOverItsBudgetHasNothingReplaced(t *testing.T) {
 	}
 }
 
-// healthCheck makes a health check of the pool's Machines that has those replaced at once whose node is not Ready, while there are not more than so
-// many.
+// healthCheck creates a health check of the pool's Machines that marks Machines at once if their Nodes are not Ready, while at most
+// maxUnhealthy are.
 func (w *world) healthCheck(most int) {
 	w.t.Helper()
 	limit := intstr.FromInt(most)
@@ -216,8 +216,8 @@ func (w *world) healthCheck(most int) {
 	}})
 }
 
-// TestADeletedMachineTakesItsInstanceAlone holds that a person who deletes a Machine gets exactly that one drained and taken.
-func TestADeletedMachineTakesItsInstanceAlone(t *testing.T) {
+// TestDeletedMachineTerminatesOnlyItsInstance holds that a user who deletes a Machine has exactly that one drained and terminated.
+func TestDeletedMachineTerminatesOnlyItsInstance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, nil)
 	w.runs(2)
@@ -244,12 +244,12 @@ func TestADeletedMachineTakesItsInstanceAlone(t *testing.T) {
 	}
 }
 
-// TestRow69_HooksOfMachinesAreWaitedForBeforeThePoolGoes holds the order: Machines, then the infrastructure, then the pool.
-func TestRow69_HooksOfMachinesAreWaitedForBeforeThePoolGoes(t *testing.T) {
+// TestRow69_PoolDeletionWaitsForMachineHooks holds the order: Machines, then the infrastructure, then the pool.
+func TestRow69_PoolDeletionWaitsForMachineHooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, nil)
 	w.runs(2)
-	// A hook keeps one Machine, so that what is said while it is waited for can be seen.
+	// A hook blocks the deletion of one Machine, so that the message can be read meanwhile.
 	w.eventually("the hook is set", func(ctx context.Context) error {
 		m := &clusterv1.Machine{}
 		if err := admin.Get(ctx, w.key("m2"), m); err != nil {
@@ -267,7 +267,7 @@ func TestRow69_HooksOfMachinesAreWaitedForBeforeThePoolGoes(t *testing.T) {
 			return err
 		}
 		c := meta.FindStatusCondition(pool.Status.Conditions, clusterv1.DeletingCondition)
-		if c == nil || c.Reason != "WaitingForMachinesDeletion" || !strings.HasPrefix(c.Message, "Machines are left to be deleted: 1, m2 (WaitingForPreTerminateHook: Waiting for pre-terminate hooks") {
+		if c == nil || c.Reason != "WaitingForMachinesDeletion" || !strings.HasPrefix(c.Message, "Waiting for Machines to be deleted, 1 left: m2 (WaitingForPreTerminateHook: Waiting for pre-terminate hooks") {
 			return fmt.Errorf("Deleting: got %+v", c)
 		}
 		return nil
@@ -308,8 +308,8 @@ func TestRow69_HooksOfMachinesAreWaitedForBeforeThePoolGoes(t *testing.T) {
 	}
 }
 
-// TestTheCauseIsLeftOnTheMachine holds that who removes the instance can tell why.
-func TestTheCauseIsLeftOnTheMachine(t *testing.T) {
+// TestCauseIsRecordedOnTheMachine holds that the controller that terminates the instance can report the cause.
+func TestCauseIsRecordedOnTheMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, nil)
 	w.runs(1)

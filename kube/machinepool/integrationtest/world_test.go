@@ -38,10 +38,10 @@ var (
 	planeGVK   = schema.GroupVersionKind{Group: "controlplane.cluster.x-k8s.io", Version: "v1beta2", Kind: "TestControlPlane"}
 )
 
-// server is the one API server of all tests, which is the workload cluster too; each test has a namespace of its own.
+// server is the API server of all tests, which is the workload cluster too; each test has a namespace of its own.
 var server *apiserver.Server
 
-// admin writes as people and providers do.
+// admin writes as users and providers do.
 var admin client.Client
 
 func TestMain(m *testing.M) {
@@ -51,8 +51,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// control runs our controller of MachinePools with cluster-api's of Machines and health checks in one manager, as an
-// installation has them side by side.
+// control runs the controller of MachinePools with Cluster API's controllers of Machines and health checks in one manager, as in an
+// installation with both.
 func control(ctx context.Context) (stop func() error, err error) {
 	if err := install.Definitions(ctx, server.Config, nil); err != nil {
 		return nil, err
@@ -87,7 +87,8 @@ func control(ctx context.Context) (stop func() error, err error) {
 	go func() { ended <- mgr.Start(ctx) }()
 	return func() error {
 		cancel()
-		// A controller of Cluster API may wait for an answer longer than a manager waits for its controllers, and no test is about its end.
+		// A controller of Cluster API may wait for a response longer than a manager waits for its controllers, and no test is about the
+		// shutdown.
 		if err := <-ended; err != nil && !strings.Contains(err.Error(), "failed waiting for all runnables to end within grace period") {
 			return err
 		}
@@ -116,17 +117,17 @@ func define(ctx context.Context, gvk schema.GroupVersionKind) error {
 	})
 }
 
-// pause and limit space and bound the looks at what controllers bring about.
+// pause is the interval and limit the time limit of reads until controllers have acted.
 const pause, limit = 50 * time.Millisecond, 2 * time.Minute
 
 const finalizer = "test/provider"
 
-// provider plays the controller of an infrastructure with machines as the contract has it: an infrastructure machine that is
-// being deleted takes its instance with it, and a pool goes when none is left.
+// provider acts as the controller of an infrastructure with machines, by the contract: an infrastructure machine that is being deleted
+// terminates its instance, and a pool is deleted when none is left.
 type provider struct {
 	client client.Client
 	mu     sync.Mutex
-	// seen says of each instance that was taken in which state its node was, and order what went, in order.
+	// seen is the state of the Node of each terminated instance, order what was deleted, in order.
 	seen  map[string]string
 	order []string
 }
@@ -146,7 +147,7 @@ func addProvider(mgr ctrl.Manager) error {
 	return nil
 }
 
-// of is the reconciler of one kind. A pool looks again by itself, for nothing wakes it when its machines go.
+// of returns the reconciler of one kind. A pool is reconciled again after a while, because its machines do not wake it.
 func (p *provider) of(gvk schema.GroupVersionKind) reconciler {
 	return func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 		o := &unstructured.Unstructured{}
@@ -181,7 +182,7 @@ func (r reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resul
 	return r(ctx, req)
 }
 
-// note writes down that an object goes: once, for a write that somebody else was faster than is tried again.
+// note records that an object is deleted: once, because a write is repeated after a conflict.
 func (p *provider) note(o client.Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,7 +191,7 @@ func (p *provider) note(o client.Object) {
 	}
 }
 
-// take takes the instance away: it leaves the pool's list, and what its node was like then is remembered.
+// take terminates the instance: it leaves the list of the pool, and the state of its Node is recorded.
 func (p *provider) take(ctx context.Context, o *unstructured.Unstructured) error {
 	id, _, _ := unstructured.NestedString(o.Object, "spec", "providerID")
 	nodes := &corev1.NodeList{}
@@ -281,8 +282,8 @@ func (w *world) key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: w.ns, Name: name}
 }
 
-// cluster makes a Cluster that is up, as its controllers would report it. Its control plane says that it is managed
-// elsewhere: in a cluster without control plane Machines the controller of Machines drains nothing otherwise.
+// cluster creates a Cluster that is provisioned, as its controllers would report it. Its control plane is externally managed: otherwise the
+// Machine controller does not drain in a cluster without control plane Machines.
 func (w *world) cluster() {
 	w.t.Helper()
 	plane := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"externalManagedControlPlane": true}}}
@@ -296,7 +297,7 @@ func (w *world) cluster() {
 		ControlPlaneRef:      clusterv1.ContractVersionedObjectReference{APIGroup: planeGVK.Group, Kind: planeGVK.Kind, Name: "c1"},
 	}}
 	w.create(c)
-	// Before the cluster counts as provisioned, for a connection that fails is tried again only after a while.
+	// The secret exists before the cluster counts as provisioned, because a failed connection is retried only after a while.
 	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret.Name("c1", secret.Kubeconfig), Labels: map[string]string{clusterv1.ClusterNameLabel: "c1"}},
 		Type: clusterv1.ClusterSecretType, Data: map[string][]byte{secret.KubeconfigDataName: server.Kubeconfig}})
 	yes, now := true, metav1.Now()
@@ -313,7 +314,7 @@ func (w *world) id(n int) string { return fmt.Sprintf("test:///%s/i-%d", w.ns, n
 
 func (w *world) nodeName(n int) string { return fmt.Sprintf("%s-n%d", w.ns, n) }
 
-// instance makes an instance with its node and its infrastructure machine, and lists it.
+// instance creates an instance with its Node and its infrastructure machine, and lists it.
 func (w *world) instance(n int) {
 	w.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.nodeName(n)}, Spec: corev1.NodeSpec{ProviderID: w.id(n)}}
@@ -336,7 +337,7 @@ func (w *world) instance(n int) {
 	})
 }
 
-// ready says on a node, as its kubelet does, whether it is Ready, since a minute ago.
+// ready sets the Ready condition of a Node, as its kubelet does, since a minute ago.
 func (w *world) ready(n int, status corev1.ConditionStatus) {
 	w.t.Helper()
 	w.eventually("node is written", func(ctx context.Context) error {
@@ -355,7 +356,7 @@ func (w *world) ready(n int, status corev1.ConditionStatus) {
 	})
 }
 
-// change changes an object of the provider, again when somebody else was faster.
+// change changes an object of the provider, and retries after conflicts.
 func (w *world) change(name string, gvk schema.GroupVersionKind, how func(o map[string]any)) {
 	w.t.Helper()
 	w.eventually(name+" is written", func(ctx context.Context) error {
@@ -369,7 +370,7 @@ func (w *world) change(name string, gvk schema.GroupVersionKind, how func(o map[
 	})
 }
 
-// eventually looks until something holds, and says what did not when it never does.
+// eventually reads until something holds, and fails with what does not at the time limit.
 func (w *world) eventually(what string, holds func(ctx context.Context) error) {
 	w.t.Helper()
 	var last error
@@ -387,7 +388,7 @@ func (w *world) pool(ctx context.Context) (*clusterv1.MachinePool, error) {
 	return pool, admin.Get(ctx, w.key("pool"), pool)
 }
 
-// machines are the names of the Machines.
+// machines returns the names of the Machines.
 func (w *world) machines(ctx context.Context) ([]string, error) {
 	list := &clusterv1.MachineList{}
 	if err := admin.List(ctx, list, client.InNamespace(w.ns)); err != nil {
@@ -400,7 +401,7 @@ func (w *world) machines(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// runs waits until all of so many machines are ready, available and up to date.
+// runs waits until a number of machines are ready, available and up to date.
 func (w *world) runs(replicas int32) {
 	w.t.Helper()
 	w.eventually("the pool runs", func(ctx context.Context) error {

@@ -1,85 +1,86 @@
-package machinepool
+package nodesync
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/labels"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/machinepool/propagate"
 	"github.com/muster-project/muster/kube/nodes"
 )
 
-// What a Node has of a pool is written down on the Node in the annotations that the controller of Machines keeps for the same
-// purpose, and in its form. So what the pool's template no longer has is taken off again, what others have put there stays, and a
-// Node may change from the one controller to the other.
-
-// nodeMetadata is what a Node shall have.
-type nodeMetadata struct {
-	// whole says that the pool alone looks after the Node; otherwise its Machine's controller does, and only taints are the pool's.
+// Metadata is the metadata and the taints that a Node has to have. What a Node has from its pool is recorded on the Node, in the
+// annotations that the Machine controller uses for the same purpose and in its format. So what the template no longer has is removed again, what
+// other clients have added stays, and a Node can change from one controller to the other.
+type Metadata struct {
+	// whole is true if the pool alone manages the Node; otherwise the Machine controller does, and the pool sets only the taints.
 	whole bool
-	// labels and annotations, where the Node is the pool's; annotations hold those of the template, marks whom the Node belongs to.
+	// labels and annotations are those of the template, marks the annotations that name the owner.
 	labels, annotations, marks map[string]string
 	taints                     []clusterv1.MachineTaint
-	// machineless says that the pool has no Machines, whose name a Node may still carry from a time when it had.
+	// machineless is true if the pool has no Machines. A Node may still have the name of one from before.
 	machineless bool
 }
 
-// nodeMetadata is what the Nodes of a plain pool shall have.
-func (p *pass) nodeMetadata(syncLabels, syncAnnotations []*regexp.Regexp) nodeMetadata {
-	template := &p.pool.Spec.Template
+// OfPool returns the metadata for Nodes without a Machine. syncLabels and syncAnnotations select labels and annotations of the template
+// in addition to those that all Nodes get.
+func OfPool(pool *clusterv1.MachinePool, machineless bool, syncLabels, syncAnnotations []*regexp.Regexp) Metadata {
+	template := &pool.Spec.Template
 	marks := map[string]string{
-		clusterv1.ClusterNameAnnotation:      p.pool.Spec.ClusterName,
-		clusterv1.ClusterNamespaceAnnotation: p.pool.Namespace,
+		clusterv1.ClusterNameAnnotation:      pool.Spec.ClusterName,
+		clusterv1.ClusterNamespaceAnnotation: pool.Namespace,
 		clusterv1.OwnerKindAnnotation:        nodes.OwnerKindMachinePool,
-		clusterv1.OwnerNameAnnotation:        p.pool.Name,
+		clusterv1.OwnerNameAnnotation:        pool.Name,
 	}
-	// The library chooses for a Machine, and adds the Machine's own marks.
-	chosen := annotations.GetManagedAnnotations(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Annotations: template.Annotations}}, syncAnnotations...)
-	maps.DeleteFunc(chosen, func(key, _ string) bool { return slices.Contains(keptByControllers, key) })
-	return nodeMetadata{whole: true, labels: labels.GetManagedLabels(template.Labels, syncLabels...), annotations: chosen, marks: marks,
-		taints: template.Spec.Taints, machineless: len(p.machines) == 0}
+	// The library selects annotations of a Machine, and adds the Machine's own marks.
+	source := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Annotations: template.Annotations}}
+	selected := annotations.GetManagedAnnotations(source, syncAnnotations...)
+	maps.DeleteFunc(selected, func(key, _ string) bool { return slices.Contains(reserved, key) })
+	return Metadata{whole: true, labels: labels.GetManagedLabels(template.Labels, syncLabels...), annotations: selected, marks: marks,
+		taints: template.Spec.Taints, machineless: machineless}
 }
 
-// keptByControllers are the annotations of Nodes that no template says.
-var keptByControllers = []string{
-	clusterv1.ClusterNameAnnotation, clusterv1.ClusterNamespaceAnnotation, clusterv1.OwnerKindAnnotation, clusterv1.OwnerNameAnnotation, clusterv1.MachineAnnotation,
+// OfMachine returns what the pool sets on a Node that has a Machine: the taints. The Machine controller sets labels and annotations.
+func OfMachine(machine *clusterv1.Machine) Metadata { return Metadata{taints: machine.Spec.Taints} }
+
+// reserved are the annotations of Nodes that a template cannot set.
+var reserved = []string{
+	clusterv1.ClusterNameAnnotation, clusterv1.ClusterNamespaceAnnotation, clusterv1.OwnerKindAnnotation, clusterv1.OwnerNameAnnotation,
+	clusterv1.MachineAnnotation,
 	clusterv1.LabelsFromMachineAnnotation, clusterv1.AnnotationsFromMachineAnnotation, clusterv1.TaintsFromMachineAnnotation,
 }
 
-// applyTo is the Node with all that it shall have; nil when it has it. The Node itself is the cache's and stays as it is.
-func (d nodeMetadata) applyTo(node *corev1.Node) *corev1.Node {
+// Apply returns the Node with the metadata, nil if it already has it. The Node itself belongs to the cache and is not changed.
+func (d Metadata) Apply(node *corev1.Node) *corev1.Node {
 	after := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: node.Labels}}
 	wanted, last := map[string]string{}, []string{}
-	changed := false
+	relabelled := false
 	if d.whole {
-		lastLabels := noted(node, clusterv1.LabelsFromMachineAnnotation)
-		after.Labels, changed = exchanged(node.Labels, d.labels, lastLabels)
+		after.Labels, relabelled = replace(node.Labels, d.labels, recorded(node, clusterv1.LabelsFromMachineAnnotation))
 		maps.Copy(wanted, d.annotations)
 		maps.Copy(wanted, d.marks)
-		last = append(noted(node, clusterv1.AnnotationsFromMachineAnnotation), clusterv1.LabelsFromMachineAnnotation, clusterv1.AnnotationsFromMachineAnnotation)
-		noteKeys(wanted, clusterv1.LabelsFromMachineAnnotation, d.labels)
-		noteKeys(wanted, clusterv1.AnnotationsFromMachineAnnotation, d.annotations)
+		last = append(recorded(node, clusterv1.AnnotationsFromMachineAnnotation), clusterv1.LabelsFromMachineAnnotation,
+			clusterv1.AnnotationsFromMachineAnnotation)
+		recordKeys(wanted, clusterv1.LabelsFromMachineAnnotation, d.labels)
+		recordKeys(wanted, clusterv1.AnnotationsFromMachineAnnotation, d.annotations)
 		if d.machineless {
 			last = append(last, clusterv1.MachineAnnotation)
 		}
 	}
-	taints, note := d.taintsOf(node)
-	if note != nil {
-		wanted[clusterv1.TaintsFromMachineAnnotation] = *note
+	taints, record := d.taintsOf(node)
+	if record != nil {
+		wanted[clusterv1.TaintsFromMachineAnnotation] = *record
 	}
 	var annotated bool
-	after.Annotations, annotated = exchanged(node.Annotations, wanted, last)
-	if !changed && !annotated && slices.EqualFunc(node.Spec.Taints, taints, sameTaint) {
+	after.Annotations, annotated = replace(node.Annotations, wanted, last)
+	if !relabelled && !annotated && slices.EqualFunc(node.Spec.Taints, taints, sameTaint) {
 		return nil
 	}
 	whole := node.DeepCopy()
@@ -87,18 +88,18 @@ func (d nodeMetadata) applyTo(node *corev1.Node) *corev1.Node {
 	return whole
 }
 
-// taintsOf are the taints that a Node shall have, and what to write down of them; nil writes nothing down. The taint that keeps
-// pods off until a Node is looked after goes in the same write in which the template's taints come: no pod gets in between.
-func (d nodeMetadata) taintsOf(node *corev1.Node) (taints []corev1.Taint, note *string) {
-	value, noteFound := node.Annotations[clusterv1.TaintsFromMachineAnnotation]
-	first := !noteFound && d.first(node)
+// taintsOf returns the taints that a Node has to have, and the record of those that come from the template; nil records nothing. The
+// uninitialized taint is removed in the write that adds the taints of the template, so that no pod is scheduled in between.
+func (d Metadata) taintsOf(node *corev1.Node) (taints []corev1.Taint, record *string) {
+	value, found := node.Annotations[clusterv1.TaintsFromMachineAnnotation]
+	first := !found && d.first(node)
 	taints = slices.Clone(node.Spec.Taints)
 	if d.whole {
 		taints = slices.DeleteFunc(taints, uninitialized)
 	}
 	last, now, stays := split(value), []string{}, map[string]bool{}
 	for _, t := range d.taints {
-		key := taintKey(t)
+		key := propagate.TaintKey(t)
 		stays[key] = true
 		if t.Propagation == clusterv1.MachineTaintPropagationAlways {
 			now = append(now, key)
@@ -113,7 +114,7 @@ func (d nodeMetadata) taintsOf(node *corev1.Node) (taints []corev1.Taint, note *
 		key := t.Key + ":" + string(t.Effect)
 		return slices.Contains(last, key) && !stays[key]
 	})
-	if !first && !noteFound && len(now) == 0 {
+	if !first && !found && len(now) == 0 {
 		return taints, nil
 	}
 	slices.Sort(now)
@@ -121,17 +122,19 @@ func (d nodeMetadata) taintsOf(node *corev1.Node) (taints []corev1.Taint, note *
 	return taints, &joined
 }
 
-// first says that a Node without a note of its taints has never been looked after: taints that are for the beginning alone are
-// still to come. A Node of a plain pool that carries the pool's mark was looked after before taints were noted.
-func (d nodeMetadata) first(node *corev1.Node) bool {
-	return !d.whole || slices.ContainsFunc(node.Spec.Taints, uninitialized) || node.Annotations[clusterv1.OwnerNameAnnotation] != d.marks[clusterv1.OwnerNameAnnotation]
+// first reports whether a Node without a record of its taints has never been synchronized, so that taints with the propagation
+// OnInitialization are still to be added. A Node without a Machine that names the pool as its owner was synchronized before taints were
+// recorded.
+func (d Metadata) first(node *corev1.Node) bool {
+	return !d.whole || slices.ContainsFunc(node.Spec.Taints, uninitialized) ||
+		node.Annotations[clusterv1.OwnerNameAnnotation] != d.marks[clusterv1.OwnerNameAnnotation]
 }
 
 func uninitialized(t corev1.Taint) bool { return t.MatchTaint(&clusterv1.NodeUninitializedTaint) }
 
 func sameTaint(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }
 
-// withTaint is a list with a taint in it, in the place of one of its key and effect.
+// withTaint returns the taints with one added, or put in the place of the one with its key and effect.
 func withTaint(all []corev1.Taint, taint corev1.Taint) []corev1.Taint {
 	for i := range all {
 		if all[i].MatchTaint(&taint) {
@@ -144,8 +147,10 @@ func withTaint(all []corev1.Taint, taint corev1.Taint) []corev1.Taint {
 	return append(all, taint)
 }
 
-// noted are the keys that an annotation of a Node names.
-func noted(node *corev1.Node, annotation string) []string { return split(node.Annotations[annotation]) }
+// recorded returns the keys that an annotation of a Node lists.
+func recorded(node *corev1.Node, annotation string) []string {
+	return split(node.Annotations[annotation])
+}
 
 func split(value string) []string {
 	if value == "" {
@@ -154,16 +159,16 @@ func split(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// noteKeys writes down which keys a Node has of the template; nothing when there is none.
-func noteKeys(wanted map[string]string, annotation string, have map[string]string) {
+// recordKeys records which keys a Node has from the template; nothing if there is none.
+func recordKeys(wanted map[string]string, annotation string, have map[string]string) {
 	if len(have) > 0 {
 		wanted[annotation] = strings.Join(slices.Sorted(maps.Keys(have)), ",")
 	}
 }
 
-// exchanged is a map with all that is wanted, without what was wanted last and is no more. It is the map itself when that is
-// so already.
-func exchanged(have, want map[string]string, last []string) (all map[string]string, changed bool) {
+// replace returns a map with all wanted entries, without those that were wanted last and no longer are. It returns the map itself if that
+// changes nothing.
+func replace(have, want map[string]string, last []string) (all map[string]string, changed bool) {
 	for _, key := range last {
 		_, has := have[key]
 		_, stays := want[key]
@@ -176,15 +181,5 @@ func exchanged(have, want map[string]string, last []string) (all map[string]stri
 	if !changed {
 		return have, false
 	}
-	return withKeys(have, want, last), true
-}
-
-// write writes a Node that was put in order. Taints are a list that is replaced as a whole, so the write fails when somebody else
-// has changed the Node in between, and is tried again with what they wrote.
-func write(ctx context.Context, workload client.Client, node, after *corev1.Node) error {
-	patch := client.MergeFromWithOptions(node.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	if err := workload.Patch(ctx, after, patch); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("write what Node %s has of its pool: %w", node.Name, err)
-	}
-	return nil
+	return propagate.Map(have, want, last), true
 }

@@ -6,14 +6,14 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
-// rules are the conditions that every pass sets, one rule each.
+// rules are the conditions that every pass sets, one function each.
 var rules = []func(*Facts) metav1.Condition{
 	ready, available, bootstrapConfigReady, infrastructureReady, machinesReady, machinesUpToDate,
 	scalingUp, scalingDown, remediating, deleting, paused,
 }
 
-// Apply writes what the facts mean into the pool's status, in memory. A paused pass has looked at nothing, so it changes
-// what concerns the pause alone.
+// Apply sets the pool's status in memory from the facts. A pass over a paused pool has read nothing, so it changes only what concerns the
+// pause.
 func Apply(pool *clusterv1.MachinePool, f *Facts) {
 	if f.Paused != "" {
 		conditions.Set(pool, paused(f))
@@ -25,8 +25,8 @@ func Apply(pool *clusterv1.MachinePool, f *Facts) {
 	}
 	known := len(pool.Status.NodeRefs) > 0
 	for _, rule := range rules {
-		c := taken(rule(f))
-		if last := conditions.Get(pool, c.Type); last != nil && f.stands(c) {
+		c := valid(rule(f))
+		if last := conditions.Get(pool, c.Type); last != nil && f.keepsLast(c) {
 			c = *last
 		}
 		conditions.Set(pool, c)
@@ -35,19 +35,19 @@ func Apply(pool *clusterv1.MachinePool, f *Facts) {
 		initialization(pool, f)
 		counters(pool, f)
 	}
-	if now := phase(f, known); now != clusterv1.MachinePoolPhaseUnknown || !f.Passing {
+	if now := phase(f, known); now != clusterv1.MachinePoolPhaseUnknown || !f.ConnectionInterrupted {
 		pool.Status.SetTypedPhase(now)
 	}
 	deprecated(pool, f)
 	pool.Status.ObservedGeneration = pool.Generation
 }
 
-// stands says that a condition would become unknown only because the nodes can't be asked at the moment.
-func (f *Facts) stands(c metav1.Condition) bool {
-	return f.Passing && f.Nodes == nil && c.Status == metav1.ConditionUnknown && c.Message == f.NodesUnknown
+// keepsLast reports whether a condition would become unknown only because the connection to the workload cluster is interrupted.
+func (f *Facts) keepsLast(c metav1.Condition) bool {
+	return f.ConnectionInterrupted && f.Nodes == nil && c.Status == metav1.ConditionUnknown && c.Message == f.NodesUnknown
 }
 
-// initialization is only ever set to true: what was provisioned once stays so, whatever a provider reports for a moment.
+// initialization only ever sets the fields to true: what was provisioned once stays provisioned, whatever a provider reports later.
 func initialization(pool *clusterv1.MachinePool, f *Facts) {
 	once(&pool.Status.Initialization.BootstrapDataSecretCreated, f.Bootstrap.Once)
 	once(&pool.Status.Initialization.InfrastructureProvisioned, f.Infrastructure.Once)

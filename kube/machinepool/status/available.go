@@ -5,7 +5,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// available is true when the infrastructure is provisioned and as many replicas are available as are desired.
+// available is true if the infrastructure is provisioned and as many replicas are available as are desired.
 func available(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.AvailableCondition}
 	switch {

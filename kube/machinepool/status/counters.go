@@ -4,18 +4,18 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// counters are observed. While the workload cluster can't be asked, what it would say is unknown and shown as such; the
-// references and versions that it named last stay, for they name objects and claim nothing about their health.
+// counters sets the observed counts. While the workload cluster is unreachable, counts of Nodes are unknown and shown as such. The last
+// known references and versions stay, because they name objects and say nothing about their health.
 func counters(pool *clusterv1.MachinePool, f *Facts) {
 	s := &pool.Status
 	if f.Infrastructure.Found || f.Replicas != nil {
 		replicas := f.replicas()
 		s.Replicas = &replicas
-		if f.upToDate() != nil || !f.Passing {
+		if f.upToDate() != nil || !f.ConnectionInterrupted {
 			s.UpToDateReplicas = f.upToDate()
 		}
 	}
-	if f.Nodes == nil && f.Passing {
+	if f.Nodes == nil && f.ConnectionInterrupted {
 		return
 	}
 	if f.Nodes == nil {

@@ -5,14 +5,14 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// deleting tells how far deletion has come, and that a pause holds it.
+// deleting reports how far the deletion has come, and that a pause blocks it.
 func deleting(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.DeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.DeletingReason}
 	switch {
 	case f.Deletion == nil:
 		c.Status, c.Reason = metav1.ConditionFalse, clusterv1.NotDeletingReason
 	case f.Paused != "":
-		c.Reason, c.Message = clusterv1.PausedReason, "Deletion waits while the pool is paused: "+f.Paused
+		c.Reason, c.Message = clusterv1.PausedReason, "Deletion is blocked while the pool is paused: "+f.Paused
 	case f.Deletion.Reason != "":
 		c.Reason, c.Message = f.Deletion.Reason, f.Deletion.Message
 	}

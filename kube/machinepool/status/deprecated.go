@@ -10,7 +10,7 @@ import (
 	v1beta1conditions "sigs.k8s.io/cluster-api/util/conditions/deprecated/v1beta1"
 )
 
-// deprecated keeps the block right that clients of the older API read: its conditions say the same as the newer ones.
+// deprecated sets the fields that clients of the v1beta1 API read. Its conditions report the same as the v1beta2 conditions.
 func deprecated(pool *clusterv1.MachinePool, f *Facts) {
 	if f.NoCluster {
 		v1beta1conditions.MarkFalse(pool, clusterv1.ReadyV1Beta1Condition, ClusterDoesNotExistReason, clusterv1.ConditionSeverityError, "%s", f.noCluster())
@@ -21,11 +21,11 @@ func deprecated(pool *clusterv1.MachinePool, f *Facts) {
 		older(clusterv1.InfrastructureReadyV1Beta1Condition, infrastructureReady(f), f.Infrastructure.Severity),
 		replicasReady(f),
 	}
-	if last := v1beta1conditions.Get(pool, clusterv1.ReplicasReadyV1Beta1Condition); last != nil && f.Passing && f.Nodes == nil {
+	if last := v1beta1conditions.Get(pool, clusterv1.ReplicasReadyV1Beta1Condition); last != nil && f.ConnectionInterrupted && f.Nodes == nil {
 		parts[2] = last
 	}
 	for _, c := range parts {
-		c.Reason, c.Message = cut(c.Reason, wordLimit), Cut(c.Message)
+		c.Reason, c.Message = cut(c.Reason, reasonLimit), Cut(c.Message)
 		v1beta1conditions.Set(pool, c)
 	}
 	summary(pool, parts)
@@ -33,8 +33,8 @@ func deprecated(pool *clusterv1.MachinePool, f *Facts) {
 	failure(pool, f)
 }
 
-// summary is ready when all parts are. cluster-api's own would leave out what is unknown, and so call a pool ready of
-// which nothing is known.
+// summary is true if all parts are true. Cluster API's own summary ignores unknown parts, so that a pool of which nothing is known would be
+// ready.
 func summary(pool *clusterv1.MachinePool, parts []*clusterv1.Condition) {
 	var unknown *clusterv1.Condition
 	for _, c := range parts {
@@ -54,7 +54,7 @@ func summary(pool *clusterv1.MachinePool, parts []*clusterv1.Condition) {
 	v1beta1conditions.MarkTrue(pool, clusterv1.ReadyV1Beta1Condition)
 }
 
-// older turns a condition into the older kind, which has a severity and no reason when it is true.
+// older converts a condition to v1beta1, which has a severity and no reason if it is true.
 func older(t clusterv1.ConditionType, c metav1.Condition, severity clusterv1.ConditionSeverity) *clusterv1.Condition {
 	switch c.Status {
 	case metav1.ConditionTrue:
@@ -69,7 +69,7 @@ func older(t clusterv1.ConditionType, c metav1.Condition, severity clusterv1.Con
 	}
 }
 
-// severityOf is what a reason of ours weighs: what only a person can put right is an error.
+// severityOf returns the severity of a reason: what only the user can fix is an error.
 func severityOf(reason string) clusterv1.ConditionSeverity {
 	switch reason {
 	case clusterv1.ObjectDeletedReason, VersionNotSupportedReason, KindNotInstalledReason, OwnedByAnotherReason, ReferenceRefusedReason,
@@ -94,7 +94,7 @@ func replicasReady(f *Facts) *clusterv1.Condition {
 	return v1beta1conditions.TrueCondition(t)
 }
 
-// olderCounters have no way to say unknown, so they keep what was known last.
+// olderCounters keeps the last known counts while they are unknown, because v1beta1 counts cannot be unknown.
 func olderCounters(pool *clusterv1.MachinePool, f *Facts) {
 	if f.Nodes == nil {
 		return
@@ -104,12 +104,12 @@ func olderCounters(pool *clusterv1.MachinePool, f *Facts) {
 	d.UnavailableReplicas = max(0, max(f.target(), f.replicas())-f.Nodes.Available)
 }
 
-// failure shows a terminal failure for as long as there is one: it goes when the provider takes it back.
+// failure shows a terminal failure for as long as the provider reports it.
 func failure(pool *clusterv1.MachinePool, f *Facts) {
 	d := pool.Status.Deprecated.V1Beta1
 	switch {
 	case f.Failure != nil:
-		reason, message := capierrors.MachinePoolStatusFailure(cut(f.Failure.Reason, wordLimit)), Cut(f.Failure.Message)
+		reason, message := capierrors.MachinePoolStatusFailure(cut(f.Failure.Reason, reasonLimit)), Cut(f.Failure.Message)
 		d.FailureReason, d.FailureMessage = &reason, &message
 	case f.Infrastructure.Problem == "" && f.Infrastructure.Once && !f.Infrastructure.Found && f.Deletion == nil:
 		reason := capierrors.InvalidConfigurationMachinePoolError

@@ -1,4 +1,3 @@
-// Package status says what a MachinePool's status is, given what a pass has observed: counts, phase, and the conditions
-// that the API names, one file each. It is pure: two passes over the same facts give byte-equal conditions, and no
-// message holds a time.
+// Package status derives the status of a MachinePool from what a pass has observed: counts, phase, and the conditions of the API, one file
+// each. It is pure: two passes over the same facts give byte-equal conditions, and no message contains a time.
 package status

@@ -8,106 +8,108 @@ import (
 
 // Facts are what one pass has observed.
 type Facts struct {
-	// Cluster is the name of the pool's cluster; NoCluster says that no such Cluster exists.
+	// Cluster is the namespace and name of the pool's Cluster; NoCluster is true if it does not exist.
 	Cluster   string
 	NoCluster bool
-	// Paused says why nothing is done for the pool, and is empty otherwise. A paused pass observes nothing else.
+	// Paused is the reason why the pool is paused, empty if it is not. Nothing else is observed of a paused pool.
 	Paused string
-	// Deletion is how far deletion has come; nil while the pool is not being deleted.
+	// Deletion is how far the deletion has come; nil if the pool is not being deleted.
 	Deletion *Cause
-	// Desired is spec.replicas; nil as long as it is not set.
+	// Desired is spec.replicas; nil if it is not set.
 	Desired *int32
-	// External says that somebody else sizes the pool, so that the direction of a change is not ours to predict.
-	External bool
+	// ReplicasManagedExternally is true if an external autoscaler owns the size, so that the direction of a change is unknown.
+	ReplicasManagedExternally bool
 	// Bootstrap and Infrastructure are the two objects that the pool refers to.
 	Bootstrap, Infrastructure Source
-	// DataSecret is the name of the secret with the bootstrap data that new machines get; empty as long as there is none.
+	// DataSecret is the name of the secret with the bootstrap data of new machines; empty if there is none.
 	DataSecret string
-	// Skew says why the control plane can't serve nodes of the pool's version; empty where it can.
-	Skew string
-	// Refusal says why the bootstrap provider can't serve the pool as it is specified.
-	Refusal *Cause
-	// Failure is the infrastructure's or bootstrap provider's terminal failure, of the older contract.
+	// VersionSkew is the reason why the control plane does not support nodes of the pool's version; empty if it does.
+	VersionSkew string
+	// BootstrapProblem is the reason why machines cannot be bootstrapped as the pool is specified; nil if they can.
+	BootstrapProblem *Cause
+	// Failure is the terminal failure of the infrastructure or bootstrap provider, of the v1beta1 contract.
 	Failure *Cause
-	// Replicas and UpToDate are the infrastructure's own counts; nil when it reports none.
+	// Replicas and UpToDate are the counts that the infrastructure object reports; nil if it reports none.
 	Replicas, UpToDate *int32
-	// ByVersion says that the infrastructure reports no such count, so that the versions of the nodes are compared instead.
+	// ByVersion is true if the infrastructure object reports no UpToDate, so that the versions of the Nodes are compared instead.
 	ByVersion bool
-	// UpToDateByMachine says of each machine whether it is up to date; nil when nobody can. It counts where the infrastructure itself
-	// reports no count, and in pools with Machines, whose own conditions say it.
+	// UpToDateByMachine are the machines by whether each is up to date; nil if that is unknown. It is used if the infrastructure object
+	// reports no count, and in pools with Machines, whose conditions report it.
 	UpToDateByMachine *UpToDateByMachine
-	// Instances are how many different instances the provider ID list names.
+	// Instances is how many different instances the provider ID list names.
 	Instances int32
-	// Elsewhere names instances that the infrastructure lists and that are another pool's, with that pool: they are not listed.
-	Elsewhere []string
-	// Machines are the Machine objects of the pool; nil when it has none.
+	// ListedElsewhere names instances of the infrastructure object that another pool lists, with that pool: this pool does not list them.
+	ListedElsewhere []string
+	// Machines describes the Machines of the pool; nil if it has none.
 	Machines *Machines
-	// Nodes are what the workload cluster says; nil when it can't be asked, and NodesUnknown says why.
+	// Nodes describes the Nodes of the pool; nil if they are unknown, then NodesUnknown is the reason.
 	Nodes        *Nodes
 	NodesUnknown string
-	// Passing says that the workload cluster has been out of reach for so short a time that what was known last still
-	// stands. Every start of the controllers begins that way.
-	Passing bool
+	// ConnectionInterrupted is true if the workload cluster has been unreachable for so short a time that the last known state still
+	// counts. Every start of the controllers begins that way.
+	ConnectionInterrupted bool
 }
 
-// Cause is a reason word and a sentence.
+// Cause is a reason for programs and a sentence for users.
 type Cause struct {
 	Reason, Message string
 }
 
-// Source is an object of a provider, as far as its part of the contract goes.
+// Source describes an object that the pool refers to, as far as the contract covers it.
 type Source struct {
-	// Kind and Name of the object; both empty when the pool refers to none.
+	// Kind and Name of the object; both empty if the pool refers to none.
 	Kind, Name string
-	// Found says that the object exists.
+	// Found is true if the object exists.
 	Found bool
-	// Problem says why it could not be read or taken over; ProblemReason is set when that is for a person to put right.
+	// Problem is the reason why it could not be read or taken over; ProblemReason is set if the user has to fix it.
 	Problem, ProblemReason string
-	// Ready is the object's own Ready condition, nil when it has none; Severity is what the older kind of condition adds.
+	// Ready is the object's Ready condition, nil if it has none; Severity is the severity of a v1beta1 condition.
 	Ready    *metav1.Condition
 	Severity clusterv1.ConditionSeverity
-	// Done says that the object reports now what is waited for (its data secret, its provisioned group); Once says that
+	// Done is true if the object reports that its part is complete: the data secret is created, the group is provisioned. Once is true if
 	// it ever did.
 	Done, Once bool
 }
 
-// String names the object for people.
+// String returns kind and name.
 func (s Source) String() string { return s.Kind + " " + s.Name }
 
-// Nodes are what the workload cluster says about the pool's instances.
+// Nodes describes the Nodes of the pool's instances.
 type Nodes struct {
 	// Refs to the Nodes of the instances, in the order of the provider ID list.
 	Refs []corev1.ObjectReference
-	// Ready counts machines whose Node is Ready; Available counts those that have been for minReadySeconds and are not on
-	// their way out. In pools with Machines their own conditions must say so too.
+	// Ready counts machines whose Node is Ready; Available counts those that have been Ready for minReadySeconds and are neither drained
+	// nor deleted. In pools with Machines the conditions of the Machine must be true as well.
 	Ready, Available int32
 	// Missing are the provider IDs of instances that have no Node.
 	Missing []string
 	// NotReady names Nodes or Machines that are not Ready, with the reason that they report.
 	NotReady []string
-	// Starting counts those of NotReady whose Node has never been Ready: new machines on their way up.
+	// Starting counts those of NotReady whose Node has never been Ready: new machines.
 	Starting int32
-	// Settling names Nodes that are Ready, but not yet for minReadySeconds.
+	// Settling names Nodes that have been Ready for less than minReadySeconds.
 	Settling []string
-	// Leaving names Nodes that are Ready still, but drained by us or being deleted.
+	// Leaving names Nodes that are still Ready, but are being drained by Muster or deleted.
 	Leaving []string
-	// Kept names Nodes whose instance left the list, but that still report Ready.
+	// Kept names Nodes whose instances have left the pool, but that are still Ready.
 	Kept []string
-	// Versions are the kubelet versions, ordered.
+	// BeforePool are the names of the Nodes that are older than the MachinePool: they had joined before it was moved or restored.
+	BeforePool map[string]bool
+	// Versions are the kubelet versions, sorted.
 	Versions []clusterv1.StatusVersion
 }
 
-// UpToDateByMachine are the machines of a pool, told apart by whether each is as the pool wants it.
+// UpToDateByMachine are the machines of a pool by whether each is up to date.
 type UpToDateByMachine struct {
-	// UpToDate counts those that are.
+	// UpToDate counts the machines that are up to date.
 	UpToDate int32
-	// Not and Unknown name those that are not, and those of which nobody can say.
+	// Not names the machines that are not, Unknown those of which it is unknown.
 	Not, Unknown []string
-	// Basis says what was compared when that is less than everything, for people; empty otherwise.
+	// Basis describes what was compared if that is less than everything; empty otherwise.
 	Basis string
 }
 
-// count is how many machines are known to be up to date; nil when nothing is known of any.
+// count returns how many machines are known to be up to date; nil if that is unknown of all of them.
 func (j *UpToDateByMachine) count() *int32 {
 	if j.UpToDate == 0 && len(j.Not) == 0 && len(j.Unknown) > 0 {
 		return nil
@@ -115,17 +117,17 @@ func (j *UpToDateByMachine) count() *int32 {
 	return &j.UpToDate
 }
 
-// Machines are the Machine objects of a pool's instances.
+// Machines describes the Machines of a pool.
 type Machines struct {
-	// Kind of the infrastructure's own machines, and Problem why they can't be read; empty when they can.
+	// Kind is the kind of the infrastructure machines, Problem the reason why they could not be read; empty if they could.
 	Kind, Problem string
-	// Waiting names instances' infrastructure machines that can't get a Machine, with the reason.
+	// Waiting names infrastructure machines for which no Machine can be created, with the reason.
 	Waiting []string
-	// Remediating names Machines that a health check has marked and that are deleted for it, with the reason.
+	// Remediating names Machines that are being replaced because they are unhealthy, with the reason.
 	Remediating []string
 }
 
-// replicas is how many machines the pool has: what the infrastructure counts, or else what it lists.
+// replicas returns how many machines the pool has: as the infrastructure object counts them, otherwise as it lists them.
 func (f *Facts) replicas() int32 {
 	if f.Replicas != nil {
 		return *f.Replicas
@@ -133,7 +135,7 @@ func (f *Facts) replicas() int32 {
 	return f.Instances
 }
 
-// target is how many machines the pool shall have; a pool that is being deleted shall have none.
+// target returns how many machines the pool has to have; 0 if it is being deleted.
 func (f *Facts) target() int32 {
 	if f.Deletion != nil || f.Desired == nil {
 		return 0

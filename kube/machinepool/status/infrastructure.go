@@ -5,7 +5,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// infrastructureReady mirrors the infrastructure object's Ready condition.
+// infrastructureReady mirrors the Ready condition of the infrastructure object.
 func infrastructureReady(f *Facts) metav1.Condition {
 	const t = clusterv1.InfrastructureReadyCondition
 	if f.NoCluster {

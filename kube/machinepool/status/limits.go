@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// messageLimit bounds messages, in bytes. People read them, and some are made of what others say: the API refuses a status with one
-	// message of more than 32768 bytes, or 10240 in the older conditions, and the pool would say nothing any more.
+	// messageLimit is the limit for messages, in bytes. Some contain what other components report. The API rejects a whole status with one
+	// message of more than 32768 bytes, or of more than 10240 in a v1beta1 condition.
 	messageLimit = 4096
-	// wordLimit bounds reasons and what the older API calls a failure's reason.
-	wordLimit = 256
+	// reasonLimit is the limit for reasons of conditions and failures, in bytes.
+	reasonLimit = 256
 )
 
-// word is what the API takes for the reason of a condition.
-var word = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+// reasonPattern is what the API accepts as the reason of a condition.
+var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
-// taken is a condition in a form that the API takes. Reasons and statuses of providers' conditions may be anything: one that is no
-// word is said in the message.
-func taken(c metav1.Condition) metav1.Condition {
+// valid returns a condition in a form that the API accepts. Providers may report any reason and status: an invalid reason is moved to the
+// message.
+func valid(c metav1.Condition) metav1.Condition {
 	switch c.Status {
 	case metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown:
 	default:
 		c.Status = metav1.ConditionUnknown
 	}
-	if len(c.Reason) > wordLimit || !word.MatchString(c.Reason) {
+	if len(c.Reason) > reasonLimit || !reasonPattern.MatchString(c.Reason) {
 		c.Message = and(strings.TrimSpace(c.Reason), c.Message)
 		c.Reason = map[metav1.ConditionStatus]string{metav1.ConditionTrue: clusterv1.ReadyReason, metav1.ConditionFalse: clusterv1.NotReadyReason,
 			metav1.ConditionUnknown: clusterv1.ReadyUnknownReason}[c.Status]
@@ -38,7 +38,7 @@ func taken(c metav1.Condition) metav1.Condition {
 	return c
 }
 
-// Cut is a message that is short enough.
+// Cut returns a message that is short enough for a condition.
 func Cut(message string) string { return cut(message, messageLimit) }
 
 func cut(message string, limit int) string {
@@ -48,7 +48,7 @@ func cut(message string, limit int) string {
 	return strings.ToValidUTF8(message[:limit-len("...")], "") + "..."
 }
 
-// Few joins the first of several errors and counts the rest, for a message that people can read; nil joins to nil.
+// Few joins the first errors and counts the rest, for a readable message. It returns nil if there are none.
 func Few(errs []error) error {
 	if len(errs) <= namesShown {
 		return errors.Join(errs...)

@@ -10,38 +10,39 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-func TestTaken(t *testing.T) {
+func TestValid(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason   string
 		in, want metav1.Condition
 	}{
 		"as it is": {"what the API takes stays", metav1.Condition{Status: "False", Reason: "A_b,c:d", Message: "m"}, metav1.Condition{Status: "False", Reason: "A_b,c:d", Message: "m"}},
-		"no word": {"the older contract takes any reason", metav1.Condition{Status: "False", Reason: "quota exceeded (x)", Message: "m"},
+		"no reason": {"the v1beta1 contract allows any reason", metav1.Condition{Status: "False", Reason: "quota exceeded (x)", Message: "m"},
 			metav1.Condition{Status: "False", Reason: "NotReady", Message: "quota exceeded (x); m"}},
-		"long word": {"the API takes 1024 letters, the older one 256", metav1.Condition{Status: "Unknown", Reason: strings.Repeat("x", 300)},
+		"long reason": {"the API accepts 1024 bytes, v1beta1 256", metav1.Condition{Status: "Unknown", Reason: strings.Repeat("x", 300)},
 			metav1.Condition{Status: "Unknown", Reason: "ReadyUnknown", Message: strings.Repeat("x", 300)}},
 		"no status": {"providers may say anything", metav1.Condition{Status: "Maybe", Reason: "A"}, metav1.Condition{Status: "Unknown", Reason: "A"}},
 		"none":      {"a reason has to be there", metav1.Condition{Status: "True"}, metav1.Condition{Status: "True", Reason: "Ready"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := taken(tc.in); got != tc.want {
+			if got := valid(tc.in); got != tc.want {
 				t.Errorf("%s: want %v, got %v", tc.reason, tc.want, got)
 			}
 		})
 	}
 }
 
-// A provider that talks without end, and in letters of several bytes, does not keep the pool from saying how it is.
-func TestNothingThatAProviderSaysIsTooLong(t *testing.T) {
+// TestLongProviderMessagesAreCut holds that a long message of a provider, with multi-byte characters, does not prevent the status from
+// being written.
+func TestLongProviderMessagesAreCut(t *testing.T) {
 	t.Parallel()
 	f, pool := well(), &clusterv1.MachinePool{}
 	long := strings.Repeat("ä€", 20_000)
 	f.Infrastructure.Ready, f.Bootstrap.Ready = readyCondition("False", strings.Repeat("Long", 400), long), readyCondition("False", "Odd reason", long)
 	f.Failure = &Cause{strings.Repeat("r", 5000), long}
 	f.Nodes.NotReady, f.Nodes.Ready = []string{long, long}, 1
-	f.Elsewhere = []string{long}
+	f.ListedElsewhere = []string{long}
 	Apply(pool, f)
 	check := func(what, text string, limit int) {
 		if len(text) > limit || !utf8.ValidString(text) {

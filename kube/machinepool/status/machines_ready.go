@@ -7,8 +7,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// machinesReady tells of the machines that exist: each should have a Node, and the Node should be Ready; so should the
-// Machine, in a pool with Machines.
+// machinesReady reports the machines that exist: each should have a Node that is Ready, and in a pool with Machines a Machine that is ready.
 func machinesReady(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
 	switch {
@@ -29,27 +28,27 @@ func machinesReady(f *Facts) metav1.Condition {
 	if f.Machines != nil {
 		c.Message = and(c.Message, f.Machines.issues())
 	}
-	if len(f.Elsewhere) > 0 {
-		c.Message = and(c.Message, "left out, for another pool lists them: "+names(f.Elsewhere))
+	if len(f.ListedElsewhere) > 0 {
+		c.Message = and(c.Message, "not listed because another pool lists them: "+names(f.ListedElsewhere))
 	}
 	if f.Nodes != nil && len(f.Nodes.Kept) > 0 {
-		c.Message = and(c.Message, "left the pool, but still Ready: "+names(f.Nodes.Kept))
+		c.Message = and(c.Message, "no longer in the pool, but still Ready: "+names(f.Nodes.Kept))
 	}
 	return c
 }
 
-// issues says why there are fewer Machines than machines.
+// issues returns why some infrastructure machines have no Machine.
 func (m *Machines) issues() string {
 	if m.Problem != "" {
 		return m.Problem
 	}
 	if len(m.Waiting) > 0 {
-		return "no Machine can be made for " + names(m.Waiting)
+		return "cannot create a Machine for " + names(m.Waiting)
 	}
 	return ""
 }
 
-// and joins two sentences, either of which may be missing.
+// and joins two sentences, of which either may be empty.
 func and(a, b string) string {
 	switch {
 	case a == "":

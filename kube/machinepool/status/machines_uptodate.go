@@ -7,19 +7,19 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// machinesUpToDate tells how many machines are as the pool wants them, and of a version that the pool should not want. Where
-// nodes can't be asked that is all there is to say.
+// machinesUpToDate reports how many machines are up to date, and a version that the control plane does not support. While the Nodes are
+// unknown, only that is reported.
 func machinesUpToDate(f *Facts) metav1.Condition {
-	c := wantedMachines(f)
+	c := upToDateMachines(f)
 	if c.Message != f.NodesUnknown || f.NodesUnknown == "" {
-		c.Message = and(c.Message, f.Skew)
+		c.Message = and(c.Message, f.VersionSkew)
 	}
 	return c
 }
 
-// wantedMachines tells how many machines are as the pool wants them. What a machine was launched from the infrastructure
-// alone knows; where it does not say, only what can be compared is told, and the rest stays unknown.
-func wantedMachines(f *Facts) metav1.Condition {
+// upToDateMachines reports how many machines are up to date. Only the infrastructure provider knows what a machine was launched from; if it
+// does not report that, what can be compared is reported, and the rest is unknown.
+func upToDateMachines(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.UpToDateReason}
 	switch {
 	case f.NoCluster:
@@ -40,12 +40,12 @@ func wantedMachines(f *Facts) metav1.Condition {
 	return c
 }
 
-// countsByMachine says that the machines one by one say more than the infrastructure's count.
+// countsByMachine reports whether the machines one by one are more specific than the count of the infrastructure object.
 func (f *Facts) countsByMachine() bool {
 	return f.UpToDateByMachine != nil && (f.Machines != nil || f.UpToDate == nil)
 }
 
-// upToDate is how many machines are known to be as the pool wants them; nil when nothing is known.
+// upToDate returns how many machines are known to be up to date; nil if that is unknown.
 func (f *Facts) upToDate() *int32 {
 	if f.countsByMachine() {
 		return f.UpToDateByMachine.count()
@@ -53,20 +53,20 @@ func (f *Facts) upToDate() *int32 {
 	return f.UpToDate
 }
 
-// condition tells of all that are listed, which in a rollout are more than the pool's replicas for a while.
+// condition reports all listed machines. During a rollout there are more of them than replicas.
 func (j *UpToDateByMachine) condition(c metav1.Condition, replicas int32) metav1.Condition {
 	replicas = max(replicas, j.UpToDate+int32(len(j.Not)+len(j.Unknown)))
 	c.Message = j.Basis
 	switch {
 	case len(j.Not) > 0:
 		c.Status, c.Reason = metav1.ConditionFalse, clusterv1.NotUpToDateReason
-		c.Message = and(fmt.Sprintf("%d of %d machines are up to date, not so %s", j.UpToDate, replicas, names(j.Not)), j.Basis)
+		c.Message = and(fmt.Sprintf("%d of %d machines are up to date; outdated: %s", j.UpToDate, replicas, names(j.Not)), j.Basis)
 	case len(j.Unknown) > 0:
 		c.Status, c.Reason = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason
-		c.Message = and(fmt.Sprintf("%d of %d machines are up to date, not known of %s", j.UpToDate, replicas, names(j.Unknown)), j.Basis)
+		c.Message = and(fmt.Sprintf("%d of %d machines are up to date; unknown: %s", j.UpToDate, replicas, names(j.Unknown)), j.Basis)
 	case j.UpToDate < replicas:
 		c.Status, c.Reason = metav1.ConditionUnknown, clusterv1.UpToDateUnknownReason
-		c.Message = and(fmt.Sprintf("%d of %d machines are up to date, the others are not listed", j.UpToDate, replicas), j.Basis)
+		c.Message = and(fmt.Sprintf("%d of %d machines are up to date; the others are not listed", j.UpToDate, replicas), j.Basis)
 	}
 	return c
 }

@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
-// mirror says of an object of a provider what the object says of itself, and what there is to say when it is missing or
-// silent. The transition time is the pool's own.
+// mirror returns a condition with the Ready condition of a provider's object, or with what is known if the object does not exist or has no
+// Ready condition. The transition time is the pool's own.
 func mirror(t string, s Source, deleting bool, waiting string) metav1.Condition {
 	c := metav1.Condition{Type: t, Status: metav1.ConditionFalse}
 	switch {
@@ -34,7 +34,7 @@ func mirror(t string, s Source, deleting bool, waiting string) metav1.Condition 
 	return c
 }
 
-// reported is a condition's reason: conditions of the older kind may be true without one.
+// reported returns the reason of a condition: v1beta1 conditions may be true without one.
 func reported(c *metav1.Condition) string {
 	switch {
 	case c.Reason != "" && c.Reason != conditions.NoReasonReported:

@@ -5,7 +5,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// paused says whether the pool is looked after at all.
+// paused reports whether the pool is paused.
 func paused(f *Facts) metav1.Condition {
 	if f.Paused == "" {
 		return metav1.Condition{Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason}

@@ -4,9 +4,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// phase is the pool's one-word state. It is ScalingUp from the first machine that is missing until the last new one is available, and
-// Running exactly when the condition ScalingUp is not True. A pool that is short of a machine for its health is Provisioned, not
-// ScalingUp. nodesKnown is true if the pool had nodes before this pass.
+// phase returns the phase of the pool. It is ScalingUp from the first missing machine until the last new one is available, and Running
+// exactly if the condition ScalingUp is not True. A pool with an unhealthy machine is Provisioned, not ScalingUp. nodesKnown is true if the
+// pool had Nodes before this pass.
 func phase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
 	switch {
 	case f.Deletion != nil:
@@ -42,9 +42,9 @@ func provisionedPhase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
 	}
 }
 
-// scaling is the direction, unless somebody else sizes the pool and may turn it at any moment.
+// scaling returns the direction, unless an external autoscaler owns the size and may change it at any time.
 func scaling(f *Facts, direction clusterv1.MachinePoolPhase) clusterv1.MachinePoolPhase {
-	if f.External {
+	if f.ReplicasManagedExternally {
 		return clusterv1.MachinePoolPhaseScaling
 	}
 	return direction

@@ -8,19 +8,19 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// ready sums up, as the older summary does, for those who look at this condition alone (kubectl wait, GitOps, health checks of
-// objects): both objects that the pool refers to are ready, and as many machines are Ready as there are and as are wanted.
+// ready is the summary for clients that read only this condition (kubectl wait, GitOps, health checks of objects). It is true if both
+// objects that the pool refers to are ready, and as many machines are Ready as exist and as are desired.
 func ready(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
 	if f.NoCluster || f.Deletion != nil {
 		return unready(c, f)
 	}
 	for _, part := range []struct {
-		of   Source
-		says metav1.Condition
+		of Source
+		c  metav1.Condition
 	}{{f.Bootstrap, bootstrapConfigReady(f)}, {f.Infrastructure, infrastructureReady(f)}} {
-		if part.says.Status != metav1.ConditionTrue {
-			c.Status, c.Reason, c.Message = part.says.Status, part.says.Reason, named(part.of, part.says.Message)
+		if part.c.Status != metav1.ConditionTrue {
+			c.Status, c.Reason, c.Message = part.c.Status, part.c.Reason, named(part.of, part.c.Message)
 			return c
 		}
 	}
@@ -38,7 +38,7 @@ func ready(f *Facts) metav1.Condition {
 	return c
 }
 
-// unready is what a pool says that has no Cluster or is being deleted.
+// unready returns the condition of a pool that has no Cluster or is being deleted.
 func unready(c metav1.Condition, f *Facts) metav1.Condition {
 	c.Status = metav1.ConditionFalse
 	if f.Deletion != nil {
@@ -49,8 +49,8 @@ func unready(c metav1.Condition, f *Facts) metav1.Condition {
 	return c
 }
 
-// readyOf returns how many machines are ready of how many, and why not all are. In a rollout there are more than are wanted, and a
-// machine on its way out is Ready for a while after its provider has stopped counting it.
+// readyOf returns how many machines are ready of how many, and why not all are. During a rollout there are more than desired, and a
+// terminating machine is Ready for a while after its provider has stopped counting it.
 func (f *Facts) readyOf() (text string, enough bool) {
 	want := max(f.target(), f.replicas())
 	text = fmt.Sprintf("%d of %d replicas are ready", f.Nodes.Ready, max(want, f.Nodes.Ready))
@@ -63,7 +63,7 @@ func (f *Facts) readyOf() (text string, enough bool) {
 	return text, false
 }
 
-// named is what an object says, with its name where it does not name itself.
+// named returns the message of an object, preceded by the object if the message does not contain its name.
 func named(s Source, message string) string {
 	switch {
 	case s.Kind == "" || strings.Contains(message, s.Name):

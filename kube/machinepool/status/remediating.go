@@ -5,8 +5,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// remediating is true while Machines go because a health check has marked them. Remediation is asked for on Machine
-// objects, and a pool without them has none to ask for.
+// remediating is true while Machines are replaced because a MachineHealthCheck has marked them. It is always false in a pool without
+// Machines.
 func remediating(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.RemediatingCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotRemediatingReason}
 	if f.Machines != nil && len(f.Machines.Remediating) > 0 {

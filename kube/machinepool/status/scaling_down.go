@@ -7,7 +7,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// scalingDown is true when the pool has more replicas than desired.
+// scalingDown is true if the pool has more replicas than desired.
 func scalingDown(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.ScalingDownCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotScalingDownReason}
 	switch {

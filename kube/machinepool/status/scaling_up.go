@@ -5,8 +5,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// scalingUp is true when fewer replicas are available than desired, as the API defines it; the message says whether
-// machines are missing, still joining, or not well.
+// scalingUp is true if fewer replicas are available than desired, as the API defines it. The message reports whether machines are missing,
+// joining or unhealthy.
 func scalingUp(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.ScalingUpCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotScalingUpReason}
 	target := f.target()

@@ -13,7 +13,7 @@ import (
 
 func num(n int32) *int32 { return &n }
 
-// well are the facts of a pool of three in which nothing is to be done.
+// well returns the facts of a pool of three without problems.
 func well() *Facts {
 	return &Facts{
 		Cluster: "default/c1", Desired: num(3), Replicas: num(3), UpToDate: num(3), Instances: 3,
@@ -32,7 +32,7 @@ func readyCondition(status metav1.ConditionStatus, reason, message string) *meta
 	return &metav1.Condition{Type: "Ready", Status: status, Reason: reason, Message: message}
 }
 
-// row is one row of a condition's table: what is different from a pool where all is well, and what the condition says.
+// row is one row of a condition's table: the difference to a pool without problems, and the wanted condition.
 type row struct {
 	reason string
 	change func(f *Facts)
@@ -68,15 +68,15 @@ func TestAvailable(t *testing.T) {
 	check(t, available, "Available", map[string]row{
 		"well":       {"as many as desired", nil, "True Available"},
 		"more":       {"more than desired is enough", func(f *Facts) { f.Desired = num(1) }, "True Available"},
-		"none":       {"a pool of none has all it wants", func(f *Facts) { f.Desired, f.Nodes = num(0), &Nodes{} }, "True Available"},
-		"no cluster": {"a name that is wrong is said first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"none":       {"a pool with 0 replicas has all of them", func(f *Facts) { f.Desired, f.Nodes = num(0), &Nodes{} }, "True Available"},
+		"no cluster": {"a wrong name comes first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},
 		"no number":  {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
 		"no group":   {"nothing can be available before", func(f *Facts) { f.Infrastructure.Once = false }, "False NotAvailable: AWSMachinePool infra is not provisioned"},
-		"away":       {"what can't be asked is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
-		"hiccup": {"the provider's own trouble is told elsewhere; the machines serve", func(f *Facts) {
+		"away":       {"what cannot be read is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"provider problem": {"a problem of the provider is reported elsewhere; the machines are serving", func(f *Facts) {
 			f.Infrastructure.Done, f.Infrastructure.Ready = false, readyCondition(metav1.ConditionFalse, "Throttled", "")
 		}, "True Available"},
-		"fewer": {"every kind of shortfall has its words", func(f *Facts) {
+		"fewer": {"every kind of shortfall is reported", func(f *Facts) {
 			f.Replicas, f.Desired = num(4), num(5)
 			f.Nodes = &Nodes{Ready: 2, Available: 1, Missing: []string{"aws:///a/i-4"}, NotReady: []string{"c (KubeletNotReady)"}, Settling: []string{"b"}}
 		}, "False NotAvailable: 1 of 5 replicas are available: AWSMachinePool infra has 4 instances; no node yet for aws:///a/i-4; " +
@@ -87,37 +87,37 @@ func TestAvailable(t *testing.T) {
 func TestBootstrapConfigReady(t *testing.T) {
 	t.Parallel()
 	check(t, bootstrapConfigReady, "BootstrapConfigReady", map[string]row{
-		"silent":     {"an object without conditions that has done its part", nil, "True Ready"},
-		"mirror":     {"the object's own words", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: no token"},
-		"older true": {"older conditions have no reason when they are true", func(f *Facts) { f.Bootstrap.Ready = readyCondition("True", "", "") }, "True Ready"},
-		"older false": {"an empty reason is not taken by the API", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "NoReasonReported", "x") },
+		"silent":     {"an object without conditions whose part is complete", nil, "True Ready"},
+		"mirror":     {"the object's own condition", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: no token"},
+		"older true": {"v1beta1 conditions have no reason if they are true", func(f *Facts) { f.Bootstrap.Ready = readyCondition("True", "", "") }, "True Ready"},
+		"older false": {"the API rejects an empty reason", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "NoReasonReported", "x") },
 			"False NotReady: x"},
-		"waiting": {"an object without conditions that has not", func(f *Facts) { f.Bootstrap.Done, f.Bootstrap.Once = false, false },
+		"waiting": {"an object without conditions whose part is not complete", func(f *Facts) { f.Bootstrap.Done, f.Bootstrap.Once = false, false },
 			"False NotReady: KubeadmConfig boot has not created its data secret"},
-		"missing": {"applied later, or misspelt", func(f *Facts) { f.Bootstrap.Found, f.Bootstrap.Once = false, false }, "False ObjectDoesNotExist: KubeadmConfig boot does not exist"},
-		"vanished": {"it was there once, or is another that was named and not made yet", func(f *Facts) { f.Bootstrap.Found, f.DataSecret = false, "before" },
-			"False ObjectDoesNotExist: KubeadmConfig boot does not exist; until it does, machines go on with the data of secret before"},
-		"gone": {"in a deletion that is as it should be", func(f *Facts) { f.Bootstrap.Found, f.Deletion = false, &Cause{} },
+		"missing": {"created later, or misspelled", func(f *Facts) { f.Bootstrap.Found, f.Bootstrap.Once = false, false }, "False ObjectDoesNotExist: KubeadmConfig boot does not exist"},
+		"vanished": {"it existed once, or the pool refers to another that does not exist yet", func(f *Facts) { f.Bootstrap.Found, f.DataSecret = false, "before" },
+			"False ObjectDoesNotExist: KubeadmConfig boot does not exist; until it does, machines keep using bootstrap data secret before"},
+		"gone": {"expected during a deletion", func(f *Facts) { f.Bootstrap.Found, f.Deletion = false, &Cause{} },
 			"False ObjectDeleted: KubeadmConfig boot has been deleted"},
 		"provided": {"the user's own data", func(f *Facts) { f.Bootstrap = Source{Done: true, Once: true} }, "True DataSecretProvided"},
-		"refused": {"a refusal is said before anything that the object says of itself", func(f *Facts) {
-			f.Bootstrap.Ready, f.Refusal = readyCondition("True", "Ready", ""), &Cause{"VersionNotSupported", "too old"}
+		"refused": {"an unsupported configuration comes before the object's condition", func(f *Facts) {
+			f.Bootstrap.Ready, f.BootstrapProblem = readyCondition("True", "Ready", ""), &Cause{"VersionNotSupported", "too old"}
 		}, "False VersionNotSupported: too old"},
 		"problem":    {"reading failed", func(f *Facts) { f.Bootstrap.Problem = "no answer" }, "Unknown InternalError: no answer"},
-		"mistake":    {"a problem for a person", func(f *Facts) { f.Bootstrap.Problem, f.Bootstrap.ProblemReason = "x's", OwnedByAnotherReason }, "False OwnedByAnother: x's"},
-		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"mistake":    {"a problem that the user has to fix", func(f *Facts) { f.Bootstrap.Problem, f.Bootstrap.ProblemReason = "x's", OwnedByAnotherReason }, "False OwnedByAnother: x's"},
+		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
 
 func TestInfrastructureReady(t *testing.T) {
 	t.Parallel()
 	check(t, infrastructureReady, "InfrastructureReady", map[string]row{
-		"silent": {"an object without conditions that has done its part", nil, "True Ready"},
-		"mirror": {"the object's own words", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "asked too often") }, "Unknown Throttled: asked too often"},
-		"hiccup": {"a provider may not take back what it has provisioned", func(f *Facts) { f.Infrastructure.Done = false },
+		"silent": {"an object without conditions whose part is complete", nil, "True Ready"},
+		"mirror": {"the object's own condition", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "asked too often") }, "Unknown Throttled: asked too often"},
+		"provider problem": {"what was provisioned once stays provisioned", func(f *Facts) { f.Infrastructure.Done = false },
 			"True Ready: AWSMachinePool infra was ready, and now reports that it is not provisioned"},
-		"vanished":   {"it was there once", func(f *Facts) { f.Infrastructure.Found = false }, "False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
-		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"vanished":   {"it existed once", func(f *Facts) { f.Infrastructure.Found = false }, "False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
+		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
 
@@ -125,18 +125,18 @@ func TestMachinesReady(t *testing.T) {
 	t.Parallel()
 	check(t, machinesReady, "MachinesReady", map[string]row{
 		"well": {"every machine has a Ready node", nil, "True Ready"},
-		"none": {"no machines, no trouble", func(f *Facts) { f.Replicas, f.Instances, f.Nodes = num(0), 0, &Nodes{} }, "True NoReplicas"},
-		"unlisted": {"machines that nobody names can't be looked for", func(f *Facts) { f.Instances, f.Nodes = 0, &Nodes{} },
+		"none": {"no machines, no problem", func(f *Facts) { f.Replicas, f.Instances, f.Nodes = num(0), 0, &Nodes{} }, "True NoReplicas"},
+		"unlisted": {"machines that are not listed cannot be found", func(f *Facts) { f.Instances, f.Nodes = 0, &Nodes{} },
 			"Unknown ReadyUnknown: AWSMachinePool infra reports 3 replicas, but no provider IDs"},
-		"away":   {"what can't be asked is unknown", away, "Unknown ReadyUnknown: The connection to Cluster c1 is down"},
-		"scaled": {"machines that are still to come are not these", func(f *Facts) { f.Desired = num(9) }, "True Ready"},
-		"many": {"messages are for people", func(f *Facts) { f.Nodes.NotReady = []string{"a", "b", "c", "d", "e"} },
+		"away":   {"what cannot be read is unknown", away, "Unknown ReadyUnknown: The connection to Cluster c1 is down"},
+		"scaled": {"machines that do not exist yet do not count", func(f *Facts) { f.Desired = num(9) }, "True Ready"},
+		"many": {"a message names a few machines", func(f *Facts) { f.Nodes.NotReady = []string{"a", "b", "c", "d", "e"} },
 			"False NotReady: not Ready: a, b, c and 2 more"},
-		"kept": {"a node that left the pool and lives is no fault of the machines", func(f *Facts) { f.Nodes.Kept = []string{"z"} },
-			"True Ready: left the pool, but still Ready: z"},
-		"kept and sick": {"both are told", func(f *Facts) { f.Nodes.Kept, f.Nodes.NotReady = []string{"z"}, []string{"a"} },
-			"False NotReady: not Ready: a; left the pool, but still Ready: z"},
-		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"kept": {"a node that left the pool and is Ready is no problem of the machines", func(f *Facts) { f.Nodes.Kept = []string{"z"} },
+			"True Ready: no longer in the pool, but still Ready: z"},
+		"kept and unhealthy": {"both are reported", func(f *Facts) { f.Nodes.Kept, f.Nodes.NotReady = []string{"z"}, []string{"a"} },
+			"False NotReady: not Ready: a; no longer in the pool, but still Ready: z"},
+		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
 
@@ -145,40 +145,40 @@ func TestMachinesUpToDate(t *testing.T) {
 	check(t, machinesUpToDate, "MachinesUpToDate", map[string]row{
 		"well":       {"all", nil, "True UpToDate"},
 		"some":       {"how far a rollout is", func(f *Facts) { f.UpToDate = num(1) }, "False NotUpToDate: 1 of 3 machines are up to date"},
-		"none":       {"no machines, none old", func(f *Facts) { f.Replicas, f.Instances, f.UpToDate = num(0), 0, nil }, "True NoReplicas"},
-		"unsaid":     {"nobody else can know", func(f *Facts) { f.UpToDate = nil }, "Unknown UpToDateUnknown: AWSMachinePool infra reports no status.upToDateReplicas"},
-		"away":       {"the cloud says it, not the cluster", away, "True UpToDate"},
-		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"none":       {"no machines, none outdated", func(f *Facts) { f.Replicas, f.Instances, f.UpToDate = num(0), 0, nil }, "True NoReplicas"},
+		"no count":   {"only the infrastructure provider can report it", func(f *Facts) { f.UpToDate = nil }, "Unknown UpToDateUnknown: AWSMachinePool infra reports no status.upToDateReplicas"},
+		"away":       {"the cloud reports it, not the workload cluster", away, "True UpToDate"},
+		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
 
-// judged makes the machines' own words count.
-func judged(up int32, not, unknown []string) func(f *Facts) {
+// byMachine returns a change that sets the machines by whether each is up to date.
+func byMachine(up int32, not, unknown []string) func(f *Facts) {
 	return func(f *Facts) {
 		f.Machines, f.UpToDateByMachine = &Machines{Kind: "AWSMachine"}, &UpToDateByMachine{UpToDate: up, Not: not, Unknown: unknown}
 	}
 }
 
-func TestMachinesUpToDateOneByOne(t *testing.T) {
+func TestMachinesUpToDateByMachine(t *testing.T) {
 	t.Parallel()
 	check(t, machinesUpToDate, "MachinesUpToDate", map[string]row{
-		"all":  {"every Machine says so", judged(3, nil, nil), "True UpToDate"},
-		"some": {"which are not", judged(1, []string{"a", "b"}, nil), "False NotUpToDate: 1 of 3 machines are up to date, not so a, b"},
-		"some unknown": {"what is known to be behind is said first", judged(1, []string{"a"}, []string{"b"}),
-			"False NotUpToDate: 1 of 3 machines are up to date, not so a"},
-		"unknown": {"nothing is asserted of what nobody knows", judged(2, nil, []string{"c"}), "Unknown UpToDateUnknown: 2 of 3 machines are up to date, not known of c"},
-		"one that goes is listed still": {"it is none of the replicas any more, and not up to date", judged(3, []string{"d"}, nil),
-			"False NotUpToDate: 3 of 4 machines are up to date, not so d"},
-		"unlisted": {"what is not listed can't be asked", judged(2, nil, nil), "Unknown UpToDateUnknown: 2 of 3 machines are up to date, the others are not listed"},
-		"the infrastructure counts otherwise": {"in a pool with Machines these are what the API counts", func(f *Facts) {
-			judged(1, []string{"a", "b"}, nil)(f)
+		"all":  {"every Machine is up to date", byMachine(3, nil, nil), "True UpToDate"},
+		"some": {"which are outdated", byMachine(1, []string{"a", "b"}, nil), "False NotUpToDate: 1 of 3 machines are up to date; outdated: a, b"},
+		"some unknown": {"what is known to be outdated comes first", byMachine(1, []string{"a"}, []string{"b"}),
+			"False NotUpToDate: 1 of 3 machines are up to date; outdated: a"},
+		"unknown": {"nothing is reported of unknown machines", byMachine(2, nil, []string{"c"}), "Unknown UpToDateUnknown: 2 of 3 machines are up to date; unknown: c"},
+		"one that goes is listed still": {"it no longer counts as a replica, and is outdated", byMachine(3, []string{"d"}, nil),
+			"False NotUpToDate: 3 of 4 machines are up to date; outdated: d"},
+		"unlisted": {"machines that are not listed are unknown", byMachine(2, nil, nil), "Unknown UpToDateUnknown: 2 of 3 machines are up to date; the others are not listed"},
+		"the infrastructure counts otherwise": {"in a pool with Machines the API counts these", func(f *Facts) {
+			byMachine(1, []string{"a", "b"}, nil)(f)
 			f.UpToDate = num(3)
-		}, "False NotUpToDate: 1 of 3 machines are up to date, not so a, b"},
-		"plain pool": {"the infrastructure's count says more than versions", func(f *Facts) { f.UpToDateByMachine = &UpToDateByMachine{UpToDate: 1, Not: []string{"a", "b"}} }, "True UpToDate"},
-		"by version": {"what was compared is said", func(f *Facts) {
+		}, "False NotUpToDate: 1 of 3 machines are up to date; outdated: a, b"},
+		"plain pool": {"the count of the provider is more specific than versions", func(f *Facts) { f.UpToDateByMachine = &UpToDateByMachine{UpToDate: 1, Not: []string{"a", "b"}} }, "True UpToDate"},
+		"by version": {"what was compared is reported", func(f *Facts) {
 			f.UpToDate, f.ByVersion, f.UpToDateByMachine = nil, true, &UpToDateByMachine{UpToDate: 3, Basis: "compared by version"}
 		}, "True UpToDate: compared by version"},
-		"by version, away": {"versions are the nodes' to tell", func(f *Facts) {
+		"by version, away": {"versions are unknown without nodes", func(f *Facts) {
 			f.UpToDate, f.ByVersion = nil, true
 			away(f)
 		}, "Unknown UpToDateUnknown: The connection to Cluster c1 is down"},
@@ -188,14 +188,14 @@ func TestMachinesUpToDateOneByOne(t *testing.T) {
 func TestRemediating(t *testing.T) {
 	t.Parallel()
 	check(t, remediating, "Remediating", map[string]row{
-		"plain pool": {"remediation is asked for on Machines", nil, "False NotRemediating"},
+		"plain pool": {"only Machines are remediated", nil, "False NotRemediating"},
 		"well":       {"no Machine is marked", func(f *Facts) { f.Machines = &Machines{} }, "False NotRemediating"},
 		"some": {"which, and why", func(f *Facts) { f.Machines = &Machines{Remediating: []string{"a (UnhealthyNode)", "b (NodeDeleted)"}} },
 			"True Remediating: Remediating a (UnhealthyNode), b (NodeDeleted)"},
 	})
 }
 
-func TestCountsOfWhatIsUpToDate(t *testing.T) {
+func TestUpToDateCount(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -203,12 +203,12 @@ func TestCountsOfWhatIsUpToDate(t *testing.T) {
 		want   int32
 	}{
 		"infrastructure":           {"it counts its machines", func(f *Facts) { f.UpToDate = num(2) }, 2},
-		"Machines":                 {"they are what the API counts", judged(1, []string{"a", "b"}, nil), 1},
-		"none":                     {"known to be none", judged(0, []string{"a", "b", "c"}, nil), 0},
-		"nothing known":            {"unknown is no zero", judged(0, nil, []string{"a", "b", "c"}), -1},
-		"some known":               {"what is known is counted", judged(2, nil, []string{"c"}), 2},
-		"no Machines, none wanted": {"of none, none is behind", judged(0, nil, nil), 0},
-		"nobody says":              {"unknown is no zero", func(f *Facts) { f.UpToDate = nil }, -1},
+		"Machines":                 {"they are what the API counts", byMachine(1, []string{"a", "b"}, nil), 1},
+		"none":                     {"known to be none", byMachine(0, []string{"a", "b", "c"}, nil), 0},
+		"nothing known":            {"unknown is not 0", byMachine(0, nil, []string{"a", "b", "c"}), -1},
+		"some known":               {"what is known is counted", byMachine(2, nil, []string{"c"}), 2},
+		"no Machines, none wanted": {"of 0 machines none is outdated", byMachine(0, nil, nil), 0},
+		"no count":                 {"unknown is not 0", func(f *Facts) { f.UpToDate = nil }, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,9 +233,9 @@ func TestScalingUp(t *testing.T) {
 		"too many":       {"the other way", func(f *Facts) { f.Desired = num(1) }, "False NotScalingUp"},
 		"away":           {"enough machines, but of unknown health", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
 		"away and few":   {"too few machines whatever their health", func(f *Facts) { away(f); f.Desired = num(5) }, "True ScalingUp: 0 of 5 replicas are available: AWSMachinePool infra has 3 instances; The connection to Cluster c1 is down"},
-		"going":          {"a pool that is deleted wants none", func(f *Facts) { f.Desired, f.Deletion = num(5), &Cause{} }, "False NotScalingUp"},
+		"going":          {"a deleted pool wants none", func(f *Facts) { f.Desired, f.Deletion = num(5), &Cause{} }, "False NotScalingUp"},
 		"no number":      {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
-		"no cluster":     {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"no cluster":     {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 		"going for good": {"deletion does not need a cluster", func(f *Facts) { noCluster(f); f.Deletion = &Cause{} }, "False NotScalingUp"},
 	})
 }
@@ -243,12 +243,12 @@ func TestScalingUp(t *testing.T) {
 func TestScalingDown(t *testing.T) {
 	t.Parallel()
 	check(t, scalingDown, "ScalingDown", map[string]row{
-		"well":       {"nothing is to go", nil, "False NotScalingDown"},
+		"well":       {"nothing is surplus", nil, "False NotScalingDown"},
 		"too many":   {"how many of how many", func(f *Facts) { f.Desired = num(1) }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
-		"uncounted":  {"a provider that counts nothing lists its machines", func(f *Facts) { f.Desired, f.Replicas = num(1), nil }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
-		"going":      {"a pool that is deleted wants none", func(f *Facts) { f.Deletion = &Cause{} }, "True ScalingDown: Scaling down from 3 to 0 replicas"},
+		"uncounted":  {"without a count the listed machines count", func(f *Facts) { f.Desired, f.Replicas = num(1), nil }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
+		"going":      {"a deleted pool wants none", func(f *Facts) { f.Deletion = &Cause{} }, "True ScalingDown: Scaling down from 3 to 0 replicas"},
 		"no number":  {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
-		"no cluster": {"nothing is looked at without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
 
@@ -256,13 +256,13 @@ func TestRemediatingDeletingPaused(t *testing.T) {
 	t.Parallel()
 	check(t, remediating, "Remediating", map[string]row{"well": {"pools without Machines have none to remediate", nil, "False NotRemediating"}})
 	check(t, deleting, "Deleting", map[string]row{
-		"well":   {"not asked for", nil, "False NotDeleting"},
-		"begun":  {"before any step has spoken", func(f *Facts) { f.Deletion = &Cause{} }, "True Deleting"},
-		"waits":  {"the step's own words", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "two left"} }, "True DeletingNode: two left"},
-		"paused": {"a pause holds deletion too", func(f *Facts) { f.Deletion, f.Paused = &Cause{}, "because" }, "True Paused: Deletion waits while the pool is paused: because"},
+		"well":   {"not requested", nil, "False NotDeleting"},
+		"begun":  {"before any step has run", func(f *Facts) { f.Deletion = &Cause{} }, "True Deleting"},
+		"waits":  {"the cause of the step", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "two left"} }, "True DeletingNode: two left"},
+		"paused": {"a pause blocks the deletion, too", func(f *Facts) { f.Deletion, f.Paused = &Cause{}, "because" }, "True Paused: Deletion is blocked while the pool is paused: because"},
 	})
 	check(t, paused, "Paused", map[string]row{
-		"well":   {"not asked for", nil, "False NotPaused"},
+		"well":   {"not requested", nil, "False NotPaused"},
 		"paused": {"why", func(f *Facts) { f.Paused = "because" }, "True Paused: because"},
 	})
 }
@@ -276,24 +276,24 @@ func TestRow46_Phase(t *testing.T) {
 		want   clusterv1.MachinePoolPhase
 	}{
 		"running":         {"all Ready", func(*Facts) {}, true, "Running"},
-		"starting":        {"a new machine's node is there and not Ready yet", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}, Starting: 1} }, true, "ScalingUp"},
-		"drained":         {"one goes before its replacement is there", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Leaving: []string{"c"}} }, true, "Provisioned"},
-		"none":            {"a pool of none runs", func(f *Facts) { f.Desired, f.Replicas, f.Instances, f.Nodes = num(0), num(0), 0, &Nodes{} }, false, "Running"},
-		"new":             {"neither half is done", func(f *Facts) { f.Bootstrap.Once, f.Infrastructure.Once = false, false }, false, "Pending"},
-		"bootstrapped":    {"one half is done", func(f *Facts) { f.Infrastructure.Once = false }, false, "Provisioning"},
-		"none has joined": {"machines are there, no node yet: the same as with one of them", func(f *Facts) { f.Nodes = &Nodes{Missing: []string{"1", "2", "3"}} }, false, "ScalingUp"},
+		"starting":        {"the node of a new machine exists and is not Ready yet", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}, Starting: 1} }, true, "ScalingUp"},
+		"drained":         {"one is removed before its replacement exists", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Leaving: []string{"c"}} }, true, "Provisioned"},
+		"none":            {"a pool with 0 replicas is Running", func(f *Facts) { f.Desired, f.Replicas, f.Instances, f.Nodes = num(0), num(0), 0, &Nodes{} }, false, "Running"},
+		"new":             {"neither part is complete", func(f *Facts) { f.Bootstrap.Once, f.Infrastructure.Once = false, false }, false, "Pending"},
+		"bootstrapped":    {"one part is complete", func(f *Facts) { f.Infrastructure.Once = false }, false, "Provisioning"},
+		"none has joined": {"machines exist, no node yet: the same as with one of them", func(f *Facts) { f.Nodes = &Nodes{Missing: []string{"1", "2", "3"}} }, false, "ScalingUp"},
 		"joining":         {"some have joined", func(f *Facts) { f.Nodes = &Nodes{Ready: 1, Missing: []string{"2", "3"}} }, true, "ScalingUp"},
-		"sick":            {"a sick node is no scaling", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}} }, true, "Provisioned"},
+		"unhealthy":       {"an unhealthy node is no scaling", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}} }, true, "Provisioned"},
 		"settling":        {"it is Running when the last one is available", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Settling: []string{"c"}} }, true, "ScalingUp"},
 		"up":              {"machines are missing", func(f *Facts) { f.Desired = num(5) }, true, "ScalingUp"},
 		"down":            {"machines are too many", func(f *Facts) { f.Desired = num(1) }, true, "ScalingDown"},
-		"up by others":    {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(5), true }, true, "Scaling"},
-		"down by others":  {"whose direction is not ours to tell", func(f *Facts) { f.Desired, f.External = num(1), true }, true, "Scaling"},
-		"away":            {"nodes that were there can't be asked", away, true, "Unknown"},
-		"not yet":         {"no node was ever seen", away, false, "Provisioned"},
-		"deleting":        {"before all else", func(f *Facts) { f.Deletion = &Cause{} }, true, "Deleting"},
+		"up by others":    {"the direction of an external autoscaler is unknown", func(f *Facts) { f.Desired, f.ReplicasManagedExternally = num(5), true }, true, "Scaling"},
+		"down by others":  {"the direction of an external autoscaler is unknown", func(f *Facts) { f.Desired, f.ReplicasManagedExternally = num(1), true }, true, "Scaling"},
+		"away":            {"nodes that existed cannot be read", away, true, "Unknown"},
+		"not yet":         {"no node has ever joined", away, false, "Provisioned"},
+		"deleting":        {"first of all", func(f *Facts) { f.Deletion = &Cause{} }, true, "Deleting"},
 		"no cluster":      {"not begun", func(f *Facts) { noCluster(f); f.Infrastructure.Once = false }, false, "Pending"},
-		"lost cluster":    {"begun, and nobody can tell how it is", noCluster, true, "Unknown"},
+		"lost cluster":    {"provisioned once, and its state is unknown", noCluster, true, "Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -317,7 +317,7 @@ func TestOlderConditions(t *testing.T) {
 		bootstrap, infra, replicas, sum string
 	}{
 		"well": {func(*Facts) {}, "True", "True", "True", "True"},
-		"refused": {func(f *Facts) { f.Refusal = &Cause{VersionNotSupportedReason, "too old"} },
+		"refused": {func(f *Facts) { f.BootstrapProblem = &Cause{VersionNotSupportedReason, "too old"} },
 			"False Error VersionNotSupported: too old", "True", "True", "False Error VersionNotSupported: too old"},
 		"severity of the provider": {func(f *Facts) {
 			f.Infrastructure.Ready, f.Infrastructure.Severity = readyCondition("False", "Broken", "no"), clusterv1.ConditionSeverityWarning
@@ -352,8 +352,8 @@ func TestOlderConditions(t *testing.T) {
 	}
 }
 
-// TestTwoPassesOverTheSameFactsAreEqual holds that nothing in a status depends on when it was made.
-func TestTwoPassesOverTheSameFactsAreEqual(t *testing.T) {
+// TestApplyIsDeterministic holds that a status does not depend on the time at which it was derived.
+func TestApplyIsDeterministic(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(f *Facts){
 		"well": func(*Facts) {}, "away": away, "no cluster": noCluster, "deleting": func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "x"} },
@@ -369,7 +369,7 @@ func TestTwoPassesOverTheSameFactsAreEqual(t *testing.T) {
 				if pool.Status.Conditions[i].ObservedGeneration != 7 {
 					t.Errorf("%s: want the generation that was looked at, got %d", pool.Status.Conditions[i].Type, pool.Status.Conditions[i].ObservedGeneration)
 				}
-				// As if the first pass had been long ago: an equal second one must not touch the times.
+				// As if the first pass had been long ago: an equal second pass must not change the times.
 				pool.Status.Conditions[i].LastTransitionTime = metav1.NewTime(time.Unix(100, 0))
 			}
 			older := pool.GetV1Beta1Conditions()
@@ -387,7 +387,7 @@ func TestTwoPassesOverTheSameFactsAreEqual(t *testing.T) {
 	}
 }
 
-func TestCountersStayWhereNothingWasRead(t *testing.T) {
+func TestCountersStayIfNothingWasRead(t *testing.T) {
 	t.Parallel()
 	pool := &clusterv1.MachinePool{}
 	Apply(pool, well())
@@ -405,19 +405,19 @@ func TestCountersStayWhereNothingWasRead(t *testing.T) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	check(t, ready, "Ready", map[string]row{
-		"well":     {"how many, also when all is well", nil, "True Ready: 3 of 3 replicas are ready"},
-		"leaving":  {"the provider counts one no more whose node is still Ready", func(f *Facts) { f.Nodes.Ready = 4 }, "True Ready: 4 of 4 replicas are ready"},
-		"none":     {"a pool of none has all it wants", func(f *Facts) { f.Desired, f.Replicas, f.Nodes = num(0), num(0), &Nodes{} }, "True Ready: 0 of 0 replicas are ready"},
+		"well":     {"how many, also without problems", nil, "True Ready: 3 of 3 replicas are ready"},
+		"leaving":  {"the provider no longer counts one whose node is still Ready", func(f *Facts) { f.Nodes.Ready = 4 }, "True Ready: 4 of 4 replicas are ready"},
+		"none":     {"a pool with 0 replicas has all of them", func(f *Facts) { f.Desired, f.Replicas, f.Nodes = num(0), num(0), &Nodes{} }, "True Ready: 0 of 0 replicas are ready"},
 		"settling": {"Ready is not Available", func(f *Facts) { f.Nodes.Available, f.Nodes.Settling = 0, []string{"a", "b", "c"} }, "True Ready: 3 of 3 replicas are ready"},
 		"fewer": {"what is missing", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c (KubeletNotReady)"}} },
 			"False NotReady: 2 of 3 replicas are ready: not Ready: c (KubeletNotReady)"},
-		"bootstrap": {"whose word it is", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: KubeadmConfig boot: no token"},
-		"infrastructure": {"a name is not said twice", func(f *Facts) { f.Infrastructure.Found = false },
+		"bootstrap": {"the object is named", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: KubeadmConfig boot: no token"},
+		"infrastructure": {"a name is not repeated", func(f *Facts) { f.Infrastructure.Found = false },
 			"False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
-		"silent": {"a reason without words", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "") }, "Unknown Throttled: AWSMachinePool infra is not ready"},
-		"away":   {"what can't be asked is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"silent": {"a reason without a message", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "") }, "Unknown Throttled: AWSMachinePool infra is not ready"},
+		"away":   {"what cannot be read is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
 		"number": {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
-		"gone":   {"a name that is wrong is said first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},
-		"going":  {"nobody shall wait for it", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "x"} }, "False Deleting: x"},
+		"gone":   {"a wrong name comes first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},
+		"going":  {"it will not become ready", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "x"} }, "False Deleting: x"},
 	})
 }

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Reasons beside those of the ecosystem.
+// Reasons in addition to those of Cluster API.
 const (
-	// ClusterDoesNotExistReason says that the pool names a Cluster that is not there.
+	// ClusterDoesNotExistReason is the reason for a pool whose Cluster does not exist.
 	ClusterDoesNotExistReason = "ClusterDoesNotExist"
-	// DataSecretProvidedReason says that the user brought the bootstrap data, or that the pool needs none.
+	// DataSecretProvidedReason is the reason if the user provides the bootstrap data, or the pool needs none.
 	DataSecretProvidedReason = "DataSecretProvided"
-	// VersionNotSupportedReason says that the bootstrap provider can't make data for the pool's Kubernetes version.
+	// VersionNotSupportedReason is the reason if the bootstrap provider does not support the pool's Kubernetes version.
 	VersionNotSupportedReason = "VersionNotSupported"
-	// BootstrapMissingReason says that the pool names no way to bootstrap its machines.
+	// BootstrapMissingReason is the reason if the pool has neither a bootstrap configuration nor a data secret.
 	BootstrapMissingReason = "BootstrapMissing"
-	// KindNotInstalledReason says that no provider of the kind that the pool refers to is installed.
+	// KindNotInstalledReason is the reason for a reference to a kind that is not installed.
 	KindNotInstalledReason = "KindNotInstalled"
-	// OwnedByAnotherReason says that what the pool refers to has another controller.
+	// OwnedByAnotherReason is the reason for a reference to an object with another controller.
 	OwnedByAnotherReason = "OwnedByAnother"
 	// ReferenceRefusedReason is the reason for a reference to something else than an object of an infrastructure or a bootstrap provider
 	// for pools. The object is neither followed nor deleted.
@@ -26,10 +26,10 @@ const (
 	DataSecretRefusedReason = "DataSecretRefused"
 )
 
-// namesShown bounds how many names a message lists: a message is read by people, and its size is limited.
+// namesShown is how many names a message lists.
 const namesShown = 3
 
-// names lists the first few of some names and counts the rest.
+// names lists the first names and counts the rest.
 func names(all []string) string {
 	if len(all) <= namesShown {
 		return strings.Join(all, ", ")
@@ -37,7 +37,7 @@ func names(all []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:namesShown], ", "), len(all)-namesShown)
 }
 
-// issues says what is wrong with the machines that exist, most basic first.
+// issues returns what is wrong with the machines that exist, the most basic problem first.
 func (f *Facts) issues() string {
 	n := f.Nodes
 	if n == nil {
@@ -53,7 +53,7 @@ func (f *Facts) issues() string {
 	return strings.Join(all, "; ")
 }
 
-// shortfall says why fewer machines are available than wanted.
+// shortfall returns why fewer machines are available than desired.
 func (f *Facts) shortfall(available, desired int32) string {
 	var all []string
 	if have := f.replicas(); have < desired {

@@ -1,4 +1,4 @@
-package machinepool
+package nodesync
 
 import (
 	"maps"
@@ -11,9 +11,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// FuzzNodeDress holds that a Node gets all that its pool's template says, keeps what others have put on it through any change of the
+// FuzzApply holds that a Node gets all that the template of its pool sets, keeps what other clients have added through any change of the
 // template, loses what the template loses, and is written once for each change.
-func FuzzNodeDress(f *testing.F) {
+func FuzzApply(f *testing.F) {
 	f.Add("a b", "b c", "a x", true)
 	f.Add("", "a", "a", false)
 	f.Add("a", "", "", true)
@@ -28,8 +28,8 @@ func FuzzNodeDress(f *testing.F) {
 			node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "other/" + key, Effect: corev1.TaintEffectNoSchedule})
 		}
 		for _, keys := range [][]string{first, second} {
-			p := &pass{pool: aPool(1)}
-			template := &p.pool.Spec.Template
+			pool := aPool()
+			template := &pool.Spec.Template
 			template.Labels, template.Annotations = map[string]string{}, map[string]string{}
 			for _, key := range keys {
 				template.Labels[domain+key], template.Annotations[domain+key] = "1", "1"
@@ -39,11 +39,11 @@ func FuzzNodeDress(f *testing.F) {
 				}
 				template.Spec.Taints = append(template.Spec.Taints, taint)
 			}
-			dress := p.nodeMetadata(nil, nil)
-			if changed := dress.applyTo(node); changed != nil {
+			metadata := OfPool(pool, true, nil, nil)
+			if changed := metadata.Apply(node); changed != nil {
 				node = changed
 			}
-			if dress.applyTo(node) != nil {
+			if metadata.Apply(node) != nil {
 				t.Fatal("want nothing left to write")
 			}
 			want := slices.Sorted(slices.Values(keys))
@@ -70,7 +70,7 @@ func FuzzNodeDress(f *testing.F) {
 	})
 }
 
-// keysIn are the different words of a text that may be names of labels.
+// keysIn returns the different words of a text that are valid names of labels.
 func keysIn(text string) []string {
 	var all []string
 	for _, word := range strings.Fields(text) {
@@ -81,7 +81,7 @@ func keysIn(text string) []string {
 	return all
 }
 
-// of are the names within a domain, in order.
+// of returns the names within a domain, sorted.
 func of(keys func(func(string) bool), domain string) []string {
 	var all []string
 	for key := range keys {

@@ -1,0 +1,47 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+)
+
+var errFirst, errSecond = errors.New("first"), errors.New("second")
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		why     string
+		results []Result
+		ran     []int
+		after   time.Duration
+		errs    []error
+	}{
+		{"no step has anything to wait for", []Result{Continue(), RequeueAfter(0), Failed(nil)}, []int{0, 1, 2}, 0, nil},
+		{"the earliest time counts", []Result{RequeueAfter(time.Minute), Continue(), RequeueAfter(time.Second), RequeueAfter(time.Hour)}, []int{0, 1, 2, 3}, time.Second, nil},
+		{"a failed step does not prevent the others, and no error is lost", []Result{Failed(errFirst), RequeueAfter(time.Second), Failed(errSecond)}, []int{0, 1, 2}, 0,
+			[]error{errFirst, errSecond}},
+		{"no step runs after one that stops", []Result{RequeueAfter(time.Minute), Stop(time.Second), Failed(errFirst)}, []int{0, 1}, time.Second, nil},
+		{"a step can stop without a next time", []Result{Stop(0), Failed(errFirst)}, []int{0}, 0, nil},
+	} {
+		var ran []int
+		var all []Step[*[]int]
+		for n, result := range tc.results {
+			all = append(all, func(_ context.Context, pass *[]int) Result {
+				*pass = append(*pass, n)
+				return result
+			})
+		}
+		got, err := Run(t.Context(), &ran, all).Reconcile()
+		if !slices.Equal(ran, tc.ran) || got.RequeueAfter != tc.after || (err == nil) != (tc.errs == nil) {
+			t.Errorf("%s: want steps %v, next after %s, errors %v; got %v, %s, %v", tc.why, tc.ran, tc.after, tc.errs, ran, got.RequeueAfter, err)
+		}
+		for _, want := range tc.errs {
+			if !errors.Is(err, want) {
+				t.Errorf("%s: want the error %q, got %v", tc.why, want, err)
+			}
+		}
+	}
+}
