@@ -103,8 +103,8 @@ const replicasManagedExternally = "ReplicasManagedExternally"
 // blockedBySpec returns what in the object, or in the traits of the cloud, blocks a rollout.
 func (v *gate) blockedBySpec() (RolloutState, *Cause) {
 	switch {
-	case v.d.RolloutPaused != nil:
-		return RolloutPaused, v.d.RolloutPaused
+	case v.d.rolloutHeld() != nil:
+		return RolloutPaused, v.d.rolloutHeld()
 	case v.d.Strategy.bothZero() != nil:
 		return RolloutNone, v.d.Strategy.bothZero()
 	case v.outOfBounds() != nil:

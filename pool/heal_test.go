@@ -25,9 +25,10 @@ func with(n int, others ...Instance) []Instance { return append(serving(n), othe
 func TestHeal(t *testing.T) {
 	t.Parallel()
 	paused := func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
+	disabled := func(d *Desired) { d.RolloutDisabled = &Cause{"RolloutPaused", "x"} }
 	skip := func(d *Desired) { d.SkipModel = true }
 	checkAll(t, []row{
-		{name: "off", why: "nobody asked for it", d: wants(5), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "waiting NodesNotReady, settled"},
+		{name: "off", why: "the user did not ask for it", d: wants(5), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "waiting NodesNotReady, settled"},
 		{name: "unready", why: "its node has been unready for longer than was said", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(11)))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
 		{name: "not yet", why: "until then it may come back", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(9)))), want: "waiting NodesNotReady, settled"},
 		{name: "to the second", why: "as long as was said is not longer", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(10)))), want: "waiting NodesNotReady, settled"},
@@ -51,16 +52,18 @@ func TestHeal(t *testing.T) {
 		{name: "a number", why: "the bound may be a number", d: wants(6, bears(IntOrPercent{Value: 1})), o: fleet(with(4, machine("x-1", 1, down(11)), machine("x-2", 2, down(60)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 		{name: "none", why: "a bound of none is none", d: wants(6, bears(IntOrPercent{})), o: fleet(with(5, machine("x-1", 1, down(11)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 		{name: "pool of one", why: "a share of a small pool is one at least", d: wants(1, healing), o: fleet(list(machine("x-1", 1, down(11)))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
-		{name: "out of reach", why: "nobody knows how its node is", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60))), nodesUnknown), want: "waiting ConnectionDown, settled"},
-		{name: "spared", why: "somebody looks into it (skip-remediation)", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60), spared))), want: "waiting NodesNotReady, settled"},
+		{name: "out of reach", why: "the state of its node is unknown", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60))), nodesUnknown), want: "waiting ConnectionDown, settled"},
+		{name: "spared", why: "the user excluded it (skip-remediation)", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60), spared))), want: "waiting NodesNotReady, settled"},
 		{name: "spared counts", why: "it is unwell all the same", d: wants(4, bears(IntOrPercent{Value: 1})), o: fleet(with(2, machine("x-1", 1, down(60), spared), machine("x-2", 1, down(30)))), want: "waiting TooManyUnhealthy, waiting NodesNotReady, settled"},
 		{name: "doomed", why: "the cloud takes it anyway", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60), doomedOne))), want: "Drain x-1 (SpotInterruption), waiting NodesNotReady"},
 		{name: "too many machines", why: "what is too many goes for that", d: wants(4, healing), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "Drain x-1 (ScaleIn), waiting NodesNotReady"},
 		{name: "stale", why: "a rollout replaces it, with rules of its own", d: wants(5, healing, rolls(1, 0)), o: fleet(with(4, machine("x-1", 1, down(60))), newTemplate, sized(5)), want: "Resize to 6 (Surge), waiting NodesNotReady"},
-		{name: "stale, paused", why: "a pause is for what is stale", d: wants(5, healing, rolls(1, 0), paused), o: fleet(with(4, machine("x-1", 1, down(60))), newTemplate), want: "Drain x-1 (NodeUnhealthy), waiting RolloutPaused, waiting NodesNotReady"},
+		{name: "paused", why: "a paused rollout also pauses remediation", d: wants(5, healing, paused), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "waiting NodesNotReady, settled"},
+		{name: "stale, paused", why: "a pause holds both reasons to replace it", d: wants(5, healing, rolls(1, 0), paused), o: fleet(with(4, machine("x-1", 1, down(60))), newTemplate), want: "waiting RolloutPaused, waiting NodesNotReady, settled"},
+		{name: "stale, disabled", why: "the object disables replacing what is stale, not remediation", d: wants(5, healing, rolls(1, 0), disabled), o: fleet(with(4, machine("x-1", 1, down(60))), newTemplate), want: "Drain x-1 (NodeUnhealthy), waiting RolloutPaused, waiting NodesNotReady"},
 		{name: "stale, never replaced", why: "where nothing rolls, its health is what counts", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60))), newTemplate), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
 		{name: "stale, spared by the gate", why: "there it is not stale", d: wants(5, healing, skip), o: fleet(with(4, machine("x-1", 1, down(60))), newTemplate), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
-		{name: "new machine halts a rollout", why: "who made room for the next would go on with what does not work", d: wants(3, healing, rolls(1, 0)), o: fleet(with(3, machine("n-1", 0, current, notJoined, born5(21))), newTemplate, sized(4)), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
+		{name: "new machine halts a rollout", why: "making room for the next would continue with what does not work", d: wants(3, healing, rolls(1, 0)), o: fleet(with(3, machine("n-1", 0, current, notJoined, born5(21))), newTemplate, sized(4)), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
 		{name: "no rollout is left", why: "then it is one like the others", d: wants(3, healing, rolls(1, 0)), o: fleet(append(numbered("n", 2, current), machine("x-1", 0, current, notJoined, born5(21))), newTemplate), want: "Replace x-1 (NodeUnhealthy), waiting NodesJoining"},
 	})
 	checkOn(t, keepsFailed, []row{

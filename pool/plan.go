@@ -253,7 +253,7 @@ func (v *status) rolloutReport() Rollout {
 	}
 	roll := v.o.ProviderRollout
 	switch {
-	case roll != nil && !roll.ended() && (v.d.RolloutPaused == nil || !v.t.CanCancelRollout):
+	case roll != nil && !roll.ended() && (v.d.rolloutHeld() == nil || !v.t.CanCancelRollout):
 		r.State, r.Cause = RolloutInProgress, v.providerRolloutProgress()
 	case r.Left > 0 && !v.cloudFirst() && v.toReplace+v.inStandby+v.requested+v.goAnyway > 0:
 		r.State, r.Cause = v.musterRollout()
@@ -278,8 +278,8 @@ func (v *status) musterRollout() (RolloutState, Cause) {
 // cloudRollout returns state and cause of a rollout that is left to the cloud, or that nothing performs.
 func (v *status) cloudRollout() (RolloutState, Cause) {
 	switch waits := v.rolloutWaits(); {
-	case v.d.RolloutPaused != nil:
-		return RolloutPaused, *v.d.RolloutPaused
+	case v.d.rolloutHeld() != nil:
+		return RolloutPaused, *v.d.rolloutHeld()
 	case !v.usesProviderRollout():
 		return RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
 	case v.halted() != nil:

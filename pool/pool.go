@@ -20,7 +20,7 @@ import (
 
 // Desired is what the object asks for, translated once by the Kubernetes edge.
 type Desired struct {
-	// Replicas is the number of machines that the pool should have. It is ignored while External is set and the
+	// Replicas is the number of machines that the pool should have. It is ignored while ReplicasManagedExternally is set and the
 	// group exists.
 	Replicas int
 	// ReplicasManagedExternally is true if an external autoscaler owns the size of the group (annotation
@@ -62,8 +62,12 @@ type Desired struct {
 	SkipModel bool
 	// SkipModelCause is why SkipModel is set where the object asks for it; without a reason the gate does.
 	SkipModelCause Cause
-	// RolloutPaused, when set, is why no instance is replaced for being stale now (annotation muster.dev/rollout: paused).
+	// RolloutPaused, when set, is why no instance is replaced now, neither for being stale nor for its health (annotation
+	// muster.dev/rollout: paused).
 	RolloutPaused *Cause
+	// RolloutDisabled, when set, is why a changed template replaces no instance (a field of the object). Unlike a pause it leaves remediation
+	// as it is.
+	RolloutDisabled *Cause
 	// Restart, when set, makes every instance stale that was made before a moment.
 	Restart *Restart
 	// MinReady is how long a node must have been Ready to count as available.
@@ -73,7 +77,7 @@ type Desired struct {
 	// ProgressDeadline is how long after its launch an instance of the wanted template that was never Ready halts the
 	// rollout; zero is DefaultProgressDeadline.
 	ProgressDeadline time.Duration
-	// Remediation, when set, asks for the replacement of instances whose nodes are unwell.
+	// Remediation, when set, asks for the replacement of instances whose nodes are unhealthy. RolloutPaused suspends it.
 	Remediation *Remediation
 	// RemediationHint is what a user can do about an instance without a node while Remediation is nil; empty if there is nothing.
 	RemediationHint string
@@ -110,6 +114,14 @@ func (d Desired) MaxReplicas() int {
 		return math.MaxInt32
 	}
 	return d.Max
+}
+
+// rolloutHeld returns why no stale instance is replaced now, or nil.
+func (d Desired) rolloutHeld() *Cause {
+	if d.RolloutPaused != nil {
+		return d.RolloutPaused
+	}
+	return d.RolloutDisabled
 }
 
 // minReplicas is the smallest number that they allow.

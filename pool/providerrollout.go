@@ -142,8 +142,8 @@ func (v *steps) unwantedRollout() *Cause {
 	switch {
 	case v.fromDeletedVersion(roll):
 		return &Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the rollout launches machines, does not exist any more", roll.Template.Ref)}
-	case v.d.RolloutPaused != nil:
-		return v.d.RolloutPaused
+	case v.d.rolloutHeld() != nil:
+		return v.d.rolloutHeld()
 	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
 		return &Cause{templateChanged, fmt.Sprintf("the rollout launches machines from %s, which is not what the specification asks for any more", roll.Template.Ref)}
 	case v.dataLost(roll.Template) && !v.dataLost(v.o.Latest()):
@@ -174,8 +174,8 @@ func (v *inputs) launchesDeletedVersion() bool {
 // rolloutWaits returns why a provider rollout is not started now, or nil.
 func (v *steps) rolloutWaits() *Cause {
 	switch {
-	case v.d.RolloutPaused != nil:
-		return v.d.RolloutPaused
+	case v.d.rolloutHeld() != nil:
+		return v.d.rolloutHeld()
 	case v.outOfBounds() != nil:
 		return v.outOfBounds()
 	case v.o.ProviderRolloutUnknown != nil:

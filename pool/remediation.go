@@ -14,8 +14,8 @@ const nodeUnhealthy = "NodeUnhealthy"
 type Remediation struct {
 	// After is how long a node must have been unready.
 	After time.Duration
-	// MaxUnhealthy is how many of the wanted machines may be unwell at a time; while there are more, something is wrong that no
-	// replacement cures, and none is made. A percentage rounds down, to one at least.
+	// MaxUnhealthy is how many of the wanted machines may be unhealthy at a time; while there are more, no machine is replaced, because the
+	// cause lies elsewhere. A percentage rounds down, to one at least.
 	MaxUnhealthy IntOrPercent
 }
 
@@ -27,10 +27,11 @@ func (h *Remediation) limit(of int) int {
 	return h.MaxUnhealthy.down(of)
 }
 
-// unhealthyCause returns why an instance is replaced for its health, or nil.
+// unhealthyCause returns why an instance is replaced for its health, or nil. A paused rollout also pauses remediation; one that the object
+// disables does not.
 func (v *classification) unhealthyCause(i *Instance) *Cause {
 	h := v.d.Remediation
-	if h == nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation || !v.isUnhealthy(i, h.After) {
+	if h == nil || v.d.RolloutPaused != nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation || !v.isUnhealthy(i, h.After) {
 		return nil
 	}
 	switch n := i.Node; {
@@ -65,7 +66,7 @@ func (v *classification) missedJoinDeadline(i *Instance) bool {
 
 // remediated reports whether an unhealthy instance goes for its health: no rollout would replace it anyway.
 func (v *classification) remediated(i *Instance, old *Cause) bool {
-	return old == nil || v.d.RolloutPaused != nil || !v.t.ProviderRollout && !v.replacedByMuster(i)
+	return old == nil || v.d.rolloutHeld() != nil || !v.t.ProviderRollout && !v.replacedByMuster(i)
 }
 
 // unhealthyMembers returns the members that go for their health, now or later.

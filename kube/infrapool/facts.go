@@ -139,21 +139,19 @@ func (f *facts[S]) remembered(before map[string]string) map[string]string {
 	return merged(f.keep, after)
 }
 
-// steer follows what annotations ask of rollouts. Where the object says that a changed template replaces nothing, machines
-// are replaced if somebody asks for it in so many words, and those alone that he asks for.
+// steer applies the annotations that control rollouts. If the object disables rollouts, machines are replaced by a requested restart, and
+// those alone.
 func (f *facts[S]) steer(asked settings, remembered map[string]string, disabled *pool.Cause) {
 	d := &f.Desired
 	d.JoinDeadline, d.ProgressDeadline, d.RemediationHint = asked.join, asked.progress, asked.healHint
 	var keep map[string]string
 	d.Restart, keep, f.drop = restarting(asked.restarts, remembered, f.Now)
 	f.keep = merged(keep, f.keep)
-	if d.RolloutPaused = asked.held; d.RolloutPaused == nil {
-		d.Remediation = asked.healing
-	}
+	d.RolloutPaused, d.Remediation = asked.held, asked.healing
 	switch {
 	case disabled == nil:
 	case d.Restart == nil && d.RolloutPaused == nil:
-		d.RolloutPaused = disabled
+		d.RolloutDisabled = disabled
 	case !d.SkipModel:
 		d.SkipModel, d.SkipModelCause = true, *disabled
 	}

@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	gocmp "cmp"
 	"os"
 	"strings"
 	"testing"
@@ -213,7 +214,7 @@ func TestSteer(t *testing.T) {
 			f.Now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 			f.steer(s.settings, nil, c.disabled)
 			d := f.Desired
-			if held := d.RolloutPaused; (held == nil) != (c.held == "") || held != nil && held.Reason != c.held {
+			if held := gocmp.Or(d.RolloutPaused, d.RolloutDisabled); (held == nil) != (c.held == "") || held != nil && held.Reason != c.held {
 				t.Errorf("%s: want held for %q, got %+v", c.reason, c.held, held)
 			}
 			if d.SkipModel != c.skip || (d.Restart != nil) != c.restart {

@@ -16,4 +16,8 @@ var healTable = []Mutation{
 		Pool, []string{"TestHeal"},
 		`v.isUnhealthy(i, h.After)`,
 		`v.isUnhealthy(i, either(mutated("healed at the first hiccup"), 0, h.After))`),
+	one("remediated in a pause", poolRemediation, "replaces unhealthy machines although the user paused the rollout",
+		Pool, []string{"TestHeal"},
+		`h == nil || v.d.RolloutPaused != nil ||`,
+		`h == nil || v.d.RolloutPaused != nil && !mutated("remediated in a pause") ||`),
 }

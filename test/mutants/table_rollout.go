@@ -75,9 +75,9 @@ var rolloutTable = []Mutation{
 		`(made.Before(v.d.Restart.Before) || mutated("restart without an end"))`),
 	one("pause ignored", poolBlocked, "replaces machines although somebody holds the rollout",
 		Infrapool, []string{"TestRollout"},
-		`case v.d.RolloutPaused != nil:
-		return RolloutPaused, v.d.RolloutPaused`, `case v.d.RolloutPaused != nil && !mutated("pause ignored"):
-		return RolloutPaused, v.d.RolloutPaused`),
+		`case v.d.rolloutHeld() != nil:
+		return RolloutPaused, v.d.rolloutHeld()`, `case v.d.rolloutHeld() != nil && !mutated("pause ignored"):
+		return RolloutPaused, v.d.rolloutHeld()`),
 	one("never halted", poolBlocked, "goes on replacing machines by others that do not come up",
 		Pool, []string{"TestHalt", "TestClosedLoops"},
 		`if halted := v.halted(); halted != nil {`,
@@ -118,8 +118,8 @@ var rolloutTable = []Mutation{
 		Name: "roll goes on in a pause", File: poolProvider, What: "lets the cloud's own roll go on although somebody holds the rollout",
 		In: Pool, By: []string{"TestNativeRoll"},
 		Edits: []Edit{{`does not exist any more", roll.Template.Ref)}
-	case v.d.RolloutPaused != nil:`, `does not exist any more", roll.Template.Ref)}
-	case v.d.RolloutPaused != nil && !mutated("roll goes on in a pause"):`}},
+	case v.d.rolloutHeld() != nil:`, `does not exist any more", roll.Template.Ref)}
+	case v.d.rolloutHeld() != nil && !mutated("roll goes on in a pause"):`}},
 	},
 	one("failed roll begun again at once", poolProvider, "begins a roll that has failed again and again",
 		Pool, []string{"TestNativeRoll"},
