@@ -42,19 +42,18 @@ type Action struct {
 
 // Input are what Decide works from.
 type Input struct {
-	// On says that the pool has machines of its own; Announced that its status tells the core controller so, who makes
-	// Machines as long as it does.
+	// On is true if the pool has Machines, Announced if its status announces them: the core controller creates Machines as long as it does.
 	On, Announced bool
-	// Failed says that failed instances are stood for as well.
+	// Failed is true if failed instances have machines, too.
 	Failed bool
-	// Deleting says that the pool is being deleted: no more is made.
+	// Deleting is true if the pool is being deleted: nothing more is created.
 	Deleting bool
-	// Trusted says that Instances are all that the pool has: what is not among them is gone.
+	// Trusted is true if Instances are complete: an instance that is not among them is gone.
 	Trusted bool
 	// Lost is true if the group does not exist: what is being deleted has no instance any more.
 	Lost      bool
 	Instances []pool.Instance
-	// Lent are the provider IDs of instances that exist and are somebody else's for now: what stands for them stays as it is.
+	// Lent are the provider IDs of instances that a third party has put into standby: their machines stay as they are.
 	Lent  []string
 	Known Index
 	// NameOf is the name of what stands for an instance.
@@ -66,7 +65,7 @@ type Input struct {
 // consistent, and one that is behind knows nothing of it. A Machine's deletion can't be taken back, and takes the instance along.
 const shownWithin = 30 * time.Second
 
-// NeedsFreshRead says that an infrastructure machine stands for an instance that was not seen, and is so young that the look may be behind.
+// NeedsFreshRead reports whether the instance of an infrastructure machine was not observed that is so young that the read may be behind.
 func (f Input) NeedsFreshRead() bool {
 	if !f.Trusted || f.Deleting {
 		return false
@@ -87,8 +86,8 @@ func (f Input) NeedsFreshRead() bool {
 	return false
 }
 
-// young says that an infrastructure machine was made a moment ago, and so its instance was seen then. In a pool that goes nothing
-// comes any more; and what was made long from now was made by another clock, which says nothing about ours.
+// young reports whether an infrastructure machine was created a moment ago, when its instance was observed. It is false in a pool that is
+// being deleted, where nothing comes any more, and for a creation in the far future, which is that of another clock.
 func (f Input) young(i *Infra) bool {
 	return !f.Deleting && f.Now.Sub(i.Object.GetCreationTimestamp().Time).Abs() < shownWithin
 }
@@ -207,11 +206,11 @@ func leaving(i *Infra, seen *pool.Instance) *Action {
 	return &Action{Do: Update, Infra: i, Instance: seen}
 }
 
-// paused says that somebody wants it, or its Machine, left alone.
+// paused reports whether it, or its Machine, is paused.
 func (i *Infra) paused() bool { return i.Paused || i.Machine != nil && i.Machine.Paused }
 
-// leaves says that it goes without its instance: that has begun, or the pool has machines no more and nobody has asked for this
-// one to go with its instance.
+// leaves reports whether it is deleted without its instance: that has begun, or the pool has no Machines any more and the removal of its
+// instance was not requested.
 func (i *Infra) leaves(on bool) bool {
 	m := i.Machine
 	if i.Detached || m != nil && m.Detached {
@@ -220,10 +219,10 @@ func (i *Infra) leaves(on bool) bool {
 	return !on && !i.Deleting && (m == nil || !m.Deleting)
 }
 
-// taken says that the cloud takes the instance and holds it for nobody.
+// taken reports whether the cloud terminates the instance and no lifecycle hook keeps it.
 func taken(i *pool.Instance) bool { return i.State == pool.Terminating && i.LifecycleHook == nil }
 
-// terminating is why the cloud takes an instance, as far as anybody knows.
+// terminating returns why the cloud terminates an instance, as far as it is known.
 func terminating(i *pool.Instance) pool.Cause {
 	if i.TerminationNotice != nil {
 		return *i.TerminationNotice
@@ -231,8 +230,8 @@ func terminating(i *pool.Instance) pool.Cause {
 	return pool.Cause{Reason: "InstanceTerminating", Message: fmt.Sprintf("the cloud is terminating instance %s", i.ID)}
 }
 
-// gone is what is done about an infrastructure machine whose instance is gone: the Machine goes first. There is nothing left to
-// drain, and so its controller is not waited for.
+// gone returns the action for an infrastructure machine whose instance is gone: the Machine is deleted first. There is nothing left to drain,
+// and so its controller is not waited for.
 func gone(i *Infra) *Action {
 	switch m := i.Machine; {
 	case m != nil && !m.Deleting:
@@ -245,8 +244,8 @@ func gone(i *Infra) *Action {
 	return nil
 }
 
-// detach takes a Machine and then its infrastructure machine away, and leaves the instance as it is. As long as the core
-// controller is told to make Machines, it is not begun.
+// detach returns the action that deletes a Machine and then its infrastructure machine, and leaves the instance as it is. It does not begin as
+// long as the status has the core controller create Machines.
 func (f Input) detach(i *Infra) *Action {
 	switch m := i.Machine; {
 	case m != nil:
@@ -261,7 +260,7 @@ func (f Input) detach(i *Infra) *Action {
 	return nil
 }
 
-// detachMachine is what is done about a Machine that is to be taken away without an instance, or has none.
+// detachMachine returns the action for a Machine that is to be deleted without an instance, or has none.
 func (f Input) detachMachine(m *Machine) *Action {
 	switch {
 	case m.Paused:

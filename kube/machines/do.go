@@ -20,11 +20,11 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// writeLimit is how many writes one pass begins with, so that a large pool whose machines are switched, or go, does not hold a
-// worker for long. What has been begun is done, so that there may be a few more.
+// writeLimit bounds the writes after which a pass starts no further action, so that a large pool does not hold a worker for long. A started
+// action is finished, so that there may be a few more.
 const writeLimit = 100
 
-// eventAction is what events say was being done.
+// eventAction is the action of all events.
 const eventAction = "Reconcile"
 
 // Doer does what was decided, for one pool in one pass.
@@ -42,7 +42,7 @@ type Doer struct {
 	// Cluster and MachinePool are the names of those that the pool belongs to.
 	Cluster, MachinePool string
 	Wanted               pool.Template
-	// NodesUnknown says that the workload cluster could not be asked in this pass.
+	// NodesUnknown is true if the workload cluster could not be reached in this pass.
 	NodesUnknown bool
 	Now          time.Time
 
@@ -52,10 +52,10 @@ type Doer struct {
 	writes int
 }
 
-// full says that the rest is left to the next pass.
+// full reports whether the rest is left to the next pass.
 func (d *Doer) full() bool { return d.writes >= writeLimit }
 
-// Do does all, and says how many were left for the next pass. Everything is tried; errors are joined.
+// Do does all, and returns how many were left for the next pass. Everything is tried; errors are joined.
 func (d *Doer) Do(ctx context.Context, actions []Action) (left int, err error) {
 	var failed []error
 	for _, a := range actions {
@@ -98,8 +98,8 @@ func (d *Doer) seen(i pool.Instance) Seen {
 	return Seen{Instance: i, Pool: d.Pool, Wanted: d.Wanted, NodesUnknown: d.NodesUnknown, Now: d.Now}
 }
 
-// create makes the infrastructure machine of an instance. One that another pass has made already, and that the cache does not
-// show yet, is left to the next pass.
+// create creates the infrastructure machine of an instance. One that another pass has created, and that the cache does not show yet, is left to
+// the next pass.
 func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	o := d.Kind.New()
 	o.SetNamespace(d.Pool.GetNamespace())
@@ -118,7 +118,7 @@ func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	return d.writeStatus(ctx, o, i)
 }
 
-// NameOf is the name of the infrastructure machine that stands for an instance.
+// NameOf returns the name of the infrastructure machine of an instance.
 func (d *Doer) NameOf(i pool.Instance) string {
 	if d.Kind.NameOf != nil {
 		return d.Kind.NameOf(d.Pool.GetName(), i)
@@ -126,7 +126,7 @@ func (d *Doer) NameOf(i pool.Instance) string {
 	return Name(d.MachinePool, i.ID)
 }
 
-// tie has an infrastructure machine belong to its pool and be found by the core controller.
+// tie sets the labels and the owner by which an infrastructure machine belongs to its pool and is found by the core controller.
 func (d *Doer) tie(o client.Object) {
 	labels := maps.Clone(o.GetLabels())
 	if labels == nil {
@@ -147,7 +147,7 @@ func (d *Doer) tie(o client.Object) {
 	}
 }
 
-// identify writes down which instance an infrastructure machine stands for.
+// identify records the instance of an infrastructure machine.
 func identify(o client.Object, i pool.Instance) {
 	if i.UID == "" || o.GetAnnotations()[InstanceUIDAnnotation] == i.UID {
 		return
@@ -201,8 +201,8 @@ func (d *Doer) writeStatus(ctx context.Context, o client.Object, i pool.Instance
 	return nil
 }
 
-// detach says on an object that it goes without its instance, and deletes exactly what carries that: a Machine that says so is
-// paused, so that its controller drains nothing and deletes no Node.
+// detach marks an object as deleted without its instance, and deletes exactly the marked version. A marked Machine is paused, so that its
+// controller drains nothing and deletes no Node.
 func (d *Doer) detach(ctx context.Context, was client.Object) error {
 	o := was.DeepCopyObject().(client.Object)
 	annotations := maps.Clone(o.GetAnnotations())

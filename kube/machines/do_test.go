@@ -320,9 +320,9 @@ func TestWhoIsDeletedIsKnown(t *testing.T) {
 	}{
 		"it is known":                 {machine("i-2", labels, machineGoing), machine("i-2", labels, machineGoing), false},
 		"it is not":                   {machine("i-2", labels, machineGoing), machine("i-2", labels), true},
-		"it belongs to somebody else": {machine("i-2", labels, machineGoing, elsewhere), machine("i-2", labels, elsewhere), false},
+		"it belongs to another owner": {machine("i-2", labels, machineGoing, elsewhere), machine("i-2", labels, elsewhere), false},
 		"it is of another pool":       {machine("i-2", labels, machineGoing, otherPool), machine("i-2", labels, otherPool), false},
-		"nobody goes":                 {machine("i-2", labels), machine("i-2", labels), false},
+		"none is deleted":             {machine("i-2", labels), machine("i-2", labels), false},
 	} {
 		objects := []client.Object{infra("i-1"), infra("i-2")}
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1", labels), tc.live})

@@ -1,8 +1,7 @@
-// Package machines is the infrastructure's side of MachinePool Machines: one infrastructure machine for each instance of a
-// pool that has machines of its own, made when the instance is seen and taken away when it is gone. The core controller
-// makes a Machine of each. Who deletes a Machine wants exactly its instance to go; and when the pool itself has an instance go,
-// its Machine is deleted first, so that hooks, drain and volumes are waited for by the Machine's own controller.
+// Package machines is the infrastructure's side of MachinePool Machines: one infrastructure machine for each instance of a pool with
+// Machines, created when the instance is observed and deleted when it is gone. The core controller creates a Machine for each. A user who
+// deletes a Machine requests the removal of exactly its instance; and when the pool removes an instance, its Machine is deleted first, so that
+// the Machine's own controller waits for hooks, drain and volumes.
 //
-// What is to be done is decided by pure functions over what was observed in this pass; nothing is remembered, and every
-// write may be repeated.
+// Pure functions decide over what was observed in this pass; nothing is remembered, and every write may be repeated.
 package machines

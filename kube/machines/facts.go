@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	// CauseAnnotation on a Machine says why the pool has deleted it, as REASON: MESSAGE.
+	// CauseAnnotation on a Machine is why the pool has deleted it, as REASON: MESSAGE.
 	CauseAnnotation = "muster.dev/removal-cause"
-	// DetachedAnnotation on a Machine or an infrastructure machine says that it is taken away without its instance, because
-	// the pool has machines no more. It is set before anything else is done.
+	// DetachedAnnotation marks a Machine or an infrastructure machine that is deleted without its instance, because the pool has no Machines
+	// any more. It is set before anything else is done.
 	DetachedAnnotation = "muster.dev/detached"
-	// machineDeleted is the reason of an instance whose Machine somebody else has deleted.
+	// machineDeleted is the reason of an instance whose Machine another client has deleted.
 	machineDeleted = "MachineDeleted"
 	// InstanceUIDAnnotation on an infrastructure machine is the UID of the instance that it stands for, where the cloud gives an
 	// instance's ID to another one when its group is deleted and created again.
@@ -38,9 +38,9 @@ type Machine struct {
 	Object *clusterv1.Machine
 	// Infra is the name of its infrastructure machine.
 	Infra string
-	// Deleting says that it is being deleted, Detached that this is without its instance, Paused that it is to be left alone.
+	// Deleting is true if it is being deleted, Detached if this is without its instance, Paused if it must not be changed.
 	Deleting, Detached, Paused bool
-	// Marked says that its instance shall go before others.
+	// Marked is true if its instance is removed before others.
 	Marked bool
 }
 
@@ -54,23 +54,23 @@ type Infra struct {
 	// Machine is the Machine that it belongs to; nil when there is none, or none yet.
 	Machine                    *Machine
 	Deleting, Detached, Paused bool
-	// Marked says that its instance shall go before others.
+	// Marked is true if its instance is removed before others.
 	Marked bool
-	// Finalized says that our finalizer keeps it.
+	// Finalized is true if the finalizer of the kind keeps it.
 	Finalized bool
 	// Orphaned is true if no owner reference names the pool as it is now: it was dropped, or names the pool as it was before a restore.
 	Orphaned bool
 }
 
-// Index is what the management cluster says about the machines of one pool.
+// Index holds the machines of one pool, as the management cluster has them.
 type Index struct {
 	Infras []Infra
 	// Alone are Machines whose infrastructure machine does not exist.
 	Alone []*Machine
 }
 
-// BuildIndex puts infrastructure machines and Machines together, of the pool whose infrastructure object has the UID. Machines of other kinds
-// are none of the pool's.
+// BuildIndex joins infrastructure machines and Machines of the pool whose infrastructure object has the UID. Machines of other kinds do not
+// belong to the pool.
 func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv1.Machine) Index {
 	byInfra := map[string]*Machine{}
 	var names []string
@@ -120,7 +120,7 @@ func detached(o client.Object) bool {
 	return ok
 }
 
-// Facts is what the machines say about instances, by provider key, for the decision about the pool.
+// Facts is what follows from the machines for instances, by provider key, for the decision about the pool.
 type Facts struct {
 	// Marked instances go before others.
 	Marked map[string]bool
@@ -128,11 +128,11 @@ type Facts struct {
 	DeletionRequested map[string]pool.Cause
 	// Guards have to let instances go first.
 	Guards map[string]pool.Guard
-	// UIDs are those of the instances that Condemned and Guards are about, of those that go.
+	// UIDs are those of the instances in DeletionRequested and Guards, as far as they are known.
 	UIDs map[string]string
 }
 
-// Evaluate derives what the machines say. While guarded is false nobody is waited for: there is nobody who could let go.
+// Evaluate returns what follows from the machines. If guarded is false, nothing is waited for, because no controller could release an instance.
 func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
 	out := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
 	for _, i := range k.Infras {
@@ -173,7 +173,7 @@ func (k Index) Former(kind Kind) []string {
 	return out
 }
 
-// marked says that somebody wants the instance to go before others.
+// marked reports whether the instance is removed before others.
 func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.Marked }
 
 // goes reports whether it, or its Machine, is being deleted.
@@ -185,7 +185,7 @@ func (i Infra) of(seen *pool.Instance) bool {
 	return !i.goes() || i.UID == "" || seen.UID == "" || i.UID == seen.UID
 }
 
-// deletionRequested says why the instance was asked to go, if it was.
+// deletionRequested returns why the removal of the instance was requested, or nil.
 func (i Infra) deletionRequested(kind Kind) *pool.Cause {
 	switch m := i.Machine; {
 	case m != nil && m.Deleting && !m.Detached:
@@ -308,7 +308,7 @@ func (m *Machine) pausedText() string {
 // times are what messages of cluster-api say about when something began.
 var times = regexp.MustCompile(` ?\((started at|since) [^)]*\)`)
 
-// waitsLimit bounds what is told of one Machine.
+// waitsLimit bounds what is reported of one Machine.
 const waitsLimit = 3
 
 // waits returns what keeps the Machine's deletion from going on. A pod that terminates is progress, until the drain has taken longDrain.
@@ -327,17 +327,16 @@ func (m *Machine) waits(now time.Time) []string {
 // reports a deletion as delayed after the same time.
 const longDrain = 15 * time.Minute
 
-// progresses reports whether a line of the Machine's condition Deleting only says that evicted pods terminate, or what follows then.
+// progresses reports whether a line of the Machine's condition Deleting reports only that evicted pods terminate, or what follows then.
 func progresses(line string) bool {
 	return strings.HasSuffix(line, "deletionTimestamp set, but still not removed from the Node") ||
 		strings.HasPrefix(line, "After above Pods have been removed from the Node")
 }
 
-// WaitReasons says what the deletion of a Machine waits for, in the words of its own controller without the times in them; nothing when it
-// does not say.
+// WaitReasons returns what the deletion of a Machine waits for, as its own controller reports it, without times; nothing if it reports none.
 func WaitReasons(m *clusterv1.Machine) []string { return bounded(m, lines(m)) }
 
-// lines are what the condition Deleting of a Machine says, line by line.
+// lines returns the lines of the condition Deleting of a Machine.
 func lines(m *clusterv1.Machine) []string {
 	c := meta.FindStatusCondition(m.Status.Conditions, clusterv1.MachineDeletingCondition)
 	if c == nil || m.DeletionTimestamp.IsZero() || c.Reason == clusterv1.MachineDeletingReason || c.Message == "" {
@@ -359,7 +358,7 @@ func lines(m *clusterv1.Machine) []string {
 	return out
 }
 
-// bounded are the first few lines, and how many more there are.
+// bounded returns the first few lines, and how many more there are.
 func bounded(m *clusterv1.Machine, list []string) []string {
 	if len(list) == 0 {
 		return nil

@@ -24,29 +24,26 @@ type Kind struct {
 	// New and NewList make empty objects of the kind.
 	New     func() client.Object
 	NewList func() client.ObjectList
-	// Always says that every instance that exists is stood for in every pool, failed ones too. Otherwise each pool says whether its
-	// instances are, and failed ones are not.
+	// Always is true if every instance has machines in every pool, failed ones too. Otherwise each pool decides, and failed ones have none.
 	Always bool
-	// NameOf is the name of the object that stands for an instance of the pool whose infrastructure object is named; nil is Name of
-	// the MachinePool's. It is the same for the same instance, whoever asks.
+	// NameOf returns the name of the infrastructure machine of an instance, by the name of the pool's infrastructure object; nil is Name with
+	// the name of the MachinePool. It is the same for the same instance in every process.
 	NameOf func(poolName string, i pool.Instance) string
-	// Labels are what objects of a cluster and a pool carry beside the labels of the contract; nil is nothing.
+	// Labels returns the labels of objects of a cluster and a pool beside those of the contract; nil is none.
 	Labels func(cluster, poolName string) map[string]string
-	// HoldsPool says that a pool's infrastructure object can't be deleted before its machines where somebody deletes it in the
-	// foreground.
+	// HoldsPool is true if the infrastructure object of a pool is not deleted before its machines when a user deletes it in the foreground.
 	HoldsPool bool
 	// ReusesID reports whether the cloud gives a provider ID to another instance when the group is deleted and created again; nil is
 	// never.
 	ReusesID func(providerID string) bool
-	// ProviderID is the one that an object's specification says.
+	// ProviderID returns the provider ID in the specification of an object.
 	ProviderID func(o client.Object) string
-	// FillSpec and FillStatus write what is known about an instance into an object. They leave alone what they know nothing of,
-	// and change nothing when nothing is new.
+	// FillSpec and FillStatus set what is known about an instance in an object. They leave other fields, and change nothing if nothing is new.
 	FillSpec   func(o client.Object, seen Seen)
 	FillStatus func(o client.Object, seen Seen)
 }
 
-// is says whether a reference is to one of the kind.
+// is reports whether a reference is to an object of the kind.
 func (k Kind) is(ref clusterv1.ContractVersionedObjectReference) bool {
 	return ref.Kind == k.Name && ref.APIGroup == k.GroupVersion.Group
 }
@@ -57,7 +54,7 @@ type Seen struct {
 	// Pool is the infrastructure object of the pool, Wanted the template that it asks for.
 	Pool   client.Object
 	Wanted pool.Template
-	// NodesUnknown says that the workload cluster could not be asked: a missing Node then means nothing.
+	// NodesUnknown is true if the workload cluster could not be reached: a missing Node then means nothing.
 	NodesUnknown bool
 	Now          time.Time
 }
@@ -65,14 +62,14 @@ type Seen struct {
 const (
 	// nameLimit is what a label's value may hold: names of Machines become values of labels.
 	nameLimit = validation.LabelValueMaxLength
-	// hashed is how many letters of a hash stand for what does not fit into a name.
+	// hashed is how many letters of a hash replace what does not fit into a name.
 	hashed = 10
 	// idLimit bounds the part of a name that an instance's ID takes.
 	idLimit = 32
 )
 
-// Name is the name of the infrastructure machine, and of the Machine, that stand for an instance of a pool: the same for the
-// same instance, whoever asks. What is too long, or holds letters that a name may not have, is replaced by a hash of it.
+// Name returns the name of the infrastructure machine, and of the Machine, of an instance of a pool: the same for the same instance in every
+// process. An ID that is too long, or is no valid label, is replaced by a hash of it.
 func Name(poolName, instanceID string) string {
 	id := instanceID
 	if len(id) > idLimit || len(validation.IsDNS1123Label(id)) > 0 {
@@ -81,7 +78,7 @@ func Name(poolName, instanceID string) string {
 	return fit(poolName, nameLimit-len(id)-1) + "-" + id
 }
 
-// Normalize is a name as it is, or where it is too long its beginning with a hash of it.
+// Normalize returns a name as it is, or if it is too long its beginning with a hash of it.
 func Normalize(name string) string { return fit(name, nameLimit) }
 
 func fit(name string, limit int) string {

@@ -14,17 +14,17 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// Nodes are the nodes of a workload cluster, of which some belong to Machines: these are drained by deleting their Machine,
-// the others as ever.
+// Nodes are the nodes of a workload cluster, of which some belong to Machines: these are drained by deleting their Machine, the others
+// directly.
 type Nodes struct {
 	engine.Nodes
 	Doer  *Doer
 	Known Index
-	// Guards are those who let instances go, by provider key, as the decision was told.
+	// Guards are the controllers that release instances, by provider key, as the decision knew them.
 	Guards map[string]pool.Guard
 }
 
-// Start begins a step. The drain of an instance that has a Machine is the deletion of that.
+// Start starts a step. The drain of an instance that has a Machine is the deletion of the Machine.
 func (n Nodes) Start(ctx context.Context, s pool.Step) error {
 	if s.Kind != pool.Drain {
 		return n.Nodes.Start(ctx, s)

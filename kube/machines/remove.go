@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// deleteMachine deletes a Machine of the pool, and says on it why. One that is being deleted, or is to be left alone, is.
+// deleteMachine deletes a Machine of the pool, with the cause in an annotation. It skips one that is being deleted or paused.
 func (d *Doer) deleteMachine(ctx context.Context, m *Machine, cause pool.Cause) error {
 	if m.Deleting || m.Paused {
 		return nil
@@ -36,8 +36,8 @@ func (d *Doer) deleteMachine(ctx context.Context, m *Machine, cause pool.Cause) 
 	return nil
 }
 
-// current says that the cache knows of all Machines of the pool that are being deleted. A Machine's deletion can't be taken
-// back: who does not know of the last one would choose another beside it.
+// current returns an error unless the cache shows all Machines of the pool that are being deleted. A deletion cannot be taken back: without
+// knowing of the last one, another would be selected beside it.
 func (d *Doer) current(ctx context.Context, known map[types.UID]bool) error {
 	if d.Live == nil {
 		return nil

@@ -134,7 +134,7 @@ func TestClaimedBy(t *testing.T) {
 		owned(node("mine", "aws:///i-1", 0), "ns", "MachinePool", "pool"),
 		owned(node("another namespace's", "aws:///i-2", 0), "other", "MachinePool", "pool"),
 		owned(node("a machine's", "aws:///i-3", 0), "ns", "MachineSet", "pool"),
-		node("nobody's", "aws:///i-4", 0),
+		node("unowned", "aws:///i-4", 0),
 	).Build()
 	got, err := ClaimedBy(t.Context(), c, client.ObjectKey{Namespace: "ns", Name: "pool"})
 	if err != nil {
