@@ -137,9 +137,9 @@ func (e *Engine[S]) Traits() pool.Traits { return e.driver.Traits() }
 // Forget drops what is remembered for an owner whose object is gone.
 func (e *Engine[S]) Forget(owner string) { e.memory.forget(owner) }
 
-// Run is one pass. It asks the cloud once, or twice when an older answer was good enough until something is to be
-// changed; it begins at most one step, and never waits.
-func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes) Outcome {
+// Run is one pass. It asks the cloud once, or twice if an older answer was good enough until something is to be changed; it starts at most
+// one step, and never waits. Nil Lookups store nothing.
+func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Outcome {
 	m := e.memory.of(f.Target.Owner.ID, f.Generation, f.ContentGeneration, f.Edited)
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, RequeueAfter: wait, Refused: m.refusals(), RateLimited: m.sparing(f.Now, err)}
@@ -151,7 +151,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes) Outcome {
 	}
 	e.confirm(ctx, f, n, m, &out)
 	absent := m.confirmAbsence(&out, f.Now)
-	e.start(ctx, f, n, m, &out)
+	e.start(ctx, f, edge{n, l}, m, &out)
 	m.queue.ended(f.Now, m.place(out.Plan.Step, f.Now) > 0, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
 	if out.RequeueAfter = m.next(f.Now, out, e.steadyOf(f.Desired)); absent > 0 {
@@ -265,64 +265,6 @@ func removesUnknown(s *pool.Step) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.Targets, func(t pool.InstanceRef) bool { return t.Node == "" && cloud.ProviderKey(t.ProviderID) != "" })
-}
-
-// start runs the planned step: Drain and Undrain through Nodes, all others through the driver.
-func (e *Engine[S]) start(ctx context.Context, f Input[S], n Nodes, m *record, out *Outcome) {
-	s := out.Plan.Step
-	if s == nil {
-		m.forgive(f.Now)
-		if out.Plan.Quiescent {
-			m.attempts = nil // what waits for its effect is wanted, and a pool that wants something is not settled
-		}
-		return
-	}
-	*s = m.withoutResting(*s, f.Now)
-	m.presence.begins(s.Kind)
-	var err error
-	if onNodes(s.Kind) {
-		err = n.Start(ctx, *s)
-	} else {
-		err = e.driver.Start(m.queue.in(ctx, priorityOf(*s, f.Desired, out.Observed), f.Now), f.Target, *s)
-	}
-	if err != nil {
-		out.Failed = failedTargets(err)
-		if out.NewError = news(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
-			out.NewError = nil // the next pass reads the Node again
-		}
-		m.refused(*s, f.Now, err)
-		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
-		f.Desired.StepsInBackoff = m.avoid(time.Time{})
-		out.Plan.Waiting = e.decide(f, out.Observed, m, time.Time{}).Waiting
-		return
-	}
-	out.Started = true
-	m.began(s.Kind)
-	if out.Repeated = m.begun(*s, out.Observed, e.driver.Traits(), f.Now); out.Repeated {
-		out.Plan.Waiting = e.decide(f, out.Observed, m, time.Time{}).Waiting
-	}
-}
-
-// failedTargets are the targets that an error names, or nil when it concerns the whole step.
-func failedTargets(err error) map[string]bool {
-	var partial *PartialError
-	if errors.As(err, &partial) {
-		return partial.Failed
-	}
-	return nil
-}
-
-// conflicts reports whether an error consists of conflicts alone.
-func conflicts(err error) bool {
-	var partial *PartialError
-	if errors.As(err, &partial) {
-		err = partial.Err
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !conflicts(e) })
-	}
-	var conflict *ConflictError
-	return errors.As(err, &conflict)
 }
 
 // complete reports whether an observation holds everything that exists, although the error is that the spec can't be satisfied. A pool that

@@ -92,12 +92,25 @@ func (c *cluster) Start(_ context.Context, s pool.Step) error {
 	return c.refuses
 }
 
+// lookups is the object of a pool: what was stored on it, and how many steps the driver had started by then.
+type lookups struct {
+	driver  *driver
+	stored  []string
+	failing error
+}
+
+func (l *lookups) Store(_ context.Context, resolved map[string]string) error {
+	l.stored = append(l.stored, fmt.Sprint(resolved, " after ", len(l.driver.starts)))
+	return l.failing
+}
+
 // scene is one pool with everything around it, and its time.
 type scene struct {
 	t       *testing.T
 	engine  *engine.Engine[int]
 	driver  *driver
 	cluster *cluster
+	lookups *lookups
 	facts   engine.Input[int]
 }
 
@@ -113,6 +126,7 @@ func rest(t *testing.T) *scene {
 		s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: id, ProviderID: "aws:///z/" + id, State: pool.Running, Template: v})
 		s.cluster.nodes["aws://"+id] = pool.Node{Name: "node-" + id, Ready: true}
 	}
+	s.lookups = &lookups{driver: s.driver}
 	s.engine = engine.New[int](s.driver, engine.Options{})
 	s.facts = engine.Input[int]{
 		Target: cloud.Target[int]{Owner: cloud.Owner{ID: "owner"}}, Desired: pool.Desired{Replicas: 2, Max: 10, MaxField: "spec.maxSize"},
@@ -123,7 +137,7 @@ func rest(t *testing.T) *scene {
 
 func (s *scene) pass() engine.Outcome {
 	s.t.Helper()
-	out := s.engine.Run(s.t.Context(), s.facts, s.cluster)
+	out := s.engine.Run(s.t.Context(), s.facts, s.cluster, s.lookups)
 	if out.RequeueAfter <= 0 {
 		s.t.Fatalf("want to be told when to look again, got %v", out.RequeueAfter)
 	}
@@ -561,7 +575,7 @@ func TestOwnersAtTheSameTime(t *testing.T) {
 		wg.Go(func() {
 			f := engine.Input[int]{Target: cloud.Target[int]{Owner: cloud.Owner{ID: fmt.Sprint(k)}}, Desired: pool.Desired{Replicas: 1, Max: 1}, Now: epoch}
 			for range 100 {
-				f.Now = f.Now.Add(e.Run(t.Context(), f, &cluster{}).RequeueAfter)
+				f.Now = f.Now.Add(e.Run(t.Context(), f, &cluster{}, nil).RequeueAfter)
 			}
 			e.Forget(f.Target.Owner.ID)
 		})
@@ -638,5 +652,37 @@ func TestCondemnedReachTheDecision(t *testing.T) {
 	}
 	if s.driver.observed.Instances[1].DeletionRequested != nil {
 		t.Errorf("want the driver's observation unchanged")
+	}
+}
+
+// TestLookupsAreStored holds that what an observation resolved is stored before a step of the driver starts, which does not start otherwise.
+func TestLookupsAreStored(t *testing.T) {
+	resized := func(s *scene) { s.facts.Desired.Replicas = 3 }
+	for name, c := range map[string]struct {
+		why      string
+		change   func(*scene)
+		resolved map[string]string
+		failing  error
+		stored   string
+		started  bool
+	}{
+		"resolved":      {"the step may rest on it", resized, map[string]string{"image": "ami-1"}, nil, "[map[image:ami-1] after 0]", true},
+		"not stored":    {"the next pass could resolve another image", resized, map[string]string{"image": "ami-1"}, errors.New("conflict"), "[map[image:ami-1] after 0]", false},
+		"none":          {"there is nothing to store", resized, nil, nil, "[]", true},
+		"no step":       {"the object is written at the end of the pass", func(*scene) {}, map[string]string{"image": "ami-1"}, nil, "[]", false},
+		"step on nodes": {"a drain does not rest on it", func(s *scene) { s.facts.Desired.Replicas = 1 }, map[string]string{"image": "ami-1"}, nil, "[]", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := rest(t)
+			s.driver.observed.ResolvedLookups, s.lookups.failing = c.resolved, c.failing
+			c.change(s)
+			out := s.pass()
+			if got := fmt.Sprint(s.lookups.stored); got != c.stored || out.Started != c.started {
+				t.Errorf("%s: want %s stored and the step started %t, got %s and %t", c.why, c.stored, c.started, got, out.Started)
+			}
+			if c.failing != nil && (len(s.driver.starts) > 0 || !errors.Is(out.NewError, c.failing)) {
+				t.Errorf("%s: want the error and no step, got %v and %q", c.why, out.NewError, s.driver.began())
+			}
+		})
 	}
 }

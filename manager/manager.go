@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/providers/all"
@@ -153,7 +153,7 @@ func (m *Manager) addIndexes(ctx context.Context, o Options) error {
 	if err := nodes.AddIndexes(ctx, m.GetFieldIndexer()); err != nil {
 		return err
 	}
-	return infrapool.AddIndexes(ctx, m.GetFieldIndexer())
+	return watch.AddIndexes(ctx, m.GetFieldIndexer())
 }
 
 func (m *Manager) addClusterCache(ctx context.Context, o Options) error {

@@ -16,7 +16,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/all"
@@ -152,7 +152,7 @@ func (o Options) complete() (Options, error) {
 		}
 	}
 	setDefault(&o.SyncPeriod, DefaultSyncPeriod)
-	setDefault(&o.IdentityNamespace, infrapool.DefaultIdentityNamespace)
+	setDefault(&o.IdentityNamespace, identity.DefaultNamespace)
 	setDefault(&o.Concurrency.MachinePool, DefaultConcurrency)
 	setDefault(&o.Concurrency.ClusterCache, DefaultClusterCacheConcurrency)
 	setDefault(&o.ClusterCacheQPS, DefaultClusterCacheQPS)

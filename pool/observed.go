@@ -85,8 +85,8 @@ type Observed struct {
 	Reused bool
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
-	// ResolvedLookups are look-ups made during this observation (an image by its name) that are stored on the object, so that later
-	// publications roll nothing by themselves.
+	// ResolvedLookups are look-ups made during this observation (an image by its name). The engine has them stored on the object before a
+	// step starts that may rest on them, so that later publications roll nothing by themselves.
 	ResolvedLookups map[string]string
 	// Capacity is what each machine of Wanted offers; nil where that is not known.
 	Capacity *NodeCapacity

@@ -20,7 +20,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	kubewebhook "github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/manager/tracing"
@@ -84,7 +84,7 @@ func (f *flags) addWork(set *pflag.FlagSet) {
 	set.StringVar(&f.o.WatchFilter, "watch-filter", "", fmt.Sprintf(
 		"Value of the label %s that objects must have. Without it all objects are taken.", clusterv1.WatchLabel))
 	set.StringVar(&f.o.IdentityNamespace, "identity-namespace", "", fmt.Sprintf(
-		"Namespace of the secrets of identities that lie in no namespace themselves. Without it the pod's own (%s), else %s.", podNamespace, infrapool.DefaultIdentityNamespace))
+		"Namespace of the secrets of identities that lie in no namespace themselves. Without it the pod's own (%s), else %s.", podNamespace, identity.DefaultNamespace))
 	set.StringSliceVar(&f.syncLabels, "additional-sync-machine-labels", nil,
 		"Regular expressions of labels in a MachinePool's template that its Nodes get too, beside those of "+clusterv1.NodeRoleLabelPrefix+", "+
 			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+". For pools with Machines set it on the core controller as well.")

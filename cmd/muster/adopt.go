@@ -14,7 +14,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -33,7 +34,7 @@ func adoptCommand() *cobra.Command {
 		Short: "Take over a pool's group that another provider made, without replacing a machine",
 		Long: `Take over the group of a machine pool that another provider made. The plan of the adoption is printed first: the cloud objects that get
 the pool's owner tags, the fields of the group that are changed in place, and the machines that would be replaced, if there are any. Then the
-annotation ` + infrapool.AdoptAnnotation + ` is set on the MachinePool, and the controller writes the tags. With --dry-run nothing is set.
+annotation ` + pool.AdoptAnnotation + ` is set on the MachinePool, and the controller writes the tags. With --dry-run nothing is set.
 
 If machines would be replaced, the annotation is set only with --allow-replacement.
 
@@ -56,7 +57,7 @@ docs/migrating.md describes the way from another provider, and back.`,
 	f.StringVar(&a.kubeContext, "context", "", "context of the kubeconfig")
 	f.StringVar(&a.world, "dir", "", `folder of a "muster up", in the place of a kubeconfig`)
 	f.StringVar(&a.gates, gatesFlag, "", "feature gates that the controllers run with (default: as the environment has them)")
-	f.StringVar(&a.identities, "identity-namespace", "", "namespace of the secrets that identities name (default: "+infrapool.DefaultIdentityNamespace+")")
+	f.StringVar(&a.identities, "identity-namespace", "", "namespace of the secrets that identities name (default: "+identity.DefaultNamespace+")")
 	return cmd
 }
 
@@ -90,7 +91,7 @@ func (a *adopter) adoption(args []string) (plan.Request, error) {
 	if err != nil {
 		return plan.Request{}, fmt.Errorf("encode --group: %w", err)
 	}
-	a.set = []string{fmt.Sprintf("metadata.annotations[%s]=%s", infrapool.AdoptAnnotation, value)}
+	a.set = []string{fmt.Sprintf("metadata.annotations[%s]=%s", pool.AdoptAnnotation, value)}
 	return a.request([]string{kind + "/" + name})
 }
 
@@ -112,7 +113,7 @@ func (a *adopter) apply(ctx context.Context, c client.Client, plans []plan.Plan)
 	case p.Moves() && !a.replace:
 		return errors.New("machines would be replaced or removed after the adoption: correct the specification, or accept it with --allow-replacement")
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{infrapool.AdoptAnnotation: a.group}}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{pool.AdoptAnnotation: a.group}}})
 	if err != nil {
 		return fmt.Errorf("encode the annotation: %w", err)
 	}
@@ -125,7 +126,7 @@ func (a *adopter) apply(ctx context.Context, c client.Client, plans []plan.Plan)
 		return nil
 	}
 	if _, err := io.WriteString(a.out, fmt.Sprintf("\nSet %s: %s on MachinePool %s/%s. GroupReady of %s %s tells when it is adopted.\n",
-		infrapool.AdoptAnnotation, a.group, p.Namespace, p.Name, p.Infrastructure.Kind, p.Infrastructure.Name)); err != nil {
+		pool.AdoptAnnotation, a.group, p.Namespace, p.Name, p.Infrastructure.Kind, p.Infrastructure.Name)); err != nil {
 		return fmt.Errorf("write the outcome: %w", err)
 	}
 	return nil

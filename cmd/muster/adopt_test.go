@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -47,7 +47,7 @@ func TestAdopt(t *testing.T) {
 			a := c.a
 			a.out, a.output = &out, "text"
 			request, err := a.adoption(c.args)
-			if err != nil || len(request.Set) != 1 || !strings.Contains(request.Set[0], infrapool.AdoptAnnotation) {
+			if err != nil || len(request.Set) != 1 || !strings.Contains(request.Set[0], pool.AdoptAnnotation) {
 				t.Fatalf("%s: want the annotation planned, got %+v, %v", c.why, request.Set, err)
 			}
 			err = a.apply(t.Context(), management, []plan.Plan{c.plan})
@@ -57,7 +57,7 @@ func TestAdopt(t *testing.T) {
 			if err := management.Get(t.Context(), client.ObjectKeyFromObject(mp), mp); err != nil {
 				t.Fatal(err)
 			}
-			if got := mp.Annotations[infrapool.AdoptAnnotation]; got != c.set {
+			if got := mp.Annotations[pool.AdoptAnnotation]; got != c.set {
 				t.Errorf("%s: want the annotation %q, got %q\n%s", c.why, c.set, got, &out)
 			}
 		})

@@ -16,7 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/all"
@@ -88,7 +88,7 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 	f.BoolVar(&p.serverSide, "server-side", false, "plan the files as kubectl apply --server-side would apply them")
 	f.StringVar(&p.applyAs, "field-manager", "kubectl", "field manager of --server-side")
 	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true (default: as the environment has them)")
-	f.StringVar(&p.identities, "identity-namespace", "", "namespace of the secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" name (default: "+infrapool.DefaultIdentityNamespace+", where the manager runs)")
+	f.StringVar(&p.identities, "identity-namespace", "", "namespace of the secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" name (default: "+identity.DefaultNamespace+", where the manager runs)")
 	f.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 2 when machines would be replaced or removed")
 	return cmd
 }

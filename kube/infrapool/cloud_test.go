@@ -35,7 +35,7 @@ type account struct {
 	next   int
 	// versions counts those that were ever made.
 	versions int
-	// rolls says that the cloud replaces instances by itself; rolled is its roll.
+	// rolls is true if the cloud replaces instances by itself; rolled is its rollout.
 	rolls  bool
 	rolled *pool.ProviderRollout
 	now    func() time.Time
@@ -92,7 +92,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		return o, nil
 	}
 	if g.owner != t.Owner.ID {
-		o.OwnershipConflict = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to somebody else"}
+		o.OwnershipConflict = &pool.Cause{Reason: "Foreign", Message: "Auto Scaling group " + name + " belongs to another owner"}
 		o.Unowned = &pool.Unowned{Name: name, Group: "Auto Scaling group " + name, Owner: g.owner}
 		return o, nil
 	}

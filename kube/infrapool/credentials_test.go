@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
 // identityDefinitions are the kinds of identities, as the ecosystem's provider labels them.
@@ -41,14 +42,14 @@ func parsed(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-func identity(t *testing.T, kind, name, spec string) *unstructured.Unstructured {
+func identityObject(t *testing.T, kind, name, spec string) *unstructured.Unstructured {
 	t.Helper()
 	return parsed(t, fmt.Sprintf("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: %s, metadata: {name: %s}, spec: %s}", kind, name, spec))
 }
 
 // keys is a secret of a static identity.
 func keys(data map[string]string) *corev1.Secret {
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: infrapool.DefaultIdentityNamespace, Name: "keys"}, Data: map[string][]byte{}}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: identity.DefaultNamespace, Name: "keys"}, Data: map[string][]byte{}}
 	for key, value := range data {
 		s.Data[key] = []byte(value)
 	}
@@ -73,29 +74,29 @@ func tenant(place *unstructured.Unstructured, others ...client.Object) []client.
 	return append(all, others...)
 }
 
-// TestIdentity holds who asks the cloud, and that nobody does where the way to the credentials ends.
+// TestIdentity holds which identity is used, and that none is if the chain leads to no credentials.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	const all = "allowedNamespaces: {}"
 	role := func(name, more string) *unstructured.Unstructured {
-		return identity(t, "AWSClusterRoleIdentity", name, "{roleARN: 'arn:aws:iam::1:role/"+name+"', "+all+more+"}")
+		return identityObject(t, "AWSClusterRoleIdentity", name, "{roleARN: 'arn:aws:iam::1:role/"+name+"', "+all+more+"}")
 	}
-	static := identity(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, "+all+"}")
+	static := identityObject(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, "+all+"}")
 	for _, c := range []struct {
 		name, reason string
 		place        *unstructured.Unstructured
 		others       []client.Object
 		// asks is who asks: the identity's name, the ID of its keys, and its roles in the order of their assumption.
 		asks string
-		// held are the reason for which nobody does, and words of the message.
+		// held is the reason for which none is used, words are parts of the message.
 		held  string
 		words []string
 	}{
-		{name: "none named", reason: "the controller's own credentials are for clusters that name nobody", place: place(), asks: "controller"},
+		{name: "none named", reason: "the controller's own credentials are for clusters without a reference", place: place(), asks: "controller"},
 		{name: "controller", reason: "who is allowed may use the controller's own", place: named("AWSClusterControllerIdentity", "default"),
-			others: []client.Object{identity(t, "AWSClusterControllerIdentity", "default", "{"+all+"}")}, asks: "controller"},
+			others: []client.Object{identityObject(t, "AWSClusterControllerIdentity", "default", "{"+all+"}")}, asks: "controller"},
 		{name: "controller by another name", reason: "the kind has one object", place: named("AWSClusterControllerIdentity", "other"),
-			others: []client.Object{identity(t, "AWSClusterControllerIdentity", "other", "{"+all+"}")},
+			others: []client.Object{identityObject(t, "AWSClusterControllerIdentity", "other", "{"+all+"}")},
 			held:   "IdentityInvalid", words: []string{"AWSCluster default/place: spec.identityRef.name", "default"}},
 		{name: "static", reason: "keys come from the controller's namespace, without the line's end that an editor adds",
 			place: named("AWSClusterStaticIdentity", "s"), others: []client.Object{static, goodKeys()}, asks: "AWSClusterStaticIdentity/s AKIATENANT"},
@@ -103,23 +104,23 @@ func TestIdentity(t *testing.T) {
 			others: []client.Object{role("r", "")}, asks: "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
 		{name: "role by the controller", reason: "the source may be said", place: named("AWSClusterRoleIdentity", "r"),
 			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}"),
-				identity(t, "AWSClusterControllerIdentity", "default", "{"+all+"}")}, asks: "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
+				identityObject(t, "AWSClusterControllerIdentity", "default", "{"+all+"}")}, asks: "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
 		{name: "chain", reason: "roles are assumed from the keys on", place: named("AWSClusterRoleIdentity", "r"),
 			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: q}"),
 				role("q", ", sourceIdentityRef: {kind: AWSClusterStaticIdentity, name: s}"), static, goodKeys()},
 			asks: "AWSClusterRoleIdentity/r AKIATENANT arn:aws:iam::1:role/q arn:aws:iam::1:role/r"},
 		{name: "selected by labels", reason: "the namespace's labels count", place: named("AWSClusterRoleIdentity", "r"),
-			others: []client.Object{identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: a}}}}")},
+			others: []client.Object{identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: a}}}}")},
 			asks:   "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
 		{name: "not selected", reason: "other labels don't", place: named("AWSClusterRoleIdentity", "r"),
-			others: []client.Object{identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: b}}}}")},
+			others: []client.Object{identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: b}}}}")},
 			held:   "IdentityNotAllowed", words: []string{"AWSClusterRoleIdentity/r: spec.allowedNamespaces", "namespace default"}},
-		{name: "not allowed", reason: "without a word nobody may", place: named("AWSClusterStaticIdentity", "s"),
-			others: []client.Object{identity(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys}"), goodKeys()},
+		{name: "not allowed", reason: "without the field no namespace may", place: named("AWSClusterStaticIdentity", "s"),
+			others: []client.Object{identityObject(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys}"), goodKeys()},
 			held:   "IdentityNotAllowed", words: []string{"AWSClusterStaticIdentity/s: spec.allowedNamespaces"}},
 		{name: "source not allowed", reason: "every identity on the way is asked", place: named("AWSClusterRoleIdentity", "r"),
 			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}"),
-				identity(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {list: [other]}}")},
+				identityObject(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {list: [other]}}")},
 			held: "IdentityNotAllowed", words: []string{"AWSClusterControllerIdentity/default: spec.allowedNamespaces"}},
 		{name: "missing", reason: "a reference to nothing is no reference to the controller", place: named("AWSClusterStaticIdentity", "s"),
 			held: "IdentityMissing", words: []string{"AWSCluster default/place: spec.identityRef", "AWSClusterStaticIdentity s does not exist"}},
@@ -134,12 +135,12 @@ func TestIdentity(t *testing.T) {
 		{name: "loop", reason: "a way without an end has no credentials", place: named("AWSClusterRoleIdentity", "r"),
 			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: q}"), role("q", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: r}")},
 			held:   "IdentityInvalid", words: []string{"AWSClusterRoleIdentity/q: spec.sourceIdentityRef", "r -> AWSClusterRoleIdentity/q -> AWSClusterRoleIdentity/r"}},
-		{name: "unknown kind", reason: "a kind that nobody knows", place: named("AWSClusterMagicIdentity", "m"),
+		{name: "unknown kind", reason: "an unknown kind", place: named("AWSClusterMagicIdentity", "m"),
 			held: "IdentityInvalid", words: []string{"spec.identityRef.kind", "AWSClusterMagicIdentity"}},
-		{name: "no role", reason: "what is no ARN is assumed by nobody", place: named("AWSClusterRoleIdentity", "r"),
-			others: []client.Object{identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: admin, "+all+"}")},
+		{name: "no role", reason: "a role is named by an ARN", place: named("AWSClusterRoleIdentity", "r"),
+			others: []client.Object{identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: admin, "+all+"}")},
 			held:   "IdentityInvalid", words: []string{"AWSClusterRoleIdentity/r: spec.roleARN"}},
-		{name: "malformed reference", reason: "a field of another type names nobody, and the controller is no substitute",
+		{name: "malformed reference", reason: "a field of another type is no reference, and the controller is no substitute",
 			place: func() *unstructured.Unstructured {
 				p := place()
 				p.Object["spec"].(map[string]any)["identityRef"] = "admin"
@@ -194,7 +195,7 @@ func asker(i *awsv1.IdentityView) string {
 func TestRotatedSecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tenant(named("AWSClusterStaticIdentity", "s"),
-		identity(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, allowedNamespaces: {list: [default]}}"), goodKeys())...)
+		identityObject(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, allowedNamespaces: {list: [default]}}"), goodKeys())...)
 	var seen []string
 	w.account.before = func(_ string, t target) {
 		_, secret, _ := t.Spec.Cluster.Identity.Keys.Reveal()
@@ -208,12 +209,12 @@ func TestRotatedSecret(t *testing.T) {
 	}
 }
 
-// A pool that goes when its cluster's infrastructure is gone is deleted by whom it was made by, and by nobody else.
+// A pool that is deleted after its infrastructure cluster is deleted with the identity that created it, and no other.
 func TestIdentityIsRemembered(t *testing.T) {
 	t.Parallel()
-	role := identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}")
+	role := identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}")
 	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"), role)...)
-	if got := w.get().Annotations[infrapool.ResolvedAnnotation]; !strings.Contains(got, `"identity":"AWSClusterRoleIdentity/r"`) {
+	if got := w.get().Annotations[stored.Annotation]; !strings.Contains(got, `"identity":"AWSClusterRoleIdentity/r"`) {
 		t.Fatalf("want the identity remembered, got %s", got)
 	}
 	var asked []string
@@ -223,12 +224,12 @@ func TestIdentityIsRemembered(t *testing.T) {
 	w.remove(w.get())
 	w.passes(3)
 	if len(asked) > 0 || w.gone() {
-		t.Errorf("want nobody to ask while the identity is missing, got %q\n%s", asked, w.say())
+		t.Errorf("want no call while the identity is missing, got %q\n%s", asked, w.say())
 	}
 	if said := w.say(); !strings.Contains(said, "IdentityMissing") {
 		t.Errorf("want it said what is missing, got\n%s", said)
 	}
-	again := identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}")
+	again := identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}")
 	if err := w.management.Create(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
@@ -250,10 +251,10 @@ func TestIdentityIsRemembered(t *testing.T) {
 	}
 }
 
-// A plan asks as the controller would, or says why nobody may.
+// A plan uses the identity that the controller would, or reports why there is none.
 func TestPlanAsksByIdentity(t *testing.T) {
 	t.Parallel()
-	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"), identity(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}"))...)
+	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"), identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}"))...)
 	asked := ""
 	w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
 	look, err := w.planner(nil).Look(t.Context(), nil, key, 0)
@@ -262,8 +263,8 @@ func TestPlanAsksByIdentity(t *testing.T) {
 	}
 	asked = ""
 	look, err = w.planner(nil).Look(t.Context(), []client.Object{named("AWSClusterRoleIdentity", "other")}, key, 0)
-	if err != nil || look.Seen || asked != "" || look.NotObserved == nil || look.NotObserved.Reason != infrapool.ReasonIdentityMissing {
-		t.Errorf("want nobody to ask and the reason said, got %q, %+v, %v", asked, look.NotObserved, err)
+	if err != nil || look.Seen || asked != "" || look.NotObserved == nil || look.NotObserved.Reason != identity.ReasonMissing {
+		t.Errorf("want no call and the reason reported, got %q, %+v, %v", asked, look.NotObserved, err)
 	}
 }
 
@@ -289,20 +290,20 @@ func TestCountsWithoutAnIdentity(t *testing.T) {
 	if got := w.shown(); got != "unknown" || len(w.account.calls) > 0 {
 		t.Errorf("no identity from the start: want no count, got %s", got)
 	}
-	w.make(identity(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {}}"))
+	w.make(identityObject(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {}}"))
 	w.settled()
 	w.join()
 	w.settle()
 	if got := w.shown(); got != "2" {
 		t.Errorf("want 2 machines counted, got %s", got)
 	}
-	w.remove(identity(t, "AWSClusterControllerIdentity", "default", "{}"))
+	w.remove(identityObject(t, "AWSClusterControllerIdentity", "default", "{}"))
 	w.passes(3)
 	if got := w.shown(); got != "2" || w.condition("Ready").Reason != "IdentityMissing" {
 		t.Errorf("an identity that was deleted: want the last count, got %s, %+v", got, w.condition("Ready"))
 	}
 	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(0)) })
-	w.make(identity(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {}}"))
+	w.make(identityObject(t, "AWSClusterControllerIdentity", "default", "{allowedNamespaces: {}}"))
 	for range 20 {
 		w.passes(1)
 		w.join()

@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,116 +9,73 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
-	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/kube/infrapool/bootstrap"
+	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
+	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
-// facts are the engine's facts, and what the reconciler needs beside them.
+// facts is the scope translated into terms of the domain. Nothing of it changes once it is gathered.
 type facts[S any] struct {
-	engine.Input[S]
-	// keep is what must stay on the object, drop the keys of what it remembers in vain.
+	// input is what the engine receives, without what the Machines and the tokens of the pool add.
+	input engine.Input[S]
+	// keep and drop are the values to store on the object and to drop from it.
 	keep map[string]string
 	drop []string
-	// notObservable says why the cloud is not asked: the specification can't be followed at all, or nobody may ask.
+	// notObservable is why the cloud is not asked: the specification is invalid, or there is no identity to ask with.
 	notObservable *pool.Cause
-	// tokensEnd is when the first of the bootstrap tokens runs out that machines join with; zero when none does, or nobody knows.
-	tokensEnd time.Time
-	// groupNameAsked is what GroupNameAnnotation says.
-	groupNameAsked string
-	// failed is what went wrong without keeping the pass from anything else.
-	failed error
+	// groupName is the name of the pool's group.
+	groupName ownership.GroupName
 }
 
-// facts translate the scope into the domain's words.
-func (r *Reconciler[O, S]) facts(ctx context.Context, s *scope[O]) (*facts[S], error) {
-	f := &facts[S]{}
-	remembered, err := resolved(s.object)
-	var t Translation[S]
-	in := Inputs{InfraCluster: s.infraCluster, Resolved: remembered, MachinePool: s.pool, Cluster: s.clusterName()}
+// translation is what the adapter of the kind makes of an object.
+type translation[S any] struct {
+	Translation[S]
+	// values are those stored on the object.
+	values        map[string]string
+	notObservable *pool.Cause
+}
+
+// translate has the adapter translate the object, and finds the identity for it.
+func (r *Reconciler[O, S]) translate(ctx context.Context, s scope[O]) (translation[S], error) {
+	values, err := stored.Values(s.object)
+	t := translation[S]{values: values}
 	if err == nil {
-		t, err = r.adapter.Translate(s.object, in)
+		in := Inputs{InfraCluster: s.infraCluster, Resolved: values, MachinePool: s.machinePool, Cluster: s.clusterName()}
+		t.Translation, err = r.adapter.Translate(s.object, in)
 	}
 	if err != nil {
-		f.notObservable = untranslated(err)
-	} else if f.notObservable, err = r.identify(ctx, s, in, &t); err != nil {
-		return nil, err
+		t.notObservable = untranslated(err)
+		return t, nil
 	}
-	f.keep = maps.Clone(t.Keep)
-	f.Now = r.Now()
-	f.Desired = pool.Desired{
-		Replicas:                  replicas(s.pool),
-		ReplicasManagedExternally: sizedElsewhere(s.pool),
-		Min:                       t.Min,
-		Max:                       t.Max,
-		MinField:                  t.MinField,
-		MaxField:                  t.MaxField,
-		Deleting:                  s.deleting(),
-		CreateBlocked:             s.heldBecause(f.notObservable, t.CreateBlocked),
-		NoPrerequisites:           t.NoPrerequisites,
-		DrainTimeout:              drainTimeout(s.pool),
-		NoDrain:                   r.noDrain(ctx, s),
-		DeletePolicy:              t.DeletePolicy,
-		Strategy:                  t.Strategy,
-		Rollback:                  t.Rollback,
-		TemplateHistoryLimit:      t.KeepTemplates,
-		SkipModel:                 r.SkipModelReconciliation,
-		MinReady:                  minReady(s.pool),
+	if r.kind.Identify == nil {
+		return t, nil
 	}
-	f.steer(s.settings, remembered, t.RollDisabled)
-	mark, history := s.configuration(remembered)
-	f.keep = merged(s.tokensToRemember(remembered), merged(history, f.keep))
-	r.aim(s, f, t, remembered, mark)
-	if err := r.nameGroup(ctx, s, f, remembered); err != nil {
-		return nil, err
+	from := r.identities.For(s.object.GetNamespace())
+	keep, err := r.kind.Identify(ctx, identity.Referrer{InfraCluster: s.infraCluster, Stored: values}, from, t.Spec)
+	r.identities.Use(client.ObjectKeyFromObject(s.object), from)
+	t.Keep = stored.Merged(keep, t.Keep)
+	var none *identity.Error
+	if errors.As(err, &none) {
+		t.notObservable = &none.Cause
+		return t, nil
 	}
-	if f.Marked, err = r.marked(ctx, s); err != nil {
-		return nil, err
-	}
-	if f.Generation, err = generation(f.Input, f.Target.Bootstrap.Hash()); err != nil {
-		return nil, err
-	}
-	f.ContentGeneration, err = generation(f.Input, "")
-	f.Edited = f.Desired.Deleting || !f.Desired.ReplicasManagedExternally && int(ptr.Deref(s.object.GetCommonStatus().DesiredReplicas, -1)) != f.Desired.Replicas
-	return f, err
+	return t, err
 }
 
-// aim fills in what the driver needs to know about the pool.
-func (r *Reconciler[O, S]) aim(s *scope[O], f *facts[S], t Translation[S], remembered map[string]string, mark string) {
-	f.Target = cloud.Target[S]{
-		Owner:      ownerOf(s.object, s.clusterName()),
-		GroupID:    s.object.GetProviderID(),
-		Bootstrap:  s.bootstrap.Marked(mark),
-		Remembered: f.remembered(remembered),
-		Operations: t.Operations,
-		Spec:       t.Spec,
-	}
-	f.Desired.Seed = f.Target.Owner.ID
-	if s.pool != nil {
-		f.Target.KubernetesVersion = s.pool.Spec.Template.Spec.Version
-		f.Target.FailureDomains = s.pool.Spec.FailureDomains
-	}
-}
-
-// heldBecause returns why nothing may be created: what the scope lacks, or else why the cloud is not asked, or else what the translation says.
-func (s *scope[O]) heldBecause(unasked, translated *pool.Cause) *pool.Cause {
-	switch {
-	// An object that goes waits for nothing but this: what else is missing no longer counts.
-	case unasked != nil && (s.held == nil || s.deleting()):
-		return unasked
-	case s.held != nil:
-		return s.held
-	}
-	return translated
-}
-
-// untranslated is why the specification can't be followed: it means nothing, or what it leads to is still to come.
+// untranslated returns why a translation failed: the specification is invalid, or something that it references does not exist yet.
 func untranslated(err error) *pool.Cause {
 	var notYet *NotYet
 	if errors.As(err, &notYet) {
@@ -126,28 +84,103 @@ func untranslated(err error) *pool.Cause {
 	return &pool.Cause{Reason: reasonNotTranslated, Message: err.Error()}
 }
 
-// remembered is what the object remembers from now on. A driver gives back what it is handed, so that it is not to be handed
-// what has been dropped or is known better by now.
-func (f *facts[S]) remembered(before map[string]string) map[string]string {
-	after := maps.Clone(before)
-	for _, key := range f.drop {
-		delete(after, key)
+// facts translates the scope.
+func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], error) {
+	t, err := r.translate(ctx, s)
+	if err != nil {
+		return facts[S]{}, err
 	}
-	if len(f.keep) == 0 {
-		return after
+	now := r.Now()
+	desired := desiredOf(s, t)
+	desired.NoDrain, desired.SkipModel = r.workloads.NoDrain(ctx, s.workload()), r.SkipModelReconciliation
+	var restarts map[string]string
+	f := facts[S]{notObservable: t.notObservable}
+	desired.Restart, restarts, f.drop = settings.Restarting(s.settings.Restarts, t.values, now)
+	disableRollout(&desired, t.RollDisabled)
+	mark, history := bootstrap.Configuration(s.bootstrap, s.settings.BootstrapRolls, t.values)
+	f.keep = stored.Merged(history, stored.Merged(restarts, maps.Clone(t.Keep)))
+	if !s.deleting() {
+		f.keep = stored.Merged(bootstrap.Tokens(s.bootstrap.Bootstrap, t.values), f.keep)
 	}
-	return merged(f.keep, after)
+	target := targetOf(s, t, mark)
+	desired.Seed = target.Owner.ID
+	desired.Adopt, target.Adopt = adoption(s, t.values)
+	target.Owner.GroupName = cmp.Or(desired.Adopt.Name, target.Owner.GroupName, t.values[pool.AdoptedKey])
+	target.Remembered = stored.After(t.values, f.keep, f.drop)
+	if f.groupName, err = r.nameGroup(ctx, s, target, t); err != nil {
+		return f, err
+	}
+	target.Owner.GroupName = f.groupName.Name
+	f.keep, f.drop = stored.Merged(f.groupName.Keep, f.keep), append(f.drop, f.groupName.Drop...)
+	target.Remembered = stored.After(t.values, f.keep, f.drop)
+	marked, err := r.workloads.Marked(ctx, s.workload(), s.object.GetProviderIDList())
+	if err != nil {
+		return f, err
+	}
+	f.input = engine.Input[S]{Target: target, Desired: desired, Marked: marked, Now: now, Edited: edited(s, desired)}
+	if f.input.Generation, err = generation(desired, target, target.Bootstrap.Hash()); err != nil {
+		return f, err
+	}
+	f.input.ContentGeneration, err = generation(desired, target, "")
+	return f, err
 }
 
-// steer applies the annotations that control rollouts. If the object disables rollouts, machines are replaced by a requested restart, and
-// those alone.
-func (f *facts[S]) steer(asked settings, remembered map[string]string, disabled *pool.Cause) {
-	d := &f.Desired
-	d.JoinDeadline, d.ProgressDeadline, d.RemediationHint = asked.join, asked.progress, asked.healHint
-	var keep map[string]string
-	d.Restart, keep, f.drop = restarting(asked.restarts, remembered, f.Now)
-	f.keep = merged(keep, f.keep)
-	d.RolloutPaused, d.Remediation = asked.held, asked.healing
+// desiredOf returns what the object asks for, without what the reconciler and the cloud add.
+func desiredOf[O Object, S any](s scope[O], t translation[S]) pool.Desired {
+	return pool.Desired{
+		Replicas:                  replicas(s.machinePool),
+		ReplicasManagedExternally: managedExternally(s.machinePool),
+		Min:                       t.Min,
+		Max:                       t.Max,
+		MinField:                  t.MinField,
+		MaxField:                  t.MaxField,
+		Deleting:                  s.deleting(),
+		CreateBlocked:             createBlocked(s, t.notObservable, t.CreateBlocked),
+		NoPrerequisites:           t.NoPrerequisites,
+		DrainTimeout:              drainTimeout(s.machinePool),
+		DeletePolicy:              t.DeletePolicy,
+		Strategy:                  t.Strategy,
+		Rollback:                  t.Rollback,
+		TemplateHistoryLimit:      t.KeepTemplates,
+		MinReady:                  minReady(s.machinePool),
+		JoinDeadline:              s.settings.JoinDeadline,
+		ProgressDeadline:          s.settings.ProgressDeadline,
+		RolloutPaused:             s.settings.RolloutPaused,
+		Remediation:               s.settings.Remediation,
+		RemediationHint:           s.settings.RemediationHint,
+	}
+}
+
+// targetOf returns what the driver needs to know about the pool.
+func targetOf[O Object, S any](s scope[O], t translation[S], mark string) cloud.Target[S] {
+	target := cloud.Target[S]{
+		Owner:      ownership.Of(s.object, s.clusterName()),
+		GroupID:    s.object.GetProviderID(),
+		Bootstrap:  s.bootstrap.Bootstrap.Marked(mark),
+		Operations: t.Operations,
+		Spec:       t.Spec,
+	}
+	if s.machinePool != nil {
+		target.KubernetesVersion = s.machinePool.Spec.Template.Spec.Version
+		target.FailureDomains = s.machinePool.Spec.FailureDomains
+	}
+	return target
+}
+
+// createBlocked returns why nothing may be created: what the scope lacks, else why the cloud is not asked, else what the translation lacks.
+func createBlocked[O Object](s scope[O], notObservable, translated *pool.Cause) *pool.Cause {
+	switch {
+	// A deletion waits for nothing but this: what else is missing no longer counts.
+	case notObservable != nil && (s.createBlocked == nil || s.deleting()):
+		return notObservable
+	case s.createBlocked != nil:
+		return s.createBlocked
+	}
+	return translated
+}
+
+// disableRollout applies a field of the object that disables rollouts: machines are replaced by a requested restart, and those alone.
+func disableRollout(d *pool.Desired, disabled *pool.Cause) {
 	switch {
 	case disabled == nil:
 	case d.Restart == nil && d.RolloutPaused == nil:
@@ -157,23 +190,67 @@ func (f *facts[S]) steer(asked settings, remembered map[string]string, disabled 
 	}
 }
 
-// settings returns what the object's and its MachinePool's annotations ask for.
-func (k Kind[O, S]) settings(s *scope[O], machinesByDefault bool) settings {
-	var machinePool *annotated
-	if s.pool != nil {
-		machinePool = &annotated{"MachinePool", keyRestartPool, s.pool}
-	}
-	machines, on := standsNever, false
-	if kind := k.Machines; kind != nil {
-		machines, on = standsMaybe, k.wantsMachines(s.object, machinesByDefault)
-		if kind.Always {
-			machines = standsAlways
-		}
-	}
-	return settingsOf(annotated{k.Name, keyRestart, s.object}, machinePool, machines, on)
+// edited reports whether the status has another size than the pool asks for, or the pool is being deleted.
+func edited[O Object](s scope[O], d pool.Desired) bool {
+	return d.Deleting || !d.ReplicasManagedExternally && int(ptr.Deref(s.object.GetCommonStatus().DesiredReplicas, -1)) != d.Replicas
 }
 
-// minReady is how long a node must have been Ready to count as available.
+// adoption returns which group of another tool the object, or its MachinePool, asks to adopt, and whether the driver is to adopt it. Once the
+// pool has owned the group, the annotation has no effect and can be removed: the name is stored.
+func adoption[O Object](s scope[O], values map[string]string) (pool.Adoption, bool) {
+	asked, adopted := s.object.GetAnnotations()[pool.AdoptAnnotation], values[pool.AdoptedKey]
+	if asked == "" && s.machinePool != nil {
+		asked = s.machinePool.GetAnnotations()[pool.AdoptAnnotation]
+	}
+	return pool.Adoption{Name: asked, Done: asked != "" && asked == adopted}, asked != "" && asked != adopted && !s.deleting()
+}
+
+// adopted returns what to store of an adoption that this pass has found done.
+func (f facts[S]) adopted(o pool.Observed) map[string]string {
+	asked := f.input.Desired.Adopt
+	if asked.Name == "" || asked.Done || o.Group == nil || f.groupName.Name != asked.Name {
+		return nil
+	}
+	return map[string]string{pool.AdoptedKey: asked.Name}
+}
+
+// nameGroup returns the name of the pool's group. The target has the name that the annotations ask for.
+func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s scope[O], target cloud.Target[S], t translation[S]) (ownership.GroupName, error) {
+	return ownership.NameGroup(ownership.Named{
+		Asked: target.Owner.GroupName, Claimed: r.kind.hasIdentity(s.object), Observed: s.object.GetProviderID() != "" || s.deleting(), Stored: t.values,
+	}, func(name string) (bool, error) {
+		if t.notObservable != nil {
+			return false, nil
+		}
+		target.Owner.GroupName = name
+		seen, err := r.driver.Observe(ctx, target)
+		if err != nil && !isUnsatisfiable(err) {
+			return false, fmt.Errorf("look for the group of %s %s under its former name: %w", r.kind.Name, client.ObjectKeyFromObject(s.object), err)
+		}
+		return seen.Group != nil || slices.ContainsFunc(seen.Versions, func(v pool.Template) bool { return !v.UserManaged }), nil
+	})
+}
+
+// isUnsatisfiable reports whether an observation is complete although the specification cannot be satisfied.
+func isUnsatisfiable(err error) bool {
+	var unmet *cloud.SpecUnsatisfiableError
+	return errors.As(err, &unmet)
+}
+
+// managedExternally reports whether an external autoscaler owns the size of the group.
+func managedExternally(mp *clusterv1.MachinePool) bool {
+	return mp != nil && annotations.ReplicasManagedByExternalAutoscaler(mp)
+}
+
+// replicas returns how many machines the MachinePool asks for; 1 without a value, as its defaulting sets.
+func replicas(mp *clusterv1.MachinePool) int {
+	if mp == nil {
+		return 0
+	}
+	return int(ptr.Deref(mp.Spec.Replicas, 1))
+}
+
+// minReady returns how long a node must have been Ready to count as available.
 func minReady(mp *clusterv1.MachinePool) time.Duration {
 	if mp == nil {
 		return 0
@@ -181,7 +258,7 @@ func minReady(mp *clusterv1.MachinePool) time.Duration {
 	return time.Duration(ptr.Deref(mp.Spec.Template.Spec.MinReadySeconds, 0)) * time.Second
 }
 
-// drainTimeout bounds the drain of one node; zero is no bound, as the API has it.
+// drainTimeout returns the bound on the drain of one node; zero is no bound, as in the API.
 func drainTimeout(mp *clusterv1.MachinePool) time.Duration {
 	if mp == nil {
 		return 0
@@ -189,49 +266,14 @@ func drainTimeout(mp *clusterv1.MachinePool) time.Duration {
 	return time.Duration(ptr.Deref(mp.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds, 0)) * time.Second
 }
 
-// generation is a hash of all that people and other controllers ask of the pool, the hash of the bootstrap data among it. What the reconciler itself writes, and
-// what changes with time, is not in it: it would end every back-off.
-func generation[S any](f engine.Input[S], data string) (string, error) {
-	desired := f.Desired
+// generation returns a hash of all that users and other controllers ask of the pool, with the hash of the bootstrap data. What the
+// reconciler itself writes, and what changes with time, is not in it: it would end every back-off.
+func generation[S any](desired pool.Desired, target cloud.Target[S], data string) (string, error) {
 	desired.NoDrain = nil
-	text, err := json.Marshal([]any{desired, f.Target.Owner, f.Target.KubernetesVersion, f.Target.FailureDomains,
-		data, f.Target.Bootstrap.Mark(), f.Target.Spec})
+	text, err := json.Marshal([]any{desired, target.Owner, target.KubernetesVersion, target.FailureDomains, data, target.Bootstrap.Mark(), target.Spec})
 	if err != nil {
-		return "", fmt.Errorf("encode what is asked of pool %s/%s: %w", f.Target.Owner.Namespace, f.Target.Owner.Name, err)
+		return "", fmt.Errorf("encode what is asked of pool %s/%s: %w", target.Owner.Namespace, target.Owner.Name, err)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
-}
-
-// marked returns the provider keys of the instances whose Node is marked to go before others, by a user or by the
-// cluster-autoscaler. While the workload cluster is out of reach there are none: nothing is removed then anyway.
-func (r *Reconciler[O, S]) marked(ctx context.Context, s *scope[O]) (map[string]bool, error) {
-	remote, away := r.remote(ctx, s)
-	if away != nil {
-		return nil, nil
-	}
-	found, err := nodes.ByProviderKeys(ctx, remote, nodes.Keys(s.object.GetProviderIDList()))
-	if err != nil {
-		return nil, fmt.Errorf("nodes of the pool in the workload cluster: %w", err)
-	}
-	marked := map[string]bool{}
-	for key, node := range found {
-		if nodes.Marked(node) {
-			marked[key] = true
-		}
-	}
-	return marked, nil
-}
-
-// merged is a with what only b has.
-func merged(a, b map[string]string) map[string]string {
-	if len(a) == 0 {
-		return b
-	}
-	out := maps.Clone(b)
-	if out == nil {
-		out = map[string]string{}
-	}
-	maps.Copy(out, a)
-	return out
 }

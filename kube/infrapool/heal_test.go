@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -39,7 +39,7 @@ func (w *world) lasts(d time.Duration) {
 }
 
 func heals(o *awsv1.AWSMachinePool) {
-	o.Annotations = map[string]string{infrapool.HealAnnotation: "10m"}
+	o.Annotations = map[string]string{settings.RemediationAnnotation: "10m"}
 }
 
 // ailing is a pool of five that have joined, of which some nodes have just turned unready.
@@ -92,12 +92,12 @@ func TestUnhealthyIsLeftAlone(t *testing.T) {
 		then    func(w *world)
 		says    string
 	}{
-		"not asked":     {reason: "it is off unless somebody asks", change: func(*awsv1.AWSMachinePool) {}, unready: []string{"i-2"}, says: "nodes of 1 machine to be Ready"},
+		"not asked":     {reason: "it is off by default", change: func(*awsv1.AWSMachinePool) {}, unready: []string{"i-2"}, says: "nodes of 1 machine to be Ready"},
 		"too many":      {reason: "what ails most of a pool is cured by no replacement", change: heals, unready: []string{"i-1", "i-2", "i-3"}, says: "no machine is replaced for its health: 3 of 5 are unhealthy, more than the 2 that may be"},
 		"comes back":    {reason: "a node that is Ready again is well", change: heals, unready: []string{"i-2"}, then: func(w *world) { w.turns("i-2", corev1.ConditionTrue) }},
-		"paused":        {reason: "no machine is replaced then", change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[infrapool.RolloutAnnotation] = "paused" }, unready: []string{"i-2"}},
-		"spared":        {reason: "somebody looks into it", change: heals, unready: []string{"i-2"}, then: func(w *world) { w.spare("i-2") }},
-		"with Machines": {reason: "it is the matter of health checks", change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[infrapool.MachinesAnnotation] = "true" }, unready: []string{"i-2"}, says: "whose health is the matter of a MachineHealthCheck"},
+		"paused":        {reason: "no machine is replaced then", change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[settings.RolloutAnnotation] = "paused" }, unready: []string{"i-2"}},
+		"spared":        {reason: "the user excluded the machine", change: heals, unready: []string{"i-2"}, then: func(w *world) { w.spare("i-2") }},
+		"with Machines": {reason: "it is the matter of health checks", change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[settings.MachinesAnnotation] = "true" }, unready: []string{"i-2"}, says: "whose health is the matter of a MachineHealthCheck"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,18 +12,13 @@ import (
 
 // The verbosities of what is logged about passes, beside errors. Controllers of the ecosystem run with 2.
 const (
-	// levelStep is for what changes something, or keeps the cloud from being asked.
+	// levelStep is for changes, and for errors of the cloud.
 	levelStep = 0
 	// levelLook is for every pass.
 	levelLook = 4
 )
 
-// Reconcile is one pass over one object, with a span around it whose trace the logs name.
-func (r *Reconciler[O, S]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	return spans.Around(ctx, r.Passes, r.kind.Name, req, func(ctx context.Context) (ctrl.Result, error) { return r.reconcile(ctx, req) })
-}
-
-// logPass tells what a pass saw, and what it began: in logs, and in the pass's span.
+// logPass records what a pass observed and started, in logs and in the span of the pass.
 func logPass(ctx context.Context, out engine.Outcome) {
 	log := ctrl.LoggerFrom(ctx)
 	pass := spans.PassFrom(ctx)
@@ -56,7 +51,7 @@ func logPass(ctx context.Context, out engine.Outcome) {
 	log.V(levelLook).Info("pool seen", values...)
 }
 
-// stepValues are a step for a log: what it is, why, and what it is about. Data of machines is in no step.
+// stepValues returns the values of a step for a log. No step holds data of machines.
 func stepValues(s pool.Step) []any {
 	values := []any{"step", s.Kind, "reason", s.Cause.Reason, "message", s.Cause.Message}
 	if s.Template != "" {

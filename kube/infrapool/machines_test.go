@@ -20,13 +20,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
 
 func withMachines(o *awsv1.AWSMachinePool) {
-	o.Annotations = map[string]string{infrapool.MachinesAnnotation: "true"}
+	o.Annotations = map[string]string{settings.MachinesAnnotation: "true"}
 }
 
 // populated is a pool of two whose instances have Machines, and which is at rest.
@@ -91,7 +92,7 @@ func (w *world) machines() []clusterv1.Machine {
 	return list.Items
 }
 
-// core plays the core controllers: a Machine for each AWSMachine while the pool says that it has such, and the deletion of a
+// core plays the core controllers: a Machine for each AWSMachine while the status announces them, and the deletion of a
 // Machine in its order. One with an annotation of a hook waits for that. It says whether it has done anything.
 func (w *world) core() bool {
 	w.t.Helper()
@@ -207,7 +208,7 @@ func TestEveryInstanceHasAMachine(t *testing.T) {
 	}
 }
 
-// TestADeletedMachine: whoever deletes a Machine wants exactly its instance to go, when its controller has drained it.
+// TestADeletedMachine: deleting a Machine removes exactly its instance, once its controller has drained it.
 func TestADeletedMachine(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -313,7 +314,7 @@ func TestAnInstanceThatVanishes(t *testing.T) {
 		t.Errorf("want the Machine deleted because of that, got %v %v %v", m.DeletionTimestamp, m.Annotations, err)
 	}
 	if got := w.destructive(); len(got) > 0 {
-		t.Errorf("nobody else goes, but %v", got)
+		t.Errorf("want no other instance removed, got %v", got)
 	}
 }
 
@@ -362,7 +363,7 @@ func TestAnAWSMachineIsDeletedByHand(t *testing.T) {
 func TestMachinesAreSwitchedOff(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "false" })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.MachinesAnnotation] = "false" })
 	w.pass()
 	if w.again > time.Second || len(w.machines()) != 2 {
 		t.Errorf("want the core controller told first, and another look at once, got one in %s and %d Machines", w.again, len(w.machines()))
@@ -382,7 +383,7 @@ func TestMachinesAreSwitchedOff(t *testing.T) {
 	if got := w.get().Status.InfrastructureMachineKind; got != "" {
 		t.Errorf("want no kind told, got %q", got)
 	}
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "true" })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.MachinesAnnotation] = "true" })
 	w.lives()
 	if got := w.names(); !slices.Equal(got, []string{"mp-i-1", "mp-i-2"}) || len(w.machines()) != 2 {
 		t.Errorf("want them back when switched on again, got %v", got)
@@ -392,12 +393,12 @@ func TestMachinesAreSwitchedOff(t *testing.T) {
 func TestAValueThatMeansNothingChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "yes" })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.MachinesAnnotation] = "yes" })
 	w.lives()
 	if got := w.names(); len(got) != 2 || w.get().Status.InfrastructureMachineKind != "AWSMachine" {
 		t.Errorf("want the machines to stay, got %v", got)
 	}
-	if c := w.condition(infrapool.SettingsValid); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, infrapool.MachinesAnnotation) {
+	if c := w.condition(settings.Valid); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, settings.MachinesAnnotation) {
 		t.Errorf("want it said, got %+v", c)
 	}
 }
@@ -436,7 +437,7 @@ func TestAPoolWithMachinesIsDeleted(t *testing.T) {
 	}
 }
 
-// TestAMachinePoolWithMachinesIsDeleted: between the deletion of its Machines and that of the infrastructure object nobody is
+// TestAMachinePoolWithMachinesIsDeleted: between the deletion of its Machines and that of the infrastructure object no instance is
 // replaced.
 func TestAMachinePoolWithMachinesIsDeleted(t *testing.T) {
 	t.Parallel()
@@ -463,7 +464,7 @@ func TestWhatAPoolLeftBehind(t *testing.T) {
 	w := newWorld(t, left)
 	w.pass()
 	if len(w.names()) != 1 {
-		t.Fatalf("want it kept until somebody deletes it")
+		t.Fatalf("want it kept until the user deletes it")
 	}
 	w.remove(left)
 	w.pass()
@@ -511,7 +512,7 @@ func TestTheGateSwitchesAllPools(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
 				if value != "" {
-					o.Annotations = map[string]string{infrapool.MachinesAnnotation: value}
+					o.Annotations = map[string]string{settings.MachinesAnnotation: value}
 				}
 			}), cluster(), place(), data(), definition())
 			w.reconciler.Machines = true
@@ -560,7 +561,7 @@ func TestADeletionThatTheCacheDoesNotShow(t *testing.T) {
 	}
 }
 
-// quarrelling is a client of which one write is refused for an old read, and another for what nobody may do.
+// quarrelling is a client of which one write is refused as a conflict, and another as forbidden.
 type quarrelling struct{ client.WithWatch }
 
 func (q quarrelling) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
@@ -569,12 +570,12 @@ func (q quarrelling) Patch(ctx context.Context, o client.Object, p client.Patch,
 	case "mp-i-1":
 		return apierrors.NewConflict(machines, o.GetName(), errors.New("changed"))
 	case "mp-i-2":
-		return apierrors.NewForbidden(machines, o.GetName(), errors.New("nobody may"))
+		return apierrors.NewForbidden(machines, o.GetName(), errors.New("not allowed"))
 	}
 	return q.WithWatch.Patch(ctx, o, p, opts...)
 }
 
-// TestAnErrorBesideAConflict: that somebody else was faster is no news, and hides none.
+// TestAnErrorBesideAConflict: a conflict is not reported, and hides no error.
 func TestAnErrorBesideAConflict(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
@@ -582,7 +583,7 @@ func TestAnErrorBesideAConflict(t *testing.T) {
 		change(w, w.infras()[name], func(o *awsv1.AWSMachine) { delete(o.Labels, clusterv1.ClusterNameLabel) })
 	}
 	w.reconciler.Client = quarrelling{w.management}
-	if _, err := w.reconciler.Reconcile(t.Context(), ctrlRequest(key)); err == nil || !strings.Contains(err.Error(), "nobody may") {
+	if _, err := w.reconciler.Reconcile(t.Context(), ctrlRequest(key)); err == nil || !strings.Contains(err.Error(), "not allowed") {
 		t.Errorf("want the refusal that is no conflict told, got %v", err)
 	}
 }
@@ -631,7 +632,7 @@ func (s dyingStatus) Patch(ctx context.Context, o client.Object, p client.Patch,
 	return s.d.write(func() error { return s.SubResourceWriter.Patch(ctx, o, p, opts...) })
 }
 
-// TestAKillAtEveryWriteOfMachines: whatever the last write of a process was, the next one ends in the same place, and nobody
+// TestAKillAtEveryWriteOfMachines: whatever the last write of a process was, the next one ends in the same place, and no instance
 // else has gone.
 func TestAKillAtEveryWriteOfMachines(t *testing.T) {
 	t.Parallel()
@@ -648,7 +649,7 @@ func TestAKillAtEveryWriteOfMachines(t *testing.T) {
 		}, nil, []string{"mp-i-1", "mp-i-2", "mp-i-3", "mp-i-4"}},
 		"deletion": {func(w *world) { w.remove(w.machine("mp-i-2")) }, []string{"Remove i-2"}, []string{"mp-i-1", "mp-i-3"}},
 		"off": {func(w *world) {
-			change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.MachinesAnnotation] = "false" })
+			change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.MachinesAnnotation] = "false" })
 		}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -794,7 +795,7 @@ func TestAMachineOfAnotherOwner(t *testing.T) {
 			if _, ok := w.infras()["mp-i-4"]; !ok {
 				t.Errorf("want the others made, got %v", w.names())
 			}
-			for _, c := range []string{infrapool.MachinesOwned, "Ready"} {
+			for _, c := range []string{status.MachinesOwned, "Ready"} {
 				if got := w.condition(c); got.Status != metav1.ConditionFalse || got.Reason != "MachineNameTaken" || !strings.Contains(got.Message, tc.want) {
 					t.Errorf("want %s to say %q, got %+v", c, tc.want, got)
 				}
@@ -806,7 +807,7 @@ func TestAMachineOfAnotherOwner(t *testing.T) {
 			o = w.infras()["mp-i-3"].DeepCopy()
 			w.remove(o)
 			w.lives()
-			if c := meta.FindStatusCondition(w.get().Status.Conditions, infrapool.MachinesOwned); c != nil {
+			if c := meta.FindStatusCondition(w.get().Status.Conditions, status.MachinesOwned); c != nil {
 				t.Errorf("want it told no more, got %+v", c)
 			}
 			if got := len(w.destructive()); got == 0 {

@@ -21,6 +21,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
+	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
@@ -83,7 +85,7 @@ func newManagedWorld(t *testing.T, objects ...client.Object) *managedWorld {
 	d.Name = "awsmanagedcontrolplanes.controlplane.cluster.x-k8s.io"
 	b := fake.NewClientBuilder().WithScheme(s).WithObjects(append(objects, eksCluster(), d)...).WithStatusSubresource(&awsv1.AWSManagedMachinePool{}, &clusterv1.MachinePool{}).
 		WithObjectTracker(tracker(s))
-	for _, i := range append(infrapool.Indexes(), infrapool.OwnerIDIndex(&awsv1.AWSManagedMachinePool{})) {
+	for _, i := range append(watch.Indexes(), watch.OwnerIDIndex(&awsv1.AWSManagedMachinePool{})) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()
@@ -179,7 +181,7 @@ func TestManagedNeedsNoData(t *testing.T) {
 	t.Parallel()
 	w := newManagedWorld(t, owner("", ""), managedPool(), eksControlPlane(true))
 	w.passes(3)
-	w.wantCalls("no template of ours, no data that is waited for", "CreateGroup")
+	w.wantCalls("no template of the pool, no data that is waited for", "CreateGroup")
 	if got := w.condition("EKSNodegroupReady"); got.Status != metav1.ConditionFalse || got.Reason != "Creating" {
 		t.Errorf("EKS is making the node group: got %+v", got)
 	}
@@ -208,7 +210,7 @@ func TestManagedNeedsNoData(t *testing.T) {
 	w.wantCalls("nothing is to be done")
 }
 
-// TestManagedTemplate: bootstrap data is waited for where somebody makes it, and reaches the template; versions are told of by
+// TestManagedTemplate: bootstrap data is waited for if a provider creates it, and reaches the template; versions are reported by
 // their names, once.
 func TestManagedTemplate(t *testing.T) {
 	t.Parallel()
@@ -248,7 +250,7 @@ func TestManagedTemplate(t *testing.T) {
 	}
 }
 
-// TestManagedWithoutData: a template of a pool that nobody makes data for waits for none.
+// TestManagedWithoutData: a template of a pool without bootstrap configuration waits for no data.
 func TestManagedWithoutData(t *testing.T) {
 	t.Parallel()
 	w := newManagedWorld(t, owner("", ""), managedPool(withTemplate), eksControlPlane(true))
@@ -396,7 +398,7 @@ func TestManagedSizedElsewhere(t *testing.T) {
 	w.join()
 	w.eks.calls = nil
 	w.passes(3)
-	w.wantCalls("the size is somebody else's")
+	w.wantCalls("the size is managed externally")
 	got := &clusterv1.MachinePool{}
 	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(mp), got); err != nil || *got.Spec.Replicas != 4 {
 		t.Errorf("want replicas as the group has them, got %v, %v", got.Spec.Replicas, err)
@@ -422,11 +424,11 @@ func TestManagedRefusalIsToldOnce(t *testing.T) {
 func TestManagedHasNoMachines(t *testing.T) {
 	t.Parallel()
 	w := newManagedWorld(t, owner("", ""), managedPool(func(o *awsv1.AWSManagedMachinePool) {
-		o.Annotations = map[string]string{infrapool.MachinesAnnotation: "true"}
+		o.Annotations = map[string]string{settings.MachinesAnnotation: "true"}
 	}), eksControlPlane(true))
 	w.passes(3)
 	w.wantCalls("the pool is made nevertheless", "CreateGroup")
-	if got := w.condition(infrapool.SettingsValid); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "instances of this kind have no Machines") {
+	if got := w.condition(settings.Valid); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "instances of this kind have no Machines") {
 		t.Errorf("want it said that the annotation means nothing, got %+v", got)
 	}
 }

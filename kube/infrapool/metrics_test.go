@@ -89,10 +89,10 @@ func TestMetricsOfAPool(t *testing.T) {
 	change(w, cluster(), func(c *clusterv1.Cluster) { c.Spec.Paused = new(true) })
 	w.pass()
 	ended := map[string]float64{"muster_drain_duration_seconds drained": 1}
-	want("nothing is told of a pool that nobody looks at", ended)
+	want("there are no metrics of a pool that is not reconciled", ended)
 	change(w, cluster(), func(c *clusterv1.Cluster) { c.Spec.Paused = nil })
 	w.settle()
-	want("a pool that is no longer paused is told of again", small)
+	want("a pool that is no longer paused has metrics again", small)
 
 	w.remove(awsMachinePool())
 	for range 30 {
@@ -104,7 +104,7 @@ func TestMetricsOfAPool(t *testing.T) {
 	want("a pool that is gone leaves nothing behind but its drains", map[string]float64{"muster_drain_duration_seconds drained": 2})
 }
 
-// An object that is gone before its controller sees it, as when somebody takes its finalizer away, leaves nothing behind.
+// An object that is gone before its controller sees it, as when a user removes its finalizer, leaves nothing behind.
 func TestMetricsOfAPoolThatVanished(t *testing.T) {
 	t.Parallel()
 	w := running(t, everything()...)

@@ -23,7 +23,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/drain"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -33,10 +34,10 @@ func TestCreate(t *testing.T) {
 	w.account.remember = map[string]string{"image-1": "ami-1"}
 	w.account.before = func(what string, got target) {
 		o := w.get()
-		if o.Annotations[infrapool.OwnerIDAnnotation] != uid || !slices.Contains(o.Finalizers, awsv1.MachinePoolFinalizer) {
+		if o.Annotations[ownership.Annotation] != uid || !slices.Contains(o.Finalizers, awsv1.MachinePoolFinalizer) {
 			t.Errorf("%s before the owner ID and the finalizer were written: %v, %v", what, o.Annotations, o.Finalizers)
 		}
-		if what != "Observe" && !strings.Contains(o.Annotations[infrapool.ResolvedAnnotation], "ami-1") {
+		if what != "Observe" && !strings.Contains(o.Annotations[stored.Annotation], "ami-1") {
 			t.Errorf("%s before the look-ups that it may rest on were written: %v", what, o.Annotations)
 		}
 		if got.Owner.ID != uid || got.Owner.Cluster != "c" || got.Owner.Name != "p" || got.KubernetesVersion != "v1.36.3" {
@@ -169,7 +170,7 @@ func TestHeld(t *testing.T) {
 			want:    []string{"MachinePoolMissing", "MachinePool default/mp, which owns this AWSMachinePool, does not exist"},
 			repair:  func(w *world) { create(w, machinePool()) },
 		},
-		"nobody refers to it": {
+		"no reference": {
 			reason: "without owner reference the pool is found by who refers to it",
 			objects: []client.Object{awsMachinePool(func(o *awsv1.AWSMachinePool) {
 				o.OwnerReferences = nil
@@ -216,7 +217,7 @@ func TestHeld(t *testing.T) {
 			if w.account.looks != 0 || len(w.account.take()) != 0 {
 				t.Errorf("%s: the cloud was asked although nothing could be made", tc.reason)
 			}
-			if o := w.get(); len(o.Finalizers) != 0 || o.Annotations[infrapool.OwnerIDAnnotation] != "" {
+			if o := w.get(); len(o.Finalizers) != 0 || o.Annotations[ownership.Annotation] != "" {
 				t.Errorf("a pool that owns nothing must be free to go, got %v, %v", o.Finalizers, o.Annotations)
 			}
 			text := w.say()
@@ -433,7 +434,7 @@ func TestDeleteWithoutAnything(t *testing.T) {
 		lose   func(w *world)
 		drains bool
 	}{
-		"cluster gone":        {"the region is remembered and there is nobody to drain", func(w *world) { w.remove(cluster()) }, false},
+		"cluster gone":        {"the region is stored and there are no nodes to drain", func(w *world) { w.remove(cluster()) }, false},
 		"infrastructure gone": {"the region is remembered, and the nodes are still there to be drained", func(w *world) { w.remove(place()) }, true},
 		"both gone":           {"as after a forced deletion of everything", func(w *world) { w.remove(place()); w.remove(cluster()) }, false},
 		"owner gone":          {"a pool without owner goes as well", func(w *world) { w.remove(machinePool()) }, true},
@@ -481,7 +482,7 @@ func TestDeleteWaitsForAClusterThatIsAwayForAMoment(t *testing.T) {
 func TestDeleteWithoutRegion(t *testing.T) {
 	t.Parallel()
 	w := running(t, everything()...)
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, infrapool.ResolvedAnnotation) })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, stored.Annotation) })
 	w.remove(place())
 	w.remove(awsMachinePool())
 	w.passes(3)
@@ -492,7 +493,7 @@ func TestDeleteWithoutRegion(t *testing.T) {
 		t.Errorf("want to be told what to do, got\n%s", text)
 	}
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) {
-		o.Annotations[infrapool.ResolvedAnnotation] = `{"region":"eu-west-1"}`
+		o.Annotations[stored.Annotation] = `{"region":"eu-west-1"}`
 	})
 	for range 30 {
 		if w.gone() {
@@ -517,7 +518,7 @@ func TestExternalAutoscaler(t *testing.T) {
 	w.account.mu.Unlock()
 	w.join()
 	w.settle()
-	w.wantCalls("the group's size is somebody else's")
+	w.wantCalls("the group's size is managed externally")
 	mp := machinePool()
 	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(mp), mp); err != nil {
 		t.Fatal(err)
@@ -639,7 +640,7 @@ func TestACopyOfAnObjectOwnsNothing(t *testing.T) {
 		found = found || strings.Contains(c.Message, "AWSMachinePool default/p has the same annotation muster.dev/owner-id")
 	}
 	if !found || w.account.looks != looks {
-		t.Errorf("want the copy to say whose the group is and to ask nobody, got %+v after %d looks", o.Status.Conditions, w.account.looks-looks)
+		t.Errorf("want the copy to report the owner of the group and to ask nothing, got %+v after %d looks", o.Status.Conditions, w.account.looks-looks)
 	}
 	w.remove(o)
 	if err := at(); err != nil {
@@ -654,12 +655,12 @@ func TestForeignGroup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everything()...)
 	name := cloud.Owner{ID: uid, Name: "p"}.ResourceName()
-	w.account.groups[name] = &group{owner: "somebody", region: "eu-west-1"}
+	w.account.groups[name] = &group{owner: "another", region: "eu-west-1"}
 	w.settled()
 	if got := only(w.account.take(), pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.DeleteGroup); len(got) != 0 {
 		t.Errorf("want a foreign group left alone, got %q", got)
 	}
-	if text := w.say(); !strings.Contains(text, "belongs to somebody else") {
+	if text := w.say(); !strings.Contains(text, "belongs to another owner") {
 		t.Errorf("want to be told, got\n%s", text)
 	}
 	w.remove(awsMachinePool())
@@ -688,7 +689,7 @@ func TestOwnerIDSurvivesAMove(t *testing.T) {
 	after.restart()
 	after.settle()
 	after.wantCalls("the object's new UID changes nothing")
-	if o := after.get(); *o.Status.Replicas != 2 || o.Annotations[infrapool.OwnerIDAnnotation] != uid {
+	if o := after.get(); *o.Status.Replicas != 2 || o.Annotations[ownership.Annotation] != uid {
 		t.Errorf("want the same two machines, got %+v", o.Status.Status)
 	}
 }
@@ -810,7 +811,7 @@ func TestGroupName(t *testing.T) {
 	t.Parallel()
 	objects := everything()
 	objects[1] = awsMachinePool(func(o *awsv1.AWSMachinePool) {
-		o.Annotations = map[string]string{infrapool.GroupNameAnnotation: "mine"}
+		o.Annotations = map[string]string{ownership.GroupNameAnnotation: "mine"}
 	})
 	w := running(t, objects...)
 	if w.account.groups["mine"] == nil {
@@ -887,7 +888,7 @@ func TestConditionsOfOthersStay(t *testing.T) {
 	w.remove(awsMachinePool())
 	w.passes(2)
 	if got := w.condition("Backup"); got.Reason != "Done" {
-		t.Errorf("want the condition of somebody else left alone, got %+v", got)
+		t.Errorf("want the condition of another controller left alone, got %+v", got)
 	}
 	for _, c := range w.get().Status.Conditions {
 		if c.Type == report.GroupReady || c.Type == "ASGReady" {
@@ -982,7 +983,7 @@ func TestAPoolOfAnotherTool(t *testing.T) {
 func TestAdoption(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
-		o.Spec.ProviderID, o.Annotations = "arn:theirs", map[string]string{infrapool.AdoptAnnotation: "theirs"}
+		o.Spec.ProviderID, o.Annotations = "arn:theirs", map[string]string{pool.AdoptAnnotation: "theirs"}
 	}), cluster(), place(), data(), definition())
 	w.account.groups["theirs"] = &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1", instances: []pool.Instance{{ID: "i-9", ProviderID: "aws:///zone-a/i-9", State: pool.Running}}}
 	w.passes(1)
@@ -992,15 +993,15 @@ func TestAdoption(t *testing.T) {
 	if slices.Contains(calls, "CreateGroup") || len(w.account.groups) != 1 {
 		t.Errorf("want one group, got %v after %q", w.account.groups, calls)
 	}
-	if got := w.get().Annotations[infrapool.ResolvedAnnotation]; !strings.Contains(got, `"adopted":"theirs"`) {
+	if got := w.get().Annotations[stored.Annotation]; !strings.Contains(got, `"adopted":"theirs"`) {
 		t.Errorf("want the adoption remembered, got %s", got)
 	}
-	change(w, w.get(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, infrapool.AdoptAnnotation) })
+	change(w, w.get(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, pool.AdoptAnnotation) })
 	w.settled()
 	if c := w.condition("GroupReady"); len(w.account.groups) != 1 || c.Reason == "GroupUnchangeable" {
 		t.Errorf("want the group kept without the annotation, got %v and %+v", w.account.groups, c)
 	}
-	change(w, w.get(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.AdoptAnnotation] = "theirs" })
+	change(w, w.get(), func(o *awsv1.AWSMachinePool) { o.Annotations[pool.AdoptAnnotation] = "theirs" })
 	delete(w.account.groups, "theirs")
 	w.settled()
 	if len(w.account.groups) != 1 || w.account.groups["theirs"] == nil {
@@ -1019,7 +1020,7 @@ func TestAdoption(t *testing.T) {
 // carries it, as a copy does, takes neither the group nor its deletion from the object that the group's tags name.
 func TestTheGroupsTagsTellItsOwner(t *testing.T) {
 	t.Parallel()
-	withID := func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{infrapool.OwnerIDAnnotation: "moved"} }
+	withID := func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{ownership.Annotation: "moved"} }
 	copied := awsMachinePool(withID, func(o *awsv1.AWSMachinePool) {
 		o.Namespace, o.UID, o.CreationTimestamp = "other", "older", metav1.NewTime(start.Add(-time.Hour))
 	})
@@ -1071,8 +1072,8 @@ func TestTheGroupKeepsItsName(t *testing.T) {
 			if o.Annotations == nil {
 				o.Annotations = map[string]string{}
 			}
-			if o.Annotations[infrapool.GroupNameAnnotation] = name; name == "" {
-				delete(o.Annotations, infrapool.GroupNameAnnotation)
+			if o.Annotations[ownership.GroupNameAnnotation] = name; name == "" {
+				delete(o.Annotations, ownership.GroupNameAnnotation)
 			}
 		}
 	}
@@ -1086,10 +1087,10 @@ func TestTheGroupKeepsItsName(t *testing.T) {
 		"changed": {why: "the name that it was made with stays", made: "a", later: "b", stays: "a"},
 		"removed": {why: "the name that it was made with stays", made: "a", stays: "a"},
 		"restored": {"what is remembered was dropped, and the group is found by the name", "a", "a", "a", func(o *awsv1.AWSMachinePool) {
-			delete(o.Annotations, infrapool.ResolvedAnnotation)
+			delete(o.Annotations, stored.Annotation)
 		}},
 		"forgotten": {"what is remembered was dropped, and the group is found by the derived name", "", "a", derived, func(o *awsv1.AWSMachinePool) {
-			delete(o.Annotations, infrapool.ResolvedAnnotation)
+			delete(o.Annotations, stored.Annotation)
 		}},
 		"not seen yet": {"the group was made and is not in providerID yet", "a", "b", "a", func(o *awsv1.AWSMachinePool) { o.Spec.ProviderID = "" }},
 	} {
@@ -1109,7 +1110,7 @@ func TestTheGroupKeepsItsName(t *testing.T) {
 				t.Fatalf("%s: want the group %s alone, got %v", tc.why, tc.stays, w.account.groups)
 			}
 			ready := w.condition("GroupReady")
-			if differs := tc.later != tc.made; differs != (ready.Reason == "GroupUnchangeable") || differs && !strings.Contains(ready.Message, infrapool.GroupNameAnnotation) {
+			if differs := tc.later != tc.made; differs != (ready.Reason == "GroupUnchangeable") || differs && !strings.Contains(ready.Message, ownership.GroupNameAnnotation) {
 				t.Errorf("%s: want the annotation named if it differs, got %+v", tc.why, ready)
 			}
 			w.remove(w.get())
@@ -1125,9 +1126,9 @@ func TestTheGroupKeepsItsName(t *testing.T) {
 func TestAnotherNameForAForeignGroup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everything()...)
-	w.account.groups[cloud.Owner{ID: uid, Name: "p"}.ResourceName()] = &group{owner: "somebody", region: "eu-west-1"}
+	w.account.groups[cloud.Owner{ID: uid, Name: "p"}.ResourceName()] = &group{owner: "another", region: "eu-west-1"}
 	w.settled()
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.GroupNameAnnotation] = "free" })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[ownership.GroupNameAnnotation] = "free" })
 	w.settled()
 	if w.account.groups["free"] == nil {
 		t.Errorf("want a group of the other name\n%s", w.say())

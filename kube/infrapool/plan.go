@@ -11,14 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/preview"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/pool"
 )
 
-// ReasonWaitingForBootstrap is why a pool is held whose bootstrap data is still to be made.
-const ReasonWaitingForBootstrap = reasonWaitBootstrap
-
-// NewPlanner makes the planner of one kind over its driver. Of the options it needs Client, ClusterCache and Now.
+// NewPlanner returns the planner of one kind over its driver. It uses the options Client, ClusterCache and Now.
 func NewPlanner[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) preview.Planner {
 	return &planner[O, S]{adapter: a, driver: observing[S]{d}, options: o}
 }
@@ -31,8 +30,7 @@ type planner[O Object, S any] struct {
 
 // Kind of the infrastructure objects.
 func (p *planner[O, S]) Kind() schema.GroupKind {
-	kind := p.adapter.Kind()
-	return schema.GroupKind{Group: kind.Group, Kind: kind.Name}
+	return p.adapter.Kind().groupKind()
 }
 
 // Look runs the reading half of a pass.
@@ -47,10 +45,10 @@ func (p *planner[O, S]) Look(ctx context.Context, edited []client.Object, key cl
 	return r.preview(ctx, o, age)
 }
 
-// indexes are those that a pass selects by.
+// indexes returns the indexes that a pass selects by.
 func (p *planner[O, S]) indexes() []clustercache.CacheOptionsIndex {
 	var list []clustercache.CacheOptionsIndex
-	for _, i := range slices.Concat(Indexes(), []Index{OwnerIDIndex(p.adapter.Kind().New())}, MachineIndexes(p.adapter)) {
+	for _, i := range slices.Concat(watch.Indexes(), p.adapter.Kind().Indexes()) {
 		list = append(list, clustercache.CacheOptionsIndex{Object: i.Object, Field: i.Field, ExtractValue: i.Values})
 	}
 	return list
@@ -66,11 +64,13 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	if err != nil {
 		return preview.Look{}, err
 	}
-	if err := r.findMachines(ctx, s, f); err != nil {
+	m, err := r.readMachines(ctx, s, f.input.Desired)
+	if err != nil {
 		return preview.Look{}, err
 	}
+	in := extend(f.input, m)
 	look := preview.Look{
-		Object: o, Pool: s.pool, Desired: f.Desired, Traits: r.engine.Traits(), Now: f.Now, Paused: pauses(r.kind.Name, s.cluster, o),
+		Object: o, Pool: s.machinePool, Desired: in.Desired, Traits: r.engine.Traits(), Now: in.Now, Paused: pausedBy(r.kind.Name, s.cluster, o),
 	}
 	if s.cluster != nil {
 		look.InfraCluster = r.adapter.InfraCluster(s.cluster)
@@ -79,16 +79,20 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 		health := r.kind.Health(o)
 		look.Health = &health
 	}
-	if look.NotObserved, err = r.notObservable(ctx, s, f); err != nil || look.NotObserved != nil {
+	rival, err := r.rival(ctx, s.object, f)
+	if err != nil {
 		return look, err
 	}
-	_, look.Unreachable = r.remote(ctx, s)
-	f.Target.MaxAge = age
-	out := r.engine.Look(ctx, f.Input, r.workload(ctx, s))
+	if look.NotObserved = notObservable(r.kind.Name, s, f, rival); look.NotObserved != nil {
+		return look, nil
+	}
+	_, look.Unreachable = r.workloads.Client(ctx, s.workload())
+	in.Target.MaxAge = age
+	out := r.engine.Look(ctx, in, r.workloads.Nodes(ctx, s.workload()))
 	if step := out.Plan.Step; step != nil && step.Kind == pool.Adopt {
-		f.Desired.Adopt.Done, f.Target.AssumeOwned = true, true
-		look.Desired, look.Adopts = f.Desired, out.Observed.Unowned
-		out = r.engine.Look(ctx, f.Input, r.workload(ctx, s))
+		in.Desired.Adopt.Done, in.Target.AssumeOwned = true, true
+		look.Desired, look.Adopts = in.Desired, out.Observed.Unowned
+		out = r.engine.Look(ctx, in, r.workloads.Nodes(ctx, s.workload()))
 	}
 	look.Observed, look.Seen = out.Observed, out.Seen
 	if !out.Seen {
@@ -97,32 +101,28 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 	return look, nil
 }
 
-// notObservable says why there is no cloud to ask.
-func (r *Reconciler[O, S]) notObservable(ctx context.Context, s *scope[O], f *facts[S]) (*pool.Cause, error) {
-	rival, _, err := r.ownerIDConflict(ctx, s.object, f)
-	if err != nil {
-		return nil, err
-	}
+// notObservable returns why the cloud cannot be asked, or nil.
+func notObservable[O Object, S any](kind string, s scope[O], f facts[S], rival ownership.Rival) *pool.Cause {
 	switch {
-	case rival.Name != "":
-		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", r.kind.Name, rival, OwnerIDAnnotation)}, nil
+	case rival.Name.Name != "":
+		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", kind, rival.Name, ownership.Annotation)}
 	case f.notObservable != nil:
-		return f.notObservable, nil
+		return f.notObservable
 	case s.observeBlocked:
-		return s.held, nil
+		return s.createBlocked
 	}
-	return nil, nil
+	return nil
 }
 
-// asCause says in an observation's place why there is none.
+// asCause returns why there is no observation.
 func asCause(err error) *pool.Cause {
 	return &pool.Cause{Reason: string(cloud.KindOf(err)), Message: err.Error()}
 }
 
-// observing is a driver that begins nothing.
+// observing is a driver that starts nothing.
 type observing[S any] struct{ cloud.Driver[S] }
 
-// Start refuses.
+// Start returns preview.ErrReadOnly.
 func (observing[S]) Start(_ context.Context, _ cloud.Target[S], s pool.Step) error {
 	return fmt.Errorf("%s: %w", s.Kind, preview.ErrReadOnly)
 }

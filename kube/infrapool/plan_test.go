@@ -19,6 +19,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/preview"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
 // planner looks at the world's pool.
@@ -77,13 +78,13 @@ func TestLook(t *testing.T) {
 			return !l.Seen && l.NotObserved.Reason == string(cloud.Denied) && strings.Contains(l.NotObserved.Message, "you shall not look")
 		}},
 		{why: "what the cloud would be asked for in vain is not asked", edited: []client.Object{
-			awsMachinePool(func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{infrapool.ResolvedAnnotation: "{"} }),
+			awsMachinePool(func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{stored.Annotation: "{"} }),
 		}, want: func(l preview.Look) bool { return !l.Seen && l.NotObserved.Reason == "InvalidConfiguration" }},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			t.Parallel()
 			w := running(t, everything()...)
-			// What a reconciler has written stays on objects that somebody edits.
+			// What a reconciler has written stays on edited objects.
 			stored := w.get()
 			for _, o := range c.edited {
 				if infra, ok := o.(*awsv1.AWSMachinePool); ok && infra.Annotations == nil {
@@ -127,7 +128,7 @@ func TestLookAtNew(t *testing.T) {
 	}
 }
 
-// What a plan reads with writes nothing, whoever tries, and asks for each thing once.
+// The client of a plan rejects every write, and asks for each thing once.
 func TestReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everything()...)

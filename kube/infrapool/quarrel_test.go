@@ -9,7 +9,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// An object that says something else than what was seen a moment ago was written by somebody who has seen something newer:
+// An object that differs from a recent observation was written by another manager with a newer one:
 // the cloud is asked anew before it is written over.
 func TestAnOlderObservationWritesNothingOver(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestAnOlderObservationWritesNothingOver(t *testing.T) {
 		"group": {"the group was made anew", func(w *world) {
 			change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Spec.ProviderID = "arn:other" })
 		}, 2},
-		"size": {"the size that somebody else gave the group", func(w *world) {
+		"size": {"the size that an external autoscaler set", func(w *world) {
 			change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = ptr.To(int32(5)) })
 		}, 2},
 	} {

@@ -14,7 +14,8 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/engine/report"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -50,7 +51,7 @@ func (w *world) happened() []string {
 	}
 }
 
-// contains says that some event begins with a type and reason.
+// contains reports whether an event begins with a type and reason.
 func contains(list []string, begin string) bool {
 	return slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(e, begin) })
 }
@@ -58,7 +59,7 @@ func contains(list []string, begin string) bool {
 // The kinds of step that replace machines.
 var replacing = []pool.StepKind{pool.Resize, pool.Remove, pool.Replace, pool.StartProviderRollout, pool.CancelProviderRollout}
 
-// TestRollout holds what becomes of a changed template: who replaces machines, and what the object says when nobody does.
+// TestRollout holds how machines of a changed template are replaced, and what the object reports if they are not.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -89,28 +90,28 @@ func TestRollout(t *testing.T) {
 		"disabled, restarted": {reason: "nor does an annotation that has done its work make it look as if the gate did", rolls: true,
 			object: func(o *awsv1.AWSMachinePool) {
 				o.Spec.RefreshPreferences = &awsv1.RefreshPreferences{Disable: true}
-				o.Annotations = map[string]string{infrapool.RestartAnnotation: "new kernel"}
+				o.Annotations = map[string]string{settings.RestartAnnotation: "new kernel"}
 			},
 			upToDate: "RefreshDisabled", words: "spec.refreshPreferences.disable is true"},
 		"paused": {reason: "the annotation holds it",
 			object: func(o *awsv1.AWSMachinePool) {
 				rolling(o)
-				o.Annotations = map[string]string{infrapool.RolloutAnnotation: infrapool.RolloutPaused}
+				o.Annotations = map[string]string{settings.RolloutAnnotation: settings.RolloutPaused}
 			},
 			upToDate: "RolloutPaused", words: "AWSMachinePool has the annotation"},
 		"pool paused": {reason: "the annotation of the MachinePool holds it too", object: rolling,
 			pool: func(mp *clusterv1.MachinePool) {
-				mp.Annotations = map[string]string{infrapool.RolloutAnnotation: infrapool.RolloutPaused}
+				mp.Annotations = map[string]string{settings.RolloutAnnotation: settings.RolloutPaused}
 			},
 			upToDate: "RolloutPaused", words: "MachinePool has the annotation"},
 		"paused, cloud": {reason: "the cloud's own roll is held as well", rolls: true,
 			pool: func(mp *clusterv1.MachinePool) {
-				mp.Annotations = map[string]string{infrapool.RolloutAnnotation: infrapool.RolloutPaused}
+				mp.Annotations = map[string]string{settings.RolloutAnnotation: settings.RolloutPaused}
 			},
 			upToDate: "RolloutPaused", words: "MachinePool has the annotation"},
 		"paused badly": {reason: "a slip of the pen replaces nothing", object: rolling,
 			pool: func(mp *clusterv1.MachinePool) {
-				mp.Annotations = map[string]string{infrapool.RolloutAnnotation: "pasued"}
+				mp.Annotations = map[string]string{settings.RolloutAnnotation: "pasued"}
 			},
 			upToDate: "InvalidAnnotation", words: `is "pasued", allowed is paused`},
 		"gate": {reason: "with the gate a changed template replaces nothing", object: rolling, skipModel: true,
@@ -156,13 +157,13 @@ func TestPauseEnds(t *testing.T) {
 	w := running(t, machinePool(), awsMachinePool(rolling), cluster(), place(), data(), definition())
 	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) {
 		o.Spec.AWSLaunchTemplate.InstanceType = "m5.xlarge"
-		o.Annotations[infrapool.RolloutAnnotation] = infrapool.RolloutPaused
+		o.Annotations[settings.RolloutAnnotation] = settings.RolloutPaused
 	})
 	w.roll(8)
 	if got := only(w.account.take(), replacing...); len(got) != 0 {
 		t.Fatalf("want nothing replaced while it is paused, got %q", got)
 	}
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, infrapool.RolloutAnnotation) })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, settings.RolloutAnnotation) })
 	if least := w.roll(25); least < 2 {
 		t.Errorf("want 2 Ready machines at all times, got %d", least)
 	}
@@ -171,19 +172,19 @@ func TestPauseEnds(t *testing.T) {
 	}
 }
 
-// TestRestart holds that every machine is replaced once for each time that somebody asks for it, whatever becomes of the
+// TestRestart holds that every machine is replaced once for each requested restart, whatever becomes of the
 // process meanwhile.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	w := running(t, machinePool(), awsMachinePool(rolling), cluster(), place(), data(), definition())
 	ask := func(reason string) {
 		change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) {
-			if o.Annotations[infrapool.RestartAnnotation] = reason; reason == "" {
-				delete(o.Annotations, infrapool.RestartAnnotation)
+			if o.Annotations[settings.RestartAnnotation] = reason; reason == "" {
+				delete(o.Annotations, settings.RestartAnnotation)
 			}
 		})
 	}
-	hasRemembered := func() bool { return strings.Contains(w.get().Annotations[infrapool.ResolvedAnnotation], `"restart"`) }
+	hasRemembered := func() bool { return strings.Contains(w.get().Annotations[stored.Annotation], `"restart"`) }
 	want := func(reason string, replaced int) {
 		t.Helper()
 		for range 14 {
@@ -212,17 +213,17 @@ func TestRestart(t *testing.T) {
 	ask("")
 	want("none replaces nothing", 0)
 	if hasRemembered() {
-		t.Errorf("want nothing remembered of a restart that nobody asks for, got %v", w.get().Annotations)
+		t.Errorf("want nothing stored of a restart that is not requested, got %v", w.get().Annotations)
 	}
 	ask("CVE-2")
 	want("what was taken away and comes back is asked anew", 2)
 	change(w, machinePool(), func(mp *clusterv1.MachinePool) {
-		mp.Annotations = map[string]string{infrapool.RestartAnnotation: "and again"}
+		mp.Annotations = map[string]string{settings.RestartAnnotation: "and again"}
 	})
 	want("the MachinePool can ask as well", 2)
 }
 
-// TestRestartOfDisabled holds that machines are replaced where somebody asks for it in so many words, though a changed template
+// TestRestartOfDisabled holds that machines are replaced by an explicit request, although a changed template
 // replaces none.
 func TestRestartOfDisabled(t *testing.T) {
 	t.Parallel()
@@ -234,7 +235,7 @@ func TestRestartOfDisabled(t *testing.T) {
 	w.join()
 	w.settle()
 	w.account.take()
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.RestartAnnotation] = "CVE-1" })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.RestartAnnotation] = "CVE-1" })
 	w.roll(4)
 	if got := only(w.account.take(), replacing...); !slices.Equal(got, []string{"StartProviderRollout"}) {
 		t.Errorf("want a roll of all, got %q\n%s", got, w.say())
@@ -246,10 +247,10 @@ func TestRestartOfDisabled(t *testing.T) {
 func TestSettingsAreTold(t *testing.T) {
 	t.Parallel()
 	w := running(t, everything()...)
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[infrapool.ProgressDeadlineAnnotation] = "soon" })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { o.Annotations[settings.ProgressDeadlineAnnotation] = "soon" })
 	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(3)) })
 	w.roll(4)
-	got := w.condition(infrapool.SettingsValid)
+	got := w.condition(settings.Valid)
 	if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, `metadata.annotations[muster.dev/progress-deadline] of the AWSMachinePool is "soon"`) {
 		t.Errorf("want field, value and what is allowed, got %+v", got)
 	}
@@ -259,9 +260,9 @@ func TestSettingsAreTold(t *testing.T) {
 	if events := w.happened(); !contains(events, "Warning InvalidAnnotation") {
 		t.Errorf("want it told, got %q", events)
 	}
-	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, infrapool.ProgressDeadlineAnnotation) })
+	change(w, awsMachinePool(), func(o *awsv1.AWSMachinePool) { delete(o.Annotations, settings.ProgressDeadlineAnnotation) })
 	w.roll(2)
-	if strings.Contains(w.say(), infrapool.SettingsValid) {
+	if strings.Contains(w.say(), settings.Valid) {
 		t.Errorf("want the condition gone with its reason, got\n%s", w.say())
 	}
 }
@@ -277,8 +278,8 @@ func TestReplicasManagedBy(t *testing.T) {
 	}{
 		"absent":              {"the MachinePool sizes the group", nil, false},
 		"false":               {"saying no is like saying nothing", new("false"), false},
-		"true":                {"somebody else does", new("true"), true},
-		"external-autoscaler": {"whoever that is", new("external-autoscaler"), true},
+		"true":                {"an external autoscaler does", new("true"), true},
+		"external-autoscaler": {"whatever its name is", new("external-autoscaler"), true},
 		"empty":               {"the annotation alone says so", new(""), true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// staleCache tells whether an object that a cache gave is older than what we wrote ourselves. A pass over such an object
-// would compare what it sees with a status that is no longer there, and might leave the object with a wrong one.
+// staleCache knows which versions of objects this process has replaced by its own writes, and the cache may still return. A pass over such a
+// version would compare its observation with an outdated status, and might leave the object with a wrong one.
 type staleCache struct {
 	mu sync.Mutex
-	// superseded are the resource versions that our own writes replaced and that the cache has not passed yet, by object.
+	// superseded are the replaced resource versions that the cache may still return, by object.
 	superseded map[client.ObjectKey]map[string]bool
 }
 
@@ -18,7 +18,7 @@ func newStaleCache() *staleCache {
 	return &staleCache{superseded: map[client.ObjectKey]map[string]bool{}}
 }
 
-// wrote notes that we made the object out of the given version.
+// wrote notes that a write replaced a version of the object.
 func (s *staleCache) wrote(o client.Object, from string) {
 	if o.GetResourceVersion() == from {
 		return
@@ -32,8 +32,7 @@ func (s *staleCache) wrote(o client.Object, from string) {
 	s.superseded[key][from] = true
 }
 
-// read says whether the object is one that we have replaced since. A cache never goes back, so that the first object
-// that is not makes everything noted useless.
+// read reports whether the version of the object has been replaced. A cache never goes back: the first newer version ends the wait.
 func (s *staleCache) read(o client.Object) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +44,7 @@ func (s *staleCache) read(o client.Object) bool {
 	return false
 }
 
-// forget drops what is noted of an object that is gone.
+// forget drops the versions of an object that is gone.
 func (s *staleCache) forget(key client.ObjectKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

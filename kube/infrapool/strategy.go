@@ -5,8 +5,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// StrategyOf translates the strategy that all self-managed kinds share. Field is where the object has it, for messages:
-// "spec.strategy". Without a strategy there is the default order alone.
+// StrategyOf translates the strategy that all self-managed kinds share. field is its field in the object, for messages: "spec.strategy".
+// Without a strategy it returns the default order alone.
 func StrategyOf(s *common.Strategy, field string) (*pool.Strategy, pool.DeletePolicy) {
 	if s == nil {
 		return nil, pool.Oldest

@@ -8,7 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -27,7 +28,7 @@ func holds(text string) func(*corev1.Secret) {
 
 func told(value string) func(*clusterv1.MachinePool) {
 	return func(mp *clusterv1.MachinePool) {
-		mp.Annotations = map[string]string{infrapool.BootstrapRolloutAnnotation: value}
+		mp.Annotations = map[string]string{settings.BootstrapRolloutAnnotation: value}
 	}
 }
 
@@ -41,7 +42,7 @@ func TestBootstrapReplaces(t *testing.T) {
 		want   bool
 	}{
 		"token":                      {"it is another every few minutes", func(w *world) { change(w, data(), holds(other)) }, false},
-		"content":                    {"it is for new machines, unless somebody asks for more", func(w *world) { change(w, data(), holds(token+"x")) }, false},
+		"content":                    {"it is for new machines, unless the user requests more", func(w *world) { change(w, data(), holds(token+"x")) }, false},
 		"another configuration":      {"that is how a pool is told to boot all its machines with something else", func(w *world) { change(w, machinePool(), uses("other")) }, true},
 		"the same in another secret": {"the name is what counts, as with other providers", func(w *world) { change(w, machinePool(), uses("same")) }, true},
 		"one that is not there yet":  {"the pool goes on with what it has", func(w *world) { change(w, machinePool(), uses("missing")) }, false},
@@ -76,7 +77,7 @@ func TestBootstrapReplaces(t *testing.T) {
 			if rolled != tc.want {
 				t.Errorf("%s: want machines replaced %t, got %+v, steps %v\n%s", tc.reason, tc.want, w.account.rolled, w.account.take(), w.say())
 			}
-			if text := w.get().Annotations[infrapool.ResolvedAnnotation]; strings.Contains(text, "0123456789abcdef") {
+			if text := w.get().Annotations[stored.Annotation]; strings.Contains(text, "0123456789abcdef") {
 				t.Errorf("what is remembered shows a token: %s", text)
 			}
 		})

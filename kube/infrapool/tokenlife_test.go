@@ -120,7 +120,7 @@ func (l *life) clean() {
 	}
 }
 
-// run lets time pass, with whoever runs at work, and finds templates at every moment that machines may be launched from and could not
+// run lets time pass for the controllers that run, and finds templates at every moment that machines may be launched from and could not
 // join with.
 func (l *life) run(d time.Duration, check bool) {
 	for end := l.now.Add(d); l.now.Before(end); {
@@ -248,7 +248,7 @@ var happenings = map[string]func(l *life, d time.Duration){
 		l.muster, l.next = true, l.now
 		l.run(time.Second, true)
 	},
-	"nobody runs": func(l *life, d time.Duration) {
+	"nothing runs": func(l *life, d time.Duration) {
 		l.muster, l.provider = false, false
 		l.run(d, false)
 		l.muster, l.provider = true, true

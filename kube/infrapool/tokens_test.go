@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -93,7 +93,7 @@ func TestTokenOfARollIsKept(t *testing.T) {
 	if at := w.until("abcdef"); !at.Equal(last) {
 		t.Errorf("nothing launches from the version any more: its token may run out, but was given time until %s", at)
 	}
-	if text := w.get().Annotations[infrapool.ResolvedAnnotation]; strings.Count(text, "token-") != 1 || !strings.Contains(text, "zzzzzz") {
+	if text := w.get().Annotations[stored.Annotation]; strings.Count(text, "token-") != 1 || !strings.Contains(text, "zzzzzz") {
 		t.Errorf("want the token of the present data remembered alone, got %s", text)
 	}
 }
@@ -124,7 +124,7 @@ func anotherPool(change func(*clusterv1.MachinePool)) client.Object {
 func remembers(id string) client.Object {
 	return awsMachinePool(func(o *awsv1.AWSMachinePool) {
 		o.Name, o.UID, o.OwnerReferences = "other", "other", nil
-		o.Annotations = map[string]string{infrapool.ResolvedAnnotation: `{"token-0123":"zzzzzz,` + id + `"}`}
+		o.Annotations = map[string]string{stored.Annotation: `{"token-0123":"zzzzzz,` + id + `"}`}
 	})
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
@@ -143,7 +144,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	s := scheme(t)
 	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
 		WithInterceptorFuncs(w.counting("management")).WithObjectTracker(tracker(s))
-	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
+	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()

@@ -167,7 +167,7 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 	}
 	asked, runs := m.asked, f.engine
 	f.mu.Unlock()
-	out := runs.Run(f.t.Context(), facts, f.nodes)
+	out := runs.Run(f.t.Context(), facts, f.nodes, nil)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.last = out

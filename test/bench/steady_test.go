@@ -428,7 +428,7 @@ func (a *account[S]) pass(p *looked[S]) {
 		Replicas: a.lab.machines(), Min: 1, Max: a.lab.machines(), MaxField: "max", DeletePolicy: pool.Oldest, Deleting: a.deleting,
 		Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
 	}
-	p.last = a.engine.Run(a.t.Context(), engine.Input[S]{Target: p.target, Generation: p.generation, Desired: d, Now: began}, a.nodes)
+	p.last = a.engine.Run(a.t.Context(), engine.Input[S]{Target: p.target, Generation: p.generation, Desired: d, Now: began}, a.nodes, nil)
 	if err := p.last.Err; err != nil && cloud.KindOf(err) != cloud.Conflict && cloud.KindOf(err) != cloud.Throttled {
 		a.t.Fatalf("look at the cloud: %v", err)
 	}

@@ -158,7 +158,7 @@ func (w *world) pass() {
 			Replicas: w.plan.size, Max: int(w.target.Spec.Pool.MaxSize), MaxField: "spec.maxSize", DeletePolicy: pool.Oldest,
 			Strategy: &pool.Strategy{MaxSurge: w.plan.surge, MaxUnavailable: w.plan.unavailable},
 		},
-	}, workload{w})
+	}, workload{w}, nil)
 	if w.last.Err != nil && cloud.KindOf(w.last.Err) != cloud.Throttled {
 		w.t.Fatalf("look at the cloud: %v", w.last.Err)
 	}

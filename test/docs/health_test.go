@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -31,12 +31,12 @@ func TestHealthIsTold(t *testing.T) {
 	if too.Step != nil || !strings.Contains(health, too.Waiting[0].Message) || !strings.Contains(conditions, "`"+too.Waiting[0].Reason+"`") {
 		t.Errorf("want the sentence for a pool in which too many are unhealthy on the page, got %+v", too.Waiting)
 	}
-	for _, annotation := range []string{infrapool.HealAnnotation, infrapool.MaxUnhealthyAnnotation} {
+	for _, annotation := range []string{settings.RemediationAnnotation, settings.MaxUnhealthyAnnotation} {
 		if !strings.Contains(health, "`"+annotation+": ") || !strings.Contains(conditions, "`"+annotation+": ") {
 			t.Errorf("want %s on both pages", annotation)
 		}
 	}
-	if bootstrap := read(t, "docs/bootstrap-data.md"); !strings.Contains(bootstrap, "`"+infrapool.BootstrapRolloutAnnotation+": ") || !strings.Contains(conditions, "`"+infrapool.BootstrapRolloutAnnotation+": ") {
-		t.Errorf("want %s on both pages", infrapool.BootstrapRolloutAnnotation)
+	if bootstrap := read(t, "docs/bootstrap-data.md"); !strings.Contains(bootstrap, "`"+settings.BootstrapRolloutAnnotation+": ") || !strings.Contains(conditions, "`"+settings.BootstrapRolloutAnnotation+": ") {
+		t.Errorf("want %s on both pages", settings.BootstrapRolloutAnnotation)
 	}
 }

@@ -71,7 +71,18 @@ var rules = []rule{
 	{path: "kube/machinepool", only: kubed("kube/machinepool/*", "cloud/trace"), never: server, why: "the core runs with any provider's infrastructure kinds"},
 	{path: "kube/machinepool/*", why: "tests only"},
 	{path: "kube/infrapool/preview", only: kubed("pool"), never: server, why: "what a plan sees of any pool"},
-	{path: "kube/infrapool", only: kubed("kube/infrapool/preview", "kube/machinepool/contract", "api/common", "cloud", "cloud/trace", "engine/...", "pool"), never: server,
+	{path: "kube/infrapool/stored", only: kubed("pool"), never: server, why: "values on an object"},
+	{path: "kube/infrapool/settings", only: kubed("kube/infrapool/stored", "engine/report", "pool"), never: server, why: "annotations in, values out"},
+	{path: "kube/infrapool/status", only: kubed("kube/infrapool/settings", "api/common", "cloud", "engine/...", "pool"), never: server,
+		why: "each condition and event is a pure function of what was observed"},
+	{path: "kube/infrapool/identity", only: kubed("kube/infrapool/stored", "kube/machinepool/contract", "api/common", "pool"), never: server,
+		why: "reads the credentials of any cloud, and calls none"},
+	{path: "kube/infrapool/ownership", only: kubed("kube/infrapool/stored", "cloud"), never: server, why: "decides by objects and tags; the cloud is asked by the reconciler"},
+	{path: "kube/infrapool/watch", only: kubed("kube/infrapool/identity", "kube/infrapool/ownership"), never: server, why: "maps objects to objects"},
+	{path: "kube/infrapool/bootstrap", only: kubed("kube/infrapool/stored", "kube/infrapool/watch", "kube/machinepool/contract", "cloud", "pool"), never: server,
+		why: "data and tokens of any cloud"},
+	{path: "kube/infrapool/workload", only: kubed("engine", "pool"), never: server, why: "a workload cluster is the same for every cloud"},
+	{path: "kube/infrapool", only: kubed(append(slices.Clone(parts), "kube/machinepool/contract", "api/common", "cloud", "cloud/trace", "engine/...", "pool")...), never: server,
 		why: "one reconciler for all kinds; it runs under any core"},
 	{path: "kube/infrapool/aws*", only: adapter("aws"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/infrapool/azure*", only: adapter("azure"), never: server, why: "an adapter knows the API of one cloud"},
@@ -83,20 +94,20 @@ var rules = []rule{
 	{path: "kube/*", only: kubed("cloud", "cloud/trace", "engine", "pool", "kube/machinepool/contract", "github.com/prometheus/client_golang/..."), never: server,
 		why: "the parts that both controllers use know neither"},
 
-	{path: "view/...", only: kubed("view/...", "api/crd", "kube/infrapool", "kube/infrapool/preview", "pool", "engine/..."), never: server, why: "drivers are handed in"},
+	{path: "view/...", only: kubed("view/...", "api/crd", "kube/infrapool/bootstrap", "kube/infrapool/preview", "pool", "engine/..."), never: server, why: "drivers are handed in"},
 
 	{path: "providers/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},
 	{path: "providers", only: kubed("providers/gates", "cloud", "cloud/metrics", "cloud/trace", "cloud/wire", "kube/infrapool", "kube/infrapool/preview", "kube/webhook",
 		"github.com/spf13/pflag", "go.opentelemetry.io/otel/..."), never: server,
 		why: "a description of any cloud"},
 	{path: "providers/all", only: []string{"providers", "providers/*", "kube/webhook"}, why: "a list"},
-	{path: "providers/*/...", only: kubed("providers", "providers/gates", "providers/$1/...", "api/common", "api/$1/...", "cloud/$1/...", "kube/infrapool", "kube/infrapool/$1*",
+	{path: "providers/*/...", only: kubed("providers", "providers/gates", "providers/$1/...", "api/common", "api/$1/...", "cloud/$1/...", "kube/infrapool", "kube/infrapool/identity", "kube/infrapool/watch", "kube/infrapool/$1*",
 		"kube/webhook", "kube/webhook/*", "github.com/spf13/pflag", "golang.org/x/crypto/ssh"), never: server, why: "the only place that names a cloud's drivers and adapters together"},
 	{path: "manager/tracing", only: []string{"github.com/spf13/pflag", "go.opentelemetry.io/..."}, why: "the only place that exports spans"},
 	{path: "manager", only: kubed("manager/...", "providers", "providers/all", "providers/gates", "cloud/metrics", "cloud/trace", "kube/...", "github.com/spf13/pflag", "go.opentelemetry.io/...",
 		"github.com/open-policy-agent/cert-controller/..."),
 		never: server, why: "the production manager holds no API server and no simulator"},
-	{path: "cmd/manager", only: kubed("manager/...", "providers/all", "providers/gates", "kube/infrapool", "kube/webhook", "github.com/spf13/pflag"), never: server,
+	{path: "cmd/manager", only: kubed("manager/...", "providers/all", "providers/gates", "kube/infrapool/identity", "kube/webhook", "github.com/spf13/pflag"), never: server,
 		why: "the production manager holds no API server and no simulator"},
 
 	{path: "sim", why: "a simulator that can't import the driver can't agree with it by accident"},
@@ -115,7 +126,7 @@ var rules = []rule{
 	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world", "local/clouds/..."},
 		why: "what stands in for other providers' controllers knows nothing of Muster's, and no cloud"},
 	{path: "cmd/muster", only: append([]string{
-		"kube/infrapool", "kube/infrapool/preview", "local/*", "local/clouds/all", "manager/...", "providers", "providers/all", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
+		"kube/infrapool/identity", "kube/infrapool/preview", "pool", "local/*", "local/clouds/all", "manager/...", "providers", "providers/all", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
 	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
 
 	{path: "config/..."}, {path: "docs/..."}, {path: "templates/..."},
@@ -125,8 +136,14 @@ var rules = []rule{
 // shared are the packages of kube that know neither controller.
 var shared = []string{"kube/access", "kube/conflicts", "kube/definitions", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/skew", "kube/spans", "kube/steps", "kube/tokens"}
 
+// parts are the packages of the reconciler of infrastructure kinds, which know no kind.
+var parts = []string{
+	"kube/infrapool/bootstrap", "kube/infrapool/identity", "kube/infrapool/ownership", "kube/infrapool/preview", "kube/infrapool/settings", "kube/infrapool/status",
+	"kube/infrapool/stored", "kube/infrapool/watch", "kube/infrapool/workload",
+}
+
 // kubed adds the shared packages of kube and the client libraries of Kubernetes.
-func kubed(only ...string) []string { return append(append(only, shared...), kubernetes...) }
+func kubed(only ...string) []string { return slices.Concat(only, shared, kubernetes) }
 
 // core adds the named packages below kube/machinepool and the client libraries of Kubernetes.
 func core(others []string, below ...string) []string {
@@ -139,5 +156,5 @@ func core(others []string, below ...string) []string {
 
 // adapter is what the adapters of a cloud's kinds may import.
 func adapter(name string) []string {
-	return kubed("kube/infrapool", "kube/infrapool/preview", "kube/infrapool/"+name+"*", "api/common", "api/"+name+"/...", "engine/...", "pool")
+	return kubed(append(slices.Clone(parts), "kube/infrapool", "kube/infrapool/"+name+"*", "api/common", "api/"+name+"/...", "engine/...", "pool")...)
 }

@@ -2,32 +2,34 @@ package mutants
 
 // The files, from the root of the module.
 const (
-	kubeReconciler, kubeIdentity, kubeRemember  = "kube/infrapool/reconciler.go", "kube/infrapool/identity.go", "kube/infrapool/persistlookups.go"
-	kubeStatus, kubeStale, kubeStart, kubeDrain = "kube/infrapool/status.go", "kube/infrapool/stalecache.go", "kube/drain/start.go", "kube/drain/drain.go"
-	coreRemove, coreNodes                       = "kube/machinepool/remove.go", "kube/machinepool/nodesync/delete.go"
+	kubePass, kubeWrite, kubeStale = "kube/infrapool/pass.go", "kube/infrapool/write.go", "kube/infrapool/stalecache.go"
+	kubeOwner, kubeStored          = "kube/infrapool/ownership/ownership.go", "kube/infrapool/stored/stored.go"
+	engineStart                    = "engine/start.go"
+	kubeStart, kubeDrain           = "kube/drain/start.go", "kube/drain/drain.go"
+	coreRemove, coreNodes          = "kube/machinepool/remove.go", "kube/machinepool/nodesync/delete.go"
 )
 
 // kubeTable is what goes wrong at the Kubernetes edge.
 var kubeTable = []Mutation{
-	one("finalizer dropped early", kubeReconciler, "lets the object go as soon as its deletion has begun",
+	one("finalizer dropped early", kubePass, "lets the object go as soon as its deletion has begun",
 		Explore, []string{"left"},
 		`if s.deleting() && out.Plan.DeletionComplete {`,
 		`if s.deleting() && (out.Plan.DeletionComplete || out.Started && mutated("finalizer dropped early")) {`),
-	one("step before its look-ups are kept", kubeRemember, "begins a step before what it rests on is written down",
+	one("step before its look-ups are kept", engineStart, "begins a step before what it rests on is written down",
 		Infrapool, []string{"TestCreate"},
-		`if m := d.pass(t.Owner.ID); m != nil {`,
-		`if m := d.pass(t.Owner.ID); m != nil && !mutated("step before its look-ups are kept") {`),
-	one("tags do not tell the owner", kubeIdentity, "lets the oldest of several objects with one owner ID have the group, whomever its tags name",
+		`if n.lookups == nil || len(resolved) == 0 {`,
+		`if n.lookups == nil || len(resolved) == 0 || mutated("step before its look-ups are kept") {`),
+	one("tags do not tell the owner", kubeOwner, "lets the oldest of several objects with one owner ID have the group, whomever its tags name",
 		Explore, []string{"as desired"},
 		`		return strings.HasSuffix(taggedFor, "/"+other.GetNamespace()+"/"+other.GetName())`,
 		`		return !mutated("tags do not tell the owner") && strings.HasSuffix(taggedFor, "/"+other.GetNamespace()+"/"+other.GetName())`),
-	one("owner ID written anew", kubeIdentity, "takes the object's present UID for its owner ID",
+	one("owner ID written anew", kubeWrite, "takes the object's present UID for its owner ID",
 		Infrapool, []string{"TestOwnerIDSurvivesAMove"},
-		`		if o.GetAnnotations()[OwnerIDAnnotation] == "" {
-`, `		if o.GetAnnotations()[OwnerIDAnnotation] == "" || mutated("owner ID written anew") {
+		`		if o.GetAnnotations()[ownership.Annotation] == "" {
+`, `		if o.GetAnnotations()[ownership.Annotation] == "" || mutated("owner ID written anew") {
 `),
 	{
-		Name: "status written in every pass", File: kubeStatus, What: "writes a status that has not changed",
+		Name: "status written in every pass", File: kubeWrite, What: "writes a status that has not changed",
 		In: Explore, By: []string{"quiet"},
 		Edits: []Edit{
 			{`if equality.Semantic.DeepEqual(before, o) {`, `if equality.Semantic.DeepEqual(before, o) && !mutated("status written in every pass") {`},
@@ -38,27 +40,27 @@ var kubeTable = []Mutation{
 		Infrapool, []string{"TestStaleReads"},
 		`if s.superseded[key][o.GetResourceVersion()] {`,
 		`if s.superseded[key][o.GetResourceVersion()] && !mutated("stale object trusted") {`),
-	one("provider IDs of an unseen cloud", kubeStatus, "writes the list although the cloud has not answered",
+	one("provider IDs of an unseen cloud", kubeWrite, "writes the list although the cloud has not answered",
 		Infrapool, []string{"TestCloudErrors"},
-		`if out.Seen && lists(`, `if (out.Seen || mutated("provider IDs of an unseen cloud")) && lists(`),
-	one("list emptied in other hands", kubeStatus, "takes a group that somebody else holds for one without instances",
+		`if out.Seen && writesInstances(`, `if (out.Seen || mutated("provider IDs of an unseen cloud")) && writesInstances(`),
+	one("list emptied in other hands", kubeWrite, "takes a group that somebody else holds for one without instances",
 		Explore, []string{"living node", "as desired"},
 		`o.OwnershipConflict == nil`, `(o.OwnershipConflict == nil || mutated("list emptied in other hands"))`).from(999),
-	one("quarrel of two managers", kubeReconciler, "writes what it saw a moment ago over what another manager has seen since",
+	one("quarrel of two managers", kubePass, "writes what it saw a moment ago over what another manager has seen since",
 		Explore, []string{"busy"},
 		`return contradicts(s, o)`,
 		`return contradicts(s, o) && !mutated("quarrel of two managers")`).from(327),
-	one("object without annotations", kubeIdentity, "writes into a map that is not there yet",
+	one("object without annotations", kubeStored, "writes into a map that is not there yet",
 		Explore, []string{"panic"},
 		`	if annotations == nil {
 		annotations = map[string]string{}
 `, `	if annotations == nil && !mutated("object without annotations") {
 		annotations = map[string]string{}
 `),
-	one("size of others not followed", kubeStatus, "leaves the replicas as they are where an autoscaler sizes the group",
+	one("size of others not followed", kubeWrite, "leaves the replicas as they are where an autoscaler sizes the group",
 		Explore, []string{"as desired"},
-		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) {`,
-		`if rep.Size == nil || s.deleting() || !sizedElsewhere(s.pool) || mutated("size of others not followed") {`).from(77),
+		`if rep.Size == nil || s.deleting() || !managedExternally(s.machinePool) {`,
+		`if rep.Size == nil || s.deleting() || !managedExternally(s.machinePool) || mutated("size of others not followed") {`).from(77),
 	one("pods deleted", kubeStart, "deletes pods instead of having them evicted",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
 		`	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -66,7 +66,7 @@ func (p *Plan) follow(f Facts) Forecast {
 // comesByItself reports whether a new pool waits for nothing but what its machines boot with, which a bootstrap provider makes as soon
 // as there is a pool.
 func comesByItself(f Facts) bool {
-	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == infrapool.ReasonWaitingForBootstrap && f.Observed.Wanted.Content == "" && len(f.Observed.Issues) == 0
+	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == bootstrap.ReasonWaiting && f.Observed.Wanted.Content == "" && len(f.Observed.Issues) == 0
 }
 
 // hindrances are what keeps the pool from following its objects.

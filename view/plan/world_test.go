@@ -40,6 +40,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/preview"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/sim"
@@ -237,7 +238,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	b := fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper).WithObjects(objects...).WithInterceptorFuncs(w.sealing("management")).
 		WithStatusSubresource(&awsv1.AWSMachinePool{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{})
-	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
+	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()

@@ -12,17 +12,19 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/bootstrap"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
-// keepRegion is the key under which an object remembers the region of its cloud objects. It is there even when the
-// cluster names no region and the controller's own settings decide.
+// keepRegion is the key of the stored region of an object's cloud objects. It is stored even if the cluster names no region and the
+// controller's own settings decide.
 const keepRegion = "region"
 
-// managedControlPlane is the kind that stands for both infrastructure and control plane of a cluster that Amazon manages.
+// managedControlPlane is the kind of both infrastructure and control plane of an EKS cluster.
 const managedControlPlane = "AWSManagedControlPlane"
 
-// The names that the ecosystem knows our conditions by.
+// The names of the conditions in the ecosystem.
 const (
 	asgReady            = "ASGReady"
 	launchTemplateReady = "LaunchTemplateReady"
@@ -55,15 +57,15 @@ func (Adapter) Kind() infrapool.Kind[*awsv1.AWSMachinePool, *awsv1.MachinePoolSo
 	}
 }
 
-// bootstrapMode is what bootstrap data is to the pool's instances: nothing reaches them through a launch template that somebody else keeps.
-func bootstrapMode(o *awsv1.AWSMachinePool) infrapool.BootstrapMode {
+// bootstrapMode returns what bootstrap data is to the pool's instances: none reaches them through a launch template that the user manages.
+func bootstrapMode(o *awsv1.AWSMachinePool) bootstrap.Mode {
 	if o.Spec.AWSLaunchTemplate.Existing != nil {
-		return infrapool.BootstrapModeNone
+		return bootstrap.None
 	}
-	return infrapool.BootstrapModeRequired
+	return bootstrap.Required
 }
 
-// InfraCluster is the AWSCluster, or the control plane where that is Amazon's own: the network is described there then.
+// InfraCluster returns the AWSCluster, or the control plane of an EKS cluster, which describes the network then.
 func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference {
 	if cluster.Spec.ControlPlaneRef.Kind == managedControlPlane {
 		return cluster.Spec.ControlPlaneRef
@@ -71,7 +73,7 @@ func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersio
 	return cluster.Spec.InfrastructureRef
 }
 
-// Translate hands the driver a copy of the specification without what the controller writes there itself.
+// Translate returns a copy of the specification without the fields that the controller writes.
 func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapool.Translation[*awsv1.MachinePoolSource], error) {
 	spec := o.Spec.DeepCopy()
 	spec.ProviderID = ""
@@ -99,15 +101,15 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 	}
 	if !known {
 		return t, fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say the region of the Auto Scaling group: "+
-			`set it to {"%s": "<region>"}`, infrapool.ResolvedAnnotation, keepRegion)
+			`set it to {"%s": "<region>"}`, stored.Annotation, keepRegion)
 	}
 	t.Spec.Cluster.Region = region
 	t.Keep = map[string]string{keepRegion: region}
 	return t, nil
 }
 
-// translateRollout says how instances are replaced: by the strategy, or else by the group's instance refresh under the
-// preferences for it, unless these forbid it.
+// translateRollout sets how instances are replaced: by the strategy, or else by the group's instance refresh with its preferences, unless these
+// disable it.
 func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*awsv1.MachinePoolSource]) {
 	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy, "spec.strategy")
 	preferences := spec.RefreshPreferences
@@ -120,8 +122,8 @@ func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*
 	}
 }
 
-// Report writes the fields that the ecosystem knows: the launch template's ID, the version that the group launches from, or
-// will when it is made, and that the group is going.
+// Report sets the fields of the ecosystem: the launch template's ID, the version that the group launches from or will be created with, and
+// whether the group is being deleted.
 func (Adapter) Report(o *awsv1.AWSMachinePool, r report.Report, out engine.Outcome) {
 	o.Status.LaunchTemplateVersion = nil
 	o.Status.ASGStatus = nil
@@ -140,7 +142,7 @@ func (Adapter) Report(o *awsv1.AWSMachinePool, r report.Report, out engine.Outco
 	}
 }
 
-// splitTemplate takes the driver's name of a template version (lt-0123:4) apart.
+// splitTemplate splits the driver's name of a template version (lt-0123:4).
 func splitTemplate(ref string) (id, version string) {
 	id, version, _ = strings.Cut(ref, ":")
 	return id, version

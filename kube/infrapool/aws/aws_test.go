@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -185,10 +186,10 @@ func TestBootstrapDataThatNothingReads(t *testing.T) {
 	for _, c := range []struct {
 		reason   string
 		existing *awsv1.ExistingLaunchTemplate
-		want     infrapool.BootstrapMode
+		want     bootstrap.Mode
 	}{
-		{"instances boot with what the pool's own template hands them", nil, infrapool.BootstrapModeRequired},
-		{"a template that is brought has user data of its own", existing, infrapool.BootstrapModeNone},
+		{"instances boot with what the pool's own template hands them", nil, bootstrap.Required},
+		{"a template that is brought has user data of its own", existing, bootstrap.None},
 	} {
 		o := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: awsv1.AWSLaunchTemplate{Existing: c.existing}}}
 		if got := (Adapter{}).Kind().BootstrapMode(o); got != c.want {

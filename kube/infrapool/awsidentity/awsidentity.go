@@ -1,7 +1,7 @@
-// Package awsidentity finds who asks AWS for a cluster: its identityRef leads to the objects of the ecosystem's AWS provider
-// that allow the controller's own credentials, name a secret with access keys, or name a role that is assumed with the
-// credentials of another. Who may use an identity is said on the identity. Where the way ends without credentials nobody asks:
-// the controller's own are never a substitute.
+// Package awsidentity resolves the identity with which AWS is called for a cluster: its identityRef leads to the objects of the ecosystem's AWS
+// provider that allow the controller's own credentials, name a secret with access keys, or name a role that is assumed with another
+// identity. Each identity lists the namespaces that may use it. If the chain ends without credentials, AWS is not called: the controller's own
+// credentials are never a substitute.
 package awsidentity
 
 import (
@@ -14,11 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 )
 
-// chainLimit bounds how many identities rest on one another. STS lets roles be chained, each for an hour at most; nobody's
-// way is longer than a few.
+// chainLimit bounds how many identities a chain has. STS allows chained roles, each for an hour at most; chains in use are shorter.
 const chainLimit = 8
 
 // The keys of a static identity's secret, as the ecosystem has them.
@@ -26,46 +25,46 @@ const (
 	keyID, keySecret, keyToken = "AccessKeyID", "SecretAccessKey", "SessionToken"
 )
 
-// Identify is the Identify of infrapool.Kind for all AWS kinds: it puts who asks into the view of the cluster.
-func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *awsv1.ClusterView) (map[string]string, error) {
-	ref, err := reference(in)
+// Identify is Identify of infrapool.Kind for all AWS kinds: it sets the identity in the view of the cluster.
+func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, cluster *awsv1.ClusterView) (map[string]string, error) {
+	ref, err := reference(by)
 	if err != nil {
-		return nil, infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, "%v", err)
+		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
 	}
 	if ref == nil {
-		return in.KeepIdentity(""), nil
+		return by.Keep(""), nil
 	}
-	keep := in.KeepIdentity(ref.String())
+	keep := by.Keep(ref.String())
 	c := &chain{from: from}
-	if err := c.follow(ctx, *ref, in.IdentityField()); err != nil {
+	if err := c.follow(ctx, *ref, by.Field()); err != nil {
 		return keep, err
 	}
 	cluster.Identity = c.identity(ref.String())
 	return keep, nil
 }
 
-// reference is the identity that the cluster names. When the cluster's infrastructure is gone, the object remembers it.
-func reference(in infrapool.Inputs) (*awsv1.IdentityReference, error) {
-	if in.InfraCluster != nil {
-		return awsv1.IdentityRefOf(in.InfraCluster)
+// reference returns the identity that the cluster references, or the stored one if the infrastructure cluster is gone.
+func reference(by identity.Referrer) (*awsv1.IdentityReference, error) {
+	if by.InfraCluster != nil {
+		return awsv1.IdentityRefOf(by.InfraCluster)
 	}
-	if in.RememberedIdentity() == "" {
+	if by.StoredIdentity() == "" {
 		return nil, nil
 	}
-	ref, err := awsv1.ParseIdentityReference(in.RememberedIdentity())
+	ref, err := awsv1.ParseIdentityReference(by.StoredIdentity())
 	return &ref, err
 }
 
-// chain is the way from a cluster's reference to the credentials that it begins with.
+// chain is the chain of identities from a cluster's reference to credentials.
 type chain struct {
-	from *infrapool.Credentials
+	from *identity.Credentials
 	seen []awsv1.IdentityReference
 	keys awsv1.AccessKeys
-	// roles in the order in which they are met, which is the other way round than they are assumed.
+	// roles are in the order of the chain, which is the reverse of the order in which they are assumed.
 	roles []awsv1.RoleView
 }
 
-// follow goes on to the identity that a field names, and to whatever that rests on.
+// follow reads the identity that a field references, and those that it depends on.
 func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field string) error {
 	if slices.Contains(c.seen, ref) {
 		return invalid("%s is %s, which leads back to itself (%s): name another there", field, ref, c.way(ref))
@@ -82,7 +81,7 @@ func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field s
 	}
 	u, err := c.from.Object(ctx, schema.GroupKind{Group: awsv1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Name: ref.Name})
 	if err != nil {
-		return infrapool.NamedBy(field, err)
+		return identity.ReferencedBy(field, err)
 	}
 	source, err := awsv1.IdentitySourceOf(u)
 	if err != nil {
@@ -100,7 +99,7 @@ func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field s
 	return nil
 }
 
-// static takes the keys out of the secret. It never says what they are.
+// static reads the keys from the secret. No error contains them.
 func (c *chain) static(ctx context.Context, ref awsv1.IdentityReference, source awsv1.IdentitySource) error {
 	field := ref.String() + ": spec.secretRef"
 	if source.SecretRef == "" {
@@ -108,7 +107,7 @@ func (c *chain) static(ctx context.Context, ref awsv1.IdentityReference, source 
 	}
 	secret, err := c.from.Secret(ctx, client.ObjectKey{Namespace: c.from.SecretNamespace, Name: source.SecretRef})
 	if err != nil {
-		return infrapool.NamedBy(field, err)
+		return identity.ReferencedBy(field, err)
 	}
 	for _, key := range []string{keyID, keySecret} {
 		if len(secret.Data[key]) == 0 {
@@ -121,7 +120,7 @@ func (c *chain) static(ctx context.Context, ref awsv1.IdentityReference, source 
 	return nil
 }
 
-// role notes the role, and goes on to whose credentials it is assumed with.
+// role adds the role, and follows the identity that it is assumed with.
 func (c *chain) role(ctx context.Context, ref awsv1.IdentityReference, source awsv1.IdentitySource) error {
 	if !strings.HasPrefix(source.RoleARN, "arn:") {
 		return invalid("%s: spec.roleARN is %q: want the ARN of a role", ref, source.RoleARN)
@@ -136,7 +135,7 @@ func (c *chain) role(ctx context.Context, ref awsv1.IdentityReference, source aw
 	return c.follow(ctx, *source.SourceIdentityRef, ref.String()+": spec.sourceIdentityRef")
 }
 
-// identity is what the way led to; nil when it led to the controller's own credentials.
+// identity returns the result; nil for the controller's own credentials.
 func (c *chain) identity(name string) *awsv1.IdentityView {
 	if c.keys.Empty() && len(c.roles) == 0 {
 		return nil
@@ -145,7 +144,7 @@ func (c *chain) identity(name string) *awsv1.IdentityView {
 	return &awsv1.IdentityView{Name: name, Keys: c.keys, Roles: c.roles}
 }
 
-// way are the identities that were passed, for people.
+// way returns the chain with its last reference, for messages.
 func (c *chain) way(last awsv1.IdentityReference) string {
 	var names []string
 	for _, ref := range append(slices.Clone(c.seen), last) {
@@ -155,5 +154,5 @@ func (c *chain) way(last awsv1.IdentityReference) string {
 }
 
 func invalid(format string, args ...any) error {
-	return infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, format, args...)
+	return identity.Errorf(identity.ReasonInvalid, format, args...)
 }

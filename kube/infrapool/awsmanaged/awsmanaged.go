@@ -14,6 +14,8 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/bootstrap"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -65,11 +67,11 @@ func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.Manage
 
 // bootstrapMode is what bootstrap data is to a node group: it reaches the machines by a launch template of the pool's own. Without
 // that, and without data, EKS's images know how to join.
-func bootstrapMode(o *awsv1.AWSManagedMachinePool) infrapool.BootstrapMode {
+func bootstrapMode(o *awsv1.AWSManagedMachinePool) bootstrap.Mode {
 	if template := o.Spec.AWSLaunchTemplate; template == nil || template.Existing != nil {
-		return infrapool.BootstrapModeNone
+		return bootstrap.None
 	}
-	return infrapool.BootstrapModeOptional
+	return bootstrap.Optional
 }
 
 // InfraCluster is the control plane, which says where network and cluster are. One that is not Amazon's own has no node groups.
@@ -123,7 +125,7 @@ func setInfraCluster(t *infrapool.Translation[*awsv1.ManagedMachinePoolSource], 
 	switch {
 	case in.InfraCluster == nil && (!known || view.EKSClusterName == ""):
 		return fmt.Errorf("the control plane of the cluster is gone, and metadata.annotations[%s] does not say the region and the EKS cluster of the node group: "+
-			`set it to {"%s": "<region>", "%s": "<name of the EKS cluster>"}`, infrapool.ResolvedAnnotation, keepRegion, keepCluster)
+			`set it to {"%s": "<region>", "%s": "<name of the EKS cluster>"}`, stored.Annotation, keepRegion, keepCluster)
 	case view.EKSClusterName == "":
 		return &infrapool.NotYet{Cause: pool.Cause{Reason: reasonWaitControlPlane,
 			Message: fmt.Sprintf("%s %s has no spec.eksClusterName yet", managedControlPlane, view.Name)}}

@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -152,11 +153,11 @@ func TestBoots(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason   string
 		template *awsv1.AWSLaunchTemplate
-		want     infrapool.BootstrapMode
+		want     bootstrap.Mode
 	}{
-		"EKS's template":   {"EKS gives its own user data and takes none", nil, infrapool.BootstrapModeNone},
-		"own template":     {"a bootstrap provider may have something to say", &awsv1.AWSLaunchTemplate{}, infrapool.BootstrapModeOptional},
-		"brought template": {"it is never written to", &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Version: 1}}, infrapool.BootstrapModeNone},
+		"EKS's template":   {"EKS gives its own user data and takes none", nil, bootstrap.None},
+		"own template":     {"a bootstrap provider may have something to say", &awsv1.AWSLaunchTemplate{}, bootstrap.Optional},
+		"brought template": {"it is never written to", &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Version: 1}}, bootstrap.None},
 	} {
 		if got := (Adapter{}).Kind().BootstrapMode(&awsv1.AWSManagedMachinePool{Spec: awsv1.AWSManagedMachinePoolSpec{AWSLaunchTemplate: tc.template}}); got != tc.want {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)

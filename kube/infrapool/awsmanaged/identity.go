@@ -4,11 +4,11 @@ import (
 	"context"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/awsidentity"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 )
 
 // identify follows the identityRef of the control plane.
-func identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *awsv1.ManagedMachinePoolSource) (map[string]string, error) {
-	return awsidentity.Identify(ctx, in, from, &spec.Cluster)
+func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *awsv1.ManagedMachinePoolSource) (map[string]string, error) {
+	return awsidentity.Identify(ctx, by, from, &spec.Cluster)
 }

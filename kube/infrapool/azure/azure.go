@@ -14,6 +14,8 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/infrapool/azurestatus"
+	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -60,8 +62,8 @@ func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersio
 }
 
 // identify follows the identityRef of the cluster.
-func identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, spec *azurev1.MachinePoolSource) (map[string]string, error) {
-	return azureidentity.Identify(ctx, in, from, &spec.Cluster)
+func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *azurev1.MachinePoolSource) (map[string]string, error) {
+	return azureidentity.Identify(ctx, by, from, &spec.Cluster)
 }
 
 // Translate hands the driver a copy of the specification without what the controller writes there itself.
@@ -86,7 +88,7 @@ func infraCluster(in infrapool.Inputs) (azurev1.ClusterView, error) {
 	read := func() (azurev1.ClusterView, error) { return azurev1.ClusterViewOf(in.InfraCluster) }
 	if in.InfraCluster == nil {
 		read = func() (azurev1.ClusterView, error) {
-			return azurev1.ClusterViewRemembered(in.Resolved, infrapool.ResolvedAnnotation)
+			return azurev1.ClusterViewRemembered(in.Resolved, stored.Annotation)
 		}
 	}
 	view, err := read()

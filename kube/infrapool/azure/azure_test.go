@@ -79,14 +79,14 @@ func TestTranslate(t *testing.T) {
 			held: "specified Kubernetes version 1.26.0-rc.1 must be >= 1.26.0",
 		},
 		"flexible of no version": {
-			reason: "nobody knows what the machines would run", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("")}, keep: kept,
+			reason: "the version of the machines is unknown", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("")}, keep: kept,
 			held: "could not find Kubernetes version in MachinePool",
 		},
 		"flexible of a strange version": {
 			reason: "a word is no version", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("newest")}, keep: kept,
 			held: `failed to parse Kubernetes version "newest"`,
 		},
-		"flexible of nobody":     {reason: "that there is no MachinePool is said elsewhere", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz()}, keep: kept},
+		"flexible, no owner":     {reason: "a missing MachinePool is reported elsewhere", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz()}, keep: kept},
 		"uniform of any version": {reason: "the seed as it is written", in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept},
 		"no key": {
 			reason: "Azure makes no Linux machine without", object: object(func(o *azurev1.AzureMachinePool) { o.Spec.Template.SSHPublicKey = "" }), in: infrapool.Inputs{InfraCluster: capz()}, keep: kept,

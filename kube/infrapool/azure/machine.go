@@ -74,7 +74,7 @@ func labels(cluster, poolName string) map[string]string {
 	return list
 }
 
-// fillSpec says which virtual machine the object stands for. An ID that is there stays, in whatever spelling.
+// fillSpec sets which virtual machine the object represents. An existing ID keeps its spelling.
 func fillSpec(o client.Object, seen machines.Seen) {
 	m, ok := o.(*azurev1.AzureMachinePoolMachine)
 	if !ok {
@@ -88,8 +88,8 @@ func fillSpec(o client.Object, seen machines.Seen) {
 	}
 }
 
-// fillStatus says what was seen of the virtual machine and its Node. What was provisioned once stays provisioned, and what is said of
-// a Node stays while the workload cluster can't be asked.
+// fillStatus sets what was observed of the virtual machine and its Node. What was provisioned once stays provisioned, and the fields of a Node
+// stay while the workload cluster is out of reach.
 func fillStatus(o client.Object, seen machines.Seen) {
 	m, ok := o.(*azurev1.AzureMachinePoolMachine)
 	if !ok {
@@ -124,12 +124,12 @@ func fillStatus(o client.Object, seen machines.Seen) {
 	}
 }
 
-// provisioned says that the virtual machine runs, or serves though Azure says that it has failed.
+// provisioned reports whether the virtual machine runs, or serves although Azure reports it as failed.
 func provisioned(i pool.Instance) bool {
 	return i.State == pool.Running || i.State == pool.Failed && i.Node != nil && i.Node.Ready
 }
 
-// fillNode says which Node the virtual machine is.
+// fillNode sets the Node of the virtual machine.
 func fillNode(status *azurev1.AzureMachinePoolMachineStatus, n *pool.Node) {
 	if n == nil {
 		status.NodeRef, status.Version = nil, ""
@@ -141,7 +141,7 @@ func fillNode(status *azurev1.AzureMachinePoolMachineStatus, n *pool.Node) {
 	status.Version = n.KubeletVersion
 }
 
-// runningOf says whether the virtual machine runs.
+// runningOf returns whether the virtual machine runs.
 func runningOf(m *azurev1.AzureMachinePoolMachine, i pool.Instance) metav1.Condition {
 	c := metav1.Condition{Type: azurev1.VMRunningCondition, Status: metav1.ConditionFalse}
 	switch {
@@ -159,7 +159,7 @@ func runningOf(m *azurev1.AzureMachinePoolMachine, i pool.Instance) metav1.Condi
 	return c
 }
 
-// healthyOf says whether the Node is Ready.
+// healthyOf returns whether the Node is Ready.
 func healthyOf(seen machines.Seen) metav1.Condition {
 	c := metav1.Condition{Type: azurev1.NodeHealthyCondition, Status: metav1.ConditionFalse}
 	switch n := seen.Instance.Node; {
@@ -175,7 +175,7 @@ func healthyOf(seen machines.Seen) metav1.Condition {
 	return c
 }
 
-// readyOf is the summary of both.
+// readyOf returns the summary of both.
 func readyOf(runs, healthy metav1.Condition) metav1.Condition {
 	c := healthy
 	if runs.Status != metav1.ConditionTrue {
@@ -185,7 +185,7 @@ func readyOf(runs, healthy metav1.Condition) metav1.Condition {
 	return c
 }
 
-// stateWord is a state in a word of Azure's, where it does not say its own.
+// stateWord returns a state in terms of Azure, if Azure reports none.
 func stateWord(s pool.InstanceState) azurev1.ProvisioningState {
 	switch s {
 	case pool.Pending:

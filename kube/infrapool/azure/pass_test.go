@@ -27,6 +27,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
@@ -183,7 +185,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
 		})
-	for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&azurev1.AzureMachinePool{})}, infrapool.MachineIndexes(azure.Adapter{})) {
+	for _, i := range slices.Concat(watch.Indexes(), azure.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()
@@ -391,7 +393,7 @@ func TestMarkedMachine(t *testing.T) {
 	}
 }
 
-// TestFailedMachine holds that a machine which failed is told of like every other until it is taken away.
+// TestFailedMachine holds that a failed machine is listed like every other until it is removed.
 func TestFailedMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, machinePool("v1.36.3"), azureMachinePool(azurev1.UniformOrchestrationMode))
@@ -400,7 +402,7 @@ func TestFailedMachine(t *testing.T) {
 	w.cloud.group.Size++
 	w.passes(1)
 	if m := w.machines()["p-p-9"]; m == nil || *m.Status.ProvisioningState != azurev1.Failed || m.Status.Ready {
-		t.Errorf("want an object that says that its machine has failed, got %+v", m)
+		t.Errorf("want an object that reports the failure of its machine, got %+v", m)
 	}
 	w.rest()
 	if want := []string{"p-p-0", "p-p-1"}; !slices.Equal(names(w.machines()), want) {
@@ -516,10 +518,10 @@ func TestClusterGone(t *testing.T) {
 func TestMachinesCannotBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	o := azureMachinePool(azurev1.UniformOrchestrationMode)
-	o.Annotations = map[string]string{infrapool.MachinesAnnotation: "false"}
+	o.Annotations = map[string]string{settings.MachinesAnnotation: "false"}
 	w := newWorld(t, machinePool("v1.36.3"), o)
 	w.rest()
-	const text = `metadata.annotations[muster.dev/machines] of the AzureMachinePool is "false", allowed is true, because every instance of this kind is stood for, or no such annotation`
+	const text = `metadata.annotations[muster.dev/machines] of the AzureMachinePool is "false", allowed is true, because every instance of this kind has a Machine, or no such annotation`
 	if len(w.machines()) != 2 || !strings.Contains(w.say(), text) {
 		t.Errorf("want two objects and %q in\n%s", text, w.say())
 	}

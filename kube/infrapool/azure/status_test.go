@@ -25,8 +25,8 @@ func TestImage(t *testing.T) {
 		"named":      {"the specification's own", &azurev1.Image{ID: &id}, gallery, map[string]string{"image-1": text}, &azurev1.Image{ID: &id}},
 		"found":      {"the one for the Kubernetes version", nil, nil, map[string]string{"image-1": text, "zones-1": "1"}, gallery},
 		"not found":  {"the last one that was", nil, gallery, nil, gallery},
-		"two":        {"nobody knows which one counts", nil, gallery, map[string]string{"image-1": text, "image-2": `{"id":"x"}`}, gallery},
-		"unreadable": {"somebody has changed it", nil, gallery, map[string]string{"image-1": "ami-1"}, gallery},
+		"two":        {"it is unknown which one is used", nil, gallery, map[string]string{"image-1": text, "image-2": `{"id":"x"}`}, gallery},
+		"unreadable": {"the user has changed it", nil, gallery, map[string]string{"image-1": "ami-1"}, gallery},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -61,6 +61,6 @@ func TestTokenOfTheModel(t *testing.T) {
 	}
 	w.rest()
 	if want := []string{"PutTemplate"}; !slices.Equal(w.cloud.steps, want) || w.cloud.model.Data != w.cloud.last.Bootstrap.Hash() {
-		t.Errorf("want the model given the new token and nobody replaced, got %v\n%s", w.cloud.steps, w.say())
+		t.Errorf("want the new token in the model and no instance replaced, got %v\n%s", w.cloud.steps, w.say())
 	}
 }

@@ -1,6 +1,6 @@
-// Package azureidentity finds who asks Azure for a cluster: its identityRef leads to an AzureClusterIdentity of the
-// ecosystem's Azure provider, which names an application with a password or a certificate, or a managed identity. Who may use
-// it is said on it. Where the way ends without credentials nobody asks: the controller's own are never a substitute.
+// Package azureidentity resolves the identity with which Azure is called for a cluster: its identityRef leads to an AzureClusterIdentity of the
+// ecosystem's Azure provider, which names an application with a password or a certificate, or a managed identity, and lists the namespaces
+// that may use it. If it has no credentials, Azure is not called: the controller's own are never a substitute.
 package azureidentity
 
 import (
@@ -13,42 +13,42 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 )
 
 // keySecret is the key of a secret under which the ecosystem has passwords and certificates.
 const keySecret = "clientSecret"
 
-// clouds are the words for the cloud that a UserAssignedIdentityCredential is for; none is public.
+// clouds are the names of the cloud of a UserAssignedIdentityCredential; an empty one is public.
 var clouds = []string{"", "public", "china", "usgovernment"}
 
-// Identify is the Identify of infrapool.Kind for all Azure kinds: it puts who asks into the view of the cluster.
-func Identify(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials, cluster *azurev1.ClusterView) (map[string]string, error) {
-	ref, err := reference(in)
+// Identify is Identify of infrapool.Kind for all Azure kinds: it sets the identity in the view of the cluster.
+func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, cluster *azurev1.ClusterView) (map[string]string, error) {
+	ref, err := reference(by)
 	if err != nil {
-		return nil, infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, "%v", err)
+		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
 	}
 	if ref == nil {
-		return in.KeepIdentity(""), nil
+		return by.Keep(""), nil
 	}
-	cluster.Identity, err = identity(ctx, from, *ref, in.IdentityField())
-	return in.KeepIdentity(ref.String()), err
+	cluster.Identity, err = read(ctx, from, *ref, by.Field())
+	return by.Keep(ref.String()), err
 }
 
-// reference is the identity that the cluster names. When the cluster's infrastructure is gone, the object remembers it.
-func reference(in infrapool.Inputs) (*azurev1.IdentityReference, error) {
-	if in.InfraCluster != nil {
-		return azurev1.IdentityRefOf(in.InfraCluster)
+// reference returns the identity that the cluster references, or the stored one if the infrastructure cluster is gone.
+func reference(by identity.Referrer) (*azurev1.IdentityReference, error) {
+	if by.InfraCluster != nil {
+		return azurev1.IdentityRefOf(by.InfraCluster)
 	}
-	if in.RememberedIdentity() == "" {
+	if by.StoredIdentity() == "" {
 		return nil, nil
 	}
-	ref, err := azurev1.ParseIdentityReference(in.RememberedIdentity())
+	ref, err := azurev1.ParseIdentityReference(by.StoredIdentity())
 	return &ref, err
 }
 
-// identity is what the reference leads to.
-func identity(ctx context.Context, from *infrapool.Credentials, ref azurev1.IdentityReference, field string) (*azurev1.IdentityView, error) {
+// read reads the identity that a reference leads to.
+func read(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference, field string) (*azurev1.IdentityView, error) {
 	if ref.Kind != azurev1.ClusterIdentityKind {
 		return nil, invalid("%s.kind is %q: want %s", field, ref.Kind, azurev1.ClusterIdentityKind)
 	}
@@ -57,7 +57,7 @@ func identity(ctx context.Context, from *infrapool.Credentials, ref azurev1.Iden
 	}
 	u, err := from.Object(ctx, schema.GroupKind{Group: azurev1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
 	if err != nil {
-		return nil, infrapool.NamedBy(field, err)
+		return nil, identity.ReferencedBy(field, err)
 	}
 	source, err := azurev1.IdentitySourceOf(u)
 	if err != nil {
@@ -81,7 +81,7 @@ func identity(ctx context.Context, from *infrapool.Credentials, ref azurev1.Iden
 	return view, nil
 }
 
-// complete says what the identity lacks to be one of its type.
+// complete returns an error that names what the identity lacks for its type.
 func complete(i *azurev1.IdentityView) error {
 	tenant, app := true, true
 	switch i.Type {
@@ -109,13 +109,13 @@ func complete(i *azurev1.IdentityView) error {
 	return nil
 }
 
-// needsSecret says whether the identity is nothing without a secret. A certificate may lie in a file.
+// needsSecret reports whether the identity has a secret. A certificate may be in a file.
 func needsSecret(i *azurev1.IdentityView) bool {
 	return i.HasPassword() || i.Type == azurev1.IdentityServicePrincipalCertificate && i.CertPath == ""
 }
 
-// secret reads the password or the certificate. It never says what it is.
-func secret(ctx context.Context, from *infrapool.Credentials, ref azurev1.IdentityReference, source azurev1.IdentitySource) (common.Sealed, error) {
+// secret reads the password or the certificate. No error contains it.
+func secret(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference, source azurev1.IdentitySource) (common.Sealed, error) {
 	field := ref.String() + ": spec.clientSecret"
 	key := client.ObjectKey{Namespace: source.ClientSecret.Namespace, Name: source.ClientSecret.Name}
 	if key.Namespace == "" {
@@ -126,11 +126,11 @@ func secret(ctx context.Context, from *infrapool.Credentials, ref azurev1.Identi
 	}
 	s, err := from.Secret(ctx, key)
 	if err != nil {
-		return common.Sealed{}, infrapool.NamedBy(field, err)
+		return common.Sealed{}, identity.ReferencedBy(field, err)
 	}
 	text := string(s.Data[keySecret])
 	if source.Type != azurev1.IdentityServicePrincipalCertificate {
-		// A line's end behind a password is what an editor adds.
+		// Editors add a line break after a password.
 		text = strings.TrimRight(text, "\r\n")
 	}
 	if text == "" {
@@ -140,5 +140,5 @@ func secret(ctx context.Context, from *infrapool.Credentials, ref azurev1.Identi
 }
 
 func invalid(format string, args ...any) error {
-	return infrapool.IdentityErrorf(infrapool.ReasonIdentityInvalid, format, args...)
+	return identity.Errorf(identity.ReasonInvalid, format, args...)
 }

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azureidentity"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 )
 
 func untyped(t *testing.T, text string) *unstructured.Unstructured {
@@ -31,7 +31,7 @@ func untyped(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// place is the AzureCluster ns/c with an identityRef; without one it names nobody.
+// place is the AzureCluster ns/c with an identityRef; without one it references no identity.
 func place(t *testing.T, ref string) *unstructured.Unstructured {
 	t.Helper()
 	spec := "{}"
@@ -41,7 +41,7 @@ func place(t *testing.T, ref string) *unstructured.Unstructured {
 	return untyped(t, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureCluster, metadata: {namespace: ns, name: c}, spec: "+spec+"}")
 }
 
-func identity(t *testing.T, namespace, spec string) *unstructured.Unstructured {
+func identityObject(t *testing.T, namespace, spec string) *unstructured.Unstructured {
 	t.Helper()
 	return untyped(t, fmt.Sprintf("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, metadata: {namespace: %s, name: i}, spec: %s}", namespace, spec))
 }
@@ -75,7 +75,7 @@ func asks(i *azurev1.IdentityView) string {
 	return strings.Join(words, "|")
 }
 
-// TestIdentify holds who asks the cloud, and that nobody does where the way to the credentials ends.
+// TestIdentify holds which identity is used, and that none is if the reference leads to no credentials.
 func TestIdentify(t *testing.T) {
 	t.Parallel()
 	const (
@@ -90,11 +90,11 @@ func TestIdentify(t *testing.T) {
 		secret                       *corev1.Secret
 		// asks is who asks, with all that the driver is handed.
 		asks string
-		// held are the reason for which nobody does, and words of the message.
+		// held is the reason for which none is used, words are parts of the message.
 		held  string
 		words []string
 	}{
-		{reason: "the controller's own credentials are for clusters that name nobody", asks: "controller"},
+		{reason: "the controller's own credentials are for clusters without a reference", asks: "controller"},
 		{reason: "a password, without the line's end that an editor adds", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
 			secret: secret("ns", "clientSecret", "s3cret\n"), asks: name + "|ServicePrincipal|t|c|s3cret|||"},
 		{reason: "the older name of the same", ref: ref, spec: "type: ManualServicePrincipal, " + ids + ", " + everyone + ", " + keys,
@@ -118,17 +118,17 @@ func TestIdentify(t *testing.T) {
 
 		{reason: "other labels don't", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: b}}}",
 			held: "IdentityNotAllowed", words: []string{name + ": spec.allowedNamespaces", "namespace ns"}},
-		{reason: "without a word nobody may, not even beside the identity", ref: ref, spec: "type: WorkloadIdentity, " + ids, held: "IdentityNotAllowed", words: []string{"spec.allowedNamespaces"}},
+		{reason: "without the field no namespace may, not even that of the identity", ref: ref, spec: "type: WorkloadIdentity, " + ids, held: "IdentityNotAllowed", words: []string{"spec.allowedNamespaces"}},
 		{reason: "a list of others", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {list: [other]}", held: "IdentityNotAllowed"},
-		{reason: "an empty selector selects nobody", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {}}", held: "IdentityNotAllowed"},
+		{reason: "an empty selector selects no namespace", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {}}", held: "IdentityNotAllowed"},
 		{reason: "a selector that means nothing", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}",
 			held: "IdentityInvalid", words: []string{name + ": spec.allowedNamespaces.selector"}},
 		{reason: "a reference to nothing is no reference to the controller", ref: ref, held: "IdentityMissing",
 			words: []string{"AzureCluster ns/c: spec.identityRef", "AzureClusterIdentity ns/i does not exist"}},
-		{reason: "a kind that nobody knows", ref: "{kind: AzureIdentity, name: i}", held: "IdentityInvalid", words: []string{"spec.identityRef.kind", `"AzureIdentity"`}},
+		{reason: "an unknown kind", ref: "{kind: AzureIdentity, name: i}", held: "IdentityInvalid", words: []string{"spec.identityRef.kind", `"AzureIdentity"`}},
 		{reason: "a name is needed", ref: "{kind: AzureClusterIdentity}", held: "IdentityInvalid", words: []string{"spec.identityRef.name"}},
-		{reason: "a field of another type names nobody", ref: "admin", held: "IdentityInvalid", words: []string{"AzureCluster c"}},
-		{reason: "a type that nobody knows", ref: ref, spec: "type: Magic, " + ids + ", " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.type", `"Magic"`}},
+		{reason: "a field of another type is no reference", ref: "admin", held: "IdentityInvalid", words: []string{"AzureCluster c"}},
+		{reason: "an unknown type", ref: ref, spec: "type: Magic, " + ids + ", " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.type", `"Magic"`}},
 		{reason: "an application is of a directory", ref: ref, spec: "type: WorkloadIdentity, clientID: c, " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.tenantID"}},
 		{reason: "an application has an ID", ref: ref, spec: "type: UserAssignedMSI, tenantID: t, " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.clientID"}},
 		{reason: "credentials in a file need a file", ref: ref, spec: "type: UserAssignedIdentityCredential, " + ids + ", " + everyone,
@@ -152,27 +152,27 @@ func TestIdentify(t *testing.T) {
 				if namespace == "" {
 					namespace = "ns"
 				}
-				objects = append(objects, identity(t, namespace, "{"+c.spec+"}"))
+				objects = append(objects, identityObject(t, namespace, "{"+c.spec+"}"))
 			}
 			if c.secret != nil {
 				objects = append(objects, c.secret)
 			}
-			from := infrapool.NewSources(management(t, objects...), "").For("ns")
+			from := identity.NewSources(management(t, objects...), "").For("ns")
 			var view azurev1.ClusterView
-			_, err := azureidentity.Identify(t.Context(), infrapool.Inputs{InfraCluster: place(t, c.ref)}, from, &view)
+			_, err := azureidentity.Identify(t.Context(), identity.Referrer{InfraCluster: place(t, c.ref)}, from, &view)
 			if c.held == "" {
 				if got := asks(view.Identity); err != nil || got != c.asks {
 					t.Errorf("want %q to ask, got %q, %v", c.asks, got, err)
 				}
 				return
 			}
-			var nobody *infrapool.IdentityError
-			if !errors.As(err, &nobody) || nobody.Cause.Reason != c.held || view.Identity != nil {
-				t.Fatalf("want nobody to ask with reason %s, got %q, %v", c.held, asks(view.Identity), err)
+			var none *identity.Error
+			if !errors.As(err, &none) || none.Cause.Reason != c.held || view.Identity != nil {
+				t.Fatalf("want no identity, with reason %s, got %q, %v", c.held, asks(view.Identity), err)
 			}
 			for _, word := range c.words {
-				if !strings.Contains(nobody.Cause.Message, word) {
-					t.Errorf("want %q said, got %q", word, nobody.Cause.Message)
+				if !strings.Contains(none.Cause.Message, word) {
+					t.Errorf("want %q said, got %q", word, none.Cause.Message)
 				}
 			}
 			if strings.Contains(err.Error(), "s3cret") {
@@ -182,34 +182,34 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestIdentityIsRemembered holds that a pool which goes after its cluster's infrastructure asks by whom it asked before, and by
-// nobody else.
+// TestIdentityIsRemembered holds that a pool that is deleted after its infrastructure cluster uses the identity that it used before, and no
+// other.
 func TestIdentityIsRemembered(t *testing.T) {
 	t.Parallel()
 	const name = "AzureClusterIdentity/other/i"
-	there := identity(t, "other", "{type: WorkloadIdentity, tenantID: t, clientID: c, allowedNamespaces: {}}")
+	there := identityObject(t, "other", "{type: WorkloadIdentity, tenantID: t, clientID: c, allowedNamespaces: {}}")
 	for _, c := range []struct {
 		reason  string
-		in      infrapool.Inputs
+		in      identity.Referrer
 		objects []client.Object
 		keep    map[string]string
 		asks    string
 		words   string
 	}{
-		{reason: "what the cluster names is written down", in: infrapool.Inputs{InfraCluster: place(t, "{name: i, namespace: other}")}, objects: []client.Object{there},
+		{reason: "what the cluster names is written down", in: identity.Referrer{InfraCluster: place(t, "{name: i, namespace: other}")}, objects: []client.Object{there},
 			keep: map[string]string{"identity": name}, asks: name},
-		{reason: "nothing is written for clusters that never named any", in: infrapool.Inputs{InfraCluster: place(t, "")}, asks: "controller"},
-		{reason: "a cluster that names none any more says so", in: infrapool.Inputs{InfraCluster: place(t, ""), Resolved: map[string]string{"identity": name}},
+		{reason: "nothing is written for clusters that never named any", in: identity.Referrer{InfraCluster: place(t, "")}, asks: "controller"},
+		{reason: "a cluster that names none any more says so", in: identity.Referrer{InfraCluster: place(t, ""), Stored: map[string]string{"identity": name}},
 			keep: map[string]string{"identity": ""}, asks: "controller"},
-		{reason: "what was written down counts when the cluster is gone", in: infrapool.Inputs{Resolved: map[string]string{"identity": name}}, objects: []client.Object{there},
+		{reason: "what was written down counts when the cluster is gone", in: identity.Referrer{Stored: map[string]string{"identity": name}}, objects: []client.Object{there},
 			keep: map[string]string{"identity": name}, asks: name},
-		{reason: "a remembered identity that is gone is nobody", in: infrapool.Inputs{Resolved: map[string]string{"identity": name}},
+		{reason: "a stored identity that is gone is no identity", in: identity.Referrer{Stored: map[string]string{"identity": name}},
 			keep: map[string]string{"identity": name}, words: "muster.dev/resolved"},
-		{reason: "what can't be read is nobody", in: infrapool.Inputs{Resolved: map[string]string{"identity": "x"}}, words: "KIND/NAMESPACE/NAME"},
-		{reason: "nothing remembered is the controller", in: infrapool.Inputs{}, asks: "controller"},
+		{reason: "a reference that cannot be parsed is no identity", in: identity.Referrer{Stored: map[string]string{"identity": "x"}}, words: "KIND/NAMESPACE/NAME"},
+		{reason: "nothing remembered is the controller", in: identity.Referrer{}, asks: "controller"},
 	} {
 		var view azurev1.ClusterView
-		keep, err := azureidentity.Identify(t.Context(), c.in, infrapool.NewSources(management(t, c.objects...), "").For("ns"), &view)
+		keep, err := azureidentity.Identify(t.Context(), c.in, identity.NewSources(management(t, c.objects...), "").For("ns"), &view)
 		got, _, _ := strings.Cut(asks(view.Identity), "|")
 		if (err != nil) != (c.words != "") || err == nil && got != c.asks || fmt.Sprint(keep) != fmt.Sprint(c.keep) {
 			t.Errorf("%s: want %q to ask and %v kept, got %q, %v, %v", c.reason, c.asks, c.keep, got, keep, err)
@@ -224,13 +224,13 @@ func TestIdentityIsRemembered(t *testing.T) {
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	at := client.ObjectKey{Namespace: "ns", Name: "keys"}
-	c := management(t, identity(t, "ns", "{type: ServicePrincipal, tenantID: t, clientID: c, allowedNamespaces: {}, clientSecret: {name: keys}}"), secret("ns", "clientSecret", "old"))
-	sources := infrapool.NewSources(c, "")
+	c := management(t, identityObject(t, "ns", "{type: ServicePrincipal, tenantID: t, clientID: c, allowedNamespaces: {}, clientSecret: {name: keys}}"), secret("ns", "clientSecret", "old"))
+	sources := identity.NewSources(c, "")
 	look := func() *azurev1.IdentityView {
 		t.Helper()
 		var view azurev1.ClusterView
 		from := sources.For("ns")
-		if _, err := azureidentity.Identify(t.Context(), infrapool.Inputs{InfraCluster: place(t, "{name: i}")}, from, &view); err != nil {
+		if _, err := azureidentity.Identify(t.Context(), identity.Referrer{InfraCluster: place(t, "{name: i}")}, from, &view); err != nil {
 			t.Fatal(err)
 		}
 		sources.Use(types.NamespacedName{Namespace: "ns", Name: "p"}, from)

@@ -1,5 +1,5 @@
-// Package azurestatus says in the words of the ecosystem's Azure provider what a report says: the conditions that people know scale
-// sets by, their provisioning state, and the operations that go on.
+// Package azurestatus translates a report into the terms of the ecosystem's Azure provider: the conditions of scale sets, their provisioning
+// state, and running operations.
 package azurestatus
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// The conditions that the ecosystem knows scale sets by.
+// The conditions of scale sets in the ecosystem.
 const (
 	scaleSetRunning         = "ScaleSetRunning"
 	scaleSetModelUpdated    = "ScaleSetModelUpdated"
 	scaleSetDesiredReplicas = "ScaleSetDesiredReplicas"
 )
 
-// Conditions are those that the ecosystem knows scale sets by, with its reasons.
+// Conditions returns the conditions of scale sets in the ecosystem, with its reasons.
 func Conditions(r report.Report, g *pool.Group) []report.Condition {
 	return []report.Condition{running(r, g), modelUpdated(r, g), desiredReplicas(r)}
 }
 
-// ProvisioningState is the scale set's own, and Updating as well while it has another number of machines than is wanted.
+// ProvisioningState returns that of the scale set, or Updating while it has another number of machines than desired.
 func ProvisioningState(r report.Report, g *pool.Group) *azurev1.ProvisioningState {
 	if g == nil {
 		return nil
@@ -40,12 +40,12 @@ func ProvisioningState(r report.Report, g *pool.Group) *azurev1.ProvisioningStat
 	return &state
 }
 
-// complete says that there are as many machines as are wanted.
+// complete reports whether there are as many machines as desired.
 func complete(r report.Report) bool {
 	return r.Counts.Current != nil && *r.Counts.Current == r.Counts.Desired
 }
 
-// running says whether the scale set exists and Azure is content with it.
+// running returns whether the scale set exists and Azure reports no failure.
 func running(r report.Report, g *pool.Group) report.Condition {
 	c := report.Condition{Type: scaleSetRunning, Status: report.False}
 	if g == nil {
@@ -67,7 +67,7 @@ func running(r report.Report, g *pool.Group) report.Condition {
 	return c
 }
 
-// modelUpdated says whether the scale set's model is what the specification asks for. Whether the machines are is said by UpToDate.
+// modelUpdated returns whether the scale set's model matches the specification. UpToDate reports it for the machines.
 func modelUpdated(r report.Report, g *pool.Group) report.Condition {
 	c := report.Condition{Type: scaleSetModelUpdated, Status: report.False, Reason: "ScaleSetModelOutOfDate"}
 	ready := r.Condition(report.TemplateReady)
@@ -85,7 +85,7 @@ func modelUpdated(r report.Report, g *pool.Group) report.Condition {
 	return c
 }
 
-// desiredReplicas says whether there are as many machines as are wanted.
+// desiredReplicas returns whether there are as many machines as desired.
 func desiredReplicas(r report.Report) report.Condition {
 	c := report.Condition{Type: scaleSetDesiredReplicas, Status: report.True, Reason: scaleSetDesiredReplicas}
 	if r.Counts.Current == nil {
@@ -103,7 +103,7 @@ func desiredReplicas(r report.Report) report.Condition {
 	return c
 }
 
-// why is what the report says that keeps machines from coming.
+// why returns the message of the condition that keeps machines from being created.
 func why(r report.Report) string {
 	for _, name := range []string{report.GroupReady, report.InstancesReady} {
 		if c := r.Condition(name); c.Status == report.False {
@@ -113,7 +113,7 @@ func why(r report.Report) string {
 	return ""
 }
 
-// Futures are the operations as the status has them.
+// Futures returns the operations in the form of the status.
 func Futures(list []pool.Operation) []azurev1.Future {
 	var out []azurev1.Future
 	for _, op := range list {
@@ -122,7 +122,7 @@ func Futures(list []pool.Operation) []azurev1.Future {
 	return out
 }
 
-// Operations are what the status says of operations, as hints. What can't be read is none.
+// Operations returns the operations in the status, as hints. It skips what it cannot parse.
 func Operations(list []azurev1.Future, subscription string) []pool.Operation {
 	var out []pool.Operation
 	for _, f := range list {

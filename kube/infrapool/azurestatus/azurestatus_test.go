@@ -48,7 +48,7 @@ func TestStates(t *testing.T) {
 		"deleting":    {"Azure is deleting it", &pool.Group{State: "Deleting"}, 3, 3, "Deleting", says{no, "ScaleSetDeleting"}, model, enough},
 		"deleting it": {"as the driver says it", &pool.Group{State: "Deleting", Deleting: true}, 3, 3, "Deleting", says{no, "ScaleSetDeleting"}, model, enough},
 		"failed":      {"Azure has given up", &pool.Group{State: "Failed"}, 0, 3, "Failed", says{no, "ScaleSetProvisionFailed"}, model, says{no, "ScaleSetScalingUp"}},
-		"canceled":    {"somebody has called it off", &pool.Group{State: "Canceled"}, 3, 3, "Canceled", says{no, "Canceled"}, model, enough},
+		"canceled":    {"the operation was canceled", &pool.Group{State: "Canceled"}, 3, 3, "Canceled", says{no, "Canceled"}, model, enough},
 		"migrating":   {"a state like any other", &pool.Group{State: "Migrating"}, 3, 3, "Migrating", says{no, "Migrating"}, model, enough},
 		"unsaid":      {"a driver that does not say", &pool.Group{}, 3, 3, "Succeeded", runs, model, enough},
 		"none":        {"there is none", nil, 0, 3, "", says{no, "ScaleSetMissing"}, model, says{no, "ScaleSetScalingUp"}},

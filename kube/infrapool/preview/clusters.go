@@ -99,7 +99,7 @@ func (c *clusters) Watch(context.Context, client.ObjectKey, clustercache.Watcher
 	return errNoWatch
 }
 
-// GetHealthCheckingState says that a cluster was never probed.
+// GetHealthCheckingState returns the state of a cluster that was never probed.
 func (c *clusters) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
 	return clustercache.HealthCheckingState{}
 }

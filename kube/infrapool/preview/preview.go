@@ -40,7 +40,7 @@ type Look struct {
 	Observed pool.Observed
 	Traits   pool.Traits
 	Now      time.Time
-	// Seen says that the cloud has answered; without that Observed means nothing.
+	// Seen is true if the cloud has answered; otherwise Observed means nothing.
 	Seen bool
 	// Paused says why the reconciler would leave the pool alone; empty when it would not.
 	Paused string

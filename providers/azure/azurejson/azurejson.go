@@ -26,8 +26,9 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/kube/conflicts"
-	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azureidentity"
+	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 )
 
 const (
@@ -64,12 +65,12 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that objects must have; empty takes all.
 	WatchFilter string
-	// IdentityNamespace is that of infrapool.Options.
+	// IdentityNamespace is the namespace of the secrets of cluster-scoped identities.
 	IdentityNamespace string
 	// Defaults are the controller's own settings.
 	Defaults Defaults
 
-	sources *infrapool.Sources
+	sources *identity.Sources
 	// told is what events said last of why an object's secret is not written: one that stays is no news.
 	told sync.Map
 }
@@ -90,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	err := r.reconcile(ctx, o)
-	var refused *infrapool.IdentityError
+	var refused *identity.Error
 	switch {
 	case errors.As(err, &refused):
 		// Whatever is missing wakes the object when it comes. Until then the secret stays as it is.
@@ -121,9 +122,9 @@ func (r *Reconciler) reconcile(ctx context.Context, o *azurev1.AzureMachinePool)
 }
 
 // reads are the sources, made when they are first needed.
-func (r *Reconciler) reads() *infrapool.Sources {
+func (r *Reconciler) reads() *identity.Sources {
 	if r.sources == nil {
-		r.sources = infrapool.NewSources(r.Client, r.IdentityNamespace)
+		r.sources = identity.NewSources(r.Client, r.IdentityNamespace)
 	}
 	return r.sources
 }
@@ -131,8 +132,8 @@ func (r *Reconciler) reads() *infrapool.Sources {
 // cluster is that of the MachinePool which refers to the object; nil while there is none.
 func (r *Reconciler) cluster(ctx context.Context, o *azurev1.AzureMachinePool) (*clusterv1.Cluster, error) {
 	pools := &clusterv1.MachinePoolList{}
-	value := infrapool.InfrastructureValue(azurev1.GroupVersion.Group, azurev1.AzureMachinePoolKind, o.Name)
-	if err := r.Client.List(ctx, pools, client.InNamespace(o.Namespace), client.MatchingFields{infrapool.InfrastructureField: value}); err != nil {
+	value := watch.InfrastructureValue(azurev1.GroupVersion.Group, azurev1.AzureMachinePoolKind, o.Name)
+	if err := r.Client.List(ctx, pools, client.InNamespace(o.Namespace), client.MatchingFields{watch.InfrastructureField: value}); err != nil {
 		return nil, fmt.Errorf("look up the MachinePool of AzureMachinePool %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	if len(pools.Items) != 1 {
@@ -181,17 +182,17 @@ func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, c
 
 // config is made of the pool, the cluster and whom it names. What can't be read, or means nothing, is Unidentified: it
 // waits for a change by the user.
-func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured, from *infrapool.Credentials) (*config, error) {
+func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured, from *identity.Credentials) (*config, error) {
 	view, err := azurev1.ClusterViewOf(place)
 	if err != nil {
-		return nil, infrapool.IdentityErrorf(reasonHeld, "%v", err)
+		return nil, identity.Errorf(reasonHeld, "%v", err)
 	}
-	if _, err := azureidentity.Identify(ctx, infrapool.Inputs{InfraCluster: place}, from, &view); err != nil {
+	if _, err := azureidentity.Identify(ctx, identity.Referrer{InfraCluster: place}, from, &view); err != nil {
 		return nil, err
 	}
 	c, err := configOf(&o.Spec, &view, place, r.Defaults)
 	if err != nil {
-		return nil, infrapool.IdentityErrorf(reasonHeld, "%v", err)
+		return nil, identity.Errorf(reasonHeld, "%v", err)
 	}
 	return c, nil
 }

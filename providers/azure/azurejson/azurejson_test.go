@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 )
 
 func untyped(t *testing.T, text string) *unstructured.Unstructured {
@@ -101,7 +101,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			return c.Patch(ctx, o, p, opts...)
 		},
 	})
-	for _, i := range infrapool.Indexes() {
+	for _, i := range watch.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.client = b.Build()

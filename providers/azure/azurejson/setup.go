@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 )
 
 // Name of the controller.
 const Name = "azurejson"
 
-// SetupWithManager adds the reconciler to a manager that has the indexes of infrapool.AddIndexes. A pool is looked at when it,
+// SetupWithManager adds the reconciler to a manager that has the indexes of watch.AddIndexes. A pool is looked at when it,
 // its MachinePool, Cluster, AzureCluster, identity or secret changes in what people say, and not when they tell how they are.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o controller.Options) error {
 	said := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}))
@@ -36,7 +36,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 		return fmt.Errorf("controller of the cloud provider's configurations: %w", err)
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", Name)
-	r.reads().Watching(mgr, c, &external.ObjectTracker{Controller: c, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), PredicateLogger: &log})
+	r.reads().Watch(mgr, c, &external.ObjectTracker{Controller: c, Cache: mgr.GetCache(), Scheme: mgr.GetScheme(), PredicateLogger: &log})
 	return nil
 }
 
@@ -60,7 +60,7 @@ func poolRequests(_ context.Context, o client.Object) []ctrl.Request {
 // by the clock.
 func (r *Reconciler) clusterRequests(ctx context.Context, cluster client.Object) []ctrl.Request {
 	list := &clusterv1.MachinePoolList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.MatchingFields{infrapool.ClusterField: cluster.GetName()}); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.MatchingFields{watch.ClusterField: cluster.GetName()}); err != nil {
 		return nil
 	}
 	var all []ctrl.Request

@@ -25,6 +25,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/test/explore/memapi"
@@ -106,7 +107,7 @@ func newLife(t *testing.T) *life {
 	l := &life{}
 	l.world = newWorld(t, func(_ *world, o *memapi.Options) {
 		o.Indexes = nil
-		for _, i := range slices.Concat(infrapool.Indexes(), []infrapool.Index{infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{})}, infrapool.MachineIndexes(awspool.Adapter{})) {
+		for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes()) {
 			o.Indexes = append(o.Indexes, memapi.Index(i))
 		}
 		o.Status = append(o.Status, &clusterv1.Cluster{})

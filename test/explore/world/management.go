@@ -22,7 +22,10 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
+	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/memapi"
@@ -54,10 +57,7 @@ func statusKinds() []client.Object {
 
 func managementIndexes() []memapi.Index {
 	list := []memapi.Index{{Object: &clusterv1.MachinePool{}, Field: nodes.PoolField, Values: nodes.PoolKeys}}
-	owners := []infrapool.Index{
-		infrapool.OwnerIDIndex(&awsv1.AWSMachinePool{}), infrapool.OwnerIDIndex(&awsv1.AWSManagedMachinePool{}), infrapool.OwnerIDIndex(&azurev1.AzureMachinePool{}),
-	}
-	for _, i := range slices.Concat(infrapool.Indexes(), owners, infrapool.MachineIndexes(awspool.Adapter{}), infrapool.MachineIndexes(azurepool.Adapter{})) {
+	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes(), awsmanaged.Adapter{}.Kind().Indexes(), azurepool.Adapter{}.Kind().Indexes()) {
 		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.Values})
 	}
 	return list
@@ -265,7 +265,7 @@ func (w *World) owner() cloud.Owner {
 	if o == nil {
 		return w.account.owner
 	}
-	id := o.GetAnnotations()[infrapool.OwnerIDAnnotation]
+	id := o.GetAnnotations()[ownership.Annotation]
 	if id == "" {
 		id = string(o.GetUID())
 	}

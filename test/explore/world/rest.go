@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
@@ -275,7 +276,7 @@ func (p *process) knows() oracle.Wanted {
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)
 		wanted.Deleting = !o.GetDeletionTimestamp().IsZero() || mp != nil && o.azure != nil && !mp.DeletionTimestamp.IsZero()
-		if id := o.GetAnnotations()[infrapool.OwnerIDAnnotation]; id != "" {
+		if id := o.GetAnnotations()[ownership.Annotation]; id != "" {
 			wanted.Owner = id
 		}
 	}

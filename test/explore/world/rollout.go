@@ -12,7 +12,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
 // The annotations by which people hold a rollout and ask for one, as the project promises them.
@@ -118,7 +118,7 @@ func (w *World) restartNow(e Event) {
 func (w *World) asked() time.Time {
 	_, o := w.objects(w.user)
 	at, remembered := time.Now(), map[string]string{}
-	if o == nil || json.Unmarshal([]byte(o.GetAnnotations()[infrapool.ResolvedAnnotation]), &remembered) != nil {
+	if o == nil || json.Unmarshal([]byte(o.GetAnnotations()[stored.Annotation]), &remembered) != nil {
 		return at
 	}
 	for _, key := range []string{"restart", "restart-machinepool"} {

@@ -1,0 +1,181 @@
+// Package identity reads the identities with which the cloud is called for an object: its cluster references one, which leads to further
+// objects and secrets. What was read is noted, so that a change of it reconciles the object. The identities of each cloud are its adapters'.
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/kube/infrapool/stored"
+	"github.com/muster-project/muster/kube/machinepool/contract"
+	"github.com/muster-project/muster/pool"
+)
+
+// DefaultNamespace is the namespace of the secrets of cluster-scoped identities if the manager is given no other.
+const DefaultNamespace = "muster-system"
+
+// The reasons for which a pool has no identity to call the cloud with.
+const (
+	// ReasonMissing: an object that the identity consists of does not exist.
+	ReasonMissing = "IdentityMissing"
+	// ReasonInvalid: an object that the identity consists of has an invalid value.
+	ReasonInvalid = "IdentityInvalid"
+	// ReasonNotAllowed: the identity does not allow clusters of the object's namespace.
+	ReasonNotAllowed = "IdentityNotAllowed"
+)
+
+// Error is why the cloud is not called for an object. No other identity is used instead.
+type Error struct{ Cause pool.Cause }
+
+// Error returns the message of the cause.
+func (e *Error) Error() string { return e.Cause.Message }
+
+// Errorf returns an Error.
+func Errorf(reason, format string, args ...any) *Error {
+	return &Error{Cause: pool.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)}}
+}
+
+// ReferencedBy adds to an Error the field that references its object; it returns an error of the API server as it is.
+func ReferencedBy(field string, err error) error {
+	var none *Error
+	if errors.As(err, &none) {
+		return Errorf(none.Cause.Reason, "%s: %s", field, none.Cause.Message)
+	}
+	return err
+}
+
+// Referrer is what references the identity of a pool: the infrastructure cluster, or the object itself once that is gone.
+type Referrer struct {
+	// InfraCluster is nil if it is gone.
+	InfraCluster *unstructured.Unstructured
+	// Stored are the values stored on the object.
+	Stored map[string]string
+}
+
+// Field returns the field that references the identity, for messages.
+func (r Referrer) Field() string {
+	if r.InfraCluster == nil {
+		return "metadata.annotations[" + stored.Annotation + "]: " + stored.Identity
+	}
+	return r.InfraCluster.GetKind() + " " + r.InfraCluster.GetNamespace() + "/" + r.InfraCluster.GetName() + ": spec.identityRef"
+}
+
+// StoredIdentity returns the identity that is stored on the object, as it was given to Keep; empty if none is.
+func (r Referrer) StoredIdentity() string { return r.Stored[stored.Identity] }
+
+// Keep returns what to store on the object for the identity that its cluster references, empty for none. Nothing is stored for clusters
+// that never referenced an identity.
+func (r Referrer) Keep(identity string) map[string]string {
+	_, known := r.Stored[stored.Identity]
+	if identity != "" || known && r.InfraCluster != nil {
+		return map[string]string{stored.Identity: identity}
+	}
+	return nil
+}
+
+// Credentials reads what the identity of one object consists of, and notes what it read.
+type Credentials struct {
+	// Namespace of the object.
+	Namespace string
+	// SecretNamespace is the namespace of the secrets of cluster-scoped identities.
+	SecretNamespace string
+
+	sources *Sources
+	read    []dependency
+}
+
+// Object reads an object that an identity consists of, or that leads to one; a key without a namespace is that of a cluster-scoped object.
+// The error is an Error if the object does not exist.
+func (c *Credentials) Object(ctx context.Context, gk schema.GroupKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+	name := key.Name
+	if key.Namespace != "" {
+		name = key.String()
+	}
+	c.note(dependency{kind: gk.Kind, namespace: key.Namespace, name: key.Name})
+	gvk, err := contract.GVK(ctx, c.sources.reader, gk)
+	if errors.Is(err, contract.ErrNoKind) || errors.Is(err, contract.ErrNoVersion) {
+		return nil, Errorf(ReasonMissing, "%s %s can't be read: %v", gk.Kind, name, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the version of %s: %w", gk.Kind, err)
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	if err := c.sources.watch(ctx, u); err != nil {
+		return nil, err
+	}
+	err = c.sources.reader.Get(ctx, key, u)
+	if apierrors.IsNotFound(err) {
+		return nil, Errorf(ReasonMissing, "%s %s does not exist", gk.Kind, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", gk.Kind, name, err)
+	}
+	return u, nil
+}
+
+// Secret reads a secret of an identity. The error is an Error if it does not exist.
+func (c *Credentials) Secret(ctx context.Context, key client.ObjectKey) (*corev1.Secret, error) {
+	c.note(dependency{kind: kindSecret, namespace: key.Namespace, name: key.Name})
+	if err := c.sources.watchSecrets(ctx, key.Namespace); err != nil {
+		return nil, err
+	}
+	secret := &corev1.Secret{}
+	err := c.sources.reader.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, Errorf(ReasonMissing, "secret %s does not exist", key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read secret %s: %w", key, err)
+	}
+	return secret, nil
+}
+
+// Allow returns an Error unless clusters of the object's namespace may use an identity.
+func (c *Credentials) Allow(ctx context.Context, identity string, a *common.AllowedNamespaces) error {
+	if a.ByName(c.Namespace) {
+		return nil
+	}
+	selector, err := a.Labels()
+	if err != nil {
+		return Errorf(ReasonInvalid, "%s: %v", identity, err)
+	}
+	if selector != nil {
+		labels, err := c.labels(ctx)
+		if err != nil {
+			return err
+		}
+		if selector.Matches(labels) {
+			return nil
+		}
+	}
+	return Errorf(ReasonNotAllowed, "%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", identity, c.Namespace)
+}
+
+// labels returns those of the object's namespace.
+func (c *Credentials) labels(ctx context.Context) (labels.Set, error) {
+	c.note(dependency{kind: kindNamespace, name: c.Namespace})
+	namespace := &corev1.Namespace{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kindNamespace))
+	if err := c.sources.watch(ctx, namespace); err != nil {
+		return nil, err
+	}
+	if err := c.sources.reader.Get(ctx, client.ObjectKey{Name: c.Namespace}, namespace); err != nil {
+		return nil, fmt.Errorf("read namespace %s: %w", c.Namespace, err)
+	}
+	return namespace.Labels, nil
+}
+
+func (c *Credentials) note(d dependency) { c.read = append(c.read, d) }
+
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsclustercontrolleridentities;awsclusterstaticidentities;awsclusterroleidentities;azureclusteridentities,verbs=get;list;watch

@@ -1,0 +1,271 @@
+package infrapool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/infrapool/bootstrap"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
+	"github.com/muster-project/muster/kube/infrapool/status"
+	"github.com/muster-project/muster/kube/infrapool/stored"
+	"github.com/muster-project/muster/kube/metrics"
+	"github.com/muster-project/muster/kube/tokens"
+	"github.com/muster-project/muster/pool"
+)
+
+// pass is one reconciliation of one object. Each step sets one field, once, and reads those of the steps before it.
+type pass[O Object, S any] struct {
+	scope    scope[O]
+	facts    facts[S]
+	machines *poolMachines
+	// mayObserve is true if the cloud is asked; blocked is why nothing may be created although the facts allow it.
+	mayObserve bool
+	blocked    *pool.Cause
+	tokens     tokenState
+	outcome    engine.Outcome
+}
+
+// desired returns what is asked for, as far as this pass may do it.
+func (p *pass[O, S]) desired() pool.Desired { return p.input().Desired }
+
+// input returns what the engine receives.
+func (p *pass[O, S]) input() engine.Input[S] {
+	in := extend(p.facts.input, p.machines)
+	in.Desired.CreateBlocked = cmp.Or(p.blocked, in.Desired.CreateBlocked)
+	in.Desired.LostBootstrapData = p.tokens.lost
+	in.Desired.RotatedBootstrapData = bootstrap.Rotated(in.Target.Remembered, p.scope.bootstrap.Bootstrap.Hash())
+	return in
+}
+
+// tokenState is what became of the bootstrap tokens of a pool.
+type tokenState struct {
+	tokens.Refreshed
+	// lost are the hashes of bootstrap data whose token is gone.
+	lost []string
+	// err does not keep the pass from anything else.
+	err error
+}
+
+// step is one part of a pass.
+type step[O Object, S any] func(context.Context, *pass[O, S]) result
+
+// run runs the steps of a pass in order, until one of them stops it.
+func (r *Reconciler[O, S]) run(ctx context.Context, s scope[O]) result {
+	p := &pass[O, S]{scope: s}
+	all := proceed()
+	for _, do := range []step[O, S]{
+		r.connect, r.gatherFacts, r.gatherMachines, r.checkOwner, r.refreshTokens, r.runEngine, r.forgetTokens, r.syncMachines, r.finish,
+	} {
+		if all = all.join(do(ctx, p)); all.stop {
+			break
+		}
+	}
+	return all
+}
+
+// connect waits for the first connection to the workload cluster, and watches its nodes.
+func (r *Reconciler[O, S]) connect(ctx context.Context, p *pass[O, S]) result {
+	if wait := r.workloads.Connecting(ctx, p.scope.workload()); wait > 0 {
+		return stop(wait)
+	}
+	return need(r.watches.nodes(ctx, r.Options, r.kind.controllerName(), r.requests, p.scope.cluster))
+}
+
+// gatherFacts translates the scope.
+func (r *Reconciler[O, S]) gatherFacts(ctx context.Context, p *pass[O, S]) result {
+	var err error
+	p.facts, err = r.facts(ctx, p.scope)
+	return need(err)
+}
+
+// gatherMachines reads the machines of the pool.
+func (r *Reconciler[O, S]) gatherMachines(ctx context.Context, p *pass[O, S]) result {
+	var err error
+	p.machines, err = r.readMachines(ctx, p.scope, p.facts.input.Desired)
+	return need(err)
+}
+
+// checkOwner decides whether the cloud is asked: not if another object owns the group, if it is unknown where to ask, or if nothing may be
+// created and nothing can have been. Before it is asked, the object is claimed, so that everything that will be created can be found again.
+func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) result {
+	s, f := p.scope, p.facts
+	rival, err := r.rival(ctx, s.object, f)
+	if err != nil {
+		return need(err)
+	}
+	switch {
+	case rival.Name.Name != "" && s.deleting() && rival.Certain:
+		return need(r.release(ctx, s.object, f.input.Target.Owner.ID)).join(stop(0))
+	case rival.Name.Name != "":
+		p.blocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
+			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", r.kind.Name, rival.Name, ownership.Annotation)}
+		return proceed()
+	case f.notObservable != nil:
+		return proceed()
+	case f.input.Desired.CreateBlocked != nil && !s.deleting() && (s.observeBlocked || !r.kind.hasIdentity(s.object)):
+		return proceed()
+	}
+	p.mayObserve = true
+	return need(r.writer.claim(ctx, s.object, r.kind.Finalizer, f.keep, f.drop))
+}
+
+// rival returns the object that owns the group in the place of this one.
+func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f facts[S]) (ownership.Rival, error) {
+	if f.notObservable != nil {
+		rival, err := r.owners.Find(ctx, o, nil)
+		// An object that names no group has nothing to lose.
+		rival.Certain = rival.Certain || o.GetProviderID() == ""
+		return rival, err
+	}
+	return r.owners.Find(ctx, o, func(ctx context.Context) (string, error) {
+		target := f.input.Target
+		target.MaxAge = ownership.TagsMaxAge
+		seen, err := r.driver.Observe(ctx, target)
+		if isUnsatisfiable(err) {
+			err = nil
+		}
+		return seen.TaggedFor, err
+	})
+}
+
+// refreshTokens keeps the tokens alive that machines may still be launched with. Its failure keeps nothing else from being done. It runs also
+// if the cloud is not asked, because the cloud may launch machines all the same.
+func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, p *pass[O, S]) result {
+	p.tokens = r.refresh(ctx, p.scope, p.facts.input.Target.Remembered)
+	return again(p.tokens.Next)
+}
+
+// refresh keeps the stored tokens of a pool alive. While the workload cluster is out of reach no machine joins it either, and the tokens of a
+// pool that is being deleted expire.
+func (r *Reconciler[O, S]) refresh(ctx context.Context, s scope[O], values map[string]string) (t tokenState) {
+	if _, err := r.workloads.Client(ctx, s.workload()); err != nil || s.deleting() {
+		return tokenState{}
+	}
+	live := func() (client.Client, error) { return r.workloads.Live(ctx, s.workload()) }
+	t.Refreshed, t.lost, t.err = bootstrap.Refresh(ctx, &r.tokens, s.clusterKey().String(), live, values, s.bootstrap.Bootstrap.Hash(), r.Now())
+	return t
+}
+
+// runEngine runs the engine's pass, and stores what was resolved and adopted.
+func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) result {
+	if !p.mayObserve {
+		p.outcome = engine.Outcome{RequeueAfter: engine.DefaultSteady}
+		return proceed()
+	}
+	s, lookups := p.scope, lookups[O]{r.writer, p.scope.object, p.facts.keep}
+	in := p.input()
+	in.NeedsFreshRead = func(o pool.Observed) bool { return contradicts(s, o) }
+	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, s.workload())), lookups)
+	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
+		return proceed()
+	}
+	return need(lookups.Store(ctx, stored.Merged(p.facts.adopted(p.outcome.Observed), p.outcome.Observed.ResolvedLookups)))
+}
+
+// lookups stores look-ups on the object, as the engine requires before a step.
+type lookups[O Object] struct {
+	writer *writer[O]
+	object O
+	keep   map[string]string
+}
+
+// Store writes look-ups, if they are new.
+func (l lookups[O]) Store(ctx context.Context, resolved map[string]string) error {
+	if len(resolved) == 0 {
+		return nil
+	}
+	return l.writer.store(ctx, l.object, stored.Merged(resolved, l.keep))
+}
+
+// contradicts reports whether an observation is not what the objects have. Another process has seen something newer, such as a second manager
+// while a lease changes hands: writing the older observation would have the two overwrite each other.
+func contradicts[O Object](s scope[O], o pool.Observed) bool {
+	if !writesInstances(s, o) {
+		return false
+	}
+	if !slices.Equal(report.ProviderIDs(o), s.object.GetProviderIDList()) {
+		return true
+	}
+	return o.Group != nil && (o.Group.ID != s.object.GetProviderID() || managedExternally(s.machinePool) && replicas(s.machinePool) != o.Group.Size-o.Group.Surge)
+}
+
+// forgetTokens drops the stored tokens with which no machine can be launched or joins any more.
+func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, p *pass[O, S]) result {
+	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
+		return proceed()
+	}
+	in := p.facts.input
+	drop := bootstrap.Unneeded(in.Target.Remembered, p.scope.bootstrap.Bootstrap.Hash(), p.outcome.Observed, cmp.Or(in.Desired.JoinDeadline, pool.DefaultJoinDeadline), in.Now)
+	return need(r.writer.store(ctx, p.scope.object, nil, drop...))
+}
+
+// syncMachines updates the machines of the pool to what was observed.
+func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) result {
+	var err error
+	p.outcome, err = syncMachines(ctx, p.machines, p.scope, p.outcome)
+	return failed(err)
+}
+
+// finish releases an object of which nothing is left, or writes what was observed.
+func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) result {
+	s, out, traits := p.scope, p.outcome, r.engine.Traits()
+	r.metrics.observe(client.ObjectKeyFromObject(s.object), metrics.Pass{Cluster: s.clusterName(), Outcome: out, TokensEnd: p.tokens.Until, Now: p.facts.input.Now})
+	rep := report.Build(p.desired(), out, traits)
+	reportConflicts(p.machines.conflicts(), &rep)
+	reportGroupName(p.facts.groupName, p.facts.input.Desired.Adopt, traits.Group, &rep)
+	logPass(ctx, out)
+	emit(r.Recorder, s.object, status.StepEvents(rep.Events))
+	if s.deleting() && out.Plan.DeletionComplete {
+		emit(r.Recorder, s.object, append(status.LifecycleEvents(s.object.GetCommonStatus(), out, traits), status.LeftEvents(out.Observed.OwnershipConflict)...))
+		r.endTokens(ctx, s, out.Observed)
+		return failed(r.release(ctx, s.object, p.facts.input.Target.Owner.ID))
+	}
+	return result{again: out.RequeueAfter, err: errors.Join(r.write(ctx, p, rep), p.tokens.err)}
+}
+
+// endTokens revokes the tokens of a deleted pool, unless its group belongs to another owner. The deletion does not wait for it: tokens expire.
+// A pool whose MachinePool stays may be given another infrastructure object.
+func (r *Reconciler[O, S]) endTokens(ctx context.Context, s scope[O], o pool.Observed) {
+	mp, cluster := s.machinePool, s.cluster
+	if o.OwnershipConflict != nil || mp == nil || mp.DeletionTimestamp.IsZero() || cluster == nil || !cluster.DeletionTimestamp.IsZero() {
+		return
+	}
+	deleted := bootstrap.Deleted{Object: s.object, MachinePool: mp, Kind: r.kind.Name, List: r.kind.NewList()}
+	err := bootstrap.RevokeTokens(ctx, r.Client, deleted, func() (client.Client, error) {
+		if _, err := r.workloads.Client(ctx, s.workload()); err != nil {
+			return nil, err
+		}
+		return r.workloads.Live(ctx, s.workload())
+	})
+	if err != nil {
+		ctrl.LoggerFrom(ctx).V(levelStep).Info("bootstrap tokens were not revoked and will expire", "reason", err.Error())
+	}
+}
+
+// release lets the object go: nothing of it is left in the cloud, or nothing there was ever its own.
+func (r *Reconciler[O, S]) release(ctx context.Context, o O, owner string) error {
+	if err := r.writer.dropFinalizer(ctx, o, r.kind.Finalizer); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	r.engine.Forget(owner)
+	r.metrics.forget(client.ObjectKeyFromObject(o))
+	return nil
+}
+
+// reconcilePaused is a pass over a paused object. Its tokens are kept alive, because the cloud may launch machines all the same.
+func (r *Reconciler[O, S]) reconcilePaused(ctx context.Context, s scope[O], cause string) (ctrl.Result, error) {
+	o := s.object
+	before := o.DeepCopyObject().(O)
+	status.SetPaused(o, cause, r.Now())
+	values, _ := stored.Values(o)
+	kept := r.refresh(ctx, s, values)
+	return ctrl.Result{RequeueAfter: kept.Next}, errors.Join(r.writer.status(ctx, before, o), kept.err)
+}

@@ -1,0 +1,244 @@
+// Package settings reads the annotations by which users control a pool. It is pure: annotations in, values out, and for each invalid
+// value what was found and what is allowed.
+package settings
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/infrapool/stored"
+	"github.com/muster-project/muster/pool"
+)
+
+// The annotations that control rollouts. The first two are read on the infrastructure object and on its MachinePool, the others on the
+// infrastructure object alone.
+const (
+	// RolloutAnnotation with the value RolloutPaused pauses the replacement of instances until it is removed.
+	RolloutAnnotation = "muster.dev/rollout"
+	// RolloutPaused is the one value of RolloutAnnotation.
+	RolloutPaused = "paused"
+	// RestartAnnotation requests the replacement of every instance that exists when its value is first seen. The value is the reason.
+	// Removing it ends the restart; another value begins another.
+	RestartAnnotation = "muster.dev/restart-now"
+	// JoinDeadlineAnnotation is how long after its launch a machine that was never Ready counts as not serving, as a Go duration.
+	JoinDeadlineAnnotation = "muster.dev/join-deadline"
+	// ProgressDeadlineAnnotation is how long after its launch a new machine that was never Ready halts a rollout, as a Go duration.
+	ProgressDeadlineAnnotation = "muster.dev/progress-deadline"
+	// BootstrapRolloutAnnotation with the value "true", on the infrastructure object or its MachinePool, replaces machines when the content
+	// of the bootstrap data changes; tokens are not content. Without it they are replaced when the pool is given another bootstrap
+	// configuration, by name, and for nothing else in it.
+	BootstrapRolloutAnnotation = "muster.dev/rollout-on-bootstrap-change"
+	// MachinesAnnotation with the value "true" or "false" on the infrastructure object sets whether each instance of the pool has a
+	// Machine, whatever the feature gate is.
+	MachinesAnnotation = "muster.dev/machines"
+)
+
+const (
+	// MachinesOn is the value of MachinesAnnotation for a pool with Machines.
+	MachinesOn = "true"
+	// MachinesOff is the value of MachinesAnnotation for a pool without Machines.
+	MachinesOff = "false"
+)
+
+// Valid is the condition that names invalid annotations. It is absent while there are none.
+const Valid = "SettingsValid"
+
+const (
+	// ReasonPaused is the reason of a rollout that RolloutAnnotation pauses.
+	ReasonPaused = "RolloutPaused"
+	// ReasonRestart is the reason of instances that RestartAnnotation replaces.
+	ReasonRestart = "RestartRequested"
+	// ReasonInvalid is the reason of an annotation whose value is invalid.
+	ReasonInvalid = "InvalidAnnotation"
+	// valueLimit bounds how much of a user's text goes into messages.
+	valueLimit = 200
+)
+
+// Settings are what the annotations of a pool request.
+type Settings struct {
+	// RolloutPaused is why no instance is replaced now.
+	RolloutPaused *pool.Cause
+	// Restarts are the requested restarts; there may be one on each object.
+	Restarts []Restart
+	// JoinDeadline and ProgressDeadline are zero without an annotation.
+	JoinDeadline, ProgressDeadline time.Duration
+	// Remediation is nil without an annotation.
+	Remediation *pool.Remediation
+	// RemediationHint is what a user can do about a machine without a node; empty if an annotation covers it.
+	RemediationHint string
+	// BootstrapRolls is true if changed content of bootstrap data replaces machines.
+	BootstrapRolls bool
+	// Invalid has for each invalid value where it is, what was found and what is allowed.
+	Invalid []string
+}
+
+// Restart is one request to replace all instances.
+type Restart struct {
+	// Key is the stored value with the time at which it was first seen.
+	Key string
+	// Reason is the user's text.
+	Reason string
+}
+
+// Machines are the values of MachinesAnnotation that a kind allows.
+type Machines struct {
+	values []string
+	reason string
+}
+
+// The kinds whose instances never have Machines, have them on request, and always have them.
+var (
+	MachinesNever    = Machines{[]string{MachinesOff}, ", because instances of this kind have no Machines"}
+	MachinesOptional = Machines{[]string{MachinesOn, MachinesOff}, ""}
+	MachinesAlways   = Machines{[]string{MachinesOn}, ", because every instance of this kind has a Machine"}
+)
+
+// Pool is a pool whose annotations are read.
+type Pool struct {
+	// Kind is the kind of the infrastructure object.
+	Kind   string
+	Object client.Object
+	// MachinePool is nil while there is none.
+	MachinePool *clusterv1.MachinePool
+	// Machines is what the kind allows, HasMachines whether the instances of this pool have Machines.
+	Machines    Machines
+	HasMachines bool
+}
+
+// annotated is one object of a pool, with the name of its kind for messages.
+type annotated struct {
+	kind, restartKey string
+	object           client.Object
+}
+
+// Of returns the settings of a pool. An invalid value changes nothing, except that any value of RolloutAnnotation pauses the rollout.
+func Of(p Pool) Settings {
+	var s Settings
+	infra := annotated{p.Kind, stored.Restart, p.Object}
+	s.read(infra)
+	s.JoinDeadline = s.duration(infra, JoinDeadlineAnnotation)
+	s.ProgressDeadline = s.duration(infra, ProgressDeadlineAnnotation)
+	if value, ok := p.Object.GetAnnotations()[MachinesAnnotation]; ok && !slices.Contains(p.Machines.values, value) {
+		s.refuse(infra, MachinesAnnotation, value, strings.Join(p.Machines.values, " or ")+p.Machines.reason)
+	}
+	objects := []annotated{infra}
+	if p.MachinePool != nil {
+		machinePool := annotated{"MachinePool", stored.RestartPool, p.MachinePool}
+		s.read(machinePool)
+		objects = append(objects, machinePool)
+	}
+	s.readRemediation(p.HasMachines, objects...)
+	s.readBootstrap(objects...)
+	return s
+}
+
+// read reads the annotations that both objects may have.
+func (s *Settings) read(a annotated) {
+	annotations := a.object.GetAnnotations()
+	if value, ok := annotations[RolloutAnnotation]; ok {
+		s.pause(a, value)
+	}
+	reason, ok := annotations[RestartAnnotation]
+	if !ok {
+		return
+	}
+	if reason = strings.TrimSpace(reason); reason == "" {
+		s.refuse(a, RestartAnnotation, reason, "the reason in words")
+		return
+	}
+	s.Restarts = append(s.Restarts, Restart{a.restartKey, reason})
+}
+
+func (s *Settings) pause(a annotated, value string) {
+	cause := pool.Cause{Reason: ReasonPaused, Message: fmt.Sprintf("no machine is replaced: %s has the annotation %s: %s", a.kind, RolloutAnnotation, RolloutPaused)}
+	if value != RolloutPaused {
+		cause = pool.Cause{Reason: ReasonInvalid, Message: "no machine is replaced: " + s.refuse(a, RolloutAnnotation, value, RolloutPaused)}
+	}
+	if s.RolloutPaused == nil {
+		s.RolloutPaused = &cause
+	}
+}
+
+// duration returns a positive Go duration, or zero.
+func (s *Settings) duration(a annotated, name string) time.Duration {
+	value, ok := a.object.GetAnnotations()[name]
+	if !ok {
+		return 0
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		s.refuse(a, name, value, "a positive duration such as 20m")
+		return 0
+	}
+	return d
+}
+
+// refuse notes an invalid value and returns the message.
+func (s *Settings) refuse(a annotated, name, value, allowed string) string {
+	text := fmt.Sprintf("metadata.annotations[%s] of the %s is %q, allowed is %s, or no such annotation", name, a.kind, truncate(value), allowed)
+	s.Invalid = append(s.Invalid, text)
+	return text
+}
+
+// Conditions returns the conditions that the annotations alone cause.
+func (s Settings) Conditions() []report.Condition {
+	if len(s.Invalid) == 0 {
+		return nil
+	}
+	return []report.Condition{{Type: Valid, Status: report.False, Reason: ReasonInvalid, Message: strings.Join(s.Invalid, "; ")}}
+}
+
+func truncate(value string) string {
+	if len(value) <= valueLimit {
+		return value
+	}
+	return strings.ToValidUTF8(value[:valueLimit], "") + "..."
+}
+
+// Restarting returns which instances the restarts replace, the values to store for it, and the keys of those to drop. The time at which a
+// restart was first seen is stored, so that no pass and no restart of the process begins it again.
+func Restarting(requested []Restart, values map[string]string, now time.Time) (out *pool.Restart, keep map[string]string, drop []string) {
+	current := map[string]bool{}
+	for _, r := range requested {
+		current[r.Key] = true
+		seen, known := firstSeen(values[r.Key], r.token())
+		if !known {
+			seen = now.UTC().Round(0)
+			if keep == nil {
+				keep = map[string]string{}
+			}
+			keep[r.Key] = seen.Format(time.RFC3339Nano) + " " + r.token()
+		}
+		if out == nil || seen.After(out.Before) {
+			out = &pool.Restart{Before: seen, Cause: pool.Cause{Reason: ReasonRestart,
+				Message: fmt.Sprintf("asked to be replaced by the annotation %s: %s", RestartAnnotation, truncate(r.Reason))}}
+		}
+	}
+	for _, key := range []string{stored.Restart, stored.RestartPool} {
+		if _, ok := values[key]; ok && !current[key] {
+			drop = append(drop, key)
+		}
+	}
+	return out, keep, drop
+}
+
+// token is a hash of the reason, which may be long.
+func (r Restart) token() string {
+	sum := sha256.Sum256([]byte(r.Reason))
+	return hex.EncodeToString(sum[:8])
+}
+
+// firstSeen returns the time that was stored for a reason.
+func firstSeen(text, token string) (time.Time, bool) {
+	moment, of, _ := strings.Cut(text, " ")
+	seen, err := time.Parse(time.RFC3339Nano, moment)
+	return seen.UTC(), err == nil && of == token
+}
