@@ -17,7 +17,7 @@ import (
 )
 
 // clusterCacheOptions are cluster-api's own, with the indexes that find a pool's nodes, with nodes cached without what
-// nobody reads, and with everything about pods read live: that is needed only while a node is drained.
+// is not read, and with everything about pods read live: that is needed only while a node is drained.
 func clusterCacheOptions(secrets client.Reader, o Options) clustercache.Options {
 	caching := coresetup.ClusterCacheCacheOptions()
 	caching.Indexes = append(caching.Indexes, nodes.Indexes()...)

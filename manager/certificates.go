@@ -47,7 +47,7 @@ func (c *Certificates) check() error {
 	return nil
 }
 
-// Mounted says whether a directory holds certificates that somebody else provides.
+// Mounted reports whether a directory holds certificates of another issuer.
 func Mounted(dir, certName string) bool {
 	_, noCertificate := os.Stat(filepath.Join(dir, certName))
 	_, noKey := os.Stat(filepath.Join(dir, authorityKey))

@@ -40,7 +40,7 @@ type Manager struct {
 	ClusterCache clustercache.ClusterCache
 	// SecretClient reads the secrets of clusters from the cache: kubeconfigs, certificates, keys.
 	SecretClient client.Client
-	// served says that the webhooks have been registered: before that there is no server to be asked for.
+	// served is true if the webhooks have been registered: before that there is no server to be asked for.
 	served atomic.Bool
 	// pools are told what the passes over pools see.
 	pools *metrics.Pools

@@ -35,7 +35,7 @@ func TestOptions(t *testing.T) {
 		"another":      {reason: "each can be switched", o: Options{Controllers: []string{aws.ManagedMachinePool}}, runs: []string{aws.ManagedMachinePool}},
 		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{aws.EKS.Feature: false}}}, runs: []string{MachinePool, aws.MachinePool, azure.MachinePool, azurejson.Name, Webhook}},
 		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azurejson, webhook`},
-		"certificates": {reason: "certificates without a name fit nobody", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
+		"certificates": {reason: "certificates without a name fit no client", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
 	} {
 		o, err := tc.o.complete()
 		if tc.err != "" {
@@ -67,10 +67,10 @@ func TestMounted(t *testing.T) {
 		files  []string
 		want   bool
 	}{
-		"empty":    {"nobody provides any", nil, false},
-		"mounted":  {"somebody else provides them and renews them", []string{"tls.crt", "tls.key", "ca.crt"}, true},
+		"empty":    {"there are none", nil, false},
+		"mounted":  {"another issuer provides them and renews them", []string{"tls.crt", "tls.key", "ca.crt"}, true},
 		"our own":  {"those that we made have to be renewed by us after a restart too", []string{"tls.crt", "tls.key", "ca.crt", "ca.key"}, false},
-		"half way": {"a key alone serves nobody", []string{"tls.key"}, false},
+		"half way": {"a key alone is no certificate", []string{"tls.key"}, false},
 	} {
 		dir := t.TempDir()
 		for _, f := range tc.files {
@@ -110,8 +110,8 @@ func TestMachinesOfPools(t *testing.T) {
 	}{
 		"of a pool":                {"the controllers of pools look at it", labels.Set{clusterv1.MachinePoolNameLabel: "p"}, true},
 		"of a pool of a long name": {"the label holds a hash then", labels.Set{clusterv1.MachinePoolNameLabel: "hash_x_z"}, true},
-		"of a MachineSet":          {"nobody looks at it", labels.Set{clusterv1.MachineSetNameLabel: "s"}, false},
-		"of a control plane":       {"nobody looks at it", labels.Set{clusterv1.MachineControlPlaneLabel: ""}, false},
+		"of a MachineSet":          {"no controller looks at it", labels.Set{clusterv1.MachineSetNameLabel: "s"}, false},
+		"of a control plane":       {"no controller looks at it", labels.Set{clusterv1.MachineControlPlaneLabel: ""}, false},
 	} {
 		if got := machinesOfPools().Label.Matches(tc.labels); got != tc.want {
 			t.Errorf("%s: %s: want kept %v, got %v", name, tc.reason, tc.want, got)

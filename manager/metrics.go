@@ -19,7 +19,7 @@ var (
 	machinePoolMetrics = sync.OnceValues(func() (*metrics.MachinePools, error) { return metrics.NewMachinePools(ctrlmetrics.Registry) })
 )
 
-// addMetrics has the pools measured. The MachinePools are told of by who runs their controller, while it is the leader.
+// addMetrics has the pools measured. MachinePools are measured by the process that runs their controller, while it is the leader.
 func (m *Manager) addMetrics(_ context.Context, o Options) error {
 	var err error
 	if m.pools, err = poolMetrics(); err != nil || !o.runs(MachinePool) {

@@ -68,7 +68,7 @@ func everythingMeasured(t *testing.T) {
 }
 
 // What a manager serves is named as Prometheus' own linter asks for, and what is ours is in the document, each with its
-// labels: a metric that nobody can look up is none.
+// labels: a metric that cannot be looked up is none.
 func TestMetrics(t *testing.T) {
 	everythingMeasured(t)
 	problems, err := testutil.GatherAndLint(ctrlmetrics.Registry)

@@ -110,7 +110,7 @@ func (f *flags) addServing(set *pflag.FlagSet) {
 	set.StringVar(&f.o.Webhook.CertName, "webhook-cert-name", "tls.crt", "File of the certificate in --webhook-cert-dir.")
 	set.StringVar(&f.o.Webhook.KeyName, "webhook-key-name", "tls.key", "File of the key in --webhook-cert-dir.")
 	set.StringVar(&f.certificates, "webhook-certs", certificatesAuto, fmt.Sprintf(
-		"Where the certificates come from: %s (somebody puts them into --webhook-cert-dir), %s (the manager creates and renews them in the secret --webhook-secret), "+
+		"Where the certificates come from: %s (another issuer puts them into --webhook-cert-dir), %s (the manager creates and renews them in the secret --webhook-secret), "+
 			"or %s (the former if they are there, the latter otherwise).", certificatesMounted, certificatesMade, certificatesAuto))
 	set.StringVar(&f.service, "webhook-service", "muster-webhook-service", "Service by which the API server calls the webhooks; for --webhook-certs made.")
 	set.StringVar(&f.secret, "webhook-secret", "muster-webhook-service-cert", "Secret of the certificates; for --webhook-certs made.")
@@ -196,7 +196,7 @@ func switched(names []string) ([]string, error) {
 	return left, nil
 }
 
-// certificatesOf says how the webhooks' certificates are made; nil when somebody else provides them, or no webhook runs.
+// certificatesOf says how the webhooks' certificates are made; nil when another issuer provides them, or no webhook runs.
 func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*manager.Certificates, error) {
 	if len(o.Controllers) > 0 && !slices.Contains(o.Controllers, manager.Webhook) {
 		return nil, nil

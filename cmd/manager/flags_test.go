@@ -82,7 +82,7 @@ func TestFlags(t *testing.T) {
 			check: func(o manager.Options) bool { return o.Certificates == nil && o.Webhook.CertDir == certs },
 		},
 		"mounted later": {
-			reason: "who says that somebody mounts them is believed", args: []string{"--webhook-certs=mounted"},
+			reason: "mounted certificates are not looked for", args: []string{"--webhook-certs=mounted"},
 			check: func(o manager.Options) bool { return o.Certificates == nil },
 		},
 		"infrastructure alone": {

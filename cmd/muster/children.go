@@ -9,7 +9,7 @@ import (
 )
 
 // childCommands are the processes that a world consists of. "muster up" starts them from this same binary and keeps them
-// alive; nobody types them.
+// alive; they are not for users.
 func childCommands() []*cobra.Command {
 	child := func(name string, run func(context.Context, []string) error) *cobra.Command {
 		return &cobra.Command{

@@ -227,7 +227,7 @@ func resources(clouds []string) []string {
 	return names
 }
 
-// self is how this command was called: "go run" builds it into a folder that nobody can type.
+// self is how this command was called: "go run" builds it into a temporary folder whose path is not to be typed.
 func self(arg0 string) string {
 	if strings.Contains(arg0, string(filepath.Separator)+"go-build") {
 		return "go run ./cmd/muster"

@@ -24,7 +24,7 @@ func TestPromisedPoolsAreWaitedFor(t *testing.T) {
 		{"none has been made yet", nil, 1, false, "0 of 1 machine pools that Clusters of a class ask for are there"},
 		{"one has, and is ready", []view.Pool{ready}, 2, false, "1 of 2 machine pools"},
 		{"both are there, and one comes up", []view.Pool{ready, testPool("b", 0)}, 2, false, "default/b: 0/2 ready"},
-		{"both are ready, and one that nobody promised", []view.Pool{ready, ready}, 1, true, ""},
+		{"both are ready, and one that was not promised", []view.Pool{ready, ready}, 1, true, ""},
 	} {
 		if got := settled(tc.pools, tc.promised); got != tc.want {
 			t.Errorf("%s: want settled %t, got %t", tc.reason, tc.want, got)

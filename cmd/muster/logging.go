@@ -10,7 +10,7 @@ import (
 )
 
 // logInto sends what libraries log in this process into a file below dir, where the logs of the other processes are: in the
-// middle of a live table nobody can read it. The function that it gives closes the file.
+// middle of a live table it could not be read. The function that it gives closes the file.
 func logInto(dir string) (func() error, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the logs: %w", err)

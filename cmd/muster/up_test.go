@@ -81,11 +81,11 @@ func TestUpWordsItsEnd(t *testing.T) {
 		want       string
 	}{
 		{reason: "Ctrl-C is how a world is meant to end", cause: context.Canceled},
-		{reason: "but not while somebody waits for it", cause: context.Canceled, untilReady: true, want: "interrupted before every pool was ready"},
+		{reason: "but not while a script waits for it", cause: context.Canceled, untilReady: true, want: "interrupted before every pool was ready"},
 		{reason: "a world that dies says of what", cause: died, want: "the API server ended"},
 		{reason: "a timeout gives the reasons of those pools that are not ready", cause: errTimeout, untilReady: true, pools: []view.Pool{ready, waiting},
 			want: "not every pool is ready after 1m0s:\n  default/waiting: 1/2 ready, ? up to date, Creating: 1 of 2 instances is Ready\n    AWSMachinePool: Ready is False (Waiting): 1 of 2 instances is Ready"},
-		{reason: "a timeout before any pool was read says that", cause: errTimeout, untilReady: true, want: "not every pool is ready after 1m0s:\n  the machine pools could not be read"},
+		{reason: "a timeout before any pool was read", cause: errTimeout, untilReady: true, want: "not every pool is ready after 1m0s:\n  the machine pools could not be read"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(tc.cause)

@@ -68,7 +68,7 @@ func StartEtcd(dir string) (*Etcd, error) {
 func etcdAddress(dir string) (url.URL, error) {
 	path := filepath.Join(dir, "client.sock")
 	if len(path) <= socketPathLimit {
-		// A killed process leaves its socket behind; nobody else uses this directory.
+		// A killed process leaves its socket behind; no other process uses this directory.
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return url.URL{}, fmt.Errorf("remove the socket that an earlier etcd left: %w", err)
 		}
@@ -86,7 +86,7 @@ func etcdConfig(dir string, listen url.URL) *embed.Config {
 	c.Name = "local"
 	c.Dir = filepath.Join(dir, "data")
 	c.ListenClientUrls = []url.URL{listen}
-	// Advertised addresses have to be host:port; a single member tells them to nobody.
+	// Advertised addresses have to be host:port; a single member advertises them to no other.
 	c.AdvertiseClientUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2379"}}
 	c.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:2380"}}
 	c.ListenPeerUrls = nil

@@ -207,7 +207,7 @@ func (s *Server) flags(o Options) ([]string, error) {
 	return append(flags, o.Flags...), nil
 }
 
-// waitReady returns when the server says that it is ready.
+// waitReady returns when the server answers that it is ready.
 func (s *Server) waitReady(ctx context.Context) error {
 	c, err := kubernetes.NewForConfig(s.Config)
 	if err != nil {

@@ -35,7 +35,7 @@ type Network interface {
 	FillSpec(o *unstructured.Unstructured, endpoint clusterv1.APIEndpoint) error
 	// Make has the cloud hold what the object, filled in, names. It is asked again and again.
 	Make(ctx context.Context, o *unstructured.Unstructured) error
-	// FillStatus says that the network is ready.
+	// FillStatus marks the network as ready.
 	FillStatus(o *unstructured.Unstructured) error
 }
 
@@ -65,7 +65,7 @@ func (r *Reconciler) toInfrastructure(_ context.Context, o client.Object) []reco
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.InfrastructureRef.Name}}}
 }
 
-// Reconcile fills in one infrastructure cluster and says that it is ready.
+// Reconcile fills in one infrastructure cluster and marks it as ready.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	found := r.newObject()
 	if err := r.Client.Get(ctx, req.NamespacedName, found); err != nil {

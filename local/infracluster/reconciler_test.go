@@ -62,7 +62,7 @@ func TestReconcile(t *testing.T) {
 		{reason: "and ready with it", cluster: clusterv1.ClusterSpec{ControlPlaneRef: plane}, initialized: true, spec: map[string]any{},
 			wantSpec:   map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets}},
 			wantStatus: status("eu-west-1a")},
-		{reason: "nobody touches a paused cluster", cluster: clusterv1.ClusterSpec{Paused: new(true)}, spec: map[string]any{}, wantSpec: map[string]any{}},
+		{reason: "a paused cluster is left alone", cluster: clusterv1.ClusterSpec{Paused: new(true)}, spec: map[string]any{}, wantSpec: map[string]any{}},
 		{reason: "one that no Cluster names waits for it", orphan: true, spec: map[string]any{}, wantSpec: map[string]any{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

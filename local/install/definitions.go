@@ -53,7 +53,7 @@ func definitions(others []foreign.Kind) ([]*unstructured.Unstructured, error) {
 }
 
 // convert says where a definition's objects are converted between its versions. Versions without a schema of their own
-// have the same fields and need nobody.
+// have the same fields and need no conversion.
 func convert(d *unstructured.Unstructured, webhook *Webhook) error {
 	versions, _, err := unstructured.NestedSlice(d.Object, "spec", "versions")
 	if err != nil || len(versions) < 2 || sameFields(versions) {

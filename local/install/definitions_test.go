@@ -75,7 +75,7 @@ func TestClusterctlMoves(t *testing.T) {
 // others are the kinds of all clouds' providers.
 func others() []foreign.Kind { return slices.Concat(awskinds.All(), azurekinds.All()) }
 
-// foreignKind says that the kind's versions all have the same fields.
+// foreignKind is a kind whose versions all have the same fields.
 func foreignKind(kind string) bool {
 	return slices.ContainsFunc(others(), func(k foreign.Kind) bool { return k.Kind == kind })
 }

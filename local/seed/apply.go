@@ -172,7 +172,7 @@ func explain(err error) error {
 // unknownField is how the API server begins to tell, under server-side apply, of a field that a kind does not have.
 const unknownField = "failed to create typed patch object ("
 
-// RefusedError says that the API server refused an object, and why, field by field.
+// RefusedError is returned when the API server rejects an object; it has the reasons, field by field.
 type RefusedError struct {
 	// Fields are the paths of the fields, each with what is wrong with it.
 	Fields []string

@@ -98,7 +98,7 @@ func TestApply(t *testing.T) {
 		{reason: "so is what can't be converted", text: one, answers: []error{unclassified("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")}, err: "spec.subnets[0]: want a string"},
 		{reason: "a conversion webhook that is not up yet is waited for", text: one, want: []string{"ConfigMap default/a"}, within: time.Second,
 			answers: []error{unclassified(`conversion webhook for AWSMachinePool failed: Post "https://127.0.0.1:1/convert": connection refused`)}},
-		{reason: "a kind that nobody serves is told soon", text: "apiVersion: v1\nkind: Confgmap\nmetadata: {name: a}\n", err: "m.yaml: document 1 (Confgmap a): no such kind is served", within: kindPatience + time.Second},
+		{reason: "a kind that is not served is reported soon", text: "apiVersion: v1\nkind: Confgmap\nmetadata: {name: a}\n", err: "m.yaml: document 1 (Confgmap a): no such kind is served", within: kindPatience + time.Second},
 		{reason: "a namespace that is not there is not waited for", text: one, err: `namespaces "default" not found`,
 			answers: forever(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "default"))},
 	} {

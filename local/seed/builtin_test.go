@@ -63,7 +63,7 @@ spec:
 		{reason: "things that name no cluster need none", text: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", want: []string{"Secret /s"}},
 		{reason: "a pool on Azure gets one there, as old as it", text: make("p", "c", "v1.22.0", "AzureMachinePool"), azure: true,
 			want: []string{"Cluster team/c", "AzureCluster team/c", "AzureClusterIdentity team/c-identity", "Secret team/c-identity-secret", "LocalControlPlane team/c v1.22.0", "MachinePool team/p"}},
-		{reason: "for a kind that nobody knows nothing can be made", text: make("p", "c", "v1.30.0", "AzureManagedMachinePool"), azure: true,
+		{reason: "for an unknown kind nothing can be made", text: make("p", "c", "v1.30.0", "AzureManagedMachinePool"), azure: true,
 			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureManagedMachinePool none can be made`},
 		{reason: "for a cloud that is not simulated nothing can be made", text: make("p", "c", "v1.30.0", "AzureMachinePool"),
 			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureMachinePool none can be made`},
@@ -175,7 +175,7 @@ func TestRecordIsFoundAgain(t *testing.T) {
 		t.Errorf("want the pool and nothing else, got %v", second.Objects)
 	}
 	if err := second.Add(seed.Object{Unstructured: objects[4].DeepCopy(), File: "mine.yaml"}); err != nil || !second.Foreign() {
-		t.Errorf("a world that was seeded from a file is somebody's own: got %v, %v", second.Objects, err)
+		t.Errorf("a world that was seeded from a file is the user's own: got %v, %v", second.Objects, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "seeded.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 const recordName = "seeded.json"
 
 // Record remembers which objects a world was seeded with, in the world's folder, so that a restart leaves alone what
-// somebody has changed or deleted since.
+// the user has changed or deleted since.
 type Record struct {
 	path string
 	// Objects maps each object that was seeded to the file it came from.
@@ -43,7 +43,7 @@ func (r *Record) Has(o Object) bool {
 	return ok
 }
 
-// Foreign says whether the world was seeded with anything but the built-in objects: it is then somebody's own world, and
+// Foreign reports whether the world was seeded with anything but the built-in objects: it is then the user's own world, and
 // the built-in ones have no place in it.
 func (r *Record) Foreign() bool {
 	for _, file := range r.Objects {

@@ -56,7 +56,7 @@ func registerClusters(server registrar, scheme *runtime.Scheme, clusters *coread
 	server.Register(validateCluster, admission.WithValidator[*clusterv1.Cluster](scheme, clusters))
 }
 
-// registerWebhooks serves all but those of Clusters. That of ClusterClasses says that the gate is off, if it is.
+// registerWebhooks serves all but those of Clusters. That of ClusterClasses answers that the gate is off, if it is.
 func registerWebhooks(server registrar, scheme *runtime.Scheme, c client.Reader) {
 	machines, checks, configs := &coreadmission.Machine{}, &coreadmission.MachineHealthCheck{}, &bootstrapadmission.KubeadmConfig{}
 	server.Register(validateClass, admission.WithValidator[*clusterv1.ClusterClass](scheme, &coreadmission.ClusterClass{Client: c}))

@@ -17,7 +17,7 @@ type served map[string]http.Handler
 
 func (s served) Register(path string, handler http.Handler) { s[path] = handler }
 
-// TestWebhooksAreServedWhereTheyAreAsked: an API server that is sent to a path that nobody serves refuses every object.
+// TestWebhooksAreServedWhereTheyAreAsked: an API server that is sent to a path that is not served refuses every object.
 func TestWebhooksAreServedWhereTheyAreAsked(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := AddToScheme(scheme); err != nil {

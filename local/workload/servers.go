@@ -23,7 +23,7 @@ import (
 type Servers struct {
 	dir  string
 	etcd *apiserver.Etcd
-	// ended gets what made an API server end that nobody stopped.
+	// ended gets the errors of API servers that ended without being stopped.
 	ended chan error
 
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ func New(dir string, etcd *apiserver.Etcd) *Servers {
 	return &Servers{dir: dir, etcd: etcd, ended: make(chan error, 1), running: map[types.NamespacedName]*Server{}}
 }
 
-// Ended delivers why an API server ended that nobody had stopped. The others go on; whoever reads it should start anew.
+// Ended delivers why an API server ended without being stopped. The others go on; the reader should start anew.
 func (s *Servers) Ended() <-chan error { return s.ended }
 
 // Start starts the API server of key and its controllers, unless it runs, and installs what machines need to join. The key is

@@ -35,7 +35,7 @@ func TestCloudsOf(t *testing.T) {
 	}
 }
 
-// TestControllersReachNoRealAccount: whatever leads to one in the environment of whoever starts a world is left out.
+// TestControllersReachNoRealAccount: what leads to one in the environment of the process that starts a world is left out.
 func TestControllersReachNoRealAccount(t *testing.T) {
 	real := map[string]string{
 		"AWS_PROFILE": "work", "AWS_ENDPOINT_URL": "https://real", "AZURE_CLIENT_SECRET": "real", "AZURE_RESOURCE_MANAGER_ENDPOINT": "https://real", "AZURE_FEDERATED_TOKEN_FILE": "/real",
@@ -70,6 +70,6 @@ func TestOneCloudIsEnough(t *testing.T) {
 		}
 	}
 	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil || !strings.Contains(err.Error(), `(aws, azure), found "moon"`) {
-		t.Errorf("want a cloud that nobody simulates refused, got %v", err)
+		t.Errorf("want a cloud that is not simulated refused, got %v", err)
 	}
 }

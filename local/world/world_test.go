@@ -196,7 +196,7 @@ func create(t *testing.T, c client.Client) {
 	infrastructure.SetGroupVersionKind(kinds.AWSCluster)
 	infrastructure.SetNamespace("default")
 	infrastructure.SetName("c")
-	infrastructure.SetAnnotations(map[string]string{clusterv1.ManagedByAnnotation: "somebody"})
+	infrastructure.SetAnnotations(map[string]string{clusterv1.ManagedByAnnotation: "another-tool"})
 	meta := metav1.ObjectMeta{Namespace: "default", Name: "c"}
 	for _, o := range []client.Object{
 		infrastructure,

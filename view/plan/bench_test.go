@@ -7,7 +7,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// A plan of a large pool is made while somebody waits for it.
+// A plan of a large pool is made while the user waits for it.
 func BenchmarkFollow(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		for _, surge := range []int{1, 25} {

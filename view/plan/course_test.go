@@ -72,13 +72,13 @@ func TestFollow(t *testing.T) {
 		facts     Facts
 		want      string
 	}{
-		{"surge", "one after the other, and nobody is missed", stocked(3, by(1, 0)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
+		{"surge", "one after the other, and none is missing", stocked(3, by(1, 0)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
 		{"unavailable", "without a machine too many", stocked(3, by(0, 1)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
 		{"a quarter and one", "as many in a wave as both allow together",
 			stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}}),
 			"10 replaced in [4 4 2], 0 rolled, 0 removed, 0 added, 9 to 13, Done"},
 		{"fewer", "those that are too many have no successors", stocked(5, by(1, 0), replicas(3)), "3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
-		{"more", "those that are missing replace nobody", stocked(3, by(1, 0), replicas(5)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 2 added, 3 to 6, Done"},
+		{"more", "those that are missing replace none", stocked(3, by(1, 0), replicas(5)), "3 replaced in [1 1 1], 0 rolled, 0 removed, 2 added, 3 to 6, Done"},
 		{"nothing to do", "rest is rest", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Wanted.Content = "v1:a" }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Done"},
 		{"a new pool", "everything is made", Facts{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
@@ -86,7 +86,7 @@ func TestFollow(t *testing.T) {
 		{"paused", "who holds the rollout has nothing replaced", stocked(3, by(1, 0), func(l *Facts) { l.Desired.RolloutPaused = &pool.Cause{Reason: "RolloutPaused"} }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Paused"},
 		{"both zero", "nothing is allowed", stocked(3, by(0, 0)), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
-		{"unreachable", "what nobody can see is left alone", stocked(3, by(1, 0), func(l *Facts) {
+		{"unreachable", "nodes that cannot be seen are left alone", stocked(3, by(1, 0), func(l *Facts) {
 			l.Observed.NodesUnknown = true
 			for k := range l.Observed.Instances {
 				l.Observed.Instances[k].Node = nil
@@ -103,7 +103,7 @@ func TestFollow(t *testing.T) {
 				l.Observed.Instances[k].Template.Content = "v1:a"
 			}
 		}), "0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
-		{"the cloud rolls changes, and adds none", "then nobody comes before somebody goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Observed.Group.ProviderRolloutSurge = 0 }),
+		{"the cloud rolls changes, and adds none", "then no machine is launched before another goes", stocked(10, by(0, 1), managed, func(l *Facts) { l.Observed.Group.ProviderRolloutSurge = 0 }),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
 		{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),
 			"0 replaced in [], 3 rolled, 2 removed, 0 added, 2 to 9, Done"},
@@ -114,7 +114,7 @@ func TestFollow(t *testing.T) {
 		{"the cloud is at work", "its end is waited for", stocked(3, by(0, 1), managed, func(l *Facts) {
 			l.Observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "the cloud is updating the group"}
 		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 9, Done"},
-		{"a group that failed", "it is made again, as somebody asked", Facts{Now: now, Traits: traits,
+		{"a group that failed", "it is made again, as the user asked", Facts{Now: now, Traits: traits,
 			Desired: pool.Desired{Replicas: 2, Max: 5, Restart: &pool.Restart{Before: now, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}},
 			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, Versions: []pool.Template{{Ref: "lt:1", Content: "v1:a", Data: "d"}},
 				Group: &pool.Group{Size: 2, Max: 5, Template: "lt:1", Failed: &pool.Cause{Reason: "CreateFailed", Message: "no subnets"}, Created: now.Add(-time.Hour)}}},
@@ -129,7 +129,7 @@ func TestFollow(t *testing.T) {
 		{"a scale set, fewer", "those that are too many have no successors", stocked(5, by(1, 0), scaleSets, replicas(3)), "3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
 		{"a new scale set", "the group brings its template", Facts{Now: now, Traits: pool.Traits{Group: "scale set", InlineTemplate: true, CanCancelRollout: true}, Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"nobody rolls", "and nothing is promised", stocked(3, by(1, 0), func(l *Facts) { l.Desired.Strategy = nil }),
+		{"no strategy", "and nothing is promised", stocked(3, by(1, 0), func(l *Facts) { l.Desired.Strategy = nil }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
 		{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *Facts) {
 			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)

@@ -35,7 +35,7 @@ func TestInPlaceIsTold(t *testing.T) {
 	}
 }
 
-// A size that somebody else sets is kept by what is launched beside it.
+// A size that an autoscaler sets is kept by what is launched beside it.
 func TestFollowSizedElsewhere(t *testing.T) {
 	t.Parallel()
 	l := stocked(3, by(1, 0), scaleSets, func(l *Facts) { l.Desired.ReplicasManagedExternally, l.Desired.Replicas = true, 0 })

@@ -113,7 +113,7 @@ func TestMake(t *testing.T) {
 			r.Kind, r.Name = "awsmachinepool", "workers"
 			r.Set = []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}
 		}},
-		{name: "external", why: "somebody else sizes the group: replicas follow it, and rolling works", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
+		{name: "external", why: "an autoscaler sizes the group: replicas follow it, and rolling works", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
 			named(r)
 			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=9", "metadata.annotations[cluster.x-k8s.io/replicas-managed-by]=external-autoscaler"}
 		}},
@@ -122,7 +122,7 @@ func TestMake(t *testing.T) {
 				named(r)
 				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.maxSurge=0", "spec.strategy.rollingUpdate.maxUnavailable=0"}
 			}},
-		{name: "bootstrap", why: "what machines boot with replaces none, and is shown to nobody", infra: strategy, request: func(t *testing.T, r *plan.Request) {
+		{name: "bootstrap", why: "what machines boot with replaces none, and is never shown", infra: strategy, request: func(t *testing.T, r *plan.Request) {
 			r.Manifests = manifest(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: data}\ndata: {value: I2Nsb3VkLWNvbmZpZwpydW5jbWQ6IFtdCg==}\n")
 		}},
 		{name: "new-waiting", why: "a new pool waits for what its machines boot with", infra: strategy, request: func(t *testing.T, r *plan.Request) {
@@ -254,7 +254,7 @@ spec:
   awsLaunchTemplate: {instanceType: m5.large}
 `
 
-// What nobody can plan is told at once, in the words of him who refuses it.
+// What cannot be planned is refused at once, in the words of what refuses it.
 func TestMakeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		why, want string
@@ -297,7 +297,7 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 		{name: "more", why: "with some more", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=7"}},
 		{name: "newest first", why: "in another order, after another strategy", infra: strategy, set: []string{
 			"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.deletePolicy=Newest", "spec.strategy.rollingUpdate.maxSurge=0"}},
-		{name: "restart", why: "for a reason of somebody's own", infra: strategy, set: []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}},
+		{name: "restart", why: "for a reason of the user's own", infra: strategy, set: []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}},
 		{name: "refresh", why: "by the group's own refresh", set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
 		{name: "tags", why: "or not at all", infra: strategy, set: []string{"spec.additionalTags.team=b"}},
 	} {

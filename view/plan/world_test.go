@@ -304,7 +304,7 @@ func (w *world) clusters() preview.Connect {
 	}
 }
 
-// run lets the real reconciler work until it comes to rest. After each pass somebody may look.
+// run lets the real reconciler work until it comes to rest. After each pass the test may look.
 func (w *world) run(look func()) {
 	w.t.Helper()
 	r := infrapool.New(awspool.Adapter{}, w.driver, infrapool.Options{
@@ -329,7 +329,7 @@ func (w *world) run(look func()) {
 	w.t.Fatal("the pool comes to no rest")
 }
 
-// atRest says that nothing is to be done.
+// atRest reports whether nothing is to be done.
 func (w *world) atRest() bool {
 	plans, err := w.plan(func(r *plan.Request) { r.Kind, r.Name = "machinepool", "workers" })
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 const (
 	// tokenID is the public half of EKS's token, the same in every cluster.
 	tokenID = "eksnod"
-	// managers is the group of whoever holds the token, beside that of machines which join.
+	// managers is the group of a client with the token, beside that of machines which join.
 	managers = "system:bootstrappers:eks:node-manager"
 	// roleName is the role that EKS has in every cluster.
 	roleName = "eks:node-manager"

@@ -16,7 +16,7 @@ import (
 // conditions of a control plane: the summary, EKS's own part, and what core mirrors to the Cluster.
 var conditions = []string{"Ready", "EKSControlPlaneReady", "Available"}
 
-// available says that the control plane serves and that machines may join.
+// available reports whether the control plane serves and that machines may join.
 func available(o *unstructured.Unstructured, network awsnetwork.Network, eksVersion string) error {
 	if err := network.FillStatus(o); err != nil {
 		return err

@@ -23,7 +23,7 @@ type Network struct {
 // Subnet is one subnet of the network.
 type Subnet struct {
 	ID, Zone, CIDR string
-	// Public says that it has a route to an internet gateway.
+	// Public is true if it has a route to an internet gateway.
 	Public bool
 }
 
@@ -51,7 +51,7 @@ func (n Network) FillSpec(o *unstructured.Unstructured, endpoint clusterv1.APIEn
 // Make makes nothing: the account holds its network from the start.
 func (n Network) Make(context.Context, *unstructured.Unstructured) error { return nil }
 
-// FillStatus says that the network is ready.
+// FillStatus marks the network as ready.
 func (n Network) FillStatus(o *unstructured.Unstructured) error {
 	domains := map[string]any{}
 	for _, s := range n.Subnets {

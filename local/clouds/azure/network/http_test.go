@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/sim/azure"
 )
 
-// TestTheSimulatorHoldsIt: what was made is there for whoever asks Azure, and may be made again.
+// TestTheSimulatorHoldsIt: what was made is found by a client of Azure, and may be made again.
 func TestTheSimulatorHoldsIt(t *testing.T) {
 	sim, err := azure.New(azure.Options{})
 	if err != nil {

@@ -102,7 +102,7 @@ func fillSubnets(o *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(o.Object, found, "spec", "networkSpec", "subnets")
 }
 
-// subnet is one that nobody described.
+// subnet is one that the object does not describe.
 func subnet(cluster, role string) map[string]any {
 	s := map[string]any{"name": subnetName(cluster, role, 0), "role": role, "securityGroup": map[string]any{"name": cluster + "-" + short(role) + "-nsg"}}
 	if role == node {
@@ -187,7 +187,7 @@ func (n Network) Make(ctx context.Context, o *unstructured.Unstructured) error {
 	return n.Azure.Make(ctx, w)
 }
 
-// FillStatus says that the network is ready.
+// FillStatus marks the network as ready.
 func (n Network) FillStatus(o *unstructured.Unstructured) error {
 	location, _, err := unstructured.NestedString(o.Object, "spec", "location")
 	if err != nil {
