@@ -42,7 +42,7 @@ func PoolOf(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) Pool {
 		UpToDate: first(mp.Status.UpToDateReplicas, count(infra, "upToDateReplicas")),
 		State:    state(mp, infra),
 	}
-	theirs := conditionsOf(infra)
+	theirs := Conditions(infra)
 	p.Message = message(mp, theirs)
 	p.Problems = problems(mp, infra, theirs)
 	p.Settled = mp.DeletionTimestamp.IsZero() && mp.Status.ObservedGeneration == mp.Generation &&
@@ -58,7 +58,7 @@ func denied(theirs []metav1.Condition) bool {
 
 // Line is the pool in one line, for outputs that can't be redrawn.
 func (p Pool) Line() string {
-	line := fmt.Sprintf("%s/%s: %s ready, %s up to date", p.Namespace, p.Name, p.readiness(), number(p.UpToDate))
+	line := fmt.Sprintf("%s/%s: %s ready, %s up to date", p.Namespace, p.Name, p.Readiness(), number(p.UpToDate))
 	if p.State != "" {
 		line += ", " + p.State
 	}
@@ -68,8 +68,8 @@ func (p Pool) Line() string {
 	return line
 }
 
-// readiness is how many are ready of how many are wanted.
-func (p Pool) readiness() string { return number(p.Ready) + "/" + number(p.Desired) }
+// Readiness is how many are ready of how many are wanted.
+func (p Pool) Readiness() string { return number(p.Ready) + "/" + number(p.Desired) }
 
 // state prefers the infrastructure's own word, which knows more than the core object's phase.
 func state(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) string {
@@ -89,7 +89,7 @@ func message(mp *clusterv1.MachinePool, theirs []metav1.Condition) string {
 		return firstMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition), meta.FindStatusCondition(own, clusterv1.DeletingCondition))
 	}
 	if c := meta.FindStatusCondition(own, clusterv1.BootstrapConfigReadyCondition); c != nil && c.Status == metav1.ConditionFalse && c.Message != "" {
-		return oneLine(c.Message)
+		return OneLine(c.Message)
 	}
 	return firstMessage(meta.FindStatusCondition(theirs, readyCondition), meta.FindStatusCondition(own, clusterv1.InfrastructureReadyCondition),
 		meta.FindStatusCondition(own, clusterv1.AvailableCondition))
@@ -98,7 +98,7 @@ func message(mp *clusterv1.MachinePool, theirs []metav1.Condition) string {
 func firstMessage(conditions ...*metav1.Condition) string {
 	for _, c := range conditions {
 		if c != nil && c.Message != "" {
-			return oneLine(c.Message)
+			return OneLine(c.Message)
 		}
 	}
 	return ""
@@ -124,7 +124,7 @@ func untrue(object string, conditions []metav1.Condition, types ...string) []str
 		if c == nil || c.Status == metav1.ConditionTrue {
 			continue
 		}
-		line := fmt.Sprintf("%s (%s): %s", c.Status, c.Reason, oneLine(c.Message))
+		line := fmt.Sprintf("%s (%s): %s", c.Status, c.Reason, OneLine(c.Message))
 		if shared[line] == nil {
 			lines = append(lines, line)
 		}
@@ -136,8 +136,8 @@ func untrue(object string, conditions []metav1.Condition, types ...string) []str
 	return lines
 }
 
-// conditionsOf reads status.conditions in the shape that Kubernetes' own conditions have.
-func conditionsOf(u *unstructured.Unstructured) []metav1.Condition {
+// Conditions reads status.conditions in the shape that Kubernetes' own conditions have; nil without an object.
+func Conditions(u *unstructured.Unstructured) []metav1.Condition {
 	if u == nil {
 		return nil
 	}
@@ -149,7 +149,11 @@ func conditionsOf(u *unstructured.Unstructured) []metav1.Condition {
 			continue
 		}
 		text := func(key string) string { s, _ := m[key].(string); return s }
-		all = append(all, metav1.Condition{Type: text("type"), Status: metav1.ConditionStatus(text("status")), Reason: text("reason"), Message: text("message")})
+		c := metav1.Condition{Type: text("type"), Status: metav1.ConditionStatus(text("status")), Reason: text("reason"), Message: text("message")}
+		if since, err := time.Parse(time.RFC3339, text("lastTransitionTime")); err == nil {
+			c.LastTransitionTime = metav1.NewTime(since)
+		}
+		all = append(all, c)
 	}
 	return all
 }
@@ -176,8 +180,8 @@ func first(a, b *int32) *int32 {
 
 func equal(a, b *int32) bool { return a != nil && b != nil && *a == *b }
 
-// oneLine joins the lines of a message; the items of a list, which cluster-api marks with stars, become parts of the sentence.
-func oneLine(s string) string {
+// OneLine joins the lines of a message; the items of a list, which cluster-api marks with stars, become parts of the sentence.
+func OneLine(s string) string {
 	s = strings.ReplaceAll(strings.TrimPrefix(s, "* "), "\n* ", "; ")
 	return strings.Join(strings.Fields(s), " ")
 }

@@ -29,7 +29,7 @@ func Table(w io.Writer, pools []Pool, now time.Time, width int) error {
 		messages(&text, pools)
 	}
 	for line := range strings.Lines(text.String()) {
-		if _, err := fmt.Fprintln(w, cut(strings.TrimRight(line, " \n"), width)); err != nil {
+		if _, err := fmt.Fprintln(w, Cut(strings.TrimRight(line, " \n"), width)); err != nil {
 			return err
 		}
 	}
@@ -51,7 +51,7 @@ func columns(w io.Writer, pools []Pool, now time.Time, withMessage bool) error {
 	}
 	row("NAMESPACE", "MESSAGE", "NAME", "CLUSTER", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "STATE", "AGE")
 	for _, p := range pools {
-		row(p.Namespace, p.Message, p.Name, p.Cluster, number(p.Desired), number(p.Current), p.readiness(), number(p.UpToDate),
+		row(p.Namespace, p.Message, p.Name, p.Cluster, number(p.Desired), number(p.Current), p.Readiness(), number(p.UpToDate),
 			word(p.State), age(p.Created, now))
 	}
 	return tw.Flush()
@@ -95,8 +95,8 @@ func age(since, now time.Time) string {
 	return duration.HumanDuration(max(now.Sub(since), 0))
 }
 
-// cut shortens a line to width characters, the last one telling that there was more.
-func cut(line string, width int) string {
+// Cut shortens a line to width characters, the last one telling that there was more.
+func Cut(line string, width int) string {
 	if width <= 0 || utf8.RuneCountInString(line) <= width {
 		return line
 	}

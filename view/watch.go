@@ -48,7 +48,12 @@ func read(ctx context.Context, r client.Reader, mapper meta.RESTMapper, seen fun
 	return pools, nil
 }
 
-// infrastructure gets the object that a pool's infrastructureRef names. It is nil when there is none, or none of such a kind.
+// Infrastructure gets the object that a pool's infrastructureRef names. It is nil when there is none, or none of such a kind.
+func Infrastructure(ctx context.Context, r client.Reader, mapper meta.RESTMapper, mp *clusterv1.MachinePool) (*unstructured.Unstructured, error) {
+	return infrastructure(ctx, r, mapper, mp, func(schema.GroupVersionKind) error { return nil })
+}
+
+// infrastructure is Infrastructure; seen is called with the kind before it is read.
 func infrastructure(ctx context.Context, r client.Reader, mapper meta.RESTMapper, mp *clusterv1.MachinePool,
 	seen func(schema.GroupVersionKind) error) (*unstructured.Unstructured, error) {
 	ref := mp.Spec.Template.Spec.InfrastructureRef

@@ -1,14 +1,11 @@
 package plan
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,11 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
-	"github.com/muster-project/muster/api/crd"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/view"
 )
 
 // Request asks for plans.
@@ -176,49 +172,14 @@ func (r Request) every(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 func (r Request) asks(mp *clusterv1.MachinePool, edits []edited) bool {
 	if r.Name != "" {
 		ref := mp.Spec.Template.Spec.InfrastructureRef
-		return mp.Namespace == r.Namespace && (sameKind(r.Kind, machinePoolKind) && mp.Name == r.Name ||
-			sameKind(r.Kind, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}) && ref.Name == r.Name)
+		return mp.Namespace == r.Namespace && (view.SameKind(r.Kind, machinePoolKind) && mp.Name == r.Name ||
+			view.SameKind(r.Kind, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}) && ref.Name == r.Name)
 	}
 	return slices.ContainsFunc(edits, func(one edited) bool { return concerns(one.after, mp, clusterv1.ContractVersionedObjectReference{}) })
 }
 
 // machinePoolKind is the kind of the pool itself.
 var machinePoolKind = schema.GroupKind{Group: clusterv1.GroupVersion.Group, Kind: "MachinePool"}
-
-// sameKind reports whether a kind that the user typed is gk: its name in any case, the plural, or a short name, with or without the group
-// or the version and the group, as kubectl takes it.
-func sameKind(typed string, gk schema.GroupKind) bool {
-	typed, group, _ := strings.Cut(strings.ToLower(typed), ".")
-	if group != "" && group != gk.Group {
-		if _, group, _ = strings.Cut(group, "."); group != gk.Group {
-			return false
-		}
-	}
-	lower := strings.ToLower(gk.Kind)
-	return typed == lower || typed == lower+"s" || slices.Contains(shortNames()[gk.Kind], typed)
-}
-
-// shortNames returns the short names of each kind, as the embedded definitions declare them.
-var shortNames = sync.OnceValue(func() map[string][]string {
-	names := map[string][]string{}
-	files, _ := fs.Glob(crd.Files, "*.yaml") // the pattern is valid, which is the only error
-	for _, file := range files {
-		text, _ := crd.Files.ReadFile(file) // embedded, and listed just now
-		head, _, _ := bytes.Cut(text, []byte("\n  versions:"))
-		var d struct {
-			Spec struct {
-				Names struct {
-					Kind       string   `json:"kind"`
-					ShortNames []string `json:"shortNames"`
-				} `json:"names"`
-			} `json:"spec"`
-		}
-		if err := yaml.Unmarshal(head, &d); err == nil { // api/crd holds by a test that every definition can be read
-			names[d.Spec.Names.Kind] = d.Spec.Names.ShortNames
-		}
-	}
-	return names
-})
 
 // concerns reports whether an object is one that a pool's machines depend on. The place in the cloud is known once the cluster
 // was read.

@@ -12,6 +12,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/muster-project/muster/view"
 )
 
 // set has the API server judge what --set asks for, on top of what the manifests say.
@@ -25,7 +27,7 @@ func (r Request) set(ctx context.Context, e editor, mp *clusterv1.MachinePool, e
 			return nil, err
 		}
 		gk := infra
-		if sameKind(r.Kind, machinePoolKind) && ofMachinePool(a.at) {
+		if view.SameKind(r.Kind, machinePoolKind) && ofMachinePool(a.at) {
 			gk = machinePoolKind
 		}
 		lists[gk] = append(lists[gk], a)
