@@ -52,10 +52,8 @@ docs/migrating.md describes the way from another provider, and back.`,
 	f.BoolVar(&a.dryRun, "dry-run", false, "print what would be tagged and what would differ, and set nothing")
 	f.BoolVar(&a.replace, "allow-replacement", false, "adopt the group also if machines would be replaced afterwards")
 	f.StringVarP(&a.output, "output", "o", "text", "text or json")
-	f.StringVarP(&a.namespace, "namespace", "n", "", "namespace of the pool (default: the one of the kubeconfig)")
-	f.StringVar(&a.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster (default: KUBECONFIG, or the one in the home folder)")
-	f.StringVar(&a.kubeContext, "context", "", "context of the kubeconfig")
-	f.StringVar(&a.world, "dir", "", `folder of a "muster up", in the place of a kubeconfig`)
+	a.addNamespace(f, "namespace of the pool")
+	a.addFlags(f)
 	f.StringVar(&a.gates, gatesFlag, "", "feature gates that the controllers run with (default: as the environment has them)")
 	f.StringVar(&a.identities, "identity-namespace", "", "namespace of the secrets that identities name (default: "+identity.DefaultNamespace+")")
 	return cmd

@@ -56,7 +56,8 @@ the controllers. Nothing else need be installed, and no cloud account is needed;
 	}
 	// cobra's own flag of this name gives way to one that a Kubernetes library registers for every command of the process.
 	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
-	cmd.AddCommand(upCommand(), kubectlCommand(), planCommand(), adoptCommand(), generateCommand(), simCommand(), versionCommand())
+	cmd.AddCommand(upCommand(), kubectlCommand(), planCommand(), treeCommand(), adoptCommand(), generateCommand(),
+		simCommand(), versionCommand())
 	cmd.AddCommand(childCommands()...)
 	return cmd
 }

@@ -10,11 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/preview"
@@ -26,23 +24,20 @@ import (
 	"github.com/muster-project/muster/view/plan"
 )
 
-const (
-	// movesCode is the exit code of --exit-code when machines would go.
-	movesCode exitCode = 2
-	// planQPS and planBurst are for one command of one person.
-	planQPS, planBurst = 50, 100
-)
+// movesCode is the exit code of --exit-code when machines would go.
+const movesCode exitCode = 2
 
 // planner is one run of "muster plan".
 type planner struct {
-	files                          []string
-	set                            []string
-	output, namespace              string
-	kubeconfig, kubeContext, world string
-	applyAs, gates, identities     string
-	serverSide, exitCode           bool
+	management
 
-	// simulated says that the management cluster is that of a world.
+	files                      []string
+	set                        []string
+	output                     string
+	applyAs, gates, identities string
+	serverSide, exitCode       bool
+
+	// simulated is true if the management cluster is that of a world.
 	simulated bool
 	in        io.Reader
 	out       io.Writer
@@ -81,10 +76,8 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 	f.StringArrayVarP(&p.files, "file", "f", nil, "manifests that are planned as if they were applied: a file, a directory, or - for standard input; may be repeated")
 	f.StringArrayVar(&p.set, "set", nil, "field that is planned with another value, as PATH=VALUE; may be repeated")
 	f.StringVarP(&p.output, "output", "o", "text", "text or json")
-	f.StringVarP(&p.namespace, "namespace", "n", "", "namespace of the pool, and of manifests that name none (default: the one of the kubeconfig)")
-	f.StringVar(&p.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster (default: KUBECONFIG, or the one in the home folder)")
-	f.StringVar(&p.kubeContext, "context", "", "context of the kubeconfig")
-	f.StringVar(&p.world, "dir", "", `folder of a "muster up", in the place of a kubeconfig`)
+	p.addNamespace(f, "namespace of the pool, and of manifests that name none")
+	p.addFlags(f)
 	f.BoolVar(&p.serverSide, "server-side", false, "plan the files as kubectl apply --server-side would apply them")
 	f.StringVar(&p.applyAs, "field-manager", "kubectl", "field manager of --server-side")
 	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true (default: as the environment has them)")
@@ -128,8 +121,8 @@ func (p *planner) run(ctx context.Context, args []string) error {
 // request is what the command line asks for.
 func (p *planner) request(args []string) (plan.Request, error) {
 	r := plan.Request{Set: p.set}
-	if p.output != "text" && p.output != "json" {
-		return r, fmt.Errorf("--output: want text or json, found %q", p.output)
+	if err := textOrJSON(p.output); err != nil {
+		return r, err
 	}
 	if p.serverSide {
 		r.ApplyAs = p.applyAs
@@ -187,36 +180,13 @@ func (p *planner) manifests() ([]*unstructured.Unstructured, error) {
 
 // connect finds the management cluster, and makes what looks at pools.
 func (p *planner) connect(r *plan.Request) error {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = p.kubeconfig
-	if p.world != "" {
-		rules.ExplicitPath = world.Kubeconfig(p.world)
-	}
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: p.kubeContext})
-	config, err := loader.ClientConfig()
-	if err != nil {
-		return fmt.Errorf("find the management cluster (by --kubeconfig, KUBECONFIG or --dir): %w", err)
-	}
-	if r.Namespace = p.namespace; r.Namespace == "" {
-		if r.Namespace, _, err = loader.Namespace(); err != nil {
-			return fmt.Errorf("find the namespace: %w", err)
-		}
-	}
-	if p.simulated, err = reachSimulated(rules); err != nil {
-		return err
-	}
-	return p.equip(r, config)
-}
-
-// equip makes what looks at pools.
-func (p *planner) equip(r *plan.Request, config *rest.Config) error {
-	scheme, err := manager.NewScheme()
+	at, err := p.find()
 	if err != nil {
 		return err
 	}
-	config.QPS, config.Burst = planQPS, planBurst
-	if r.Client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
-		return fmt.Errorf("client of the management cluster: %w", err)
+	r.Namespace, p.simulated = at.namespace, at.simulated
+	if r.Client, err = at.client(); err != nil {
+		return err
 	}
 	if err := checkGates(p.gates); err != nil {
 		return err

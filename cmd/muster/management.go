@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/local/world"
+	"github.com/muster-project/muster/manager"
+)
+
+// commandQPS and commandBurst bound the requests of one command.
+const commandQPS, commandBurst = 50, 100
+
+// management names a management cluster as kubectl does, or by the folder of a world.
+type management struct {
+	kubeconfig, kubeContext, world, namespace string
+}
+
+// addNamespace adds the flag --namespace; about says what it is for.
+func (m *management) addNamespace(f *pflag.FlagSet, about string) {
+	f.StringVarP(&m.namespace, "namespace", "n", "", about+" (default: the one of the kubeconfig)")
+}
+
+// addFlags adds the flags that name the cluster.
+func (m *management) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&m.kubeconfig, "kubeconfig", "",
+		"kubeconfig of the management cluster (default: KUBECONFIG, or the one in the home folder)")
+	f.StringVar(&m.kubeContext, "context", "", "context of the kubeconfig")
+	f.StringVar(&m.world, "dir", "", `folder of a "muster up", in the place of a kubeconfig`)
+}
+
+// found is a management cluster.
+type found struct {
+	config    *rest.Config
+	namespace string
+	// simulated is true if the cluster is that of a world.
+	simulated bool
+}
+
+// find reads the kubeconfig. In a world, the clouds' SDKs of this process are pointed at the simulated clouds.
+func (m *management) find() (found, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = m.kubeconfig
+	if m.world != "" {
+		rules.ExplicitPath = world.Kubeconfig(m.world)
+	}
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: m.kubeContext})
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return found{}, fmt.Errorf("find the management cluster (by --kubeconfig, KUBECONFIG or --dir): %w", err)
+	}
+	config.QPS, config.Burst = commandQPS, commandBurst
+	f := found{config: config, namespace: m.namespace}
+	if f.namespace == "" {
+		if f.namespace, _, err = loader.Namespace(); err != nil {
+			return f, fmt.Errorf("find the namespace: %w", err)
+		}
+	}
+	f.simulated, err = reachSimulated(rules)
+	return f, err
+}
+
+// client knows all kinds of Muster, Cluster API and Kubernetes.
+func (f found) client() (client.Client, error) {
+	scheme, err := manager.NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(f.config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("client of the management cluster: %w", err)
+	}
+	return c, nil
+}
+
+// textOrJSON returns an error for a form of output that there is not.
+func textOrJSON(output string) error {
+	if output != "text" && output != "json" {
+		return fmt.Errorf("--output: want text or json, found %q", output)
+	}
+	return nil
+}

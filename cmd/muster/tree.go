@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/muster-project/muster/view/tree"
+)
+
+// treeCommand shows clusters with their pools and instances.
+func treeCommand() *cobra.Command {
+	m, output, everywhere := &management{}, "text", false
+	cmd := &cobra.Command{
+		Use:   "tree [KIND/NAME]",
+		Short: "Show clusters, pools, instances, Machines and nodes, with state and reason",
+		Long: `Show the clusters of a namespace, with their pools, infrastructure pools, instances, Machines and nodes as a tree. For what is
+reason is shown. KIND/NAME is a Cluster, a MachinePool,
+	or its infrastructure object; short names are taken too. Only the management cluster is read.`,
+		Example: `  muster tree
+  muster tree cluster/prod -n team-a
+  muster tree mp/workers -o json`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return showTree(cmd.Context(), cmd.OutOrStdout(), m, args, output, everywhere)
+		},
+	}
+	f := cmd.Flags()
+	m.addNamespace(f, "namespace that is shown")
+	m.addFlags(f)
+	f.BoolVarP(&everywhere, "all-namespaces", "A", false, "show all namespaces")
+	f.StringVarP(&output, "output", "o", output, "text or json")
+	return cmd
+}
+
+func showTree(ctx context.Context, out io.Writer, m *management, args []string, output string, everywhere bool) error {
+	ctrl.SetLogger(klog.Background())
+	if err := textOrJSON(output); err != nil {
+		return err
+	}
+	kind, name, err := named(args)
+	if err != nil {
+		return err
+	}
+	if name != "" && everywhere {
+		return errors.New("--all-namespaces: want no name beside it, or the object's --namespace")
+	}
+	at, err := m.find()
+	if err != nil {
+		return err
+	}
+	c, err := at.client()
+	if err != nil {
+		return err
+	}
+	if everywhere {
+		at.namespace = ""
+	}
+	objects, err := tree.Read(ctx, tree.Request{Client: c, Namespace: at.namespace, Kind: kind, Name: name})
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		return tree.JSON(out, tree.Build(objects))
+	}
+	return tree.Text(out, tree.Build(objects), columnsOf(out))
+}
+
+// columnsOf returns the width of the terminal; 0 if out is none.
+func columnsOf(out io.Writer) int {
+	f, ok := out.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return max(width, narrowest)
+}
