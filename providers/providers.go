@@ -38,8 +38,30 @@ type Provider struct {
 	Gates     []gates.Gate
 	// Connect makes the clients of the cloud, once for a manager, and what works with them. Nothing is asked of the cloud.
 	Connect func(Environment) (*Connection, error)
+	// Existing is the provider whose manager can run the same kinds; it must not run them beside Muster.
+	Existing Existing
+	// Identities follow what the clusters of this cloud name as their identity.
+	Identities Identities
 	// Permissions makes the document of what the credentials must allow, for one run of a command.
 	Permissions func() Permissions
+}
+
+// Existing describes another provider that can run the same kinds.
+type Existing struct {
+	// Label is the value of the label cluster.x-k8s.io/provider on its Deployment, and Title its name for users.
+	Label, Title string
+	// PoolGate is the feature gate that runs its controllers of pools, PoolGateDefault its default, and Variable what clusterctl sets it by.
+	PoolGate, Variable string
+	PoolGateDefault    bool
+}
+
+// Identities find out whether the identity of a cluster can be used.
+type Identities struct {
+	// Clusters are the kinds of objects that name an identity.
+	Clusters []schema.GroupKind
+	// Check follows the identity that an object names, and returns its name, as KIND/NAME; empty for the manager's own credentials. An
+	// *infrapool.IdentityError says why it can't be used; other errors are those of the API server. Values of secrets are not kept.
+	Check func(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials) (string, error)
 }
 
 // Controller is a controller that can be switched by its name.

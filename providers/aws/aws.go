@@ -2,9 +2,11 @@
 package aws
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-base/featuregate"
 
 	awsv1beta1 "github.com/muster-project/muster/api/aws/v1beta1"
@@ -12,7 +14,9 @@ import (
 	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/awsidentity"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
@@ -48,11 +52,31 @@ func Provider() providers.Provider {
 			{Name: MachinePool, Objects: "AWSMachinePools", Kind: awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolKind)},
 			{Name: ManagedMachinePool, Objects: "AWSManagedMachinePools", Gate: &EKS, Kind: awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolKind)},
 		},
-		Hooks:       hooks(),
-		Converted:   []string{"awsmachinepools.infrastructure.cluster.x-k8s.io", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"},
-		Gates:       []gates.Gate{EKS, EKSEnableIAM, EKSAllowAddRoles, BootstrapFormatIgnition},
-		Connect:     connect,
+		Hooks:     hooks(),
+		Converted: []string{"awsmachinepools.infrastructure.cluster.x-k8s.io", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"},
+		Gates:     []gates.Gate{EKS, EKSEnableIAM, EKSAllowAddRoles, BootstrapFormatIgnition},
+		Connect:   connect,
+		Existing: providers.Existing{Label: "infrastructure-aws", Title: "cluster-api-provider-aws",
+			PoolGate: "MachinePool", Variable: "EXP_MACHINE_POOL", PoolGateDefault: true},
+		Identities:  identities(),
 		Permissions: document,
+	}
+}
+
+// identities are those of self-managed clusters and of EKS.
+func identities() providers.Identities {
+	return providers.Identities{
+		Clusters: []schema.GroupKind{
+			{Group: awsv1.GroupVersion.Group, Kind: "AWSCluster"}, {Group: "controlplane.cluster.x-k8s.io", Kind: "AWSManagedControlPlane"},
+		},
+		Check: func(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials) (string, error) {
+			view := &awsv1.ClusterView{}
+			_, err := awsidentity.Identify(ctx, in, from, view)
+			if view.Identity == nil {
+				return "", err
+			}
+			return view.Identity.Name, err
+		},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -14,7 +15,9 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/kube/infrapool"
 	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/azure/admission"
@@ -37,8 +40,21 @@ func Provider() providers.Provider {
 			{Name: MachinePool, Objects: "AzureMachinePools", Kind: azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolKind)},
 			{Name: azurejson.Name},
 		},
-		Hooks:       hooks(),
-		Connect:     connect,
+		Hooks:   hooks(),
+		Connect: connect,
+		Existing: providers.Existing{Label: "infrastructure-azure", Title: "cluster-api-provider-azure",
+			PoolGate: "MachinePool", Variable: "EXP_MACHINE_POOL", PoolGateDefault: true},
+		Identities: providers.Identities{
+			Clusters: []schema.GroupKind{{Group: azurev1.GroupVersion.Group, Kind: "AzureCluster"}},
+			Check: func(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials) (string, error) {
+				view := &azurev1.ClusterView{}
+				_, err := azureidentity.Identify(ctx, in, from, view)
+				if view.Identity == nil {
+					return "", err
+				}
+				return view.Identity.Name, err
+			},
+		},
 		Permissions: document,
 	}
 }

@@ -94,6 +94,9 @@ var rules = []rule{
 	{path: "kube/*", only: kubed("cloud", "cloud/trace", "engine", "pool", "kube/machinepool/contract", "github.com/prometheus/client_golang/..."), never: server,
 		why: "the parts that both controllers use know neither"},
 
+	{path: "view/doctor/gather", only: kubed("view", "view/doctor", "api/crd", "config", "providers", "kube/infrapool", "kube/infrapool/identity", "kube/machinepool/contract", "kube/webhook"), never: server,
+		why: "facts of a management cluster; what names a cloud is handed in"},
+	{path: "view/doctor", only: kubed("cloud"), never: server, why: "facts in, findings out"},
 	{path: "view/...", only: kubed("view/...", "api/common", "api/crd", "kube/infrapool", "kube/infrapool/bootstrap", "kube/infrapool/preview", "pool", "engine/..."), never: server, why: "drivers are handed in"},
 
 	{path: "providers/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},

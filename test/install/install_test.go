@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/view/doctor"
 )
 
 const (
@@ -232,9 +233,15 @@ func TestKubectl(t *testing.T) {
 	if log, err := c.startManager(t, false); err == nil || !strings.Contains(log, "kind Cluster of cluster.x-k8s.io is not served") {
 		t.Errorf("want the manager to end and to name the missing kind, got %v\n%s", err, log)
 	}
+	c.wantDoctor(t, map[string]int{doctor.CheckCore: 3, doctor.CheckDefinitions: 0, doctor.CheckManager: 2})
 	c.createClusterAPI(t)
 	c.wantManager(t)
 	c.wantTrust(t, "config/default")
+	c.wantDoctor(t, map[string]int{doctor.CheckCore: 0, doctor.CheckRights: 0, doctor.CheckWebhooks: 5})
+	c.serveWebhooks(t)
+	c.wantDoctor(t, map[string]int{doctor.CheckWebhooks: 0, doctor.CheckDefinitions: 0})
+	c.withdraw(t)
+	c.wantDoctor(t, map[string]int{doctor.CheckRights: 1})
 	if out := c.kubectl(t, applyDefault); strings.Contains(out, "created") {
 		t.Errorf("want nothing created when the same is applied again, got\n%s", out)
 	}

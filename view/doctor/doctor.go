@@ -1,0 +1,124 @@
+// Package doctor compares a management cluster with what Muster needs: facts in, findings out. It reads nothing itself;
+// package gather does.
+package doctor
+
+// Severity says what a finding asks of the user.
+type Severity string
+
+const (
+	// OK needs no action.
+	OK Severity = "OK"
+	// Warning works today and may fail later, or is not finished yet.
+	Warning Severity = "WARNING"
+	// Problem keeps pools from being run as their specification says.
+	Problem Severity = "PROBLEM"
+	// Unchecked could not be read, or cannot be read without writing.
+	Unchecked Severity = "NOT CHECKED"
+)
+
+// Finding is one fact about one object. Its JSON form is part of Report's.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	// Check is the name of the check, as docs/doctor.md lists them.
+	Check string `json:"check"`
+	// Object is the kind and the name, with the namespace where it has one.
+	Object string `json:"object"`
+	Fact   string `json:"fact"`
+	// Action is what the user does next; empty where nothing is to be done.
+	Action string `json:"action,omitempty"`
+}
+
+// Version of the JSON form of a Report. Fields are only added to a version.
+const Version = "muster.dev/doctor/v1"
+
+// Report is what was found. Its JSON form is what "muster doctor -o json" prints.
+type Report struct {
+	Version   string    `json:"version"`
+	Problems  int       `json:"problems"`
+	Warnings  int       `json:"warnings"`
+	Unchecked int       `json:"unchecked"`
+	Findings  []Finding `json:"findings"`
+}
+
+// The names of the checks.
+const (
+	CheckCore        = "core"
+	CheckManager     = "manager"
+	CheckDefinitions = "definitions"
+	CheckControllers = "controllers"
+	CheckGates       = "gates"
+	CheckWebhooks    = "webhooks"
+	CheckRights      = "rights"
+	CheckCredentials = "credentials"
+	CheckPermissions = "permissions"
+	CheckPools       = "pools"
+)
+
+// checks are in the order in which their findings are printed: what later ones rest on comes first.
+var checks = []struct {
+	name string
+	run  func(Facts) []Finding
+}{
+	{CheckCore, core},
+	{CheckManager, manager},
+	{CheckDefinitions, definitions},
+	{CheckControllers, controllers},
+	{CheckGates, gates},
+	{CheckWebhooks, webhooks},
+	{CheckRights, rights},
+	{CheckCredentials, credentials},
+	{CheckPermissions, permissions},
+	{CheckPools, pools},
+}
+
+// Examine runs all checks. A check whose facts could not be read gives the one finding that says so.
+func Examine(f Facts) Report {
+	r := Report{Version: Version, Findings: []Finding{}}
+	for _, c := range checks {
+		found := unread(f.Unread[c.name])
+		if found == nil {
+			found = c.run(f)
+		}
+		for _, one := range found {
+			one.Check = c.name
+			r.add(one)
+		}
+	}
+	return r
+}
+
+func (r *Report) add(f Finding) {
+	switch f.Severity {
+	case OK:
+	case Warning:
+		r.Warnings++
+	case Problem:
+		r.Problems++
+	case Unchecked:
+		r.Unchecked++
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// unread is the finding of a check without facts; nil if there is no error.
+func unread(err string) []Finding {
+	if err == "" {
+		return nil
+	}
+	return []Finding{{Severity: Unchecked, Object: "Management cluster", Fact: err,
+		Action: "run muster doctor as a user who may read this"}}
+}
+
+func okay(object, fact string) Finding { return Finding{Severity: OK, Object: object, Fact: fact} }
+
+func warning(object, fact, action string) Finding {
+	return Finding{Severity: Warning, Object: object, Fact: fact, Action: action}
+}
+
+func problem(object, fact, action string) Finding {
+	return Finding{Severity: Problem, Object: object, Fact: fact, Action: action}
+}
+
+func unchecked(object, fact, action string) Finding {
+	return Finding{Severity: Unchecked, Object: object, Fact: fact, Action: action}
+}

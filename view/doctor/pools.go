@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/muster-project/muster/cloud"
+)
+
+const (
+	// stuckAfter is how long a pool may be not Ready before that is a problem: machines boot, join and drain in minutes.
+	stuckAfter = 10 * time.Minute
+
+	readyCondition, groupCondition = "Ready", "GroupReady"
+)
+
+// pools checks each pool: whether its group is its own, and whether it is Ready.
+func pools(f Facts) []Finding {
+	var found []Finding
+	ready := 0
+	for _, p := range f.Pools {
+		if !f.ours(p) {
+			continue
+		}
+		one := p.finding(f.Now)
+		if one.Severity == OK {
+			ready++
+			continue
+		}
+		found = append(found, one)
+	}
+	if ready > 0 {
+		found = append(found, okay("Pools", fmt.Sprintf("%d Ready", ready)))
+	}
+	return found
+}
+
+// ours reports whether a pool is of a kind that Muster runs.
+func (f Facts) ours(p Pool) bool {
+	for _, provider := range f.Providers {
+		for _, k := range provider.Kinds {
+			if k.GroupKind == p.Kind {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p Pool) object() string { return "MachinePool " + p.Namespace + "/" + p.Name }
+
+func (p Pool) finding(now time.Time) Finding {
+	f := Finding{Severity: Problem, Object: p.object()}
+	look := fmt.Sprintf("kubectl -n %s describe %s/%s", p.Namespace, strings.ToLower(p.Kind.Kind), p.Infrastructure)
+	ready, group := meta.FindStatusCondition(p.Conditions, readyCondition), meta.FindStatusCondition(p.Conditions, groupCondition)
+	switch {
+	case !p.Exists:
+		f.Fact, f.Action = fmt.Sprintf("%s %s does not exist", p.Kind.Kind, p.Infrastructure),
+			"create it, or correct spec.template.spec.infrastructureRef"
+	case group != nil && group.Reason == cloud.ReasonOwnershipConflict && group.Status != metav1.ConditionTrue:
+		f.Fact, f.Action = cloud.ReasonOwnershipConflict+": "+group.Message,
+			fmt.Sprintf("muster adopt machinepool/%s -n %s --dry-run: docs/migrating.md", p.Name, p.Namespace)
+	case p.Paused:
+		f.Severity, f.Fact, f.Action = Warning, "is paused",
+			"remove spec.paused of the Cluster or the annotation cluster.x-k8s.io/paused when the pool should go on"
+	case ready == nil:
+		f.Fact, f.Action = "has no condition Ready: no controller has looked at it", "see the findings of manager, controllers and gates"
+	case ready.Status == metav1.ConditionTrue:
+		f.Severity = OK
+	default:
+		f.Severity, f.Action = p.severity(*ready, now), look
+		f.Fact = fmt.Sprintf("Ready is %s (%s): %s", ready.Status, ready.Reason, p.Message)
+	}
+	return f
+}
+
+// severity is that of a pool that is not Ready: a short time is a matter of course.
+func (p Pool) severity(ready metav1.Condition, now time.Time) Severity {
+	if now.Sub(ready.LastTransitionTime.Time) < stuckAfter {
+		return Warning
+	}
+	return Problem
+}
