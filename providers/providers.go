@@ -19,6 +19,7 @@ import (
 	"github.com/muster-project/muster/cloud/trace"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers/gates"
@@ -60,8 +61,8 @@ type Identities struct {
 	// Clusters are the kinds of objects that name an identity.
 	Clusters []schema.GroupKind
 	// Check follows the identity that an object names, and returns its name, as KIND/NAME; empty for the manager's own credentials. An
-	// *infrapool.IdentityError says why it can't be used; other errors are those of the API server. Values of secrets are not kept.
-	Check func(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials) (string, error)
+	// *identity.Error says why it can't be used; other errors are those of the API server. Values of secrets are not kept.
+	Check func(ctx context.Context, by identity.Referrer, from *identity.Credentials) (string, error)
 }
 
 // Controller is a controller that can be switched by its name.

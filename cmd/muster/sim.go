@@ -29,8 +29,8 @@ type simulators struct {
 	tls    bool
 	names  []string
 	caFile string
-	// identity is what is served under, nil for HTTP.
-	identity *identity
+	// certificates is what is served under, nil for HTTP.
+	certificates *certificates
 }
 
 // simCommand runs simulated clouds alone, for anyone's client.
@@ -107,8 +107,8 @@ func (s *simulators) listen() (map[string]net.Listener, error) {
 			}
 			return nil, err
 		}
-		if s.identity != nil {
-			l = s.identity.over(l)
+		if s.certificates != nil {
+			l = s.certificates.over(l)
 		}
 		out[cloud] = l
 	}
@@ -128,13 +128,13 @@ func (s *simulators) identify() error {
 		dir = filepath.Join(s.dir, "tls")
 	}
 	var err error
-	if s.identity, err = loadIdentity(dir, append(fixedNames(), s.names...)); err != nil {
+	if s.certificates, err = loadCertificates(dir, append(fixedNames(), s.names...)); err != nil {
 		return fmt.Errorf("--tls: %w", err)
 	}
 	if s.caFile == "" {
 		return nil
 	}
-	if err := os.WriteFile(s.caFile, s.identity.ca, 0o644); err != nil {
+	if err := os.WriteFile(s.caFile, s.certificates.ca, 0o644); err != nil {
 		return fmt.Errorf("--tls-ca: %w", err)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *simulators) identify() error {
 
 // tellCA prints the CA by which clients know the clouds, and the settings that lead them to it.
 func (s *simulators) tellCA() {
-	if s.identity == nil {
+	if s.certificates == nil {
 		return
 	}
 	if s.caFile != "" {
@@ -151,12 +151,12 @@ func (s *simulators) tellCA() {
 		}
 		_, _ = fmt.Fprintln(s.out)
 	}
-	_, _ = fmt.Fprintf(s.out, "The certificate of the CA that clients have to trust:\n\n%s\n", s.identity.ca)
+	_, _ = fmt.Fprintf(s.out, "The certificate of the CA that clients have to trust:\n\n%s\n", s.certificates.ca)
 }
 
 // base is the URL of a cloud at the address.
 func (s *simulators) base(addr string) string {
-	if s.identity != nil {
+	if s.certificates != nil {
 		return "https://" + addr
 	}
 	return "http://" + addr

@@ -40,20 +40,20 @@ func authorities() []string {
 	return append(names, "SSL_CERT_FILE")
 }
 
-// identity is the certificate of the simulators and the CA that issued it, in PEM.
-type identity struct {
+// certificates are the certificate of the simulators and the CA that issued it, in PEM.
+type certificates struct {
 	certificate tls.Certificate
 	ca          []byte
 }
 
-// loadIdentity returns the identity that is kept in dir, or a new one for the names, which is kept there. An empty dir keeps nothing.
-func loadIdentity(dir string, names []string) (*identity, error) {
+// loadCertificates returns the certificates that are kept in dir, or new ones for the names, which are kept there. An empty dir keeps nothing.
+func loadCertificates(dir string, names []string) (*certificates, error) {
 	if dir == "" {
 		chain, key, err := issue(names)
 		if err != nil {
 			return nil, err
 		}
-		return readIdentity(chain, key)
+		return readCertificates(chain, key)
 	}
 	chain, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
 	if err == nil {
@@ -61,23 +61,23 @@ func loadIdentity(dir string, names []string) (*identity, error) {
 		if err != nil {
 			return nil, err
 		}
-		i, err := readIdentity(chain, key)
+		i, err := readCertificates(chain, key)
 		if err != nil || i.serves(names) {
 			return i, err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return keepIdentity(dir, names)
+	return keepCertificates(dir, names)
 }
 
-// keepIdentity makes an identity and keeps it in dir.
-func keepIdentity(dir string, names []string) (*identity, error) {
+// keepCertificates makes a certificate and keeps it in dir.
+func keepCertificates(dir string, names []string) (*certificates, error) {
 	chain, key, err := issue(names)
 	if err != nil {
 		return nil, err
 	}
-	i, err := readIdentity(chain, key)
+	i, err := readCertificates(chain, key)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func issue(names []string) (chain, key []byte, err error) {
 	return chain, key, nil
 }
 
-// readIdentity reads a certificate that is followed by the one of its CA.
-func readIdentity(chain, key []byte) (*identity, error) {
+// readCertificates reads a certificate that is followed by the one of its CA.
+func readCertificates(chain, key []byte) (*certificates, error) {
 	pair, err := tls.X509KeyPair(chain, key)
 	if err != nil {
 		return nil, fmt.Errorf("read the simulators' certificate: %w", err)
@@ -108,11 +108,11 @@ func readIdentity(chain, key []byte) (*identity, error) {
 	if block, _ := pem.Decode(rest); block == nil {
 		return nil, errors.New("read the simulators' certificate: want it followed by the one of its CA, found nothing")
 	}
-	return &identity{certificate: pair, ca: rest}, nil
+	return &certificates{certificate: pair, ca: rest}, nil
 }
 
 // serves reports whether the certificate is valid now, for all of the names.
-func (i *identity) serves(names []string) bool {
+func (i *certificates) serves(names []string) bool {
 	leaf, err := x509.ParseCertificate(i.certificate.Certificate[0])
 	if err != nil || time.Now().After(leaf.NotAfter) {
 		return false
@@ -121,6 +121,6 @@ func (i *identity) serves(names []string) bool {
 }
 
 // over returns the listener with TLS on top.
-func (i *identity) over(l net.Listener) net.Listener {
+func (i *certificates) over(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{i.certificate}, MinVersion: tls.VersionTLS12})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud/aws"
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 	"github.com/muster-project/muster/cloud/aws/session"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/awsidentity"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
@@ -69,9 +69,9 @@ func identities() providers.Identities {
 		Clusters: []schema.GroupKind{
 			{Group: awsv1.GroupVersion.Group, Kind: "AWSCluster"}, {Group: "controlplane.cluster.x-k8s.io", Kind: "AWSManagedControlPlane"},
 		},
-		Check: func(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials) (string, error) {
+		Check: func(ctx context.Context, by identity.Referrer, from *identity.Credentials) (string, error) {
 			view := &awsv1.ClusterView{}
-			_, err := awsidentity.Identify(ctx, in, from, view)
+			_, err := awsidentity.Identify(ctx, by, from, view)
 			if view.Identity == nil {
 				return "", err
 			}

@@ -15,7 +15,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/cloud/azure/session"
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/kube/infrapool/azureidentity"
 	"github.com/muster-project/muster/kube/webhook"
@@ -46,9 +46,9 @@ func Provider() providers.Provider {
 			PoolGate: "MachinePool", Variable: "EXP_MACHINE_POOL", PoolGateDefault: true},
 		Identities: providers.Identities{
 			Clusters: []schema.GroupKind{{Group: azurev1.GroupVersion.Group, Kind: "AzureCluster"}},
-			Check: func(ctx context.Context, in infrapool.Inputs, from *infrapool.Credentials) (string, error) {
+			Check: func(ctx context.Context, by identity.Referrer, from *identity.Credentials) (string, error) {
 				view := &azurev1.ClusterView{}
-				_, err := azureidentity.Identify(ctx, in, from, view)
+				_, err := azureidentity.Identify(ctx, by, from, view)
 				if view.Identity == nil {
 					return "", err
 				}

@@ -19,8 +19,7 @@ const (
 
 // crowded lists what still exceeds a bound, as "folder" or "folder.Type", with a count that must not grow. The list only shrinks: split
 // the package or the type, then remove the row.
-var crowded = map[string]int{
-}
+var crowded = map[string]int{}
 
 // TestSizesOfRooms holds that packages have at most maxFiles files and types at most maxMethods methods.
 func TestSizesOfRooms(t *testing.T) {

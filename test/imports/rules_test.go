@@ -100,7 +100,7 @@ var rules = []rule{
 	{path: "view/...", only: kubed("view/...", "api/common", "api/crd", "kube/infrapool", "kube/infrapool/bootstrap", "kube/infrapool/preview", "pool", "engine/..."), never: server, why: "drivers are handed in"},
 
 	{path: "providers/gates", only: append([]string{"github.com/spf13/pflag"}, kubernetes...), never: server, why: "flags"},
-	{path: "providers", only: kubed("providers/gates", "cloud", "cloud/metrics", "cloud/trace", "cloud/wire", "kube/infrapool", "kube/infrapool/preview", "kube/webhook",
+	{path: "providers", only: kubed("providers/gates", "cloud", "cloud/metrics", "cloud/trace", "cloud/wire", "kube/infrapool", "kube/infrapool/identity", "kube/infrapool/preview", "kube/webhook",
 		"github.com/spf13/pflag", "go.opentelemetry.io/otel/..."), never: server,
 		why: "a description of any cloud"},
 	{path: "providers/all", only: []string{"providers", "providers/*", "kube/webhook"}, why: "a list"},

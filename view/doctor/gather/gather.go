@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/view/doctor"
 )
@@ -92,7 +92,7 @@ func (g *gatherer) musterNamespace() string {
 	if m := g.muster(); m != nil {
 		return m.Namespace
 	}
-	return infrapool.DefaultIdentityNamespace
+	return identity.DefaultNamespace
 }
 
 // muster is the first manager of Muster; nil if there is none.

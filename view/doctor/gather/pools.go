@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/view"
@@ -75,7 +75,7 @@ func (g *gatherer) identities(ctx context.Context) error {
 	if namespace == "" {
 		namespace = g.musterNamespace()
 	}
-	sources := infrapool.NewSources(g.Client, namespace)
+	sources := identity.NewSources(g.Client, namespace)
 	var list clusterv1.ClusterList
 	if err := g.Client.List(ctx, &list); err != nil {
 		return fmt.Errorf("list the Clusters: %w", err)
@@ -97,7 +97,7 @@ func (g *gatherer) identities(ctx context.Context) error {
 }
 
 // identity follows the identity that one object names.
-func (g *gatherer) identity(ctx context.Context, sources *infrapool.Sources, cluster *clusterv1.Cluster,
+func (g *gatherer) identity(ctx context.Context, sources *identity.Sources, cluster *clusterv1.Cluster,
 	ref clusterv1.ContractVersionedObjectReference, p providers.Provider) error {
 	i := doctor.Identity{Namespace: cluster.Namespace, Cluster: cluster.Name, Provider: p.Title, Object: ref.Kind + " " + ref.Name}
 	gvk, err := contract.GVK(ctx, g.Client, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
@@ -108,15 +108,15 @@ func (g *gatherer) identity(ctx context.Context, sources *infrapool.Sources, clu
 	u.SetGroupVersionKind(gvk)
 	err = g.Client.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}, u)
 	if apierrors.IsNotFound(err) {
-		i.Reason, i.Message = infrapool.ReasonIdentityMissing, i.Object+" does not exist"
+		i.Reason, i.Message = identity.ReasonMissing, i.Object+" does not exist"
 		g.facts.Identities = append(g.facts.Identities, i)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read %s: %w", i.Object, err)
 	}
-	var unusable *infrapool.IdentityError
-	i.Name, err = p.Identities.Check(ctx, infrapool.Inputs{InfraCluster: u, Cluster: cluster.Name}, sources.For(cluster.Namespace))
+	var unusable *identity.Error
+	i.Name, err = p.Identities.Check(ctx, identity.Referrer{InfraCluster: u}, sources.For(cluster.Namespace))
 	switch {
 	case errors.As(err, &unusable):
 		i.Reason, i.Message = unusable.Cause.Reason, unusable.Cause.Message
