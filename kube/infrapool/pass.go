@@ -162,7 +162,12 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) result 
 	}
 	s, lookups := p.scope, lookups[O]{r.writer, p.scope.object, p.facts.keep}
 	in := p.input()
-	in.NeedsFreshRead = func(o pool.Observed) bool { return contradicts(s, o) }
+	in.NeedsFreshRead = func(o pool.Observed) bool {
+		if p.facts.adopted(o) != nil && !o.Fresh && !o.GroupFresh {
+			return true // a read of before the group was given back would end an adoption that has not begun
+		}
+		return contradicts(s, o)
+	}
 	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, s.workload())), lookups)
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
 		return proceed()

@@ -1016,6 +1016,43 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
+// TestAdoptionRestsOnAFreshRead: a group that was the pool's, was given back and is asked for again is adopted, although a read of before it
+// was given back still shows it with the owner tag.
+func TestAdoptionRestsOnAFreshRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
+		o.Spec.ProviderID, o.Annotations = "arn:theirs", map[string]string{pool.AdoptAnnotation: "theirs"}
+	}), cluster(), place(), data(), definition())
+	theirs := &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1", instances: []pool.Instance{{ID: "i-9", ProviderID: "aws:///zone-a/i-9", State: pool.Running}}}
+	w.account.groups["theirs"] = theirs
+	w.settled()
+	change(w, w.get(), func(o *awsv1.AWSMachinePool) {
+		for _, annotation := range []string{pool.AdoptAnnotation, stored.Annotation, ownership.Annotation} {
+			delete(o.Annotations, annotation)
+		}
+	})
+	theirs.owner = ""
+	w.account.take()
+	w.passes(3)
+	w.wantCalls("without the annotation nothing is written")
+	adopted := false
+	w.account.before = func(call string, target target) {
+		switch {
+		case call == string(pool.Adopt):
+			adopted = true
+		case !adopted && target.MaxAge > 0:
+			theirs.owner = target.Owner.ID
+		case !adopted:
+			theirs.owner = ""
+		}
+	}
+	change(w, w.get(), func(o *awsv1.AWSMachinePool) {
+		metav1.SetMetaDataAnnotation(&o.ObjectMeta, pool.AdoptAnnotation, "theirs")
+	})
+	w.passes(1)
+	w.wantCalls("the tag is written", "Adopt")
+}
+
 // TestTheGroupsTagsTellItsOwner: after a move or a restore the owner ID is no object's UID, and an older object of another namespace that
 // carries it, as a copy does, takes neither the group nor its deletion from the object that the group's tags name.
 func TestTheGroupsTagsTellItsOwner(t *testing.T) {
