@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 
 	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/e2e/world"
@@ -20,8 +21,9 @@ import (
 type Account struct {
 	// T is the test that fails when the account does not answer.
 	T *testing.T
-	// EC2 and Scaling are its services.
+	// EC2, EKS and Scaling are its services.
 	EC2     *ec2.Client
+	EKS     *eks.Client
 	Scaling *autoscaling.Client
 }
 
@@ -32,7 +34,7 @@ func Of(w *world.World) Account {
 		Region: simaws.Region, BaseEndpoint: aws.String(w.Endpoint),
 		Credentials: credentials.NewStaticCredentialsProvider(w.Printed(`AWS_ACCESS_KEY_ID=(\S+)`), w.Printed(`AWS_SECRET_ACCESS_KEY=(\S+)`), ""),
 	}
-	return Account{T: w.T, EC2: ec2.NewFromConfig(config), Scaling: autoscaling.NewFromConfig(config)}
+	return Account{T: w.T, EC2: ec2.NewFromConfig(config), EKS: eks.NewFromConfig(config), Scaling: autoscaling.NewFromConfig(config)}
 }
 
 // Holdings are the names of what exists in the account beside its network.

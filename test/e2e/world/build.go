@@ -22,10 +22,10 @@ var Binary string
 // binary call NeedsBinary.
 func Main(m *testing.M) {
 	flag.Parse()
-	os.Exit(run(m))
+	os.Exit(runAll(m))
 }
 
-func run(m *testing.M) int {
+func runAll(m *testing.M) int {
 	if testing.Short() {
 		return m.Run()
 	}

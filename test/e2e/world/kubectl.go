@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,37 @@ func (w *World) ApplyTo(cluster, manifests string) {
 // ClusterKubeconfig is the kubeconfig of a workload cluster of namespace default.
 func (w *World) ClusterKubeconfig(cluster string) string {
 	return filepath.Join(w.Dir, "clusters", "default-"+cluster+".kubeconfig")
+}
+
+// Muster runs a command of the binary with the kubeconfig of the management cluster, and returns what it printed. The account that the
+// environment names is another than the one of the world's pools.
+func (w *World) Muster(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), WaitLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Binary, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=other", "AWS_SECRET_ACCESS_KEY=other")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Adopt has a pool adopt the group of its name as a user does: first the plan, which must replace no machine and set nothing, then the
+// adoption.
+func (w *World) Adopt(pool, group string) {
+	w.T.Helper()
+	dry, err := w.Muster("adopt", "machinepool/"+pool, "--group", group, "--dry-run")
+	for _, want := range []string{"No machine is replaced", "Adopts "} {
+		if err != nil || !strings.Contains(dry, want) {
+			w.T.Fatalf("muster adopt --dry-run: want %q, got %v\n%s", want, err, dry)
+		}
+	}
+	const annotation = `{.metadata.annotations.muster\.dev/adopt}`
+	if got := w.Read(annotation, "machinepool/"+pool); got != "" {
+		w.T.Fatalf("want nothing set by --dry-run, got muster.dev/adopt: %s", got)
+	}
+	if out, err := w.Muster("adopt", "machinepool/"+pool, "--group", group); err != nil {
+		w.T.Fatalf("muster adopt: %v\n%s", err, out)
+	}
+	w.Wait("machinepool/"+pool, annotation, group)
 }
 
 // Try runs kubectl and gives what it printed.

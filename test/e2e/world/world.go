@@ -51,10 +51,16 @@ type process struct {
 func Start(t *testing.T, dir string, args ...string) *World {
 	t.Helper()
 	NeedsBinary(t)
+	return StartOf(t, Binary, dir, args...)
+}
+
+// StartOf is Start with another binary, such as that of an earlier release.
+func StartOf(t *testing.T, binary, dir string, args ...string) *World {
+	t.Helper()
 	if len(args) == 0 {
 		args = []string{"--pools", "capa-mp-0"}
 	}
-	w := Run(t, dir, append([]string{"up", "--dir", dir}, args...)...)
+	w := run(t, binary, dir, append([]string{"up", "--dir", dir}, args...)...)
 	w.Kubeconfig = w.Printed(`export KUBECONFIG=(\S+)`)
 	w.Endpoint = w.Printed(`(?:AWS_ENDPOINT_URL|AZURE_RESOURCE_MANAGER_ENDPOINT)=(\S+)`)
 	return w
@@ -63,8 +69,13 @@ func Start(t *testing.T, dir string, args ...string) *World {
 // Run starts the binary and has it stopped with the test.
 func Run(t *testing.T, dir string, args ...string) *World {
 	t.Helper()
+	return run(t, Binary, dir, args...)
+}
+
+func run(t *testing.T, binary, dir string, args ...string) *World {
+	t.Helper()
 	w := &World{T: t, Dir: dir, process: &process{out: newOutput(), ended: make(chan struct{})}, readers: &readers{}}
-	w.cmd = exec.Command(Binary, args...)
+	w.cmd = exec.Command(binary, args...)
 	w.cmd.Stdout, w.cmd.Stderr = w.out, w.out
 	w.cmd.SysProcAttr = apart()
 	if err := w.cmd.Start(); err != nil {

@@ -1,0 +1,88 @@
+package manifests
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/test/e2e/world"
+)
+
+const bounds = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"
+
+// autoscaled does to the adopted pool what the cluster-autoscaler's provider for Cluster API is documented to do: it finds the pool by its
+// bounds, reads its nodes in spec.providerIDList, sizes it by its scale subresource, marks the Machine of the node that it has chosen, and
+// reads what a node offers while there is none.
+func autoscaled(u *updates) {
+	object, pool := "awsmachinepool/"+theirPool, "machinepool/"+theirPool
+	u.Kubectl("annotate", pool, bounds+"min-size=0", bounds+"max-size=3")
+	u.Kubectl("annotate", object, "muster.dev/machines=true")
+	u.Kubectl("scale", pool, "--replicas=3") // by the subresource
+	listed(u.World, pool, 3)
+
+	chosen := strings.Fields(u.Read("{.spec.providerIDList[*]}", pool))[1]
+	machine := machineOf(u.World, chosen)
+	u.Kubectl("annotate", "machine/"+machine, "cluster.x-k8s.io/delete-machine=now")
+	u.Kubectl("scale", pool, "--replicas=2")
+	if left := listed(u.World, pool, 2); slices.Contains(left, chosen) {
+		u.T.Errorf("with Machines: want the chosen %s gone, %v are left", chosen, left)
+	}
+	u.Kubectl("annotate", object, "muster.dev/machines-")
+	u.Eventually("the Machines to be taken away", func() error {
+		if got := u.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool); got != "" {
+			return errors.New("there are " + got)
+		}
+		return nil
+	})
+	chosen = listed(u.World, pool, 2)[0]
+	node := u.ReadFrom(plainCluster, `{.items[?(@.spec.providerID=="`+chosen+`")].metadata.name}`, "nodes")
+	u.Workload(plainCluster, "taint", "node", node, "ToBeDeletedByClusterAutoscaler=1:NoSchedule")
+	u.Kubectl("scale", pool, "--replicas=1")
+	if left := listed(u.World, pool, 1); slices.Contains(left, chosen) {
+		u.T.Errorf("without Machines: want the tainted %s gone, %v are left", chosen, left)
+	}
+	fromZero(u.World, object, pool)
+	u.Kubectl("delete", pool, "--timeout", world.WaitLimit.String())
+}
+
+// fromZero scales a pool to none, where what its machines will offer must still be there to read, and back to one.
+func fromZero(w *world.World, object, pool string) {
+	w.T.Helper()
+	w.Kubectl("patch", object, "--type=merge", "-p", `{"spec":{"minSize":0}}`)
+	w.Kubectl("scale", pool, "--replicas=0")
+	listed(w, pool, 0)
+	const offered = `{.status.capacity.cpu} {.status.capacity.memory} {.status.capacity.pods} {.status.nodeInfo.architecture} {.status.nodeInfo.operatingSystem}`
+	if got := w.Read(offered, object); got != "2 8Gi 110 amd64 linux" {
+		w.T.Errorf("want what a t3.large offers while there is no machine, got %q", got)
+	}
+	w.Kubectl("scale", pool, "--replicas=1")
+	listed(w, pool, 1)
+}
+
+// listed waits until a pool names that many provider IDs, each of a Ready node, and returns them.
+func listed(w *world.World, pool string, count int) []string {
+	w.T.Helper()
+	var ids []string
+	w.Eventually(fmt.Sprintf("%d provider IDs of %s, all of Ready machines", count, pool), func() error {
+		ids = strings.Fields(w.Read("{.spec.providerIDList[*]}", pool))
+		ready := w.Read("{.status.readyReplicas}", pool)
+		if len(ids) != count || ready != fmt.Sprint(count) {
+			return fmt.Errorf("they are %v, %s are Ready", ids, ready)
+		}
+		return nil
+	})
+	return ids
+}
+
+// machineOf waits for the Machine of an instance and returns its name.
+func machineOf(w *world.World, providerID string) (name string) {
+	w.T.Helper()
+	w.Eventually("a Machine of "+providerID, func() error {
+		if name = w.Read(`{.items[?(@.spec.providerID=="`+providerID+`")].metadata.name}`, "machine"); name == "" {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	return name
+}
