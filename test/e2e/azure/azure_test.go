@@ -90,6 +90,7 @@ func TestLifeOnAzure(t *testing.T) {
 		{"an AzureMachinePoolMachine that is deleted takes its machine with it, drained, and another comes", deletesMachineObject},
 		{"and so does a Machine", deletesMachine},
 		{"tags change in place", changesTags},
+		{"a scale set of the existing provider is adopted, given back and adopted again, with the same machines", adoptsScaleSet},
 		{"what Azure has no room for is told in its words, and comes when there is room", waitsForQuota},
 		{"kubectl scale takes machines away, drained", scalesAzureDown},
 		{"kubectl delete leaves nothing", deletesAzure},

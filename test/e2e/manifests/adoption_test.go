@@ -99,6 +99,14 @@ func tagOf(g autoscalingtypes.AutoScalingGroup, key string) string {
 	return ""
 }
 
+func tagNames(g autoscalingtypes.AutoScalingGroup) []string {
+	var names []string
+	for _, tag := range g.Tags {
+		names = append(names, aws.ToString(tag.Key))
+	}
+	return names
+}
+
 // members waits until a cluster has two Ready nodes more than those, and returns the UIDs of these two.
 func members(w *world.World, cluster string, before []string) []string {
 	w.T.Helper()
@@ -168,7 +176,7 @@ func adoptsGroup(u *updates) {
 	u.Adopt(theirPool, theirPool)
 	adopted(u.World, object, plainCluster, before, others)
 	if g := group(u.World); tagOf(g, ownerTag) == "" || len(g.Instances) != 2 {
-		u.T.Errorf("want the owner tag on the group, and its two instances, got %v with %d", g.Tags, len(g.Instances))
+		u.T.Errorf("want the owner tag on the group, and its two instances, got %v with %d", tagNames(g), len(g.Instances))
 	}
 	givesBack(u.World, object)
 	conflict(u.World, object, theirPool)
@@ -176,6 +184,12 @@ func adoptsGroup(u *updates) {
 		u.T.Errorf("want no machine replaced on the way back: nodes were %v, are %v", before, now)
 	}
 	u.Adopt(theirPool, theirPool)
+	u.Eventually("the owner tag on the group again", func() error {
+		if g := group(u.World); tagOf(g, ownerTag) == "" {
+			return fmt.Errorf("its tags are %v", tagNames(g))
+		}
+		return nil
+	})
 	adopted(u.World, object, plainCluster, before, others)
 }
 

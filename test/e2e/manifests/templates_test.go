@@ -49,7 +49,8 @@ func TestTemplateUpdates(t *testing.T) {
 		{"the node group goes on to another Kubernetes version with its control plane", anotherKubernetes},
 		{"its machines are scaled out and in, drained", scaleManaged},
 		{"a group of the existing provider is adopted, given back and adopted again, with the same machines", adoptsGroup},
-		{"and so is a node group", adoptsNodeGroup},
+		{"a restore of its objects without owners, UIDs and status changes no machine, nor a Machine", restored},
+		{"a node group is adopted too", adoptsNodeGroup},
 		{"the cluster-autoscaler's published contract holds", autoscaled},
 		{"kubectl delete leaves nothing of the node group", deleteManaged},
 	} {
