@@ -12,7 +12,7 @@ REPEATS  = ^TestContractCanFail$$|^TestContractWithoutTemplate$$|^TestContract/(
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln release release-check chart-test
+.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln release release-check chart-test helm-test gitops-test upgrade-test
 
 help: ## print these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -66,7 +66,7 @@ scale: ## start a world with N pools and measure it; FLAGS="-kill" and others: s
 vuln: bin/govulncheck ## check both binaries for known vulnerabilities; DB=file:///path reads a copy of the database
 	bin/govulncheck $(if $(DB),-db $(DB)) ./cmd/...
 
-release: bin/release-tool ## build a release into bin/release/VERSION, without Docker: VERSION=v0.1.0 [PLATFORMS=linux/amd64,linux/arm64]
+release: helm-test bin/release-tool ## build a release into bin/release/VERSION, without Docker: VERSION=v0.1.0 [PLATFORMS=linux/amd64,linux/arm64]
 	bin/release-tool -version '$(VERSION)' $(if $(PLATFORMS),-platforms '$(PLATFORMS)') $(RELEASE_FLAGS)
 
 release-check: bin/release-tool ## verify the checksums of bin/release/VERSION and start its image's manager (Linux, as root)
@@ -75,10 +75,23 @@ release-check: bin/release-tool ## verify the checksums of bin/release/VERSION a
 chart-test: ## lint the Helm chart and compare it with config/, object by object
 	cd hack/chart && $(GO) vet . && $(GO) test .
 
+helm-test: bin/helm ## install the Helm chart with helm itself, on an API server
+	HELM=$(CURDIR)/bin/helm $(GO) test ./test/install -run TestHelm -v
+
+gitops-test: ## compare the published manifests with a world as Argo CD does
+	$(GO) build -ldflags='-s -w' -o bin/muster ./cmd/muster
+	cd hack/gitops && $(GO) vet . && MUSTER=$(CURDIR)/bin/muster $(GO) test -v -count=1 .
+
+upgrade-test: ## have this build take over pools of the last release, or of UPGRADE_FROM=REVISION
+	$(GO) test ./test/e2e/pools -run 'TestUpgrade$$' -v -count=1 -timeout 30m
+
 # The tool's own tests and the chart's run before each release: their modules are not part of go test ./...
 .PHONY: bin/release-tool
 bin/release-tool: chart-test
 	cd hack/release && $(GO) vet . && $(GO) test . && $(GO) build -o ../../$@ .
+
+bin/helm: hack/chart/go.mod
+	cd hack/chart && $(GO) build -o ../../$@ helm.sh/helm/v3/cmd/helm
 
 bin/govulncheck: hack/vuln/go.mod
 	$(GO) build -modfile=hack/vuln/go.mod -o $@ golang.org/x/vuln/cmd/govulncheck

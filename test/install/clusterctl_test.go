@@ -17,7 +17,8 @@ import (
 
 const (
 	// Cluster API has the version of go.mod, Muster the one that the page names.
-	clusterAPIVersion, musterVersion = "v1.14.2", "v0.1.0"
+	clusterAPIVersion, musterVersion, nextVersion = "v1.14.2", "v0.1.0", "v0.1.1"
+	upgradeClusterctl                             = "clusterctl upgrade apply --infrastructure muster:" + nextVersion
 	// initTimeout bounds "clusterctl init" on a busy machine.
 	initTimeout = 5 * time.Minute
 )
@@ -52,7 +53,7 @@ spec:
 ---
 `
 
-// TestClusterctl follows the page's section with clusterctl itself, on a cluster that has nothing but cert-manager.
+// TestClusterctl follows the page's section with clusterctl itself, on a cluster that has nothing but cert-manager, and upgrades Muster.
 func TestClusterctl(t *testing.T) {
 	c := newCluster(t)
 	binary := filepath.Join(scratch, "clusterctl")
@@ -68,35 +69,40 @@ func TestClusterctl(t *testing.T) {
 	write(t, filepath.Join(scratch, "cert-manager.yaml"), manifests.String())
 	c.kubectl(t, "kubectl create -f "+filepath.Join(scratch, "cert-manager.yaml"))
 	c.kubectl(t, "kubectl wait --for=condition=Established customresourcedefinitions --all")
-	c.clusterctl(t, binary, repositories(t))
+	dir, home := repositories(t)
+	c.clusterctl(t, binary, home, initClusterctl)
 	c.wantObjects(t, "config/default")
 	c.wantManager(t)
 	c.wantTrust(t, "config/default")
 	if got := c.kubectl(t, "kubectl get -A -o name providers.clusterctl.cluster.x-k8s.io"); !strings.Contains(got, "/infrastructure-muster\n") {
 		t.Errorf("want Muster in clusterctl's inventory, found %s", got)
 	}
+	release(t, dir, nextVersion)
+	c.clusterctl(t, binary, home, upgradeClusterctl)
+	c.wantObjects(t, "config/default")
+	if got := c.kubectl(t, "kubectl get -n "+namespace+" deployment muster-controller-manager -o jsonpath={.spec.template.spec.containers[0].image}"); !strings.HasSuffix(got, ":"+nextVersion) {
+		t.Errorf("want the manager of %s, found %s", nextVersion, got)
+	}
 }
 
-// clusterctl runs the page's command with the configuration of a home folder.
-func (c *cluster) clusterctl(t *testing.T, binary, home string) {
+// clusterctl runs a command with the configuration of a home folder.
+func (c *cluster) clusterctl(t *testing.T, binary, home, line string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), initTimeout)
 	defer cancel()
-	args := strings.Fields(initClusterctl)
+	args := strings.Fields(line)
 	command := exec.CommandContext(ctx, binary, args[1:]...)
 	command.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "KUBECONFIG=" + c.kubeconfig, "CLUSTERCTL_DISABLE_VERSIONCHECK=true"}
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s", initClusterctl, err, output.String())
+		t.Fatalf("%s: %v\n%s", line, err, output.String())
 	}
 }
 
-// repositories writes the files of the releases and clusterctl's configuration, and returns the folder of the latter. Of Cluster API's
-// own releases they hold the definitions.
-func repositories(t *testing.T) (home string) {
+// release writes the files of a release of Muster that clusterctl reads.
+func release(t *testing.T, dir, version string) {
 	t.Helper()
-	dir, home := t.TempDir(), t.TempDir()
 	metadata, err := os.ReadFile("config/metadata.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -109,9 +115,21 @@ func repositories(t *testing.T) (home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := filepath.Join(dir, "infrastructure-muster", musterVersion)
-	write(t, filepath.Join(own, "metadata.yaml"), string(metadata))
-	write(t, filepath.Join(own, "infrastructure-components.yaml"), string(components))
+	folder := filepath.Join(dir, "infrastructure-muster", version)
+	write(t, filepath.Join(folder, "metadata.yaml"), string(metadata))
+	write(t, filepath.Join(folder, "infrastructure-components.yaml"), strings.ReplaceAll(string(components), "/muster:latest", "/muster:"+version))
+}
+
+// repositories writes the files of the releases below dir, and clusterctl's configuration into home. Of Cluster API's own releases they
+// hold the definitions.
+func repositories(t *testing.T) (dir, home string) {
+	t.Helper()
+	dir, home = t.TempDir(), t.TempDir()
+	release(t, dir, musterVersion)
+	metadata, err := os.ReadFile("config/metadata.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	upstream := strings.NewReplacer("major: 0", "major: 1", "minor: 1", "minor: 14").Replace(string(metadata))
 	for _, p := range []struct{ folder, file, namespace, group string }{
 		{"cluster-api", "core-components.yaml", "capi-system", "cluster."},
@@ -134,7 +152,7 @@ func repositories(t *testing.T) (home string) {
 		write(t, filepath.Join(folder, p.file), text)
 	}
 	write(t, filepath.Join(home, "cluster-api", "clusterctl.yaml"), strings.ReplaceAll(clusterctlConfig, "DIR", dir))
-	return home
+	return dir, home
 }
 
 // write writes a file, and the folders that it is in.

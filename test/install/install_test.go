@@ -1,5 +1,6 @@
 // Package install runs the commands of docs/install.md as they stand there, each way of installing against an API server of its own, and
 // starts the manager that they install: with the arguments and the environment of its Deployment and the rights of its service account.
+// Helm's command needs a built helm: make helm-test.
 package install
 
 import (
