@@ -1,5 +1,5 @@
 // Package crd holds the custom resource definitions: ours, and those of the cluster-api kinds that the local world
-// serves. They are generated from the Go types (hack/generate.sh) and carry no conversion: whoever installs them says
+// serves. They are generated from the Go types (hack/generate.sh) and carry no conversion: a client that installs them says
 // where the conversion webhook is.
 package crd
 
