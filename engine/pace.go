@@ -40,7 +40,7 @@ const (
 	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a share of the time that the
 	// drain has taken so far; drainAge is how old an observation of the cloud may get meanwhile.
 	drainRound, drainRoundMost, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
-	drainShare                           = 10
+	drainShare                           = 20
 )
 
 // age returns how old an observation may be that a pass accepts. Once the next look is due it is as new as can be, unless pools share

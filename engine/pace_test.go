@@ -82,7 +82,7 @@ func TestADrainThatDoesNotBeginIsNoLoop(t *testing.T) {
 // The longer a drain takes, the rarer its rounds, but for the one at which its time is up.
 func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 	s := rest(t)
-	s.facts.Desired.Replicas, s.facts.Desired.DrainTimeout = 1, 4*time.Minute
+	s.facts.Desired.Replicas, s.facts.Desired.DrainTimeout = 1, 8*time.Minute
 	s.cluster.nodes["aws://i-2"] = pool.Node{
 		Name: "node", Joined: epoch.Add(-time.Hour), Ready: true, ReadySince: epoch.Add(-time.Hour), Cordoned: true, DrainStarted: epoch, Remaining: 1,
 	}
@@ -92,7 +92,7 @@ func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 	}
 	check(t, "the first round", 3*time.Second, waits[0])
 	check(t, "the longest pause", 15*time.Second, slices.Max(waits))
-	check(t, "the machine goes when its drain's time is up", epoch.Add(4*time.Minute), s.facts.Now)
+	check(t, "the machine goes when its drain's time is up", epoch.Add(8*time.Minute), s.facts.Now)
 }
 
 // What a group needs is made and then looked for after a while: a cloud may show it late, and the next step rests on it.

@@ -36,8 +36,8 @@ func (v *selection) releaseStep() *Step {
 	return &Step{Kind: Release, More: more || len(late) > 0 && len(drained) > 0, Targets: instanceRefs(list), Cause: cause}
 }
 
-// maxHeld is how many drained instances may be held in termination while others are removed: each costs money until it is
-// released, and what replaces it may need its place in a quota.
+// maxHeld is how many drained instances may be held in termination while others are replaced, and how many one step replaces: each costs
+// money until it is released, and what replaces it may need its place in a quota.
 const maxHeld = 20
 
 // releasableCount returns how many instances are held in termination that may be released.

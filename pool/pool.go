@@ -187,8 +187,10 @@ type Traits struct {
 	Template string
 	// Prerequisites is what it calls what groups need beside their template, where they need anything: "node role", "role assignment".
 	Prerequisites string
-	// RemoveBatch is how many instances one removal may name.
+	// RemoveBatch is how many instances one step may name.
 	RemoveBatch int
+	// StandbyBatch is how many EnterStandby may name, where they are fewer; zero where they are not.
+	StandbyBatch int
 	// ProviderRollout is true if the cloud can replace stale instances by itself.
 	ProviderRollout bool
 	// RolloutOnTemplateChange is true if a provider rollout replaces instances of another template and no others, whatever the pool's

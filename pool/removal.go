@@ -18,7 +18,7 @@ func (v *selection) removeStep() *Step {
 	asides, counted := v.ready()
 	lower := v.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
-		list, more := v.batch(list)
+		list, more := cut(list, lowest(v.t.RemoveBatch, maxHeld))
 		return &Step{Kind: Replace, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.surgeIn(v.o.Group.Size), More: more || lower > 0}
 	}
 	if lower == 0 {
@@ -63,12 +63,25 @@ func (v *selection) ready() (asides, counted []*member) {
 	return asides, counted
 }
 
-// batch cuts a list to what one call may name, and reports whether that leaves some out.
-func (v *inputs) batch(list []*member) (now []*member, more bool) {
-	if v.t.RemoveBatch > 0 && len(list) > v.t.RemoveBatch {
-		return list[:v.t.RemoveBatch], true
+// batch cuts a list to what one step may name, and reports whether that leaves some out.
+func (v *inputs) batch(list []*member) (now []*member, more bool) { return cut(list, v.t.RemoveBatch) }
+
+// cut shortens a list to a limit, and reports whether that leaves some out. A limit of zero is none.
+func cut(list []*member, limit int) (now []*member, more bool) {
+	if limit > 0 && len(list) > limit {
+		return list[:limit], true
 	}
 	return list, false
+}
+
+// lowest returns the lowest of some limits, of which zero is none.
+func lowest(limits ...int) (least int) {
+	for _, limit := range limits {
+		if limit > 0 && (least == 0 || limit < least) {
+			least = limit
+		}
+	}
+	return least
 }
 
 // undrainStep uncordons nodes that Muster was draining and that are wanted again. While the group has more instances than its size, as
@@ -211,7 +224,7 @@ func (v *selection) standbyStep() *Step {
 	if len(list) == 0 {
 		return nil
 	}
-	list, more := v.batch(list)
+	list, more := cut(list, lowest(v.t.RemoveBatch, v.t.StandbyBatch))
 	return &Step{Kind: EnterStandby, More: more, Targets: instanceRefs(list),
 		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
 }

@@ -44,7 +44,7 @@ func (d *Driver) Close() { d.sessions.Close() }
 // Traits are those of Auto Scaling groups.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
-		Group: "Auto Scaling group", Template: "launch template", RemoveBatch: asg.RemoveBatch,
+		Group: "Auto Scaling group", Template: "launch template", RemoveBatch: asg.RemoveBatch, StandbyBatch: asg.StandbyBatch,
 		ProviderRollout: true, CanCancelRollout: true, SupportsStandby: true, ReplaceKeepsSize: true,
 	}
 }

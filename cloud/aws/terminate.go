@@ -13,7 +13,7 @@ import (
 // terminate terminates exactly the given instances. A removal lowers the group's size by one in the same call; otherwise the group launches
 // another in the place of each, unless it did so when the instance was put into standby.
 func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
-	if err := asg.NoMoreThan(s.Targets, "terminate"); err != nil {
+	if err := asg.NoMoreThan(asg.RemoveBatch, s.Targets, "terminate"); err != nil {
 		return err
 	}
 	if err := w.known(ctx); err != nil {
@@ -52,7 +52,7 @@ func (w *writer) recent(ctx context.Context) error {
 // their place while they run on. They are tagged first. To tag from an old list would claim an instance that another client put into
 // standby meanwhile.
 func (w *writer) enterStandby(ctx context.Context, s pool.Step) error {
-	if err := asg.NoMoreThan(s.Targets, "set aside"); err != nil {
+	if err := asg.NoMoreThan(asg.StandbyBatch, s.Targets, "set aside"); err != nil {
 		return err
 	}
 	if err := w.recent(ctx); err != nil {

@@ -40,6 +40,7 @@ const (
 type world struct {
 	t      *testing.T
 	plan   plan
+	drain  time.Duration
 	server *simaws.Server
 	engine *engine.Engine[*awsv1.MachinePoolSource]
 	target aws.Target
@@ -70,7 +71,7 @@ type outcome struct {
 }
 
 func newWorld(t *testing.T, p plan) *world {
-	w := &world{t: t, plan: p, wake: make(chan struct{}, 1), nodes: map[string]*pool.Node{}, timer: map[string]*time.Timer{}, off: map[string]bool{}}
+	w := &world{t: t, plan: p, drain: drain, wake: make(chan struct{}, 1), nodes: map[string]*pool.Node{}, timer: map[string]*time.Timer{}, off: map[string]bool{}}
 	var err error
 	if w.server, err = simaws.New(simaws.Options{Seed: 1, Speed: 1, MachineHost: guests{w}}); err != nil {
 		t.Fatal(err)
@@ -269,7 +270,7 @@ func (l workload) Find(_ context.Context, keys []string) (map[string]pool.Node, 
 	for _, key := range keys {
 		if n := l.w.nodes[key]; n != nil {
 			node := *n
-			if !node.DrainStarted.IsZero() && time.Since(node.DrainStarted) < drain {
+			if !node.DrainStarted.IsZero() && time.Since(node.DrainStarted) < l.w.drain {
 				node.Remaining = pods
 			}
 			found[key] = node

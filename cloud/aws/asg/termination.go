@@ -16,9 +16,13 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// RemoveBatch is how many instances EnterStandby takes. It keeps a removal within a few seconds where one call for all its instances is
-// refused, and one for each is made.
-const RemoveBatch = 19
+const (
+	// RemoveBatch is half of what one TerminateInstanceInAutoScalingGroup takes. It keeps a removal within a few seconds where that call is
+	// refused, and one for each instance is made, as it keeps a release, which has a call for each.
+	RemoveBatch = 50
+	// StandbyBatch is how many instances EnterStandby takes.
+	StandbyBatch = 19
+)
 
 // Termination is what is known of an Auto Scaling group whose chosen instances are terminated.
 type Termination struct {
@@ -123,9 +127,9 @@ func (t *Termination) ended(ctx context.Context, id string, err error) error {
 }
 
 // NoMoreThan refuses a step that names more instances than can be dealt with at once.
-func NoMoreThan(targets []pool.InstanceRef, verb string) error {
-	if len(targets) > RemoveBatch {
-		return fmt.Errorf("asked to %s %d instances at once: at most %d", verb, len(targets), RemoveBatch)
+func NoMoreThan(most int, targets []pool.InstanceRef, verb string) error {
+	if len(targets) > most {
+		return fmt.Errorf("asked to %s %d instances at once: at most %d", verb, len(targets), most)
 	}
 	return nil
 }

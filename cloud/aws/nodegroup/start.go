@@ -228,7 +228,7 @@ func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
 // terminate terminates exactly the given instances, in the group behind: EKS itself would choose. A removal lowers the group's size
 // by one in the same call; otherwise the group launches another in the place of each.
 func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
-	if err := asg.NoMoreThan(s.Targets, "terminate"); err != nil {
+	if err := asg.NoMoreThan(asg.RemoveBatch, s.Targets, "terminate"); err != nil {
 		return err
 	}
 	if err := w.known(ctx); err != nil {
