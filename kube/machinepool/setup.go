@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/muster-project/muster/kube/machinepool/members"
+	"github.com/muster-project/muster/kube/queue"
 )
 
 // controllerName names the controller in logs, metrics and events.
@@ -34,12 +35,14 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 		return err
 	}
 	log, wake := mgr.GetLogger().WithValues("controller", controllerName), waker{r.Client}
+	ours := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, r.WatchFilterValue)
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
-		For(&clusterv1.MachinePool{}, builder.WithPredicates(poolChanged(), predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, r.WatchFilterValue))).
+		For(&clusterv1.MachinePool{}, builder.WithPredicates(poolChanged(), ours)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(wake.poolsOfCluster), builder.WithPredicates(clusterChanged())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(wake.poolOfMember), builder.WithPredicates(machineChanged())).
-		WatchesRawSource(r.ClusterCache.GetClusterSource(controllerName, wake.poolsOfCluster)).
+		Watches(&clusterv1.MachinePool{}, queue.First(queue.Itself, queue.Waits), builder.WithPredicates(ours)).
+		WatchesRawSource(queue.Behind(r.ClusterCache.GetClusterSource(controllerName, wake.poolsOfCluster))).
 		WithOptions(o).
 		Build(r)
 	if err != nil {

@@ -137,7 +137,7 @@ var rules = []rule{
 }
 
 // shared are the packages of kube that know neither controller.
-var shared = []string{"kube/access", "kube/conflicts", "kube/definitions", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/skew", "kube/spans", "kube/steps", "kube/tokens"}
+var shared = []string{"kube/access", "kube/conflicts", "kube/definitions", "kube/drain", "kube/machines", "kube/metrics", "kube/nodes", "kube/queue", "kube/skew", "kube/spans", "kube/steps", "kube/tokens"}
 
 // parts are the packages of the reconciler of infrastructure kinds, which know no kind.
 var parts = []string{
