@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// DefaultSteady is the time between two looks at a pool in which nothing moves: it finds what was changed by hand within two minutes,
-	// at one or two reads a pool.
-	DefaultSteady = 2 * time.Minute
+	// DefaultSteady is the time between two looks at a pool in which nothing moves: with the age that a look accepts (ageMost), what was
+	// changed by hand is found within two minutes.
+	DefaultSteady = 105 * time.Second
 	// externalSteady is that time for a pool whose size an autoscaler or a user sets in the cloud: with the age that a look accepts, a new
 	// size is known within half a minute.
 	externalSteady = 20 * time.Second
@@ -26,7 +26,7 @@ const (
 	// one pool alone; sharedLimit and sharedShare are those of a look that costs next to nothing because pools share its reads: a new
 	// instance is then known within a second.
 	movingLimit, movingShare = 3 * time.Second, 3
-	sharedLimit, sharedShare = 800 * time.Millisecond, 60
+	sharedLimit, sharedShare = 700 * time.Millisecond, 60
 	// heldLook bounds how long a pool is not looked at because a rate budget holds back one of its steps: a look takes its call from the
 	// same budget.
 	heldLook = 2 * time.Second

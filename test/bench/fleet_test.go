@@ -83,7 +83,7 @@ func (f *fleet[S]) live() (is fleetLife) {
 }
 
 // BenchmarkFleet is the life of many pools of one account in virtual time: how long each phase takes until the last pool has what was
-// asked for (ready_s, scaleup_s, scaledown_s, delete_s) and what it costs. The clouds refuse requests above their documented rates.
+// asked for (ready_s, scaleup_s, scaledown_s, delete_s), or lists as many machines (listed_s, scaleup_listed_s), and what it costs. The clouds refuse requests above their documented rates.
 func BenchmarkFleet(b *testing.B) {
 	for _, k := range fleetKinds {
 		for _, pools := range fleetSizes {
@@ -109,7 +109,9 @@ func (l fleetLife) report(b *testing.B, pools int) {
 	b.ReportMetric(each(l.create.calls, pools), "calls/create")
 	b.ReportMetric(l.create.share(50).Seconds(), "ready_p50_s")
 	b.ReportMetric(l.create.took.Seconds(), "ready_s")
+	b.ReportMetric(l.create.listed.Seconds(), "listed_s")
 	b.ReportMetric(l.up.took.Seconds(), "scaleup_s")
+	b.ReportMetric(l.up.listed.Seconds(), "scaleup_listed_s")
 	b.ReportMetric(float64(l.up.calls), "scaleup_calls")
 	b.ReportMetric(l.down.took.Seconds(), "scaledown_s")
 	b.ReportMetric(float64(l.down.calls), "scaledown_calls")

@@ -50,11 +50,14 @@ type fleet[S any] struct {
 // member is one pool of a fleet.
 type member[S any] struct {
 	target cloud.Target[S]
-	// replicas and deleting are what the user asks for, since asked; done is when the pool had it, zero as long as it has not.
-	replicas    int
-	deleting    bool
-	asked, done time.Time
-	last        engine.Outcome
+	// replicas and deleting are what the user asks for, since asked; listed is when the pool listed as many machines, done when it had all
+	// that was asked for; zero as long as it has not.
+	replicas            int
+	deleting            bool
+	asked, listed, done time.Time
+	// external is true if the size of the group is set in the cloud.
+	external bool
+	last     engine.Outcome
 	// begun is when the first step of size or removal began after that; failed counts looks that failed.
 	begun  time.Time
 	failed int
@@ -158,7 +161,7 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 	f.passes++
 	d := pool.Desired{
 		Replicas: m.replicas, Min: 1, Max: size, MaxField: "max", DeletePolicy: pool.Oldest, Deleting: m.deleting,
-		Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
+		ReplicasManagedExternally: m.external, Strategy: &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: 1}},
 	}
 	content := fmt.Sprint(m.replicas, m.deleting)
 	facts := engine.Input[S]{
@@ -176,6 +179,9 @@ func (f *fleet[S]) pass(m *member[S]) time.Duration {
 	}
 	m.note(asked, out)
 	f.list(m)
+	if m.listed.IsZero() && asked.Equal(m.asked) && out.Seen && len(report.ProviderIDs(out.Observed)) == d.Replicas {
+		m.listed = time.Now()
+	}
 	if m.done.IsZero() && asked.Equal(m.asked) && m.has() {
 		m.done = time.Now()
 		if f.unmet--; f.unmet == 0 {
@@ -233,7 +239,7 @@ func (f *fleet[S]) ask(what string, some []*member[S], change func(*member[S])) 
 	f.unmet, f.met = len(some), make(chan struct{})
 	for _, m := range some {
 		change(m)
-		m.asked, m.done, m.begun = began, time.Time{}, time.Time{}
+		m.asked, m.listed, m.done, m.begun = began, time.Time{}, time.Time{}, time.Time{}
 	}
 	f.mu.Unlock()
 	for _, m := range some {
@@ -282,6 +288,7 @@ func (f *fleet[S]) sum(some []*member[S], began time.Time, passes int) phase {
 	p := phase{took: time.Since(began), passes: f.passes - passes, calls: sum.Total, writes: sum.Mutating, counts: sum.Counts}
 	for _, m := range some {
 		p.each = append(p.each, m.done.Sub(m.asked))
+		p.listed = max(p.listed, m.listed.Sub(m.asked))
 	}
 	slices.SortFunc(p.each, cmp.Compare[time.Duration])
 	return p
@@ -289,7 +296,8 @@ func (f *fleet[S]) sum(some []*member[S], began time.Time, passes int) phase {
 
 // phase is a part of a fleet's life.
 type phase struct {
-	took                  time.Duration
+	// took is how long it took until all pools had what was asked for, listed until all listed as many machines.
+	took, listed          time.Duration
 	passes, calls, writes int
 	counts                map[string]map[string]int
 	// each is how long each pool took, the fastest first.

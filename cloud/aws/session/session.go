@@ -62,8 +62,9 @@ const (
 	// TracedPeriod is that time for a detail whose change shows in what is read for all pools together: an instance refresh in the group's
 	// instances, a version in its template or in launches that fail, an update in the node group.
 	TracedPeriod = 6 * time.Hour
-	// TemplatePeriod is how old a launch template may be that was read for all pools together.
-	TemplatePeriod = time.Minute
+	// TemplatePeriod is how old a launch template may be that was read for all pools together: with the time between two looks at a pool at
+	// rest, one that another client deletes is noticed within two minutes.
+	TemplatePeriod = 15 * time.Second
 )
 
 // RefusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+)
+
+const (
+	// noticing is the number of pools of which changes are noticed; noticeStep, which divides no time between two looks, is the time between
+	// the changes of two of them, so that some come right after a look.
+	noticing, noticeStep = 7, 19 * time.Second
+	// noticeLimit bounds the wait for a change to be noticed, noticeGrain is the time between two looks of the test.
+	noticeLimit, noticeGrain = 5 * time.Minute, 20 * time.Millisecond
+	// noticeCalls is what the calls of the look take that notices a change.
+	noticeCalls = 10 * latency
+)
+
+// noticed is a pool whose cloud is changed.
+type noticed struct {
+	*fleet[*awsv1.MachinePoolSource]
+	pool   *member[*awsv1.MachinePoolSource]
+	server *simaws.Server
+}
+
+// group returns the pool's group as the cloud has it.
+func (n noticed) group() simaws.Group {
+	for _, g := range n.server.State(simaws.AccountID, simaws.Region).Groups {
+		if strings.Contains(g.Name, n.pool.target.Owner.Name) {
+			return g
+		}
+	}
+	n.t.Fatalf("%s has no group", n.pool.target.Owner.Name)
+	return simaws.Group{}
+}
+
+// template returns the ID of the template of the pool's group, empty if there is none.
+func (n noticed) template() (id, name string) {
+	list := n.server.State(simaws.AccountID, simaws.Region).Templates
+	k := slices.IndexFunc(list, func(t simaws.Template) bool { return strings.Contains(t.Name, n.pool.target.Owner.Name) })
+	if k < 0 {
+		return "", ""
+	}
+	return list[k].ID, list[k].Name
+}
+
+// byHand changes something in the cloud.
+func (n noticed) byHand(what sim.Action, on sim.Resource) {
+	n.t.Helper()
+	if err := n.server.Capabilities().OutOfBand[what](on); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// shows reports whether what the pool has seen last meets a condition.
+func (n noticed) shows(meets func(*member[*awsv1.MachinePoolSource]) bool) func() bool {
+	return func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return n.pool.last.Seen && meets(n.pool)
+	}
+}
+
+// until returns how long it took until a condition was met.
+func (n noticed) until(what string, met func() bool) time.Duration {
+	n.t.Helper()
+	for began := time.Now(); ; time.Sleep(noticeGrain) {
+		switch {
+		case met():
+			return time.Since(began)
+		case time.Since(began) > noticeLimit:
+			n.t.Fatalf("%s: not %s after %s", n.pool.target.Owner.Name, what, noticeLimit)
+		}
+	}
+}
+
+// What others change in the cloud, and what the cloud brings, is noticed in time, whenever it comes between two looks.
+func TestChangesAreNoticed(t *testing.T) {
+	for _, c := range []struct {
+		why      string
+		external bool
+		within   time.Duration
+		// change changes something, and returns how to tell that it was noticed.
+		change func(noticed) (notices func() bool)
+	}{
+		{"an autoscaler sizes the group", true, 30 * time.Second, func(n noticed) func() bool {
+			n.byHand(sim.SetSize, sim.Resource{Name: n.group().Name, Size: 2})
+			return n.shows(func(m *member[*awsv1.MachinePoolSource]) bool { return m.last.Observed.Group.Size == 2 })
+		}},
+		{"another client deletes the launch template: it is made again", false, 2 * time.Minute, func(n noticed) func() bool {
+			before, name := n.template()
+			n.byHand(sim.DeleteTemplate, sim.Resource{Name: name})
+			return func() bool {
+				now, _ := n.template()
+				return now != "" && now != before
+			}
+		}},
+		{"the cloud lists what the pool was scaled to: the object lists it", false, time.Second, func(n noticed) func() bool {
+			n.mu.Lock()
+			n.pool.replicas = size
+			n.mu.Unlock()
+			n.queue.Add(n.pool)
+			n.until("launched", func() bool { return len(n.group().Members) == size })
+			return n.shows(func(m *member[*awsv1.MachinePoolSource]) bool {
+				return len(report.ProviderIDs(m.last.Observed)) == size
+			})
+		}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			t.Parallel()
+			l := lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups, spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}
+			inFleet(t, l, noticing, func(f *fleet[*awsv1.MachinePoolSource]) {
+				for _, m := range f.members {
+					m.external = c.external
+				}
+				f.make()
+				_ = f.idle(fleetSettle)
+				var longest time.Duration
+				for _, m := range f.members {
+					n := noticed{f, m, f.way.server.(*simaws.Server)}
+					_ = f.idle(noticeStep)
+					longest = max(longest, n.until("noticed", c.change(n)))
+				}
+				if t.Logf("noticed within %s", longest); longest > c.within+noticeCalls {
+					t.Errorf("want it noticed within %s, took %s", c.within, longest)
+				}
+			})
+		})
+	}
+}
