@@ -216,8 +216,15 @@ func (e *entry[V]) listable(now time.Time) bool {
 
 // stale reports whether a pool will ask for a key that has no fresh answer.
 func (e *entry[V]) stale(now time.Time) bool {
-	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > freshFor)
+	fresh := freshFor
+	if e.accepts > 0 {
+		fresh = min(fresh, e.accepts)
+	}
+	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > fresh)
 }
+
+// due is when the pool of the key is expected to ask again.
+func (e *entry[V]) due() time.Time { return e.asked.Add(askedAgain * e.accepts) }
 
 // reads notes that the round reads a key. The lock is held.
 func (r *round[V]) reads(key string) {
@@ -294,7 +301,7 @@ func (r *round[V]) fill(keys []string) []string {
 	return keys
 }
 
-// next returns the stale keys that the round does not read, those first that were asked for longest ago: their pools come next.
+// next returns the stale keys that the round does not read, those first whose pools are expected to come next.
 func (s *Sweep[V]) next(r *round[V]) []string {
 	var keys []string
 	for key, e := range s.entries {
@@ -302,7 +309,7 @@ func (s *Sweep[V]) next(r *round[V]) []string {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, func(a, b string) int { return s.entries[a].asked.Compare(s.entries[b].asked) })
+	slices.SortFunc(keys, func(a, b string) int { return s.entries[a].due().Compare(s.entries[b].due()) })
 	return keys
 }
 

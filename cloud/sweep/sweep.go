@@ -23,8 +23,11 @@ const (
 	failedAgain = time.Minute
 	// unlistedFor is how long a key that a listing left out, although its object exists, is not counted among those that a listing serves.
 	unlistedFor = time.Minute
-	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it.
+	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it, unless the pool accepts only a
+	// newer one.
 	freshFor = 5 * time.Second
+	// askedAgain is after how many times the age that it accepts a pool is expected to ask again.
+	askedAgain = 4
 )
 
 // Options of a Sweep.
@@ -80,8 +83,10 @@ type entry[V any] struct {
 	answer Answer[V]
 	// read is false if there is no answer, or if a write has made it stale.
 	read bool
-	// asked is when a pool asked for the key last; zero if it was only listed.
-	asked time.Time
+	// asked is when a pool asked for the key last, zero if it was only listed; accepts is the age that it accepted when it last accepted an
+	// older answer, zero if it never did.
+	asked   time.Time
+	accepts time.Duration
 	// writes counts the writes: a call that began before one of them says nothing about the time after it.
 	writes uint64
 	// unlisted is when a listing last left out the key although its object exists; zero if the last listing named it.
@@ -114,6 +119,9 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 	s.mu.Lock()
 	now := s.o.Now()
 	e := s.register(key, now)
+	if maxAge > 0 {
+		e.accepts = maxAge
+	}
 	if maxAge > 0 && e.read && now.Sub(e.answer.At) <= maxAge {
 		defer s.mu.Unlock()
 		return e.answer, nil

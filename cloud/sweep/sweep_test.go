@@ -366,6 +366,43 @@ func TestIdleFleet(t *testing.T) {
 	}
 }
 
+// Pools that the cloud works on come twice a second, a few at a time, and each accepts an answer of half of that time: they share calls
+// all the same, and pools at rest cost none meanwhile.
+func TestMovingFleet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		a.takes = 60 * time.Millisecond
+		s, keys := a.sweep(100), a.keys(150)
+		moving, resting := keys[:80], keys[80:]
+		for _, key := range resting {
+			_, _ = s.Get(t.Context(), key, 15*time.Second)
+		}
+		time.Sleep(time.Minute)
+		before := len(a.sizes())
+		const workers, looks, period = 10, 40, 600 * time.Millisecond
+		var pools sync.WaitGroup
+		turns := make(chan struct{}, workers)
+		for k, key := range moving {
+			pools.Go(func() {
+				time.Sleep(period * time.Duration(k) / time.Duration(len(moving)))
+				for range looks {
+					turns <- struct{}{}
+					if answer, err := s.Get(t.Context(), key, period/2); err != nil || !answer.Found {
+						t.Errorf("want %s found, got %v", key, err)
+					}
+					<-turns
+					time.Sleep(period)
+				}
+			})
+		}
+		pools.Wait()
+		if perSecond := float64(len(a.sizes())-before) / (looks * period).Seconds(); perSecond > 4 {
+			t.Errorf("want at most four calls a second, got %.1f", perSecond)
+		}
+	})
+}
+
 // Whatever comes together, an answer is no older than was asked for and knows the pool's own writes.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
