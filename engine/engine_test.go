@@ -408,9 +408,9 @@ func TestAChangeEndsEveryBackoff(t *testing.T) {
 // moment ago, and does not push the next look away.
 func TestEventsTakeARecentObservation(t *testing.T) {
 	s := rest(t)
-	check(t, "first pass: steady", 105*time.Second, s.pass().RequeueAfter)
+	check(t, "first pass: steady", 100*time.Second, s.pass().RequeueAfter)
 	for k := range 5 {
-		check(t, "time left to the next look", 105*time.Second-time.Duration(k+1)*10*time.Second, s.after(10*time.Second).RequeueAfter)
+		check(t, "time left to the next look", 100*time.Second-time.Duration(k+1)*10*time.Second, s.after(10*time.Second).RequeueAfter)
 	}
 	s.after(70 * time.Second)
 	var ages []time.Duration
@@ -418,14 +418,14 @@ func TestEventsTakeARecentObservation(t *testing.T) {
 		ages = append(ages, o.MaxAge)
 	}
 	ten := 10 * time.Second
-	check(t, "ages", []time.Duration{15 * time.Second, ten, ten, ten, ten, ten, 15 * time.Second}, ages)
+	check(t, "ages", []time.Duration{20 * time.Second, ten, ten, ten, ten, ten, 20 * time.Second}, ages)
 }
 
 func TestHowOftenIsLooked(t *testing.T) {
 	t.Run("at rest", func(t *testing.T) {
 		s := rest(t)
 		s.play(time.Hour)
-		check(t, "reads an hour", 35, len(s.driver.observes))
+		check(t, "reads an hour", 36, len(s.driver.observes))
 		check(t, "writes", "", s.driver.began())
 	})
 	t.Run("as told", func(t *testing.T) {

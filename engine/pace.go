@@ -9,7 +9,7 @@ import (
 const (
 	// DefaultSteady is the time between two looks at a pool in which nothing moves: with the age that a look accepts (ageMost), what was
 	// changed by hand is found within two minutes.
-	DefaultSteady = 105 * time.Second
+	DefaultSteady = 100 * time.Second
 	// externalSteady is that time for a pool whose size an autoscaler or a user sets in the cloud: with the age that a look accepts, a new
 	// size is known within half a minute.
 	externalSteady = 20 * time.Second
@@ -26,7 +26,7 @@ const (
 	// one pool alone; sharedLimit and sharedShare are those of a look that costs next to nothing because pools share its reads: a new
 	// instance is then known within a second.
 	movingLimit, movingShare = 3 * time.Second, 3
-	sharedLimit, sharedShare = 700 * time.Millisecond, 60
+	sharedLimit, sharedShare = 600 * time.Millisecond, 60
 	// heldLook bounds how long a pool is not looked at because a rate budget holds back one of its steps: a look takes its call from the
 	// same budget.
 	heldLook = 2 * time.Second
@@ -35,8 +35,9 @@ const (
 	// eventAge is how old an observation may be when an event, and not the clock, asked for the pass.
 	eventAge = 10 * time.Second
 	// A look that is due accepts an answer that pools share and that is as old as an ageShare of the time since the last look, and
-	// ageMost at most.
-	ageShare, ageMost = 4, 15 * time.Second
+	// ageMost at most. While the cloud is at work it accepts a movingAge of that time: of many pools that move together each would
+	// otherwise have the groups read again for itself, from the budget that their steps need.
+	ageShare, movingAge, ageMost = 4, 2, 20 * time.Second
 	// drainRound and drainRoundMost bound the time between two rounds of evictions, which is a share of the time that the
 	// drain has taken so far; drainAge is how old an observation of the cloud may get meanwhile.
 	drainRound, drainRoundMost, drainAge = 3 * time.Second, 15 * time.Second, 30 * time.Second
@@ -49,8 +50,10 @@ func (r *record) age(now time.Time) time.Duration {
 	switch {
 	case r.due.IsZero():
 		return ageMost
-	case !now.Before(r.due) && (r.shared || r.moving.IsZero()):
+	case !now.Before(r.due) && r.moving.IsZero():
 		return min(r.waited/ageShare, ageMost)
+	case !now.Before(r.due) && r.shared:
+		return min(r.waited/movingAge, ageMost)
 	case !now.Before(r.due):
 		return 0
 	case !r.draining.IsZero():

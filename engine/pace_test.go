@@ -22,9 +22,9 @@ func TestADeadlineIsLookedAtWhenItEnds(t *testing.T) {
 	s.aged("aws://i-1", time.Hour)
 	s.aged("aws://i-2", 9*time.Minute)
 	check(t, "look at the end of the deadline", time.Minute, s.pass().RequeueAfter)
-	check(t, "and as at rest when it has ended", 105*time.Second, s.after(time.Minute).RequeueAfter)
+	check(t, "and as at rest when it has ended", 100*time.Second, s.after(time.Minute).RequeueAfter)
 	s.aged("aws://i-2", 0)
-	check(t, "a deadline further away than the next look changes nothing", 105*time.Second, s.pass().RequeueAfter)
+	check(t, "a deadline further away than the next look changes nothing", 100*time.Second, s.pass().RequeueAfter)
 }
 
 // What one call may not name at once follows at once, for nothing has to be seen before it.
@@ -61,7 +61,7 @@ func TestProtectionIsUnhurried(t *testing.T) {
 	exposed(2)
 	check(t, "the last two", 3*time.Second, s.after(10*time.Second).RequeueAfter)
 	exposed(0)
-	check(t, "at rest", 105*time.Second, s.after(3*time.Second).RequeueAfter)
+	check(t, "at rest", 100*time.Second, s.after(3*time.Second).RequeueAfter)
 	check(t, "steps", "Protect Protect", s.driver.began())
 }
 
@@ -101,7 +101,7 @@ func TestWhatIsProvidedIsGivenTime(t *testing.T) {
 	s.driver.observed.MissingPrerequisites = []string{"role"}
 	check(t, "look again", 3*time.Second, s.pass().RequeueAfter)
 	s.driver.observed.MissingPrerequisites = nil
-	check(t, "at rest", 105*time.Second, s.after(3*time.Second).RequeueAfter)
+	check(t, "at rest", 100*time.Second, s.after(3*time.Second).RequeueAfter)
 	check(t, "steps", "EnsurePrerequisites", s.driver.began())
 }
 
@@ -120,7 +120,7 @@ func TestABusyGroupIsWatched(t *testing.T) {
 
 // After a write the cloud is looked at again after three seconds, and then ever more rarely. Where pools share reads the first look comes
 // soon, the next after twice the time each, up to a small share of the time that the movement has taken, and each accepts an answer of a
-// quarter of its wait.
+// half of its wait.
 func TestLooksAfterAWrite(t *testing.T) {
 	for _, c := range []struct {
 		why    string
@@ -130,7 +130,7 @@ func TestLooksAfterAWrite(t *testing.T) {
 		age    time.Duration
 	}{
 		{"a read for each pool", false, milliseconds(3000, 3000, 3000, 3000, 4000), 90, 0},
-		{"reads that pools share", true, milliseconds(300, 600, 700, 700, 700, 700), 400, 175 * time.Millisecond},
+		{"reads that pools share", true, milliseconds(300, 600, 600, 600, 600, 600), 400, 300 * time.Millisecond},
 	} {
 		s := rest(t)
 		s.driver.observed.Shared = c.shared
@@ -157,10 +157,10 @@ func TestLooksAtRest(t *testing.T) {
 		again            time.Duration
 		ages             []time.Duration
 	}{
-		{"a read for each pool", false, false, 105 * time.Second, milliseconds(15000, 15000, 15000)},
-		{"reads that pools share", false, true, 105 * time.Second, milliseconds(15000, 15000, 15000)},
-		{"an autoscaler sizes the group", true, false, 20 * time.Second, milliseconds(15000, 5000, 5000)},
-		{"an autoscaler sizes the group, shared", true, true, 20 * time.Second, milliseconds(15000, 5000, 5000)},
+		{"a read for each pool", false, false, 100 * time.Second, milliseconds(20000, 20000, 20000)},
+		{"reads that pools share", false, true, 100 * time.Second, milliseconds(20000, 20000, 20000)},
+		{"an autoscaler sizes the group", true, false, 20 * time.Second, milliseconds(20000, 5000, 5000)},
+		{"an autoscaler sizes the group, shared", true, true, 20 * time.Second, milliseconds(20000, 5000, 5000)},
 	} {
 		s := rest(t)
 		s.driver.observed.Shared, s.facts.Desired.ReplicasManagedExternally = c.shared, c.external

@@ -24,7 +24,7 @@ const (
 	// nothing depends before it does leave a trace.
 	untraced, unneeded = 70 * time.Minute, 7 * time.Hour
 	// steadyPass is the time between two looks at a pool in which nothing moves.
-	steadyPass = 105 * time.Second
+	steadyPass = 100 * time.Second
 	// nextPass is the time from one pass to the next.
 	nextPass = 10 * time.Second
 	// passesMost bounds how many passes a step may need to be done, refusals included.

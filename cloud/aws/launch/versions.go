@@ -48,11 +48,19 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 	case m.refersToUnknown(refs) || p.doubts(refs):
 		return p.read(ctx, refs, 0)
 	case !m.Known() || p.Now.Sub(m.at) >= versionsPeriod(p.Trouble):
-		return p.read(ctx, refs, session.TemplatePeriod)
-	case p.Now.Sub(m.seen) < session.TemplatePeriod:
+		return p.read(ctx, refs, templatePeriod(p.Deleting))
+	case p.Now.Sub(m.seen) < templatePeriod(p.Deleting):
 		return nil
 	}
 	return p.readAgain(ctx, refs)
+}
+
+// templatePeriod is how old the template may be that is read for all pools together.
+func templatePeriod(deleting bool) time.Duration {
+	if deleting {
+		return session.TemplateGoingPeriod
+	}
+	return session.TemplatePeriod
 }
 
 // doubts reports whether what was read before counts for nothing: it was contradicted, an absence is unproven where it must be proven, or the
@@ -79,7 +87,7 @@ func (p Pass) needsProof(refs []string) bool {
 
 // readAgain reads the template, and the versions if it has changed.
 func (p Pass) readAgain(ctx context.Context, refs []string) error {
-	read, err := p.template(ctx, refs, session.TemplatePeriod)
+	read, err := p.template(ctx, refs, templatePeriod(p.Deleting))
 	m := p.Memory
 	switch {
 	case err != nil:

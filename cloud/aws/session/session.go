@@ -64,7 +64,9 @@ const (
 	TracedPeriod = 6 * time.Hour
 	// TemplatePeriod is how old a launch template may be that was read for all pools together: with the time between two looks at a pool at
 	// rest, one that another client deletes is noticed within two minutes.
-	TemplatePeriod = 15 * time.Second
+	TemplatePeriod = 20 * time.Second
+	// TemplateGoingPeriod is that time for the template of a pool that is being deleted: Muster alone changes it then.
+	TemplateGoingPeriod = time.Minute
 )
 
 // RefusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
