@@ -89,7 +89,7 @@ func parse(args []string) (options, error) {
 	f.DurationVar(&o.rest, "rest", 3*time.Minute, "how long the pools are watched at rest")
 	f.DurationVar(&o.limit, "limit", 20*time.Minute, "how long each phase may take")
 	f.DurationVar(&o.tokens, "token-ttl", 0, "how long bootstrap tokens are valid; 0 is the bootstrap provider's default")
-	f.BoolVar(&o.kill, "kill", false, "kill the controllers in the middle of a rotation of bootstrap tokens, instead of scaling, changing and deleting")
+	f.BoolVar(&o.kill, "kill", false, "after the edits kill the controllers, in the middle of a rotation of bootstrap tokens if one comes, instead of scaling, changing and deleting")
 	f.StringVar(&o.dir, "dir", "", "folder that keeps the world and its logs; a temporary one that is removed by default")
 	f.StringVar(&o.profiles, "profiles", "", "folder for profiles of the controllers at rest; none are made by default")
 	if err := f.Parse(args); err != nil {
