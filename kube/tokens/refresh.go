@@ -87,16 +87,21 @@ func refresh(ctx context.Context, c client.Client, id string, left time.Duration
 	if err := c.Get(ctx, key, secret); err != nil {
 		return time.Time{}, err
 	}
-	until, ok := secret.Data[bootstrapapi.BootstrapTokenExpirationKey]
-	if !ok {
-		return time.Time{}, nil
-	}
-	// A token with an invalid expiration is not valid.
-	if at, err := time.Parse(time.RFC3339, string(until)); err == nil && at.Sub(now) > left {
-		return at, nil
+	if until, ok := expirationOf(secret); ok && (until.IsZero() || until.Sub(now) > left) {
+		return until, nil
 	}
 	before := secret.DeepCopy()
 	at := now.Add(lasts).UTC()
 	secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
 	return at, c.Patch(ctx, secret, client.MergeFrom(before))
+}
+
+// expirationOf returns when a token expires, zero if never. It is false for an invalid expiration, with which a token is not valid.
+func expirationOf(secret *corev1.Secret) (until time.Time, ok bool) {
+	text, bounded := secret.Data[bootstrapapi.BootstrapTokenExpirationKey]
+	if !bounded {
+		return time.Time{}, true
+	}
+	until, err := time.Parse(time.RFC3339, string(text))
+	return until, err == nil
 }
