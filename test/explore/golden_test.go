@@ -46,7 +46,7 @@ func clean(t *testing.T, s world.Scenario) world.Result {
 	if len(got.Effects) == 0 && s.Has(world.Replicas) {
 		t.Fatal("undisturbed: want effects to be counted, found none")
 	}
-	got.Trace = "" // nobody reads it any more, and all of them together are large
+	got.Trace = "" // it is not read any more, and all of them together are large
 	undisturbed.Store(s.Name, got)
 	return got
 }

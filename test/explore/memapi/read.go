@@ -107,7 +107,7 @@ func (c *conn) List(ctx context.Context, list client.ObjectList, opts ...client.
 		if err != nil {
 			return err
 		}
-		// What the real cache says; whoever pages over a cached kind is told off here as there.
+		// The real cache returns this error to a client that pages over a cached kind.
 		p.next = "continue-not-supported"
 		return c.fill(list, p, unsafe(options.UnsafeDisableDeepCopy), true)
 	}

@@ -168,7 +168,7 @@ func (c *Cache) Revision() int64 {
 	return c.revision
 }
 
-// Known are all objects of the cache, by kind, namespace and name: what a process is told of when it starts, and again at
+// Known are all objects of the cache, by kind, namespace and name: what a process receives when it starts, and again at
 // each resync. They are shared and must not be changed.
 func (c *Cache) Known() []client.Object {
 	c.server.mu.Lock()

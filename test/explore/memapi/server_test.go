@@ -352,7 +352,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestTimes: what is stored has been through JSON, so that nobody sees parts of seconds that a real server would drop.
+// TestTimes: what is stored has been through JSON, so that no reader sees parts of seconds that a real server would drop.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -415,7 +415,7 @@ func TestDeletion(t *testing.T) {
 	w.same("known", 0, len(w.NewCache().Known()))
 }
 
-// TestPodsEndGracefully: a pod that runs on a node stays until its kubelet, or somebody by force, says that it has ended.
+// TestPodsEndGracefully: a pod that runs on a node stays until its kubelet reports that it has ended, or a client deletes it by force.
 func TestPodsEndGracefully(t *testing.T) {
 	t.Parallel()
 	grace := func(n int64) *int64 { return &n }

@@ -255,7 +255,7 @@ func (s *Server) marked(k *kind, old client.Object, asked *int64) (client.Object
 	return o, true
 }
 
-// graceSeconds is how long the object stays after its deletion: only a pod that runs on a node has to be ended by somebody.
+// graceSeconds is how long the object stays after its deletion: only a pod that runs on a node waits for its kubelet.
 func graceSeconds(o client.Object, asked *int64) int64 {
 	pod, ok := o.(*corev1.Pod)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Available finds steps of ours that took machines from those that serve when fewer than the wanted number, less those that
-// may be missing, serve afterwards. What was lost by others' hands so lately that nobody need know it counts as there;
+// Available finds steps of Muster that took machines from those that serve when fewer than the wanted number, less those that
+// may be missing, serve afterwards. What was lost by others' hands so lately that a pass may not know it counts as there;
 // a machine that began to serve so lately may be taken for one that does not. What the cloud is about to take is drained
 // whatever that costs.
 func Available(w Write) []string {
@@ -31,7 +31,7 @@ func Available(w Write) []string {
 	return nil
 }
 
-// counts says that a member serves after the step, or was lost so lately that nobody need know it.
+// counts reports whether a member serves after the step, or was lost so lately that a pass may not know it.
 func (w Write) counts(m Member) bool {
 	if !w.serves(m) {
 		return w.Lost[m.ID]
@@ -56,13 +56,13 @@ func (w Write) wanted(g Group) int {
 	return w.Wanted.Replicas
 }
 
-// serves says that a member is joined, Ready, not being drained by us, and not on its way out.
+// serves reports whether a member is joined, Ready, not being drained by us, and not on its way out.
 func (w Write) serves(m Member) bool {
 	n := w.Nodes[m.ID]
 	return n.Joined && n.Ready && n.DrainStarted.IsZero() && !m.Leaving
 }
 
-// stays says that a member goes on as it was, or set aside: it serves on then.
+// stays reports whether a member goes on as it was, or set aside: it serves on then.
 func (w Write) stays(id string) bool {
 	if w.Drains {
 		return false

@@ -2,8 +2,8 @@ package oracle
 
 import "fmt"
 
-// Capacity finds writes of ours that asked the cloud for less than what exists, so that the cloud would choose whom to
-// kill. Instances that are so young that not everybody can see them yet do not count: nobody has joined that soon. What
+// Capacity finds writes by Muster that asked the cloud for less than what exists, so that the cloud would choose which to
+// terminate. Instances that are so young that not every reader can see them do not count: none has joined that soon. What
 // there was too much of before is the cloud's own doing: it evens out zones by launching first.
 func Capacity(w Write) []string {
 	if w.Wanted.Deleting {

@@ -34,10 +34,10 @@ type Group struct {
 	// Owner is the owner ID that the group carries, empty for none; Template is the ID of what it launches from.
 	Owner, Template string
 	Min, Max, Size  int
-	// Surge is how much of the size was added for a rollout, in the cloud's own keeping, where somebody else sizes the group.
+	// Surge is how much of the size was added for a rollout, in the cloud's own keeping, where an autoscaler owns the group's size.
 	Surge    int
 	Deleting bool
-	// Failed groups could not be made, or not be deleted: they serve nobody for good.
+	// Failed groups could not be made, or not be deleted: they never serve.
 	Failed bool
 	// Version is the number of the template's version that it launches from, zero for one that the cloud chooses. Content is
 	// what that makes machines of: user data and tags aside.
@@ -51,13 +51,13 @@ type Group struct {
 // Member is an instance's place in a group.
 type Member struct {
 	ID string
-	// Leaving members are on their way out, and count no more. Held is since when a hook of ours keeps one that leaves, as
+	// Leaving members are on their way out, and count no more. Held is since when Muster's hook keeps one that leaves, as
 	// far as was seen; zero for none.
 	Leaving bool
 	Held    time.Time
 	// Aside members run and are not counted by the group.
 	Aside bool
-	// Doomed members are about to be taken by the cloud; Failed ones serve nobody and are kept by the cloud until somebody takes them.
+	// Doomed members are about to be taken by the cloud; Failed ones do not serve and are kept by the cloud until a client removes them.
 	Doomed, Failed bool
 	// Template is the ID of the template, and Version the number of its version, that it was launched from; Content is what
 	// these make.
@@ -116,13 +116,13 @@ type Instance struct {
 	ID string
 	// Owner is the owner ID that the instance carries; Group is the group that it is a member of, empty for none.
 	Owner, Group string
-	// Leaving says that it is being stopped.
+	// Leaving is true while it is being stopped.
 	Leaving bool
 }
 
 // Node is the truth about the node of one instance.
 type Node struct {
-	// Joined says that the machine has become a node of the workload cluster.
+	// Joined is true if the machine has become a node of the workload cluster.
 	Joined bool
 	// DrainStarted is when our drain of it began; zero when it is not being drained.
 	DrainStarted time.Time
@@ -132,7 +132,7 @@ type Node struct {
 	Ready bool
 	// Cordoned is true if no pod is scheduled onto it.
 	Cordoned bool
-	// Marked is since when somebody asks for it to go first; zero for not.
+	// Marked is since when a user or the autoscaler asks for it to go first; zero for not.
 	Marked time.Time
 }
 
@@ -145,20 +145,20 @@ type Wanted struct {
 	Replicas, Min, Max int
 	// Keep is how many versions of distinct content a template keeps; zero while not everybody can know what versions there are.
 	Keep int
-	// External says that somebody else sizes the group.
+	// External is true if an autoscaler owns the group's size.
 	External bool
 	Deleting bool
-	// Force says that updates of the cloud's own may lose pods which can't be evicted.
+	// Force is true if updates of the cloud's own may lose pods which can't be evicted.
 	Force bool
 	// DrainTimeout bounds a drain; zero is no bound.
 	DrainTimeout time.Duration
 	// Surge and Unavailable are how many machines above the wanted number may exist, and how many of it may be missing.
 	Surge, Unavailable Share
-	// ByHand says that stale machines are replaced by our hand; Paused that none is for now; SkipModel that none ever is.
+	// ByHand is true if Muster replaces stale machines, Paused if none is replaced for now, SkipModel if none ever is.
 	ByHand, Paused, SkipModel bool
-	// Restart is the moment before which machines were made that somebody asked to replace; zero for none.
+	// Restart is the moment before which machines were made that a user asked to replace; zero for none.
 	Restart time.Time
-	// Condemned are the instances that somebody asked to go by name.
+	// Condemned are the instances whose deletion a user asked for by name.
 	Condemned map[string]bool
 }
 
@@ -199,11 +199,11 @@ type Write struct {
 	// Named are the instances that the call names, if it names any: the cloud may let others go at the same moment for
 	// reasons of its own.
 	Named []string
-	// Forces says that it is an update of the cloud's own that loses pods which can't be evicted.
+	// Forces is true if it is an update of the cloud's own that loses pods which can't be evicted.
 	Forces bool
-	// Shrinks says that the cloud replaces nobody by itself: whatever goes lowers the size.
+	// Shrinks is true if the cloud replaces no machine by itself: each removal lowers the size.
 	Shrinks bool
-	// Drains says that it is the beginning of a drain rather than a call to the cloud: Named are the instances drained.
+	// Drains is true if it is the beginning of a drain rather than a call to the cloud: Named are the instances drained.
 	Drains bool
 	// Nodes are those of all instances, by instance ID, right before.
 	Nodes  map[string]Node

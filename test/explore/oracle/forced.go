@@ -1,9 +1,9 @@
 package oracle
 
-// Forced finds updates of the cloud's own that lose pods which can't be evicted, although nobody has asked for that.
+// Forced finds updates of the cloud's own that lose pods which can't be evicted, although the object does not ask for that.
 func Forced(w Write) []string {
 	if !w.Forces || w.Wanted.Force {
 		return nil
 	}
-	return []string{w.Call + " forces an update past the budgets of pods, which nobody asked for"}
+	return []string{w.Call + " forces an update past the budgets of pods, which the object does not ask for"}
 }

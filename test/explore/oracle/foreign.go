@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Foreign finds writes of ours that changed a group, a template or a role that does not carry our owner ID.
+// Foreign finds writes by Muster that changed a group, a template or a role that does not carry the pool's owner ID.
 func Foreign(w Write) []string {
 	var wrong []string
 	groups, templates := map[string]Group{}, map[string]Template{}
@@ -28,7 +28,7 @@ func Foreign(w Write) []string {
 	return append(append(wrong, second(w)...), foreignRoles(w)...)
 }
 
-// second finds a group, a template or a role of ours that was created although the object names a group that exists and is not ours.
+// second finds a group, a template or a role of the pool that was created although the object names a group that is not the pool's.
 func second(w Write) []string {
 	named := slices.ContainsFunc(w.Before.Groups, func(g Group) bool { return g.Name == w.Wanted.Named && g.Owner != w.Wanted.Owner })
 	if w.Wanted.Named == "" || !named {

@@ -2,7 +2,7 @@ package oracle
 
 import "fmt"
 
-// History finds writes of ours that delete a version of our template which is to stay: the default, the newest, one that a
+// History finds writes by Muster that delete a version of the pool's template which is to stay: the default, the newest, one that a
 // group or a machine is launched from, or the last one of a content among the newest that are to be kept.
 func History(w Write) []string {
 	var wrong []string

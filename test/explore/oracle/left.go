@@ -3,7 +3,7 @@ package oracle
 import "fmt"
 
 // Left finds what an object left in the cloud: anything with its owner ID once it is gone, except what a group that is
-// not ours any more holds or launches from: somebody took that over.
+// not the pool's any more holds or launches from: another owner took that over.
 func Left(c Cloud, owner string) []string {
 	var wrong []string
 	foreign, used := map[string]bool{}, map[string]bool{}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MarkedFirst finds removals of ours that take a machine which nobody marked while others that were marked would have been
+// MarkedFirst finds removals by Muster that take an unmarked machine while others that were marked would have been
 // enough. A mark is seen some time after it was made.
 func MarkedFirst(w Write) []string {
 	before, existed := ours(w.Before, w.Wanted.Owner)
@@ -26,14 +26,14 @@ func MarkedFirst(w Write) []string {
 	return wrong
 }
 
-// before says that a member may go before those that are marked: it is marked itself, or was asked to go by name, or serves nobody
-// where such ones stay until somebody takes them.
+// before reports whether a member may go before those that are marked: it is marked itself, its deletion was asked for by name, or it
+// does not serve where such ones stay until a client removes them.
 func (w Write) before(m Member) bool {
 	n := w.Nodes[m.ID]
 	return !n.Marked.IsZero() || w.Wanted.Condemned[m.ID] || w.Shrinks && !n.Ready
 }
 
-// rolls says that what goes is replaced, so that nobody who is marked stays in its place.
+// rolls reports whether what goes is replaced, so that no marked machine stays in its place.
 func (w Write) rolls(g Group, marked int) bool {
 	return w.Shrinks && (marked == 0 || g.Size <= w.Wanted.Replicas)
 }
@@ -49,7 +49,7 @@ func (w Write) markedIn(g Group) int {
 	return n
 }
 
-// marked says that a member was marked long enough ago for everybody to see it.
+// marked reports whether a member was marked long enough ago for every reader to see it.
 func (w Write) marked(id string) bool {
 	at := w.Nodes[id].Marked
 	return !at.IsZero() && w.At.Sub(at) > w.Unseen

@@ -9,7 +9,7 @@ import (
 
 var now = time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// account is a cloud with one group of ours of that size, whose members are named.
+// account is a cloud with one group of the pool's of that size, whose members are named.
 func account(size int, members ...string) Cloud {
 	g := Group{Name: "g", Owner: "me", Template: "lt-1", Max: 4, Size: size, Print: "g"}
 	for _, id := range members {
@@ -41,7 +41,7 @@ func wants(n int) func(*Write) { return func(w *Write) { w.Wanted.Replicas = n }
 
 func size(n int) func(*Write) { return func(w *Write) { w.After.Groups[0].Size = n } }
 
-// shrinks says that the cloud replaces nobody by itself. What the group launches is the present content.
+// shrinks makes the cloud one that replaces no machine by itself. What the group launches is the present content.
 func shrinks(w *Write) {
 	w.Shrinks = true
 	for _, c := range []*Cloud{&w.Before, &w.After} {
@@ -66,19 +66,19 @@ func TestChecks(t *testing.T) {
 		want          string
 	}{
 		{"an empty node may go", "undrained", removal(), ""},
-		{"a node that nobody drained", "undrained", removal(node(Node{Joined: true})), "b, whose node was never drained"},
+		{"a node that was not drained", "undrained", removal(node(Node{Joined: true})), "b, whose node was never drained"},
 		{"a drain that has not ended", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Minute), Pods: 2})), "2 pods still ran"},
 		{"a drain whose time is up", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-10 * time.Minute), Pods: 2})), ""},
 		{"a drain without a bound", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Hour), Pods: 2}), func(w *Write) { w.Wanted.DrainTimeout = 0 }), "2 pods still ran"},
 		{"a machine that never joined", "undrained", removal(node(Node{Pods: 3})), ""},
-		{"somebody else went at the same moment", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = []string{"x"} }), ""},
-		{"a call that names nobody is blamed for all", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = nil }), "never drained"},
+		{"another went at the same moment", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = []string{"x"} }), ""},
+		{"a call that names no machine is blamed for all", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = nil }), "never drained"},
 
 		{"what is too much may go", "unwanted removal", removal(), ""},
 		{"what is wanted may not", "unwanted removal", removal(wants(3)), "left a size of 2, the object wants 3"},
 		{"nor may the size fall without it", "unwanted removal", removal(wants(3), func(w *Write) { w.Named = []string{} }), "lowered the size from 3 to 2"},
-		{"somebody else's matter", "unwanted removal", removal(func(w *Write) { w.Wanted.External = true }), "somebody else sizes the group"},
-		{"somebody else's size", "unwanted removal", Write{Before: account(3), After: account(4), Wanted: Wanted{Owner: "me", External: true}}, "changed the size from 3 to 4"},
+		{"the autoscaler's matter", "unwanted removal", removal(func(w *Write) { w.Wanted.External = true }), "an autoscaler owns the size"},
+		{"the autoscaler's size", "unwanted removal", Write{Before: account(3), After: account(4), Wanted: Wanted{Owner: "me", External: true}}, "changed the size from 3 to 4"},
 		{"bounds that the user changed move the size", "unwanted removal", Write{Before: account(3), After: bounded(4, 4), Wanted: Wanted{Owner: "me", External: true}}, ""},
 		{"a whole group", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me"}}, "deleted the group of an object that is not being deleted"},
 		{"a second group", "foreign", Write{Before: Cloud{Groups: []Group{{Name: "theirs"}}}, After: Cloud{Groups: []Group{{Name: "theirs"}, {Name: "ours", Owner: "me"}}},
@@ -90,13 +90,13 @@ func TestChecks(t *testing.T) {
 		{"of what is wanted none goes there without a cause", "unwanted removal", removal(shrinks, wants(3)), "removed 1 instances without a cause, 0 are too many: b"},
 		{"what is stale goes before others come", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Content = "old" }), ""},
 		{"so does what failed", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Failed = true }), ""},
-		{"and what somebody asked to go", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
-		{"somebody else's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although somebody else"},
+		{"and what a user asked to go", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
+		{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although an autoscaler"},
 		{"a surge beside it", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},
 
 		{"as many as exist", "capacity", removal(), ""},
 		{"fewer than exist", "capacity", removal(size(1)), "from 3 to 1 while 2 instances exist"},
-		{"those that nobody can see yet", "capacity", removal(size(1), young), ""},
+		{"those that no reader can see yet", "capacity", removal(size(1), young), ""},
 		{"too much before", "capacity", removal(size(1), func(w *Write) { w.Before.Groups[0].Size = 2 }), ""},
 		{"all shall go", "capacity", removal(size(1), func(w *Write) { w.Wanted.Deleting = true }), ""},
 
@@ -126,7 +126,7 @@ func TestChecks(t *testing.T) {
 		{"the newest", "history", pruning(6), "version 6 of launch template g, which is the newest"},
 		{"what the group launches from", "history", pruning(5), "version 5 of launch template g, from which machines are launched"},
 		{"what a machine was launched from", "history", pruning(2, func(w *Write) { w.Before.Groups[0].Members[0].Version = 2 }), "version 2 of launch template g, from which"},
-		{"a machine that nobody can see yet", "history", pruning(2, func(w *Write) {
+		{"a machine that no reader can see yet", "history", pruning(2, func(w *Write) {
 			w.Before.Groups[0].Members[0] = Member{ID: "a", Template: "lt-1", Version: 2, Launched: now.Add(-time.Second)}
 		}), ""},
 		{"the last one of a content that is kept", "history", pruning(4, func(w *Write) {
@@ -134,11 +134,11 @@ func TestChecks(t *testing.T) {
 		}), "version 4 of launch template g, the last one of its content, which is among the newest 2"},
 		{"an update that waits for budgets", "forced", Write{Call: "x"}, ""},
 		{"an update that was to be forced", "forced", Write{Call: "x", Forces: true, Wanted: Wanted{Force: true}}, ""},
-		{"an update that was not", "forced", Write{Call: "x", Forces: true}, "which nobody asked for"},
+		{"an update that was not", "forced", Write{Call: "x", Forces: true}, "which the object does not ask for"},
 		{"a change that the description names", "told", renewed("instanceType a -> b"), ""},
 		{"a change that it does not name", "told", renewed("other bootstrap data"), `whose InstanceType differs; its description says "other bootstrap data"`},
 		{"a newest version that not everybody can see", "told", renewed("", func(w *Write) { w.Wanted.Keep = 0 }), ""},
-		{"what somebody else's template loses", "history", pruning(6, func(w *Write) { w.Before.Templates[0].Owner = "them" }), ""},
+		{"what another owner's template loses", "history", pruning(6, func(w *Write) { w.Before.Templates[0].Owner = "them" }), ""},
 	} {
 		t.Run(c.check+": "+c.reason, func(t *testing.T) {
 			for _, check := range Checks() {
@@ -242,7 +242,7 @@ func TestAtRest(t *testing.T) {
 		{"a template left", "its launch template t", Left(Cloud{Templates: []Template{{Name: "t", Owner: "me"}}}, "me")},
 		{"a role left", "its role r", Left(Cloud{Roles: []Role{{Name: "r", Owner: "me"}, {Name: "s", Owner: "them"}}}, "me")},
 		{"an instance left", "its instance i-1", Left(Cloud{Instances: []Instance{{ID: "i-1", Owner: "me"}}}, "me")},
-		{"what somebody took over", "", Left(Cloud{
+		{"what another owner took over", "", Left(Cloud{
 			Groups:    []Group{{Name: "g", Owner: "them", Template: "lt-1"}},
 			Templates: []Template{{ID: "lt-1", Owner: "me"}}, Instances: []Instance{{ID: "i-1", Owner: "me", Group: "g"}},
 		}, "me")},

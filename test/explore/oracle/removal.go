@@ -2,8 +2,8 @@ package oracle
 
 import "fmt"
 
-// Removal finds writes of ours that took away what the object still wanted: more than its replicas allow, or anything at
-// all where somebody else sizes the group.
+// Removal finds writes by Muster that took away what the object still wanted: more than its replicas allow, or anything at
+// all where an autoscaler owns the group's size.
 func Removal(w Write) []string {
 	before, existed := ours(w.Before, w.Wanted.Owner)
 	if w.Wanted.Deleting || !existed || before.Failed {
@@ -30,16 +30,16 @@ func Removal(w Write) []string {
 	}
 }
 
-// meddled finds what only he who sizes the group may do. Bounds that the user changed move the size between them.
+// meddled finds what only the autoscaler may do. Bounds that the user changed move the size between them.
 func meddled(w Write, before, after Group) []string {
 	if after.Size != before.Size && before.Size >= after.Min && before.Size <= after.Max {
-		return []string{fmt.Sprintf("%s changed the size from %d to %d although somebody else sizes the group", w.Call, before.Size, after.Size)}
+		return []string{fmt.Sprintf("%s changed the size from %d to %d although an autoscaler owns the size", w.Call, before.Size, after.Size)}
 	}
 	return nil
 }
 
-// shrunk finds what goes without a cause where whatever goes lowers the size: more than there are too many. Where somebody else
-// sizes the group, what is not a surge of ours stays as he has it.
+// shrunk finds what goes without a cause where whatever goes lowers the size: more than there are too many. Where an
+// autoscaler owns the group's size, what is not Muster's surge stays as the autoscaler has set it.
 func shrunk(w Write, before, after Group) []string {
 	asked := 0
 	for _, m := range gone(w) {
@@ -48,7 +48,7 @@ func shrunk(w Write, before, after Group) []string {
 		}
 	}
 	if had, has := before.Size-before.Surge, after.Size-after.Surge; w.Wanted.External && after.Size != before.Size && (has > had || has < had-asked) {
-		return []string{fmt.Sprintf("%s changed the size from %d to %d (%d and %d of them a surge) although somebody else sizes the group",
+		return []string{fmt.Sprintf("%s changed the size from %d to %d (%d and %d of them a surge) although an autoscaler owns the size",
 			w.Call, before.Size, after.Size, before.Surge, after.Surge)}
 	}
 	spare, unfounded := max(0, len(before.Counted())-w.wanted(before)), 0

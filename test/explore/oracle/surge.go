@@ -2,7 +2,7 @@ package oracle
 
 import "fmt"
 
-// Surge finds writes of ours by which more machines exist, or are asked for, than the wanted number and the surge allow.
+// Surge finds writes by Muster after which more machines exist, or are asked for, than the wanted number and the surge allow.
 func Surge(w Write) []string {
 	before, existed := ours(w.Before, w.Wanted.Owner)
 	after, exists := ours(w.After, w.Wanted.Owner)

@@ -11,7 +11,7 @@ import (
 // fieldsOf are the object's words for what a version is made of.
 var fieldsOf = map[string]string{"InstanceType": "instanceType", "ImageId": "ami", "BlockDeviceMappings": "olume"}
 
-// Told finds versions that a write of ours made, and whose description does not name a field that differs from the version
+// Told finds versions that a write by Muster made, and whose description does not name a field that differs from the version
 // that was the newest before it, as far as everybody can know that.
 func Told(w Write) []string {
 	var wrong []string

@@ -3,7 +3,7 @@ package oracle
 import "fmt"
 
 // Twice finds what was created twice: two groups or templates of one owner, more instances than the group may have, and
-// instances of ours that no group keeps.
+// instances of the pool that no group keeps.
 func Twice(w Write) []string {
 	var wrong []string
 	groups, templates := 0, 0

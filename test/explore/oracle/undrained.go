@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Undrained finds instances that a write of ours removed although pods still ran on them. Machines that never joined have
+// Undrained finds instances that a write by Muster removed although pods still ran on them. Machines that never joined have
 // nothing to lose, and a drain whose time is up has been waited for.
 func Undrained(w Write) []string {
 	var wrong []string
@@ -14,7 +14,7 @@ func Undrained(w Write) []string {
 		n := w.Nodes[m.ID]
 		switch {
 		case !n.Joined:
-		case !m.Held.IsZero() && w.Wanted.DrainTimeout > 0 && w.At.Sub(m.Held)+time.Second >= w.Wanted.DrainTimeout: // in a cluster that nobody can reach; the cloud says whole seconds
+		case !m.Held.IsZero() && w.Wanted.DrainTimeout > 0 && w.At.Sub(m.Held)+time.Second >= w.Wanted.DrainTimeout: // in a cluster that is out of reach; the cloud reports whole seconds
 		case n.DrainStarted.IsZero():
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, whose node was never drained%s", w.Call, m.ID, w.heldFor(m)))
 		case n.Pods == 0:
@@ -48,7 +48,7 @@ func (w Write) heldFor(m Member) string {
 	return fmt.Sprintf(", %s after a hook began to hold it", w.At.Sub(m.Held))
 }
 
-// held says that a hook still keeps the member after the write.
+// held reports whether a hook still keeps the member after the write.
 func (w Write) held(id string) bool {
 	return slices.ContainsFunc(w.After.Groups, func(g Group) bool {
 		return slices.ContainsFunc(g.Members, func(m Member) bool { return m.ID == id && !m.Held.IsZero() })

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Unfounded finds writes of ours that replace a machine, or set one aside to replace it, without a cause: it is what the group
-// launches now, and nobody asked for a restart or for it to go; or nothing is to be replaced now, or by us.
+// Unfounded finds writes by Muster that replace a machine, or set one aside to replace it, without a cause: it is what the group
+// launches now, and no user asked for a restart or its deletion; or nothing is to be replaced now, or not by Muster.
 func Unfounded(w Write) []string {
 	before, existed := ours(w.Before, w.Wanted.Owner)
 	after, exists := ours(w.After, w.Wanted.Owner)
@@ -25,7 +25,7 @@ func Unfounded(w Write) []string {
 	return wrong
 }
 
-// takes says that the write took the member out of service.
+// takes reports whether the write took the member out of service.
 func (w Write) takes(id string, after Group) bool {
 	return !slices.ContainsFunc(after.Counted(), func(m Member) bool { return m.ID == id })
 }
@@ -42,7 +42,7 @@ func (w Write) unfounded(m Member, g Group) string {
 		return "changed models replace nothing here"
 	case !w.Wanted.ByHand:
 		return "the pool has no strategy"
-	case m.Content == g.Content && m.Content != "": // nobody knows what a version made that was deleted
+	case m.Content == g.Content && m.Content != "": // what a deleted version made is not known
 		return "it was launched from what the group launches now"
 	}
 	return ""

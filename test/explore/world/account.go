@@ -57,16 +57,16 @@ type account struct {
 	lately map[string][]time.Time
 	// accepted are the moments at which writes were accepted last, by all that they say.
 	accepted map[string][]time.Time
-	// disowned is when somebody took the owner tag off our group: for a moment not everybody can see that.
+	// disowned is when a user took the owner tag off the pool's group: for a moment not every reader can see that.
 	disowned time.Time
-	// owned is when he gave it back, with as much right to be seen late.
+	// owned is when the user gave it back, which is seen as late.
 	owned time.Time
-	// moved is when somebody changed our group's size or bounds by hand, which for a moment not everybody can see either:
+	// moved is when a user changed the group's size or bounds by hand, which for a moment not every reader can see either:
 	// a removal that was right for the size before it may then leave one machine too few, until the next look.
 	moved time.Time
 	// wrote is when each manager wrote last. What it did another that works beside it may not have read yet.
 	wrote map[*process]time.Time
-	// rewritten is when somebody did something to versions of our template, which is looked at again within minutes only.
+	// rewritten is when a user changed versions of the pool's template, which is read again within minutes only.
 	rewritten time.Time
 	// notes are what others put onto our group and that has to stay there.
 	notes map[string]string
@@ -198,7 +198,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 		after = a.foretold(call.Operation, req, after)
 		a.repeat(call.String() + " " + words)
 		if call.Operation == "CreateNodegroup" {
-			a.notes = map[string]string{} // nobody has put anything onto the new one
+			a.notes = map[string]string{} // no user has put anything onto the new one
 		}
 	}
 	a.judge(oracle.Write{
@@ -277,7 +277,7 @@ func askedInAForm(body []byte) (text string, named []string, err error) {
 	case "DeleteAutoScalingGroup":
 		named = nil // all go
 	default:
-		named = []string{} // nobody goes by other calls themselves; what the cloud does about a lower size comes later
+		named = []string{} // other calls take no machine themselves; what the cloud does about a lower size comes later
 	}
 	sum := sha256.Sum256([]byte(asSpecified(form)))
 	return strings.Join(append(words, "("+hex.EncodeToString(sum[:4])+")"), " "), named, nil
@@ -326,10 +326,10 @@ func (a *account) judge(w oracle.Write) {
 	}
 }
 
-// recently says that somebody moved the size so lately that not everybody can know.
+// recently reports whether a user moved the size so lately that not every reader can know.
 func (a *account) recently() bool { return recent(a.moved) || recent(a.disowned) }
 
-// recent says that not everybody can see yet what was done then.
+// recent reports whether what was done then may not be visible to every reader yet.
 func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen }
 
 // snapshot is what exists, in the oracles' words.
@@ -380,7 +380,7 @@ func (a *account) find(name string) *simaws.Group {
 	return nil
 }
 
-// hands is how often somebody tries until the cloud does what he wants: faults are for everybody.
+// hands is how often a user tries until the cloud does what the user wants: faults meet users too.
 const hands = 12
 
 // hand does something as a person would, who tries again.

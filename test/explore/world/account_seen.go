@@ -72,7 +72,7 @@ func newThere(state simaws.State) there {
 	return t
 }
 
-// content is what a version of a template makes, read once; nothing of one that does not exist any more: nobody can know.
+// content is what a version of a template makes, read once; empty for one that does not exist any more.
 func (a *account) content(is there, template, number string) string {
 	key := template + ":" + number
 	if !is.versions[key] {

@@ -86,7 +86,7 @@ func (a *account) subscription() oracle.Cloud {
 // contentOf leaves out what says nothing.
 func contentOf(text string) string { return strings.ReplaceAll(text, `"dataDisks":[],`, "") }
 
-// surgeLeft is how much of the size was added for a rollout beside somebody who sizes the scale set, and has not been used up.
+// surgeLeft is how much of a size that an autoscaler owns was added for a rollout and has not been used up.
 func surgeLeft(s simcompute.Set) int {
 	surge, size := 0, 0
 	if _, err := fmt.Sscanf(s.Tags[tagSurgeAzure], "%d/%d", &surge, &size); err != nil {
@@ -165,7 +165,7 @@ func (a *account) ask(ctx context.Context, method, path string, body any) error 
 	if err != nil {
 		return fmt.Errorf("make the request: %w", err)
 	}
-	req.Header.Set("Authorization", "Bearer somebody")
+	req.Header.Set("Authorization", "Bearer user")
 	req.Header.Set("Content-Type", "application/json")
 	reply, err := sim.Transport{Handler: a.azure}.RoundTrip(req)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	simcompute "github.com/muster-project/muster/sim/azure/compute"
 )
 
-// toScaleSet changes something of our scale set, or of one of its machines. Whoever meets an operation that runs tries again.
+// toScaleSet changes something of the pool's scale set, or of one of its machines. A user whom a running operation refuses tries again.
 func (w *World) toScaleSet(e Event) error {
 	s, a := w.account.ourScaleSet(), w.account
 	if s == nil || s.State == "Deleting" {
@@ -127,7 +127,7 @@ func (w *World) ownScaleSet() {
 	}
 }
 
-// foreignScaleSets makes scale sets of somebody else: beside ours, under our name before we have one, or both.
+// foreignScaleSets makes scale sets of another owner: beside the pool's, under the pool's name before it has one, or both.
 func (w *World) foreignScaleSets(n int) {
 	group := simazure.DefaultSubscription().Groups[0]
 	for _, name := range [][]string{{theirGroup}, {w.account.setName()}, {theirGroup, w.account.setName()}}[n] {
@@ -140,7 +140,7 @@ func (w *World) foreignScaleSets(n int) {
 	}
 }
 
-// dropForeignScaleSet takes away the scale set of somebody else that has our name.
+// dropForeignScaleSet deletes the scale set of another owner that has the pool's name.
 func (w *World) dropForeignScaleSet() {
 	if w.scenario.Named {
 		_ = w.account.hand(func(ctx context.Context) error {

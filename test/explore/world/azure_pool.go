@@ -14,7 +14,7 @@ const (
 	badSize = "Standard_E2s_v3"
 	// azureVersion is one for which the ecosystem publishes images on Azure.
 	azureVersion = "v1.34.1"
-	// publicKey is a key of nobody, as sshPublicKey has it.
+	// publicKey is a key without an owner, as sshPublicKey has it.
 	publicKey = "c3NoLXJzYSBBQUFBQjNOemFDMXljMkVBQUFBREFRQUJBQUFBZ1FDN3N0Z0VRSHZLZ29pd3ZFbjRVNHhrR0JhUG5YN1hpd0RmRFlyWEJ2d3pjckhRNkRQenkwM1h4bnVLWWRTdDF2ZnV3dm1vbklheFl1cEZYZ0FCQ0ZnSFNxTmVpekRmNHVoUjVUY2hnN2NpZVVVbmFPeGtyR1ZHWDVadUFCZkhhUlBKTmtiMlZ2TDhDcjZOcUJxM0tqTmF1T2w2TFp3dm5UUlBiTVIxd3c9PSBub2JvZHkK"
 )
 
@@ -61,7 +61,7 @@ func (w *World) azureTemplate() azurev1.AzureMachinePoolMachineTemplate {
 	return t
 }
 
-// azure is a strategy as an AzureMachinePool has it, which always has one: admission sets one where nobody does.
+// azure is a strategy as an AzureMachinePool has it, which always has one: admission sets one where the user does not.
 func (l *Limits) azure() common.Strategy {
 	if l == nil {
 		return *(&Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"}).spec()

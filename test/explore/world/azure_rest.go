@@ -24,12 +24,12 @@ func (w *World) wantAzure(mp *clusterv1.MachinePool, o *infra) map[string]string
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running", "behind": "0", "exposed": "0",
 	}
 	if w.external() || w.scenario.Has(HandExpose) && w.scenario.Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
-		delete(want, "exposed") // whoever sizes the scale set could not make it smaller
+		delete(want, "exposed") // the autoscaler could not make the scale set smaller
 	}
 	stays := w.external() && share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) == 0
 	if stays {
 		for _, what := range []string{"stale", "old", "behind"} {
-			delete(want, what) // nobody may be taken whom nobody replaces, which the object says
+			delete(want, what) // no machine may be removed that is not replaced, which the object says
 		}
 	}
 	if w.keepsOthersBehind() {

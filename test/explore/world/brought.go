@@ -12,13 +12,13 @@ import (
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
-// broughtTemplate is the name of a launch template that somebody else keeps for the pool.
+// broughtTemplate is the name of a launch template that a user keeps for the pool.
 const broughtTemplate = "brought"
 
 // broughtTypes are what its versions launch.
 var broughtTypes = []string{simaws.InstanceType, "c5.large", "m5.large"}
 
-// bring makes the launch template that somebody else keeps, with all its versions.
+// bring makes the launch template that a user keeps, with all its versions.
 func (w *World) bring() {
 	script := fmt.Sprintf("#!/bin/sh\nkubeadm join --token %s\n", w.workload.last())
 	image := w.image()

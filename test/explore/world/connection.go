@@ -29,7 +29,7 @@ type connection struct {
 // noticed is how long a workload cluster is out of reach before its connection is given up.
 const noticed = 50 * time.Second
 
-// down says that the connection was given up.
+// down reports whether the connection was given up.
 func (c *connection) down() bool {
 	w := c.p.world.workload
 	now := time.Now()
@@ -70,7 +70,7 @@ func (c *connection) GetHealthCheckingState(context.Context, client.ObjectKey) c
 }
 
 // concerns says which of the controllers an event wakes: what their watches and predicates let through, and nothing more,
-// so that a pass that nobody asked for hides no missing wake.
+// so that a pass without a cause hides no missing wake.
 func (p *process) concerns(e memapi.Event) (core, infra bool) {
 	o := e.New
 	if o == nil {
@@ -96,7 +96,7 @@ func (p *process) concerns(e memapi.Event) (core, infra bool) {
 	return false, false
 }
 
-// asked says that an object came or went, or that more than its status has changed.
+// asked reports whether an object came or went, or more than its status has changed.
 func asked(e memapi.Event) bool {
 	if e.Old == nil || e.New == nil {
 		return true
@@ -107,7 +107,7 @@ func asked(e memapi.Event) bool {
 		!equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
 }
 
-// matters says that a Node is one of the pool's, as far as the process knows, and has changed in a way that matters.
+// matters reports whether a Node is one of the pool's, as far as the process knows, and has changed in a way that matters.
 func (p *process) matters(e memapi.Event, o client.Object) bool {
 	change := e.Old != nil && e.New != nil
 	if change && !nodes.Changed().Update(event.TypedUpdateEvent[client.Object]{ObjectOld: e.Old, ObjectNew: e.New}) {

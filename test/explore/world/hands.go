@@ -17,7 +17,7 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// external says that somebody else sizes the group.
+// external reports whether an autoscaler owns the group's size.
 func (w *World) external() bool {
 	mp, _ := w.objects(w.user)
 	return mp != nil && sizedElsewhere(mp)
@@ -169,8 +169,8 @@ func (w *World) meddle(ctx context.Context, name string, e Event) error {
 	return err
 }
 
-// thief is who has the groups that were taken from us.
-const thief = "somebody-else"
+// thief is the owner ID of groups whose owner tag a user has changed.
+const thief = "another-owner"
 
 // own gives the group back that was taken from us. When the object is gone it stays with whom it was given: we let go of it.
 func (w *World) own() {
@@ -195,7 +195,7 @@ func (w *World) own() {
 // The names of what other people have in the account.
 const theirTemplate, theirGroup = "by-hand", "by-hand"
 
-// foreign makes a template and a group of somebody else: beside ours, under our name before we have one, or both.
+// foreign makes a template and a group of another owner: beside the pool's, under the pool's name before it has one, or both.
 func (w *World) foreign(n int) {
 	if w.scenario.onAzure() {
 		w.foreignScaleSets(n)
@@ -251,7 +251,7 @@ func (w *World) image() string {
 	return id
 }
 
-// dropForeign takes away the group of somebody else that has our name.
+// dropForeign deletes the group of another owner that has the pool's name.
 func (w *World) dropForeign() {
 	if w.scenario.onAzure() {
 		w.dropForeignScaleSet()

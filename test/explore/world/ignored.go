@@ -66,7 +66,7 @@ func (w *World) ignores() {
 	}
 }
 
-// unheeded looks at a pool whose cloud goes on ignoring something: what is written again is written rarely, and is told of in words
+// unheeded looks at a pool whose cloud goes on ignoring something: what is written again is written rarely, and is reported in words
 // that stay.
 func (w *World) unheeded() {
 	w.must(w.account.server.Faults().Add(*w.options.Ignores), "put a fault into force")

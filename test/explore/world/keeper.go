@@ -24,12 +24,12 @@ import (
 )
 
 // keeper does for Machines what cluster-api's own controller does: it ties them to what stands below them, tells of their Nodes, and
-// drains and deletes those that are to go. It is another manager, which no fault of ours meets.
+// drains and deletes those that are to go. It is another manager, which no fault meets.
 type keeper struct {
 	world *World
 	// mgmt and workload are the revisions of both clusters when it looked last.
 	mgmt, workload int64
-	// due says that it will look.
+	// due is true if it will look.
 	due bool
 	// drains are since when machines have been condemned by the deletion of their Machines, by ID.
 	drains map[string]time.Time
@@ -40,7 +40,7 @@ const (
 	keeperPause, keeperAgain = 200 * time.Millisecond, 5 * time.Second
 )
 
-// machineKinds are the kinds that nobody decides about on what a cache says.
+// machineKinds are the kinds for which no decision rests on a cache.
 func machineKinds() []client.Object {
 	return []client.Object{&clusterv1.Machine{}, &azurev1.AzureMachinePoolMachine{}}
 }
@@ -257,7 +257,7 @@ func (k *keeper) empty(node *corev1.Node) bool {
 	return len(left) == 0
 }
 
-// former reports whether what stands below a Machine says that its instance is one that is gone, whichever has its provider ID now: the
+// former reports whether what stands below a Machine names an instance that is gone, whichever has its provider ID now: the
 // deletion of that Machine takes no instance along.
 func (w *World) former(infra *azurev1.AzureMachinePoolMachine) bool {
 	uid := infra.Annotations[machines.InstanceUIDAnnotation]
@@ -327,7 +327,7 @@ func (w *World) ownsNow(o client.Object) bool {
 	return pool != nil && slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == pool.GetUID() })
 }
 
-// condemnByHand notes that somebody wants the instance to go.
+// condemnByHand notes that a user wants the instance to go.
 func (w *World) condemnByHand(providerID string) {
 	for _, m := range w.vms() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {

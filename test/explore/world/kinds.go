@@ -62,7 +62,7 @@ func (w *World) azureDriver(base http.RoundTripper) cloud.Driver[*azurev1.Machin
 	return d
 }
 
-// azureEndpoint is where nobody is but the simulator.
+// azureEndpoint is the address that only the simulator answers.
 const azureEndpoint = "http://simulated.azure"
 
 // anybody is a credential that the simulated Azure takes.

@@ -176,7 +176,7 @@ func (a *account) foretold(operation string, req *http.Request, after oracle.Clo
 	return after
 }
 
-// asSpecified is a whole request without the token that the client makes up where nobody gives it one.
+// asSpecified is a whole request without the token that the client makes up where the caller gives it none.
 func asSpecified(form url.Values) string {
 	if form.Get("Action") == "ModifyLaunchTemplate" {
 		form.Del("ClientToken")

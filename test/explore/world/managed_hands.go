@@ -16,7 +16,7 @@ import (
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
-// theirs is what somebody else puts onto what is ours, and that stays there.
+// theirs is what a user or another tool puts onto a group of the pool's, and that stays there.
 const theirs = "theirs"
 
 // What other people attach to a role, and what every node needs of it.
@@ -134,7 +134,7 @@ func (a *account) meddleManaged(ctx context.Context, n *nodegroup, e Event) erro
 	return nil
 }
 
-// otherLabel is the one that somebody changes: of ours, or his own.
+// otherLabel is the label that a user changes: one of the pool's, or another.
 func otherLabel(n *nodegroup, e Event) string {
 	if n.Labels["tier"] == "" || e.N%2 == 0 {
 		return theirs
@@ -142,7 +142,7 @@ func otherLabel(n *nodegroup, e Event) string {
 	return "tier"
 }
 
-// resized is the size, or the bounds, that somebody sets.
+// resized is the size, or the bounds, that a user sets.
 func resized(n *nodegroup, e Event) *ekstypes.NodegroupScalingConfig {
 	if e.What == HandResize {
 		size := int32(min(max(e.N, n.Min), n.Max))
@@ -153,7 +153,7 @@ func resized(n *nodegroup, e Event) *ekstypes.NodegroupScalingConfig {
 	return &ekstypes.NodegroupScalingConfig{MinSize: &least, MaxSize: &most}
 }
 
-// noted remembers what somebody put onto our node group and that has to stay there.
+// noted remembers what a user put onto the pool's node group and that has to stay there.
 func (a *account) noted(what string, err error) error {
 	ignores := func(r sim.PlayedFault) bool { return r.Kind == sim.Ignore } // what the cloud ignores is not there
 	if err == nil && strings.HasSuffix(what, " "+theirs) && !slices.ContainsFunc(a.server.Faults().List(), ignores) {
@@ -173,7 +173,7 @@ func (a *account) scaleBehind(ctx context.Context, n *nodegroup, size int) error
 	return err
 }
 
-// meddleRole gives the role a policy of somebody else's, or takes one from it that every node needs.
+// meddleRole attaches a policy of another tool to the role, or detaches one that every node needs.
 func (a *account) meddleRole(ctx context.Context, n *nodegroup, e Event) error {
 	name := n.Role[strings.LastIndex(n.Role, "/")+1:]
 	if e.N%2 == 0 {

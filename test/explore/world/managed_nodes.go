@@ -15,7 +15,7 @@ var _ sim.Workload = (*workload)(nil)
 // A cloud that manages nodes looks at them, and drains them by itself, with the same evictions as everybody. It may do so
 // while everybody else waits: what is to be done later wakes them.
 
-// Ready says that the machine is a node that is Ready.
+// Ready reports whether the machine is a node that is Ready.
 func (l *workload) Ready(id string) bool {
 	node := l.living(id)
 	return node != nil && node.Status.Conditions[0].Status == corev1.ConditionTrue

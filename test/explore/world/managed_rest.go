@@ -16,7 +16,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// busy says that the cloud is at work on the group by itself, for as long as that may take.
+// busy reports whether the cloud is at work on the group by itself, for as long as that may take.
 func (w *World) busy() bool {
 	if time.Since(w.trace.began) > w.scenario.Ends+restMost {
 		return false

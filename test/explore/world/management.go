@@ -253,7 +253,7 @@ func (w *World) objects(r client.Reader) (*clusterv1.MachinePool, *infra) {
 	return mp, o
 }
 
-// deleted says that somebody asked for the pool to go.
+// deleted reports whether the pool is being deleted or gone.
 func (w *World) deleted() bool {
 	mp, o := w.objects(w.user)
 	return mp == nil || o == nil || !mp.DeletionTimestamp.IsZero() || !o.GetDeletionTimestamp().IsZero()

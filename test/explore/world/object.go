@@ -67,7 +67,7 @@ func (o *infra) setTemplate(t awsv1.AWSLaunchTemplate) {
 // keep is how many versions of distinct content the template keeps.
 func (o *infra) keep() int { return o.template().Keep() }
 
-// bounds are those of the number of machines. A bound that nobody sets is as far as the replicas go.
+// bounds are those of the number of machines. A bound that is not set is as far as the replicas go.
 func (o *infra) bounds() (least, most int32) {
 	if o.azure != nil {
 		return 0, plenty
@@ -113,7 +113,7 @@ func (o *infra) strategy() *common.Strategy {
 	return o.group.Spec.Strategy
 }
 
-// rolls says that machines of another template than the wanted one are to be replaced, as far as the object says.
+// rolls reports whether machines of another template than the wanted one are to be replaced, as far as the object says.
 func (o *infra) rolls() bool {
 	if o.managed != nil || o.azure != nil {
 		return true

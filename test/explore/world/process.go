@@ -52,7 +52,7 @@ type controller struct {
 	name      string
 	request   ctrl.Request
 	reconcile reconcile
-	// ready says that the key is in the queue, later when it will be put there.
+	// ready is true if the key is in the queue; later is when it will be put there.
 	ready    bool
 	later    time.Time
 	failures int
@@ -207,7 +207,7 @@ func (p *process) reconcile(c *controller) (result ctrl.Result, err error) {
 	return c.reconcile(ctrl.LoggerInto(p.world.t.Context(), logr.Discard()), c.request)
 }
 
-// effect is something that the process does to the world: it may die right before or right after it, and somebody else
+// effect is something that the process does to the world: it may die right before or right after it, and another actor
 // may come between.
 func (p *process) effect(what string, do func() error) error {
 	if err := p.begin(what); err != nil {
@@ -277,7 +277,7 @@ func (w *World) bury(p *process) {
 	w.processes = left
 }
 
-// between lets somebody else do something right before an effect of a process.
+// between lets another actor do something right before an effect of a process.
 func (w *World) between(p *process) {
 	if w.meeting == nil || w.inside {
 		return

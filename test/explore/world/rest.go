@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// restLeast is how long nothing must have been written for all to be quiet: longer than what nobody but us changes is
+	// restLeast is how long nothing must have been written for all to be quiet: longer than what only Muster changes is
 	// taken as read, and than what everybody looks at again.
 	restLeast = 11 * time.Minute
 	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same. In each
@@ -85,7 +85,7 @@ func (w *World) rest() {
 	}
 }
 
-// unjoined says that a machine is still to join.
+// unjoined reports whether a machine is still to join.
 func (w *World) unjoined() bool {
 	members := 0
 	if g := w.account.kept(); g != nil {
@@ -97,7 +97,7 @@ func (w *World) unjoined() bool {
 	return joined < members && time.Since(w.trace.began) < w.scenario.Ends+restMost/2
 }
 
-// unrolled says that a machine is still to be replaced.
+// unrolled reports whether a machine is still to be replaced.
 func (w *World) unrolled() bool {
 	stale, old := w.left()
 	return stale+old > 0 && time.Since(w.trace.began) < w.scenario.Ends+restMost
@@ -108,10 +108,10 @@ func (w *World) settledDown() {
 	want, is := w.want(), w.is()
 	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.external() && strconv.Itoa(size) > want["max"] && strings.Contains(w.says(), "MaxSizePending") {
 		delete(want, "max")
-		want["ready"] = "False" // whoever sizes the group has to lower it first, and is told so
+		want["ready"] = "False" // the autoscaler has to lower it first, which the condition says
 	}
 	if least, err := strconv.Atoi(want["min"]); err == nil && w.scenario.Managed && w.external() && strconv.Itoa(least) > is["size"] {
-		delete(want, "min") // EKS takes no minimum above the size, which whoever sizes the group has to raise first
+		delete(want, "min") // EKS takes no minimum above the size, which the autoscaler has to raise first
 	}
 	if w.scenario.Denied != "" {
 		delete(want, "exposed") // which machines are protected may be what can't be read
@@ -170,7 +170,7 @@ func (w *World) want() map[string]string {
 	w.wantVersions(o, want)
 	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
-		want[name] = size // what somebody else sizes has told its size to spec.replicas
+		want[name] = size // a size that an autoscaler owns is in spec.replicas by now
 	}
 	if s.DefaultCoolDown != nil {
 		want["cooldown"] = strconv.Itoa(int(s.DefaultCoolDown.Seconds()))
@@ -197,7 +197,7 @@ func (w *World) want() map[string]string {
 // wantVersions says what is wanted of the launch template's versions.
 func (w *World) wantVersions(o *infra, want map[string]string) {
 	if e := o.template().Existing; e != nil {
-		// Whoever brought it says what is in it, and keeps it.
+		// The user who made the template decides what is in it.
 		want["type"], want["templates"] = broughtTypes[e.Version-1], "0"
 		for _, ours := range []string{"data", "spare versions", "default"} {
 			delete(want, ours)

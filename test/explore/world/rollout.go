@@ -114,7 +114,7 @@ func (w *World) restartNow(e Event) {
 }
 
 // asked is the moment that counts for a restart: when it was first seen, as the object remembers it, which is later than when
-// somebody asked for it, by hours where the pool is paused. One that the object does not remember yet is seen now at the soonest.
+// a user asked for it, by hours where the pool is paused. One that the object does not remember yet is seen now at the soonest.
 func (w *World) asked() time.Time {
 	_, o := w.objects(w.user)
 	at, remembered := time.Now(), map[string]string{}

@@ -24,9 +24,9 @@ type Scenario struct {
 	Evicts          azurev1.SpotEvictionPolicy
 	// Bare managed pools have no launch template.
 	Bare bool
-	// Roles lets the controller make the role of nodes; otherwise somebody has made one.
+	// Roles lets the controller make the role of nodes; otherwise a user has made one.
 	Roles bool
-	// Brought says that the launch template is somebody else's, who makes its versions.
+	// Brought is true if a user made the launch template and makes its versions.
 	Brought bool
 	// The pool as it is made: its replicas and bounds, who sizes it, how long a node's drain may take, and how many pods
 	// a machine of it has to carry.
@@ -52,7 +52,7 @@ type Scenario struct {
 	Ends time.Duration
 }
 
-// onAzure says that the pool is an AzureMachinePool.
+// onAzure reports whether the pool is an AzureMachinePool.
 func (s Scenario) onAzure() bool { return s.Mode != "" }
 
 // Refresh are some preferences of a group's own refresh.
@@ -127,7 +127,7 @@ const (
 	// DropMachine deletes a Machine of the pool, DropInfraMachine the object of the infrastructure that it stands on.
 	DropMachine      What = "delete a Machine"
 	DropInfraMachine What = "delete an infrastructure machine"
-	// Autoscaler sets the group's size in the cloud, where somebody else sizes it.
+	// Autoscaler sets the group's size in the cloud, where an autoscaler owns the size.
 	Autoscaler What = "autoscaler"
 )
 

@@ -17,7 +17,7 @@ type APIKind string
 
 // The faults of API servers.
 const (
-	// Conflict refuses a write because somebody else was faster.
+	// Conflict refuses a write because another client was faster.
 	Conflict APIKind = "conflict"
 	// Refused is an internal error before anything is done.
 	Refused APIKind = "refused"

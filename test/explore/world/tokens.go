@@ -39,7 +39,7 @@ func until(secret *corev1.Secret) time.Time {
 	return at
 }
 
-// good says that a token was made and has not expired.
+// good reports whether a token was made and has not expired.
 func (l *workload) good(token string) bool {
 	if token != "" && token == l.lasting {
 		return true
@@ -48,7 +48,7 @@ func (l *workload) good(token string) bool {
 	return l.made[token] && secret != nil && (until(secret).IsZero() || time.Now().Before(until(secret)))
 }
 
-// rotate makes a new token. The one before it stays good for a while, and for as long as somebody keeps it alive.
+// rotate makes a new token. The one before it stays good for a while, and for as long as Muster keeps it alive.
 func (l *workload) rotate(n int) string {
 	for _, token := range l.tokens() {
 		secret := l.found(token)
@@ -80,7 +80,7 @@ func (l *workload) last() string {
 // tokens are all that were ever made.
 func (l *workload) tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
 
-// keepsToken says that an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with it.
+// keepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with it.
 func keepsToken(effect string) bool {
 	return strings.HasPrefix(effect, "wl patch Secret "+metav1.NamespaceSystem+"/"+bootstrapapi.BootstrapTokenSecretPrefix)
 }

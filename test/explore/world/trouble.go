@@ -20,7 +20,7 @@ func tooMany() error {
 	return err
 }
 
-// goAway takes the workload cluster out of reach for a while. Whoever is connected hears of it when it is back.
+// goAway takes the workload cluster out of reach for a while. Clients that are connected are told when it is back.
 func (l *workload) goAway(d time.Duration) {
 	now := time.Now()
 	if !now.Before(l.away) {

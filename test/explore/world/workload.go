@@ -38,7 +38,7 @@ type workload struct {
 	cordoned map[string]bool
 	// made are the tokens that were ever made, whatever has become of them.
 	made map[string]bool
-	// lasting is a token that is good for ever: that of machines which nobody hands another.
+	// lasting is a token that is good for ever: that of machines which are given no other.
 	lasting string
 	// away is until when the API server does not answer, left since when; blocked is until when the budget keeps every pod.
 	away, left, blocked time.Time
@@ -47,7 +47,7 @@ type workload struct {
 
 	// mu guards what the cloud asks for in its own time, beside the world.
 	mu sync.Mutex
-	// powered are the machines that the cloud powered on and off since somebody looked.
+	// powered are the machines that the cloud powered on and off since the last call of arrive.
 	powered []powered
 }
 
@@ -63,7 +63,7 @@ type machine struct {
 	// off is when it was powered off, joined that it has become a node.
 	off    time.Time
 	joined bool
-	// marked is when somebody asked for it to go first.
+	// marked is when a user or the autoscaler asked for it to go first.
 	marked time.Time
 }
 
@@ -226,7 +226,7 @@ func (l *workload) end(id string) {
 	l.world.at(m.off.Add(nodeStays), func() { l.remove(m) })
 }
 
-// succeeded says that another machine of the same name has taken over the machine's node.
+// succeeded reports whether another machine of the same name has taken over the machine's node.
 func (l *workload) succeeded(m *machine) bool {
 	for _, other := range l.by {
 		if other != m && other.Hostname == m.Hostname && other.joined && other.off.IsZero() {
@@ -350,7 +350,7 @@ func (l *workload) truth() map[string]oracle.Node {
 	return all
 }
 
-// draining says that a drain of ours has begun on a node.
+// draining reports whether a drain by Muster has begun on a node.
 func (l *workload) draining(name string) bool {
 	node := &corev1.Node{}
 	return l.user.Get(l.world.t.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] != ""

@@ -49,7 +49,7 @@ type Result struct {
 	// Steps is what each kind of step has cost, and observing.
 	Steps   map[string]Cost
 	Virtual time.Duration
-	// End is what was there at the end, in words that no clock and no identifier is in; Gone says that it was nothing.
+	// End is what was there at the end, in words that no clock and no identifier is in; Gone is true if there was nothing.
 	End  map[string]string
 	Gone bool
 	// Told reports whether a condition said at rest that a change shows no effect.
@@ -105,10 +105,10 @@ type World struct {
 	agendaMu  sync.Mutex
 	wake      chan struct{}
 	apiFaults []APIFault
-	// meeting is what happens in the middle of the next pass, inside says that it is happening.
+	// meeting is what happens in the middle of the next pass, inside is true while it happens.
 	meeting *Event
 	inside  bool
-	// sent are the writes that were sent since somebody asked, to the cloud or to an API server.
+	// sent are the writes that were sent since the last call of since, to the cloud or to an API server.
 	sent []string
 	// written is when one was sent last.
 	written time.Time
@@ -119,7 +119,7 @@ type World struct {
 	tokens         int
 	// minor is the Kubernetes version of a control plane of Amazon's own.
 	minor int
-	// restarts is when somebody last asked for a replacement of all machines.
+	// restarts is when a user last asked for a replacement of all machines.
 	restarts time.Time
 	// planned is what was foreseen, watched what was seen since.
 	planned plan.Forecast
