@@ -72,7 +72,8 @@ func (e *PartialError) Error() string { return e.Err.Error() }
 // Unwrap returns the error within.
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// ConflictError is a write that another client's write came before: the next pass reads what is there now.
+// ConflictError is an error that the next pass resolves by what it reads: another client's write came before a write of this pass, or this pass
+// has yet to write what the step rests on.
 type ConflictError struct{ Err error }
 
 // Error is the text of the error within.

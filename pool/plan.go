@@ -197,6 +197,8 @@ type Step struct {
 type InstanceRef struct {
 	ID         string
 	ProviderID string
+	// UID identifies the instance among all that ever had its ID; empty where the cloud never gives an ID twice.
+	UID string
 	// Node is the name of the instance's Node, empty when it never joined.
 	Node  string
 	Cause Cause

@@ -463,7 +463,7 @@ var errAway = errors.New("the workload cluster is away")
 func TestDrainsGoThroughMachines(t *testing.T) {
 	t.Parallel()
 	target := func(id string) pool.InstanceRef {
-		return pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id, Cause: pool.Cause{Reason: "ScaleIn", Message: "too many"}}
+		return pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id, UID: "uid-" + id, Cause: pool.Cause{Reason: "ScaleIn", Message: "too many"}}
 	}
 	for name, tc := range map[string]struct {
 		reason  string
@@ -479,6 +479,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 		"some of each":       {"each its way", pool.Drain, false, []string{"i-1", "i-3", "i-2"}, []string{"Drain i-3"}, []string{"i-1"}, ""},
 		"being deleted":      {"nothing more is to be done", pool.Drain, false, []string{"i-2"}, nil, nil, ""},
 		"drained before":     {"its Machine drained an earlier Node, and drains no further one", pool.Drain, false, []string{"i-5"}, []string{"Drain i-5"}, nil, ""},
+		"an earlier one's":   {"its Machine stands for an instance that is gone, until this pass hands it on", pool.Drain, false, []string{"i-6", "i-1"}, nil, []string{"i-1"}, "Machine i-6 stands for an earlier instance"},
 		"paused":             {"it is said that it is left alone, and the others go", pool.Drain, false, []string{"i-4", "i-1"}, nil, []string{"i-1"}, "Machine i-4, which has the annotation cluster.x-k8s.io/paused"},
 		"cluster away":       {"Machines need no workload cluster", pool.Drain, true, []string{"i-1"}, nil, []string{"i-1"}, ""},
 		"cluster away, none": {"its nodes do", pool.Drain, true, []string{"i-3"}, []string{"Drain i-3"}, nil, errAway.Error()},
@@ -486,8 +487,8 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			objects := []client.Object{infra("i-1"), infra("i-2"), infra("i-3"), infra("i-4"), infra("i-5", infraGoing)}
-			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing)}
+			objects := []client.Object{infra("i-1", infraOf("uid-i-1")), infra("i-2"), infra("i-3"), infra("i-4"), infra("i-5", infraGoing), infra("i-6", infraOf("earlier"))}
+			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing), machine("i-6")}
 			w := newWorld(t, objects, list)
 			nodes := &plain{}
 			if tc.away {

@@ -70,9 +70,9 @@ type asked struct {
 // split parts the targets of a drain: those that have no guard, and the Machines that are to be deleted for the others. An
 // error tells of one that is to be left alone.
 func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) {
-	machines := map[string]*Machine{}
+	machines, uids := map[string]*Machine{}, map[string]string{}
 	for _, i := range n.Known.Infras {
-		machines[i.Key] = i.Machine
+		machines[i.Key], uids[i.Key] = i.Machine, i.UID
 	}
 	rest = s
 	rest.Targets = nil
@@ -83,6 +83,8 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 		case !guarded || m == nil || guard.Released: // a Machine that drained an earlier Node drains no further one
 			rest.Targets = append(rest.Targets, t)
 		case m.Deleting:
+		case !sameInstance(uids[key], t.UID):
+			failed = append(failed, notHandedOn(t, m))
 		case m.Paused:
 			failed = append(failed, &engine.PartialError{Failed: map[string]bool{t.ID: true}, Err: fmt.Errorf("instance %s is not drained: it waits for %s", t.ID, m.pausedText())})
 		default:
@@ -90,6 +92,16 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 		}
 	}
 	return rest, ask, failed
+}
+
+// sameInstance reports whether two UIDs are those of one instance, as far as they are known.
+func sameInstance(a, b string) bool { return a == "" || b == "" || a == b }
+
+// notHandedOn is the error of a drain whose Machine still stands for an earlier instance of the same ID. Its deletion is the drain of that
+// one, which is gone: this pass hands the infrastructure machine on to the present instance, and the next one deletes the Machine.
+func notHandedOn(t pool.InstanceRef, m *Machine) error {
+	return &engine.PartialError{Failed: map[string]bool{t.ID: true}, Err: &engine.ConflictError{Err: fmt.Errorf(
+		"instance %s is not drained yet: Machine %s stands for an earlier instance with its ID", t.ID, m.Object.Name)}}
 }
 
 // delete deletes Machines, if the cache knows of all that are being deleted already.
