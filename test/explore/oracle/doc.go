@@ -44,8 +44,10 @@ type Group struct {
 	Version int64
 	Content string
 	Members []Member
-	// Print is everything about the group in one text, to tell whether anything was changed. Its members are not in it.
-	Print string
+	// Print is everything about the group in one text, to tell whether anything was changed. Its members are not in it. Untagged is the
+	// same without its tags.
+	Print, Untagged string
+	Tags            map[string]string
 }
 
 // Member is an instance's place in a group.
@@ -97,8 +99,9 @@ type Template struct {
 	Owner string
 	// Versions are those that exist, the newest first.
 	Versions []Version
-	// Print is everything about the template in one text.
-	Print string
+	// Print is everything about the template in one text, Untagged the same without its tags.
+	Print, Untagged string
+	Tags            map[string]string
 }
 
 // Version is one version of a launch template.
@@ -141,7 +144,11 @@ type Wanted struct {
 	// Owner is the object's owner ID.
 	Owner string
 	// Named is the name of the group that spec.providerID names; empty for none.
-	Named              string
+	Named string
+	// Adopt is the name of the group of another provider that the object asks to adopt; empty for none. Kept is true while the object asks
+	// for the machines that this group had.
+	Adopt              string
+	Kept               bool
 	Replicas, Min, Max int
 	// Keep is how many versions of distinct content a template keeps; zero while not everybody can know what versions there are.
 	Keep int
@@ -201,6 +208,8 @@ type Write struct {
 	Named []string
 	// Forces is true if it is an update of the cloud's own that loses pods which can't be evicted.
 	Forces bool
+	// Rolls is true if it begins a replacement of machines by the cloud.
+	Rolls bool
 	// Shrinks is true if the cloud replaces no machine by itself: each removal lowers the size.
 	Shrinks bool
 	// Drains is true if it is the beginning of a drain rather than a call to the cloud: Named are the instances drained.
@@ -227,7 +236,7 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
-		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told}, {"forced", Forced},
+		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told}, {"forced", Forced}, {"adopted", Adopted},
 	}
 }
 

@@ -16,12 +16,12 @@ func Foreign(w Write) []string {
 		templates[t.ID] = t
 	}
 	for _, g := range w.Before.Groups {
-		if after := groups[g.Name]; g.Owner != w.Wanted.Owner && (after.Print != g.Print || len(after.Staying()) != len(g.Staying())) {
+		if after := groups[g.Name]; g.Owner != w.Wanted.Owner && (after.Print != g.Print || len(after.Staying()) != len(g.Staying())) && !w.adopts(g, after) {
 			wrong = append(wrong, fmt.Sprintf("%s changed group %s, which is not ours, from %s to %q", w.Call, g.Name, g.Print, after.Print))
 		}
 	}
 	for _, t := range w.Before.Templates {
-		if after := templates[t.ID]; t.Owner != w.Wanted.Owner && after.Print != t.Print {
+		if after := templates[t.ID]; t.Owner != w.Wanted.Owner && after.Print != t.Print && !w.adoptsTemplate(t, after) {
 			wrong = append(wrong, fmt.Sprintf("%s changed launch template %s (%s), which is not ours, from %s to %q", w.Call, t.ID, t.Name, t.Print, after.Print))
 		}
 	}

@@ -120,6 +120,23 @@ func TestChecks(t *testing.T) {
 			Before: Cloud{Groups: []Group{{Owner: "me", Failed: true}}}, After: Cloud{}, Wanted: Wanted{Owner: "me"},
 		}, ""},
 
+		{"an adoption that is asked for", "foreign", adopting(), ""},
+		{"an adoption that is not", "foreign", adopting(func(w *Write) { w.Wanted.Adopt = "" }), "changed group theirs"},
+		{"an adoption that changes more than tags", "foreign", adopting(func(w *Write) { w.After.Groups[0].Untagged = "x" }), "changed group theirs"},
+		{"an adoption that drops the other provider's tags", "foreign", adopting(func(w *Write) { delete(w.After.Groups[0].Tags, "team") }), "changed group theirs"},
+		{"an adoption that takes a machine", "foreign", adopting(func(w *Write) { w.After.Groups[0].Members = nil }), "changed group theirs"},
+		{"a group of another owner", "foreign", adopting(func(w *Write) { w.Before.Groups[0].Owner = "them" }), "changed group theirs"},
+		{"the template of the group", "foreign", adoptingTemplate(), ""},
+		{"the template of a group that is not asked for", "foreign", adoptingTemplate(func(w *Write) { w.Wanted.Adopt = "other" }), "changed launch template lt-1"},
+		{"a template whose versions are changed", "foreign", adoptingTemplate(func(w *Write) { w.After.Templates[0].Untagged = "x" }), "changed launch template lt-1"},
+		{"the machines that it had", "adopted", adopting(), ""},
+		{"other machines", "adopted", adopting(func(w *Write) { w.After.Groups[0].Content = "b" }), "launch other machines than it had, which are as the object asks: b instead of a"},
+		{"other machines, which the object asks for", "adopted", adopting(func(w *Write) { w.After.Groups[0].Content, w.Wanted.Kept = "b", false }), ""},
+		{"a replacement of machines that are as the object asks", "adopted", adopting(func(w *Write) { w.Rolls = true }), "replaces the machines of group theirs"},
+		{"a template that another's group needs", "adopted", adopting(func(w *Write) {
+			w.Wanted.Deleting, w.Before.Templates, w.After.Groups = true, []Template{{ID: "lt-1", Name: "t", Owner: "me"}}, w.Before.Groups
+		}), "deleted launch template t, from which group theirs launches"},
+
 		{"a version that nothing needs", "history", pruning(2), ""},
 		{"a version that only user data tells apart", "history", pruning(3), ""},
 		{"the default", "history", pruning(1), "version 1 of launch template g, which is the default"},
@@ -175,6 +192,31 @@ func pruning(version int64, change ...func(*Write)) Write {
 		c(&w)
 	}
 	return w
+}
+
+// adopting is a write by which a group of another provider becomes ours.
+func adopting(change ...func(*Write)) Write {
+	group := func(owner string) Cloud {
+		tags := map[string]string{"team": "a"}
+		if owner != "" {
+			tags["owner"] = owner
+		}
+		return Cloud{Groups: []Group{{Name: "theirs", Owner: owner, Template: "lt-1", Content: "a", Print: "g" + owner, Untagged: "g", Tags: tags, Members: []Member{{ID: "a", Content: "a"}}}}}
+	}
+	w := Write{Call: "CreateOrUpdateTags", Before: group(""), After: group("me"), Wanted: Wanted{Owner: "me", Named: "theirs", Adopt: "theirs", Kept: true}}
+	for _, c := range change {
+		c(&w)
+	}
+	return w
+}
+
+// adoptingTemplate is a write by which the launch template of such a group becomes ours.
+func adoptingTemplate(change ...func(*Write)) Write {
+	return adopting(append([]func(*Write){func(w *Write) {
+		w.After = w.Before
+		w.Before.Templates = []Template{{ID: "lt-1", Name: "t", Print: "t", Untagged: "t"}}
+		w.After.Templates = []Template{{ID: "lt-1", Name: "t", Owner: "me", Print: "tme", Untagged: "t"}}
+	}}, change...)...)
 }
 
 // renewed is a write that makes a version of another type, with the given description.

@@ -204,6 +204,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
+		Rolls:  call.Operation == "StartInstanceRefresh" || call.Operation == "UpdateNodegroupVersion",
 		Forces: call.Operation == "UpdateNodegroupVersion" && strings.Contains(words, `"force":true`), Shrinks: a.azure != nil,
 	})
 	if a.wrote == nil {
@@ -357,7 +358,7 @@ func (a *account) snapshot() oracle.Cloud {
 			continue
 		}
 		print := fmt.Sprintf("%v %v", t.Tags, t.Versions)
-		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: print, Versions: a.versions(t, there)})
+		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: print, Tags: t.Tags, Untagged: fmt.Sprint(t.Versions), Versions: a.versions(t, there)})
 		a.world.secrets("a launch template's tags and descriptions", print)
 	}
 	for _, i := range state.Instances {

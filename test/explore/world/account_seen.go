@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +15,10 @@ import (
 
 func (a *account) group(g simaws.Group, there there) oracle.Group {
 	out := oracle.Group{
-		Content: a.content(there, g.Template, g.Version), Version: number(g.Version),
+		Content: a.content(there, g.Template, there.numbered(g.Template, g.Version)), Version: number(g.Version),
 		Name: g.Name, Owner: g.Tags[tagOwner], Template: g.Template, Min: g.Min, Max: g.Max, Size: g.Desired, Deleting: g.Deleting,
 		Print: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Tags, g.Suspended, g.Deleting),
+		Tags:  g.Tags, Untagged: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Suspended, g.Deleting),
 	}
 	for _, m := range g.Members {
 		out.Members = append(out.Members, oracle.Member{
@@ -57,14 +59,25 @@ func held(m simaws.Member) time.Time {
 type there struct {
 	instances map[string]simaws.Instance
 	versions  map[string]bool
+	// latest is the number of each template's newest version, by the template's ID.
+	latest map[string]string
+}
+
+// numbered returns the number of the version that a group launches from.
+func (t there) numbered(template, version string) string {
+	if version == "$Latest" {
+		return t.latest[template]
+	}
+	return version
 }
 
 func newThere(state simaws.State) there {
-	t := there{map[string]simaws.Instance{}, map[string]bool{}}
+	t := there{map[string]simaws.Instance{}, map[string]bool{}, map[string]string{}}
 	for _, i := range state.Instances {
 		t.instances[i.ID] = i
 	}
 	for _, template := range state.Templates {
+		t.latest[template.ID] = strconv.FormatInt(slices.Max(slices.Collect(maps.Keys(template.Versions))), 10)
 		for n := range template.Versions {
 			t.versions[template.ID+":"+strconv.FormatInt(n, 10)] = true
 		}

@@ -62,7 +62,7 @@ func (a *account) subscription() oracle.Cloud {
 	for _, s := range a.azure.State().Sets {
 		g := oracle.Group{
 			Name: s.Name, Owner: s.Tags[tagOwnerAzure], Content: contentOf(s.Content), Max: plenty, Size: s.Capacity, Surge: surgeLeft(s), Deleting: s.State == "Deleting",
-			Print: fmt.Sprintf("%d %v %v %s", s.Capacity, s.Tags, s.Zones, s.Model),
+			Print: fmt.Sprintf("%d %v %v %s", s.Capacity, s.Tags, s.Zones, s.Model), Tags: s.Tags, Untagged: fmt.Sprintf("%d %v %s", s.Capacity, s.Zones, s.Model),
 		}
 		staying := 0
 		for _, m := range s.Machines {

@@ -65,6 +65,8 @@ func Draw(seed uint64) Scenario {
 	d.ignored()
 	d.Rand = rand.New(rand.NewPCG(seed, 0x6f757473)) // the same
 	d.outside()
+	d.Rand = rand.New(rand.NewPCG(seed, 0x61646f70)) // the same
+	d.adopted()
 	s.sort()
 	return *s
 }

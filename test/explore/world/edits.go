@@ -18,6 +18,7 @@ import (
 func (w *World) happen(e Event) {
 	w.trace.add("event", "%s", e)
 	w.rotation.note(w, e)
+	w.reshapes(e)
 	if do, ok := edits()[e.What]; ok {
 		do(w, e)
 		return
@@ -72,6 +73,7 @@ func edits() map[What]func(*World, Event) {
 		Uncordon:         func(w *World, _ Event) { w.workload.uncordon() },
 		Waver:            func(w *World, e Event) { w.waver(e.N) },
 		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
+		Adopt:            (*World).adopt,
 		Copied:           func(w *World, _ Event) { w.applyCopy() },
 		Mark:             func(w *World, e Event) { w.workload.mark(e.N) },
 		DropMachine:      (*World).dropMachine,

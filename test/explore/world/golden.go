@@ -22,6 +22,8 @@ func Golden() []Scenario {
 		}
 		return s
 	}
+	adoption := at("adoption of another provider's group", false, Event{What: Adopt})
+	adoption.Adopted = true
 	return slices.Concat(rollouts(at), managedOnes(), azureOnes(), []Scenario{
 		at("create", false),
 		at("scale out", false, Event{What: Replicas, N: 6}),
@@ -43,6 +45,7 @@ func Golden() []Scenario {
 		at("external: deletion", true, Event{What: Delete}),
 		at("group deleted by hand", false, Event{What: HandDropGroup}),
 		at("template deleted by hand", false, Event{What: HandDropTemplate}),
+		adoption,
 	})
 }
 

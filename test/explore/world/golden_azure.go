@@ -27,6 +27,7 @@ func azureOnes() []Scenario {
 	spot := func(policy azurev1.SpotEvictionPolicy) func(*Scenario) {
 		return func(s *Scenario) { s.Spot, s.Evicts = true, policy }
 	}
+	adopted := func(s *Scenario) { s.Adopted = true }
 	image := Event{What: Template, N: 3}
 	var list []Scenario
 	for _, mode := range []azurev1.OrchestrationModeType{azurev1.UniformOrchestrationMode, azurev1.FlexibleOrchestrationMode} {
@@ -41,6 +42,7 @@ func azureOnes() []Scenario {
 			at(mode, "a Machine is deleted", Event{What: DropMachine, N: 1}),
 			with(at(mode, "external: rollout", image, Event{What: Autoscaler, N: 4, At: 20 * time.Second}), elsewhere),
 			at(mode, "deletion", Event{What: Delete}),
+			with(at(mode, "adoption of another provider's scale set", Event{What: Adopt}), adopted),
 		)
 	}
 	uniform, flexible := azurev1.UniformOrchestrationMode, azurev1.FlexibleOrchestrationMode

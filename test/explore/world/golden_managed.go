@@ -22,6 +22,7 @@ func managedOnes() []Scenario {
 	bare := func(s *Scenario) { s.Bare = true }
 	roles := func(s *Scenario) { s.Roles = true }
 	minutes := func(n int) time.Duration { return time.Duration(n) * time.Minute }
+	adopted := func(s *Scenario) { s.Adopted = true }
 	image := Event{What: Template, N: 3}
 	return []Scenario{
 		at("create"),
@@ -54,5 +55,7 @@ func managedOnes() []Scenario {
 		at("deletion in the midst of an update", image, Event{What: Delete, At: 15 * time.Second}),
 		at("deletion that fails at first", Event{What: HandFailEnding}, Event{What: Delete, At: time.Second}, Event{What: HandHeal, At: minutes(20)}),
 		at("group deleted by hand", Event{What: HandDropGroup}),
+		with(at("adoption of another provider's node group", Event{What: Adopt}), adopted),
+		with(with(at("adoption of another provider's node group, without a template", Event{What: Adopt, N: 1}), adopted), bare),
 	}
 }

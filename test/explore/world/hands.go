@@ -66,7 +66,7 @@ func (w *World) toGroup(g *simaws.Group, e Event) error {
 		}
 		return nil
 	case HandDropTemplate:
-		return w.account.aws.DropTemplate(g.Name)
+		return w.account.aws.DropTemplate(w.templateName())
 	case HandDropVersion, HandDefault:
 		w.account.rewritten = time.Now()
 		return w.toVersion(e)
@@ -253,6 +253,9 @@ func (w *World) image() string {
 
 // dropForeign deletes the group of another owner that has the pool's name.
 func (w *World) dropForeign() {
+	if w.scenario.Adopted {
+		return // what is not the pool's yet is the group that it adopts
+	}
 	if w.scenario.onAzure() {
 		w.dropForeignScaleSet()
 		return

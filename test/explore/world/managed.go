@@ -73,6 +73,9 @@ func (w *World) managedPool() *awsv1.AWSManagedMachinePool {
 		Scaling:        &awsv1.ManagedMachinePoolScaling{MinSize: ptr.To(int32(s.Least)), MaxSize: ptr.To(int32(s.Most))},
 		AdditionalTags: awsv1.Tags{"team": "a"}, Labels: awsv1.NodeLabels{"tier": "a"}, UpdateConfig: s.Strategy.updates(), CapacityType: ptr.To(awsv1.ManagedMachinePoolCapacityTypeOnDemand),
 	}
+	if s.Adopted {
+		o.Spec.EKSNodegroupName, o.Spec.RoleName = adoptedNodegroup, simaws.NodegroupRole
+	}
 	if s.Spot {
 		o.Spec.CapacityType = ptr.To(awsv1.ManagedMachinePoolCapacityTypeSpot)
 	}

@@ -44,7 +44,7 @@ func (w *World) toManaged(e Event) error {
 		}
 		return nil
 	case HandDropTemplate:
-		return w.account.aws.DropTemplate(w.owner().ResourceName())
+		return w.account.aws.DropTemplate(w.templateName())
 	case HandDropVersion, HandDefault:
 		w.account.rewritten = time.Now()
 		return w.toVersion(e)

@@ -101,6 +101,9 @@ func (w *World) furnish() {
 		w.foreign(0)
 		named.SetProviderID(w.theirID())
 	}
+	if named, ok := o.(infrapool.Lists); ok && w.scenario.Adopted {
+		named.SetProviderID(w.makeForAnother())
+	}
 	w.must(w.user.Create(ctx, o), "make the %s", w.scenario.kind())
 	w.must(w.user.Create(ctx, w.pool()), "make the MachinePool")
 }
@@ -261,7 +264,7 @@ func (w *World) deleted() bool {
 
 // owner is who the pool's cloud objects belong to.
 func (w *World) owner() cloud.Owner {
-	_, o := w.objects(w.user)
+	mp, o := w.objects(w.user)
 	if o == nil {
 		return w.account.owner
 	}
@@ -269,6 +272,6 @@ func (w *World) owner() cloud.Owner {
 	if id == "" {
 		id = string(o.GetUID())
 	}
-	w.account.owner = cloud.Owner{ID: id, Cluster: clusterName, Namespace: infraKey.Namespace, Name: infraKey.Name}
+	w.account.owner = cloud.Owner{ID: id, Cluster: clusterName, Namespace: infraKey.Namespace, Name: infraKey.Name, GroupName: w.groupNameOf(mp, o)}
 	return w.account.owner
 }

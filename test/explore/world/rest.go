@@ -16,6 +16,7 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
+	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
@@ -41,6 +42,7 @@ func (w *World) peace() {
 	w.own()
 	w.dropForeign()
 	w.dropCopy()
+	w.giveUpAdoption()
 	if w.scenario.Managed {
 		w.appease()
 	}
@@ -273,6 +275,7 @@ func (p *process) knows() oracle.Wanted {
 		if named, ok := o.Object.(infrapool.Lists); ok {
 			wanted.Named = groupOf(named.GetProviderID())
 		}
+		wanted.Adopt, wanted.Kept = annotated(mp, o, pool.AdoptAnnotation), p.world.kept()
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)
 		wanted.Deleting = !o.GetDeletionTimestamp().IsZero() || mp != nil && o.azure != nil && !mp.DeletionTimestamp.IsZero()

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
-	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
 // The annotations by which people hold a rollout and ask for one, as the project promises them.
@@ -117,12 +115,13 @@ func (w *World) restartNow(e Event) {
 // a user asked for it, by hours where the pool is paused. One that the object does not remember yet is seen now at the soonest.
 func (w *World) asked() time.Time {
 	_, o := w.objects(w.user)
-	at, remembered := time.Now(), map[string]string{}
-	if o == nil || json.Unmarshal([]byte(o.GetAnnotations()[stored.Annotation]), &remembered) != nil {
+	at := time.Now()
+	if o == nil {
 		return at
 	}
+	known := remembered(o)
 	for _, key := range []string{"restart", "restart-machinepool"} {
-		moment, _, _ := strings.Cut(remembered[key], " ")
+		moment, _, _ := strings.Cut(known[key], " ")
 		if seen, err := time.Parse(time.RFC3339Nano, moment); err == nil && !seen.Before(w.restarts) {
 			at = seen
 		}

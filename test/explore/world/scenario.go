@@ -44,6 +44,8 @@ type Scenario struct {
 	Speed float64
 	// Named pools come from another tool: spec.providerID names its group, which exists without our owner tag until a user deletes it.
 	Named bool
+	// Adopted pools come from another provider: their group exists before the object, with that provider's tags, until a user asks to adopt it.
+	Adopted bool
 	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
 	Denied string
 	// Events in the order in which they happen.
@@ -122,6 +124,8 @@ const (
 	Restored What = "a backup is restored"
 	// Copied applies the infrastructure object, with its annotations, in another namespace.
 	Copied What = "a copy is applied"
+	// Adopt asks to adopt the group that another provider has made.
+	Adopt What = "adopt"
 	// Waver scales the pool in by a node that a user has cordoned and marked, and has the user change their mind during its drain.
 	Waver What = "a user gives up a scale-in"
 	// DropMachine deletes a Machine of the pool, DropInfraMachine the object of the infrastructure that it stands on.

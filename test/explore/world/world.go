@@ -128,9 +128,11 @@ type World struct {
 	keeper    keeper
 	condemned map[string]bool
 	rotation  rotation
-	gone      bool
-	reported  bool
-	wrong     []Violation
+	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
+	reshaped bool
+	gone     bool
+	reported bool
+	wrong    []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
 }
