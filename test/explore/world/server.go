@@ -91,6 +91,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 			if !workload {
 				p.world.keeper.greet(op)
 				p.world.rotation.check(p.world, op)
+				p.world.quarrel.check(p.world, op)
 			}
 			p.world.trace.add("api", "%s%s -> %s", p.name, text, answer(err))
 			return err

@@ -128,6 +128,7 @@ type World struct {
 	keeper    keeper
 	condemned map[string]bool
 	rotation  rotation
+	quarrel   quarrel
 	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
 	reshaped bool
 	gone     bool
