@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
@@ -128,6 +129,9 @@ func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f facts[S]) (ownershi
 	return r.owners.Find(ctx, o, func(ctx context.Context) (string, error) {
 		target := f.input.Target
 		target.MaxAge = ownership.TagsMaxAge
+		if f.input.Desired.Deleting {
+			target.MaxAge = cloud.NoSharedCache // an object that is released leaves the group behind
+		}
 		seen, err := r.driver.Observe(ctx, target)
 		if isUnsatisfiable(err) {
 			err = nil

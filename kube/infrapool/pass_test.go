@@ -1100,6 +1100,33 @@ func TestTheGroupsTagsTellItsOwner(t *testing.T) {
 	}
 }
 
+// TestADeletionReadsTheTagsAgain holds that an object with a rival is not let go on what the tags were a minute ago: its group would be left
+// behind if a user has given it back since.
+func TestADeletionReadsTheTagsAgain(t *testing.T) {
+	t.Parallel()
+	withID := func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{ownership.Annotation: "moved"} }
+	w := running(t, machinePool(), awsMachinePool(withID, func(o *awsv1.AWSMachinePool) { o.CreationTimestamp = metav1.NewTime(start) }), cluster(), place(), data(), definition())
+	older := awsMachinePool(withID, func(o *awsv1.AWSMachinePool) {
+		o.Namespace, o.UID, o.CreationTimestamp = "other", "older", metav1.NewTime(start.Add(-time.Hour))
+	})
+	if err := w.management.Create(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	w.account.before = func(what string, on target) {
+		for _, g := range w.account.groups {
+			if g.taggedFor = "c/default/p"; what == "Observe" && on.MaxAge > 0 {
+				g.taggedFor = "c/elsewhere/p"
+			}
+		}
+	}
+	w.account.take()
+	w.remove(w.get())
+	w.passes(8)
+	if len(w.destructive()) == 0 {
+		t.Errorf("want the group deleted, got %v", w.account.take())
+	}
+}
+
 // TestTheGroupKeepsItsName: the annotation that names the group counts until the group exists. A change of it later neither makes a second
 // group nor loses the first.
 func TestTheGroupKeepsItsName(t *testing.T) {

@@ -26,7 +26,7 @@ const (
 	IDField = "muster.dev/ownerID"
 )
 
-// TagsMaxAge is how old the tags may be that name the object of a group: only Muster writes them.
+// TagsMaxAge is how old the tags may be that name the object of a group: as a rule only Muster writes them. A deletion reads them again.
 const TagsMaxAge = time.Minute
 
 // Of returns the owner of the object's cloud objects. While no owner ID is written, it is the one that will be.
