@@ -8,12 +8,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/memapi"
 )
 
 const (
-	// quarrelMost is how often within quarrelSpell what the objects say of the cloud may be written back to what it was before: once for
-	// each read that is behind, and no more.
+	// quarrelMost is how often within quarrelSpell two managers may write what the objects say of the cloud back to what it was before.
 	quarrelMost  = 8
 	quarrelSpell = 5 * time.Minute
 )
@@ -35,8 +35,8 @@ func (q *quarrel) check(w *World, op memapi.Op) {
 	}
 	now, back := time.Now(), said == q.before
 	q.before, q.last = q.last, said
-	if !back {
-		return
+	if !back || len(w.processes) == 1 || slices.ContainsFunc(w.account.inForce(), func(f sim.PlayedFault) bool { return f.Kind == sim.Stale }) {
+		return // each read that is behind may take the objects back
 	}
 	q.backs = append(slices.DeleteFunc(q.backs, func(at time.Time) bool { return now.Sub(at) > quarrelSpell }), now)
 	if len(q.backs) == quarrelMost {
