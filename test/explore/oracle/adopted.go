@@ -6,30 +6,47 @@ import "fmt"
 // others than before, or the cloud begins to replace them. What is removed one by one, Unfounded and Removal judge; and a template that
 // another's group launches from is not deleted with the pool that has begun to adopt it.
 func Adopted(w Write) []string {
-	var wrong []string
-	templates := map[string]bool{}
-	for _, t := range w.After.Templates {
-		templates[t.ID] = true
-	}
-	for _, t := range w.Before.Templates {
-		for _, g := range w.After.Groups {
-			if g.Template == t.ID && g.Owner != w.Wanted.Owner && !templates[t.ID] {
-				wrong = append(wrong, fmt.Sprintf("%s deleted launch template %s, from which group %s launches, which is not ours", w.Call, t.Name, g.Name))
-			}
-		}
-	}
+	wrong := w.neededTemplates()
 	if w.Wanted.Adopt == "" || !w.Wanted.Kept || w.Wanted.Deleting {
 		return wrong
 	}
 	if w.Rolls {
 		wrong = append(wrong, fmt.Sprintf("%s replaces the machines of group %s, which are as the object asks", w.Call, w.Wanted.Adopt))
 	}
-	for _, before := range w.Before.Groups {
-		for _, after := range w.After.Groups {
-			if before.Name == w.Wanted.Adopt && after.Name == before.Name && before.Content != "" && after.Content != before.Content {
-				wrong = append(wrong, fmt.Sprintf("%s has group %s launch other machines than it had, which are as the object asks: %s instead of %s",
-					w.Call, before.Name, after.Content, before.Content))
-			}
+	before, existed := named(w.Before, w.Wanted.Adopt)
+	after, exists := named(w.After, w.Wanted.Adopt)
+	if existed && exists && before.Content != "" && after.Content != before.Content {
+		wrong = append(wrong, fmt.Sprintf("%s has group %s launch other machines than it had, which are as the object asks: %s instead of %s",
+			w.Call, before.Name, after.Content, before.Content))
+	}
+	return wrong
+}
+
+// named returns the group of a name, if it exists.
+func named(c Cloud, name string) (Group, bool) {
+	for _, g := range c.Groups {
+		if g.Name == name {
+			return g, true
+		}
+	}
+	return Group{}, false
+}
+
+// neededTemplates finds templates that the write deleted and from which a group launches that is not the pool's.
+func (w Write) neededTemplates() []string {
+	left, launch := map[string]bool{}, map[string]string{}
+	for _, t := range w.After.Templates {
+		left[t.ID] = true
+	}
+	for _, g := range w.After.Groups {
+		if g.Owner != w.Wanted.Owner {
+			launch[g.Template] = g.Name
+		}
+	}
+	var wrong []string
+	for _, t := range w.Before.Templates {
+		if group := launch[t.ID]; group != "" && !left[t.ID] {
+			wrong = append(wrong, fmt.Sprintf("%s deleted launch template %s, from which group %s launches, which is not ours", w.Call, t.Name, group))
 		}
 	}
 	return wrong
