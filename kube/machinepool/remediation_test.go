@@ -133,9 +133,15 @@ func TestObsoleteMachinesAreDeleted(t *testing.T) {
 			})
 		}, true},
 		"instance is listed": {"its provider may create the infrastructure machine again, and the deletion of the Machine would terminate the instance", func(*world) {}, false},
-		"instance is unknown": {"it may not have had an instance yet", func(w *world) {
+		"instance is unknown": {"it may be the one that is listed and has no infrastructure machine", func(w *world) {
 			w.changeMachine("m1", func(m *clusterv1.Machine) { m.Spec.ProviderID = "" })
 		}, false},
+		"never had an instance": {"all that are listed have infrastructure machines: it is none of theirs", func(w *world) {
+			w.changeMachine("m1", func(m *clusterv1.Machine) { m.Spec.ProviderID = "" })
+			w.changeInfra(func(o map[string]any) {
+				_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
+			})
+		}, true},
 		"the cache is behind": {"the infrastructure machine is there", func(w *world) {
 			w.changeInfra(func(o map[string]any) {
 				_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")

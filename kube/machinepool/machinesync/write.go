@@ -3,6 +3,7 @@ package machinesync
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -87,8 +88,7 @@ func (s Syncer) update(ctx context.Context, in Input, m members.Member) (change,
 // its provider may create the infrastructure machine again, and the deletion of the Machine would terminate the instance.
 func (s Syncer) deleteObsolete(ctx context.Context, in Input, machine *clusterv1.Machine, listed map[string]bool) (change, error) {
 	done := change{machine: machine}
-	id := machine.Spec.ProviderID
-	if !machine.DeletionTimestamp.IsZero() || !ownership.Controls(in.Pool, machine) || id == "" || listed[instances.Key(id)] {
+	if !machine.DeletionTimestamp.IsZero() || !ownership.Controls(in.Pool, machine) || mayRepresent(in, machine.Spec.ProviderID, listed) {
 		return done, nil
 	}
 	ref := machine.Spec.InfrastructureRef
@@ -105,6 +105,21 @@ func (s Syncer) deleteObsolete(ctx context.Context, in Input, machine *clusterv1
 	}
 	done.deleted = true
 	return done, nil
+}
+
+// mayRepresent reports whether a Machine with the provider ID may represent a listed instance. One that never had a provider ID may be that
+// of any instance without an infrastructure machine.
+func mayRepresent(in Input, id string, listed map[string]bool) bool {
+	if id != "" {
+		return listed[instances.Key(id)]
+	}
+	left := maps.Clone(listed)
+	for _, m := range in.Members {
+		if m.Infra != nil {
+			delete(left, instances.Key(m.ProviderID()))
+		}
+	}
+	return len(left) > 0
 }
 
 // writeStatus sets the conditions of a Machine that its owner has to set, and deletes the Machine if a MachineHealthCheck has marked it.
