@@ -120,6 +120,14 @@ func (w *World) groupNameOf(mp *clusterv1.MachinePool, o *infra) string {
 	return cmp.Or(annotated(mp, o, pool.AdoptAnnotation), remembered(o)[pool.AdoptedKey])
 }
 
+// leaveOthersTags takes the tags of another provider out of what is wanted where the object does not name them: they stay.
+func (w *World) leaveOthersTags(want map[string]string) {
+	if w.scenario.Adopted && want["team"] == "" {
+		delete(want, "team")
+		delete(want, "behind team")
+	}
+}
+
 // reshaping are the events after which the object may ask for other machines than those of the group that it adopts, or a user has begun
 // to replace them.
 var reshaping = []What{

@@ -115,6 +115,7 @@ func (w *World) settledDown() {
 	if least, err := strconv.Atoi(want["min"]); err == nil && w.scenario.Managed && w.external() && strconv.Itoa(least) > is["size"] {
 		delete(want, "min") // EKS takes no minimum above the size, which the autoscaler has to raise first
 	}
+	w.leaveOthersTags(want)
 	if w.scenario.Denied != "" {
 		delete(want, "exposed") // which machines are protected may be what can't be read
 		delete(want, "ready")   // a part that is unknown may be reported there: what is there is counted all the same
