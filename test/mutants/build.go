@@ -40,7 +40,7 @@ func either[T any](mutated bool, wrong, right T) T {
 	return right
 }
 
-// plainly is the end of what is encoded, as somebody would show it who finds it useful.
+// plainly returns the end of what is encoded, as a developer may show it for debugging.
 func plainly(encoded string) string {
 	text, _ := base64.StdEncoding.DecodeString(encoded)
 	return string(text[max(0, len(text)-100):])
@@ -56,6 +56,9 @@ func Apply(root string, table []Mutation) (map[string][]byte, error) {
 			return nil, err
 		}
 		edits[m.File] = append(edits[m.File], m.Edits...)
+		for _, e := range m.Beside {
+			edits[e.File] = append(edits[e.File], e.Edit)
+		}
 	}
 	files := map[string][]byte{}
 	for file, list := range edits {
@@ -83,7 +86,11 @@ func (m Mutation) check() error {
 	if m.Name == "" || m.What == "" || m.In == "" || len(m.By) == 0 || len(m.Edits) == 0 {
 		wrong = append(wrong, errors.New("want a name, what a developer does, a binary, who notices, and an edit"))
 	}
-	for _, e := range m.Edits {
+	all := slices.Clone(m.Edits)
+	for _, e := range m.Beside {
+		all = append(all, e.Edit)
+	}
+	for _, e := range all {
 		if !strings.Contains(e.New, ask) || strings.Count(e.New, "mutated(") != strings.Count(e.New, ask) {
 			wrong = append(wrong, fmt.Errorf("want %s and no other switch in %q", ask, e.New))
 		}

@@ -215,7 +215,7 @@ func clean(t *testing.T, built Built, in Binary, by []string) {
 }
 
 // again plays the one scenario that noticed a mutation when the table was written. It is false where that tells nothing: the code or
-// the scenarios are others by now, and whoever notices the mutation has to be found again.
+// the scenarios have changed, and what notices the mutation has to be found again.
 func again(t *testing.T, built Built, m Mutation, took int) (Verdict, bool) {
 	if m.In != Explore || took < 2 || *update {
 		return Verdict{}, false
@@ -258,20 +258,25 @@ func everyOracle(t *testing.T, table []Mutation, verdicts []Verdict) {
 // introduction tells a stranger what the table is.
 const introduction = `# Mutations
 
-Tests are worth what they notice. Each row below is a mistake that a developer might make: a small change of the source that is
-switched on by its name. All of them are compiled into one build of the tests, over the sources, which stay as they are, and
-then run one by one until somebody notices. Of %d mistakes the [exploration](exploration.md) notices %d: it plays whole lives of a
-pool, with faults and crashes, one seed after the other, until one of its oracles finds something wrong; the oracle is named here,
-and how many scenarios it took. The other %d are given to the tests of one package, because no call to the cloud shows them, or
-only a rare one: the test is named, with the number of random cases if it is a property, and 1 if it is a table of cases. The
-same build has to pass while no mistake is switched on. What noticed a mistake the last time is tried first. A mistake that nobody notices, or somebody else than expected, fails the
-test: it is a gap in the tests. Run all of it with
+Each row is a mistake that a developer might make: a small change of the source that is switched on by its name. All of them are compiled into
+one build of the tests, over the sources, which stay as they are. They run one by one until an oracle or a test fails. The same build passes
+while no mistake is switched on.
 
-    make mutants
+Of %d mistakes the [exploration](exploration.md) notices %d: it plays whole lives of a pool, with faults and crashes, one seed after the
+other, until an oracle finds a violation. The table names the oracle, and how many scenarios it took. The other %d run with the tests of one
+package, because no call to the cloud shows them, or only a rare one. The table names the test, with the number of random cases if it is a
+property, and 1 if it is a table of cases. The scenario that noticed a mistake the last time is tried first.
 
-or one mistake with go test ./test/mutants -v -args -only "drain forgotten". go test ./test/mutants alone holds that every mutation
-fits the code, and runs those that the tests of pool and engine notice, which are built within seconds. After a change of the
-table, -update writes this page anew. The mistakes themselves are in test/mutants/table_*.go.
+A mistake that no test notices, or another oracle than expected, fails the test: it is a gap in the tests.
+
+| | |
+| --- | --- |
+| all mistakes | ` + "`" + `make mutants` + "`" + ` |
+| one mistake | ` + "`" + `go test ./test/mutants -v -args -only "drain forgotten"` + "`" + ` |
+| that every mistake fits the code, and those that the tests of ` + "`" + `pool` + "`" + ` and ` + "`" + `engine` + "`" + ` notice | ` + "`" + `go test ./test/mutants` + "`" + ` |
+| write this page again after a change of the table | ` + "`" + `go test ./test/mutants -run Mutants -timeout 2h -args -update` + "`" + ` |
+
+The mistakes are in ` + "`" + `test/mutants/table_*.go` + "`" + `.
 
 `
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Most bounds how many scenarios a mutant may survive: one that lives longer is taken for one that nobody notices. It is
+	// Most bounds how many scenarios a mutant may survive: one that lives longer counts as not noticed. It is
 	// small, so that a slow machine has the time for all of them; mistakes that few lives show name one that does (from).
 	Most = 300
 	// MostFleets is the same for properties, whose random fleets cost next to nothing.
@@ -77,7 +77,7 @@ func (b Built) play(ctx context.Context, root string, m Mutation, scenarios int)
 		return v, fmt.Errorf("%s with mutation %q failed (%w) and named neither oracle nor test:\n%s", in, name, err, tail(out))
 	}
 	if v.By != "" && err == nil {
-		return v, fmt.Errorf("%s with mutation %q says that %s noticed something, and passed:\n%s", in, name, v.By, tail(out))
+		return v, fmt.Errorf("%s with mutation %q reports that %s noticed something, and passed:\n%s", in, name, v.By, tail(out))
 	}
 	return v, nil
 }

@@ -36,8 +36,9 @@ type Mutation struct {
 	File string
 	// What a developer does who makes it, for people.
 	What string
-	// Edits are made in the file.
-	Edits []Edit
+	// Edits are made in the file, Beside in other files: where one guard stands behind another the mistake is made in both.
+	Edits  []Edit
+	Beside []EditIn
 	// In is the binary that notices it, By the oracles or tests of which the first to notice must be one.
 	In Binary
 	By []string
@@ -56,6 +57,18 @@ func (m Mutation) from(seed int) Mutation {
 type Edit struct {
 	// Old occurs exactly once in the file. New is the mistake; it asks mutated("name") whether it is switched on.
 	Old, New string
+}
+
+// EditIn is an edit of another file than that of the mutation.
+type EditIn struct {
+	File string
+	Edit
+}
+
+// beside adds an edit of another file.
+func (m Mutation) beside(file, old, changed string) Mutation {
+	m.Beside = append(m.Beside, EditIn{file, Edit{Old: old, New: changed}})
+	return m
 }
 
 // one is a mutation of one edit.

@@ -12,12 +12,12 @@ const (
 
 // azureTable is what goes wrong with scale sets, and with what only they have.
 var azureTable = []Mutation{
-	one("nobody protected", poolInPlace, "leaves it to the cloud whom it takes when somebody makes the group smaller",
+	one("no machine protected", poolInPlace, "leaves it to the cloud which machines it removes when a user makes the group smaller",
 		Explore, []string{"as desired"},
 		`	if v.d.ReplicasManagedExternally {
 		return nil
 	}
-	var list`, `	if v.d.ReplicasManagedExternally || mutated("nobody protected") {
+	var list`, `	if v.d.ReplicasManagedExternally || mutated("no machine protected") {
 		return nil
 	}
 	var list`),
@@ -29,7 +29,7 @@ var azureTable = []Mutation{
 		Pool, []string{"TestGrowFailed"},
 		`if failed.IsZero() ||`,
 		`if failed.IsZero() || mutated("asked again for what can't be brought") ||`),
-	one("taken without a place", poolBudget, "takes machines of a group that somebody else sizes before others stand in",
+	one("taken without a place", poolBudget, "removes machines of a group whose size an autoscaler owns before others replace them",
 		Pool, []string{"TestStepsAreSafe", "TestRolloutOnAnIdealCloud", "TestRolloutInAHostileWorld", "TestFixedPoint"},
 		`v.removalShrinksGroup() && len(list) > room {`,
 		`v.removalShrinksGroup() && len(list) > room && !mutated("taken without a place") {`),
@@ -37,16 +37,21 @@ var azureTable = []Mutation{
 		Explore, []string{"foreign"},
 		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned`,
 		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned || mutated("owner of the scale set not checked")`),
-	one("everybody removed", azureStart, "names all machines of a scale set that is to lose some",
+	one("tags of the other provider dropped", modelTags, "adopts a scale set with its own tags alone",
+		Explore, []string{"foreign"},
+		`	tags := maps.Clone(is)
+`, `	tags := either(mutated("tags of the other provider dropped"), nil, maps.Clone(is))
+`),
+	one("every machine removed", azureStart, "names all machines of a scale set that is to lose some",
 		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
 		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
-	err = begun(p, "DELETE", poller, err)`, `		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("everybody removed"), []*string{new("*")}, idsOf(chosen))}, nil)
+	err = begun(p, "DELETE", poller, err)`, `		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("every machine removed"), []*string{new("*")}, idsOf(chosen))}, nil)
 	err = begun(p, "DELETE", poller, err)`),
 	one("capacity lowered below what exists", azureStart, "asks Azure for fewer machines than there are, which chooses who goes",
 		Azure, []string{"TestResizeTakesNobody"},
 		`if n := p.memory.set.existing(); s.Size < n {`,
 		`if n := p.memory.set.existing(); s.Size < n && !mutated("capacity lowered below what exists") {`),
-	one("version of the scale set not asked for", azureStart, "changes the scale set whatever somebody else has made of it meanwhile",
+	one("version of the scale set not asked for", azureStart, "changes the scale set even if another client has changed it meanwhile",
 		Azure, []string{"TestSomebodyWasQuicker"},
 		`	etag := p.memory.set.is.Etag
 `, `	etag := either(mutated("version of the scale set not asked for"), nil, p.memory.set.is.Etag)
@@ -67,7 +72,7 @@ var azureTable = []Mutation{
 	one("custom data is content", modelHash, "replaces machines whenever their bootstrap token is another",
 		Explore, []string{"unwanted removal"},
 		`"properties.virtualMachineProfile.osProfile.customData", `,
-		`either(mutated("custom data is content"), "nothing", "properties.virtualMachineProfile.osProfile.customData"), `),
+		`either(mutated("custom data is content"), "nothing", "properties.virtualMachineProfile.osProfile.customData"), `).from(2087),
 	one("in place not told apart", modelTags, "writes nothing down about what is changed in place",
 		Explore, []string{"as desired"},
 		`set(TagInPlace, m.InPlace)`,

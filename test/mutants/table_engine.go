@@ -25,7 +25,7 @@ var engineTable = []Mutation{
 		Engine, []string{"TestAWorkloadClusterThatIsAway"},
 		`o.NodesUnknown = true`,
 		`o.NodesUnknown = !mutated("workload errors swallowed")`),
-	one("a refusal ends the pass", engineRun, "forgets that a step was refused",
+	one("a refusal ends the pass", engineStart, "forgets that a step was refused",
 		Engine, []string{"TestStepsBackOff"},
 		`		m.refused(*s, f.Now, err)
 `, `		if !mutated("a refusal ends the pass") {
@@ -52,7 +52,7 @@ var engineTable = []Mutation{
 		Engine, []string{"TestAStepWithoutEffectBacksOff"},
 		`if a, known := list[i.key]; !known || !now.Before(a.until) {`,
 		`if a, known := list[i.key]; !known || !now.Before(a.until) || mutated("changes without effect repeated") {`),
-	one("missing effect not told", engineEffect, "never says that a change shows no effect",
+	one("missing effect not told", engineEffect, "never reports that a change shows no effect",
 		Engine, []string{"TestAStepWithoutEffectBacksOff"},
 		`a.failed = true`,
 		`a.failed = !mutated("missing effect not told")`),

@@ -43,13 +43,13 @@ var kubeTable = []Mutation{
 	one("provider IDs of an unseen cloud", kubeWrite, "writes the list although the cloud has not answered",
 		Infrapool, []string{"TestCloudErrors"},
 		`if out.Seen && writesInstances(`, `if (out.Seen || mutated("provider IDs of an unseen cloud")) && writesInstances(`),
-	one("list emptied in other hands", kubeWrite, "takes a group that somebody else holds for one without instances",
+	one("list emptied in other hands", kubeWrite, "takes a group of another owner for one without instances",
 		Explore, []string{"living node", "as desired"},
 		`o.OwnershipConflict == nil`, `(o.OwnershipConflict == nil || mutated("list emptied in other hands"))`).from(999),
 	one("quarrel of two managers", kubePass, "writes what it saw a moment ago over what another manager has seen since",
 		Explore, []string{"busy"},
 		`return contradicts(s, o)`,
-		`return contradicts(s, o) && !mutated("quarrel of two managers")`).from(327),
+		`return contradicts(s, o) && !mutated("quarrel of two managers")`),
 	one("object without annotations", kubeStored, "writes into a map that is not there yet",
 		Explore, []string{"panic"},
 		`	if annotations == nil {
@@ -74,7 +74,7 @@ var kubeTable = []Mutation{
 	}
 	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)
 `),
-	one("cordon of others taken back", kubeStart, "opens a node that somebody else had closed",
+	one("cordon of others taken back", kubeStart, "uncordons a node that others had cordoned",
 		Drain, []string{"TestUndrain"},
 		`others := node.Annotations[CordonedBeforeAnnotation]; !others {`,
 		`others := node.Annotations[CordonedBeforeAnnotation]; !others || mutated("cordon of others taken back") {`),

@@ -6,7 +6,7 @@ const (
 	groupDrift, groupStart              = "cloud/aws/nodegroup/drift.go", "cloud/aws/nodegroup/start.go"
 	groupTarget, groupBacking           = "cloud/aws/nodegroup/target.go", "cloud/aws/nodegroup/backinggroup.go"
 	groupObserve, groupRoll             = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go"
-	groupUpdate                         = "cloud/aws/nodegroup/update.go"
+	groupUpdate, groupAdopt             = "cloud/aws/nodegroup/update.go", "cloud/aws/nodegroup/adopt.go"
 	roleMain, roleCleanUp, rolePolicies = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go", "cloud/aws/nodegroup/noderole/policies.go"
 )
 
@@ -54,6 +54,10 @@ var nodegroupTable = []Mutation{
 		Explore, []string{"foreign"},
 		`if group.is != nil || !r.t.namesAnother(on) ||`,
 		`if group.is != nil || mutated("named node group made beside") || !r.t.namesAnother(on) ||`),
+	one("adopted node group given another template", groupAdopt, "makes a launch template of its own for a node group that it adopts with another",
+		Explore, []string{"as desired"},
+		`if !r.t.Adopt || r.t.template == "" ||`,
+		`if !r.t.Adopt || mutated("adopted node group given another template") || r.t.template == "" ||`),
 	one("busy ignored", poolOperation, "changes a group that the cloud is at work on",
 		Pool, []string{"TestBusy", "TestStepsAreSafe"},
 		`	if v.operation() == nil {
@@ -78,7 +82,7 @@ var nodegroupTable = []Mutation{
 	one("labels of others removed", groupDrift, "takes away every label that the object does not name",
 		Explore, []string{"as desired"},
 		`!wanted && session.Marked(is.Tags[tagOurLabels], key) {`,
-		`!wanted && (session.Marked(is.Tags[tagOurLabels], key) || mutated("labels of others removed")) {`),
+		`!wanted && (session.Marked(is.Tags[tagOurLabels], key) || mutated("labels of others removed")) {`).from(2808),
 	one("taints not repaired", groupDrift, "does not look at taints once the node group exists",
 		NodeGroup, []string{"TestDrift"},
 		`{Name: driftTaints, Differs: g.taintsDrift(is)},`,
@@ -87,7 +91,7 @@ var nodegroupTable = []Mutation{
 		NodeGroup, []string{"TestDrift", "TestBounds", "TestContract"},
 		`!= *g.max && size <= *g.max},`,
 		`!= *g.max && (size <= *g.max || mutated("maximum lowered below what exists"))},`),
-	one("tags that reach no machine", groupBacking, "tags the node group alone, whose tags EKS passes on to nobody",
+	one("tags that reach no machine", groupBacking, "tags the node group alone, whose tags EKS passes on to no machine",
 		Explore, []string{"as desired"},
 		`return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0`,
 		`return (len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0) && !mutated("tags that reach no machine")`),

@@ -69,11 +69,11 @@ var rolloutTable = []Mutation{
 	one("restart forgotten", poolClassify, "replaces only what was launched from another template",
 		Explore, []string{"as desired"},
 		`if v.restarted(i) && (!changes`, `if v.restarted(i) && !mutated("restart forgotten") && (!changes`),
-	one("restart without an end", poolClassify, "replaces every machine as long as somebody asks for a restart",
+	one("restart without an end", poolClassify, "replaces every machine as long as a restart is asked for",
 		Explore, []string{"unfounded", "quiet"},
 		`made.Before(v.d.Restart.Before)`,
 		`(made.Before(v.d.Restart.Before) || mutated("restart without an end"))`),
-	one("pause ignored", poolBlocked, "replaces machines although somebody holds the rollout",
+	one("pause ignored", poolBlocked, "replaces machines although the rollout is paused",
 		Infrapool, []string{"TestRollout"},
 		`case v.d.rolloutHeld() != nil:
 		return RolloutPaused, v.d.rolloutHeld()`, `case v.d.rolloutHeld() != nil && !mutated("pause ignored"):
@@ -86,7 +86,7 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestHalt", "TestBadImageIsNoWedge"},
 		`m.reason != keep && m.reason != unhealthy || !m.current ||`,
 		`m.reason != keep && m.reason != unhealthy && !mutated("halted for ever") || !m.current && !mutated("halted for ever") ||`),
-	one("all idle ones at once", poolNotServing, "replaces everything at once that serves nobody",
+	one("all idle ones at once", poolNotServing, "replaces all machines at once that do not serve",
 		Pool, []string{"TestFewAtATime"},
 		`func (v *inputs) smallBatch() int { return max(minSmallBatch, v.want/smallBatchShare) }`,
 		`func (v *inputs) smallBatch() int { return max(minSmallBatch, v.want/smallBatchShare, either(mutated("all idle ones at once"), 1000, 0)) }`),
@@ -110,12 +110,12 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestNativeRoll"},
 		`!roll.Template.Same(v.o.Wanted):`,
 		`!roll.Template.Same(v.o.Wanted) && !mutated("roll to the old template goes on"):`),
-	one("roll of others cancelled", poolProvider, "ends a roll that somebody began by hand",
+	one("roll of others cancelled", poolProvider, "cancels a rollout that a user began by hand",
 		Pool, []string{"TestNativeRoll", "TestStepsAreSafe"},
 		`roll.Template.Content == "" && !v.fromDeletedVersion(roll)`,
 		`roll.Template.Content == "" && !v.fromDeletedVersion(roll) && !mutated("roll of others cancelled")`),
 	{
-		Name: "roll goes on in a pause", File: poolProvider, What: "lets the cloud's own roll go on although somebody holds the rollout",
+		Name: "roll goes on in a pause", File: poolProvider, What: "lets the cloud's own rollout go on although it is paused",
 		In: Pool, By: []string{"TestNativeRoll"},
 		Edits: []Edit{{`does not exist any more", roll.Template.Ref)}
 	case v.d.rolloutHeld() != nil:`, `does not exist any more", roll.Template.Ref)}
