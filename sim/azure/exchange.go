@@ -73,7 +73,7 @@ func (x *exchange) log(code string) {
 
 // subject is the name of what the request is about.
 func (x *exchange) subject() string {
-	for _, name := range []string{"set", "vm", "name", "op"} {
+	for _, name := range []string{"set", "vm", "pool", "cluster", "name", "op"} {
 		if v := x.Vars[name]; v != "" {
 			return v
 		}
@@ -255,13 +255,20 @@ func (x *exchange) write(w http.ResponseWriter, a *arm.Answer) {
 	_, _ = w.Write(b) // the client went away
 }
 
+// namespaceOf are the providers whose operations take time, by their services.
+var namespaceOf = map[string]string{"compute": "Microsoft.Compute", "containerservice": "Microsoft.ContainerService"}
+
 // address says where the operation that was begun can be looked at.
 func (x *exchange) address(h http.Header, a *arm.Answer) {
-	url := x.Base() + "/subscriptions/" + x.Vars["sub"] + "/providers/Microsoft.Compute/locations/" + a.Op.Location + "/operations/" + a.Op.ID +
-		"?p=" + a.Op.ID + "&api-version=" + x.Query.Get("api-version")
-	h.Set("Azure-AsyncOperation", url)
+	at := x.Base() + "/subscriptions/" + x.Vars["sub"] + "/providers/" + namespaceOf[x.route.Service] + "/locations/" + a.Op.Location
+	query := a.Op.ID + "?p=" + a.Op.ID + "&api-version=" + x.Query.Get("api-version")
+	h.Set("Azure-AsyncOperation", at+"/operations/"+query)
 	if a.Status == http.StatusAccepted {
-		h.Set("Location", url+"&monitor=true")
+		result := at + "/operations/" + query + "&monitor=true"
+		if x.route.Service == "containerservice" {
+			result = at + "/operationresults/" + query
+		}
+		h.Set("Location", result)
 	}
 	h.Set("Retry-After", "10")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // Calls is the log of all requests.
@@ -23,6 +24,8 @@ func (c *Cloud) SetSpeed(factor float64) { c.speed.Set(factor) }
 type State struct {
 	Sets        []compute.Set
 	Assignments []Assignment
+	// Clusters are the managed clusters with their agent pools.
+	Clusters []containerservice.Inspected
 }
 
 // Assignment is a role assignment.
@@ -33,7 +36,7 @@ func (c *Cloud) State() State {
 	out := State{}
 	// An error to write shows with the next request; what is held is shown all the same.
 	_ = c.by(func(w *inventory) error {
-		out.Sets = w.compute.Inspect()
+		out.Sets, out.Clusters = w.compute.Inspect(), w.containers.Inspect()
 		for _, a := range w.assignments.All() {
 			out.Assignments = append(out.Assignments, Assignment{Name: a.Name, Scope: a.Scope, Role: a.Role, Principal: a.Principal})
 		}

@@ -1,11 +1,13 @@
 package azure
 
 import (
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // inventory is all that the cloud holds. Its methods run one at a time.
@@ -14,6 +16,7 @@ type inventory struct {
 	cloud *Cloud
 
 	compute     *compute.Service
+	containers  *containerservice.Service
 	assignments *sim.Table[assignment]
 	secrets     *sim.Table[Application]
 
@@ -39,17 +42,24 @@ func newInventory(c *Cloud) *inventory {
 		Core: core, cloud: c, compute: compute.New(core),
 		assignments: sim.NewTable[assignment]("role-assignment/"), secrets: sim.NewTable[Application]("application/"),
 	}
+	w.containers = containerservice.New(core, w.compute)
 	w.environment, w.roles = &environment{w}, &roles{w}
 	return w
 }
 
 func (w *inventory) tables() arm.Tables {
-	all := append(w.Tables(), w.compute.Tables()...)
+	all := slices.Concat(w.Tables(), w.compute.Tables(), w.containers.Tables())
 	return append(all, w.assignments, w.secrets)
 }
 
 // tick lets pass what is due by now and returns when something is due next; the zero time means never.
 func (w *inventory) tick(now time.Time) time.Time {
 	w.Now = now
-	return w.compute.Tick()
+	next := w.compute.Tick()
+	if w.containers.Idle() {
+		return next
+	}
+	next = arm.Earliest(next, w.containers.Tick())
+	// What AKS has just requested of its scale sets has times of its own.
+	return arm.Earliest(next, w.compute.Tick())
 }

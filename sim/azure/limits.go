@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // What Resource Manager itself counts, for all that a client requests of a subscription.
@@ -32,6 +33,13 @@ func DocumentedLimits() Limits {
 				out[name+scope] = sim.Rate{Size: 3 * n, Refill: n / 60}
 			}
 		}
+	}
+	for name, l := range containerservice.Limits {
+		scope := "Subscription"
+		if l.PerResource {
+			scope = "Resource"
+		}
+		out[name+scope] = sim.Rate{Size: l.Burst, Refill: l.PerMinute / 60}
 	}
 	return out
 }
@@ -102,12 +110,14 @@ func (x *exchange) throttle() error {
 		}
 		bucket := name + " " + scope.of
 		if !x.cloud.buckets.Take(bucket, rate, 1, x.Began) {
-			x.Header.Set(remainingHeader, "Microsoft.Compute/"+name+";0")
+			if x.route.Service == "compute" {
+				x.Header.Set(remainingHeader, "Microsoft.Compute/"+name+";0")
+			}
 			return x.throttled(name, rate, wait(rate))
 		}
 		left = append(left, "Microsoft.Compute/"+name+";"+strconv.Itoa(int(x.cloud.buckets.Left(bucket, rate, x.Began))))
 	}
-	if len(left) > 0 {
+	if len(left) > 0 && x.route.Service == "compute" {
 		x.Header.Set(remainingHeader, strings.Join(left, ","))
 	}
 	return nil
@@ -133,6 +143,9 @@ func (x *exchange) category() string {
 // throttled is the refusal for too many requests. It says when it ends in a header, and what was counted in words that are JSON themselves.
 // The service always says so; a fault may leave that out.
 func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) *arm.Error {
+	if x.route.Service == "containerservice" {
+		return containerservice.Throttled(policy, x.Vars["sub"], x.Path, after)
+	}
 	e := arm.Refuse(http.StatusTooManyRequests, "OperationNotAllowed", "The server rejected the request because too many requests have been received for this subscription.")
 	e.RetryAfter = after
 	e.Details = []arm.Detail{{Code: "TooManyRequests", Target: policy, Message: arm.Written(struct {

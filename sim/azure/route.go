@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // route is one operation.
@@ -29,7 +30,8 @@ const (
 
 // routes are all operations.
 func routes() []route {
-	return append(arm.RoutesOf(func(w *inventory) *compute.Service { return w.compute }, compute.Routes()), otherRoutes()...)
+	return append(arm.RoutesOf(func(w *inventory) *compute.Service { return w.compute }, compute.Routes()), append(
+		arm.RoutesOf(func(w *inventory) *containerservice.Service { return w.containers }, containerservice.Routes()), otherRoutes()...)...)
 }
 
 func otherRoutes() []route {
@@ -80,7 +82,10 @@ func find(method, path, version string) (*route, map[string]string, error) {
 var allRoutes = routes()
 
 // namespaces are those of which something is simulated.
-var namespaces = []string{"microsoft.compute", "microsoft.authorization", "microsoft.resources", "microsoft.managedidentity", "microsoft.network"}
+var namespaces = []string{
+	"microsoft.compute", "microsoft.authorization", "microsoft.resources", "microsoft.managedidentity", "microsoft.network",
+	"microsoft.containerservice",
+}
 
 // asked is what a path names: a type of a provider's resources, or, behind one of them, an action.
 type asked struct{ namespace, kind, action string }

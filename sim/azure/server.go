@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // Options say what a simulated Azure is made of; the zero value is the default subscription in memory, whose clients need any token.
@@ -52,6 +53,8 @@ type Cloud struct {
 	writing sync.Map
 
 	portal
+	// AKS is what a user or AKS itself does to managed clusters by hand.
+	AKS containerservice.Portal
 
 	mu            sync.Mutex
 	limits        Limits
@@ -82,6 +85,9 @@ func New(o Options) (*Cloud, error) {
 		o.Applications = []Application{DefaultApplication()}
 	}
 	c.portal = portal{Portal: compute.NewPortal(c.byCompute), cloud: c}
+	c.AKS = containerservice.NewPortal(func(f func(*containerservice.Service) error) error {
+		return c.by(func(w *inventory) error { return f(w.containers) })
+	})
 	c.speed.Set(o.Speed)
 	c.admin = c.adminHandler()
 	c.alarm = sim.NewAlarm(c.ring)

@@ -21,6 +21,9 @@ func (w *environment) taggedAt(scope string) (*tagged, error) {
 	if id, tags, put := w.compute.Tagged(scope); id != "" {
 		return &tagged{id, tags, put}, nil
 	}
+	if id, tags, put := w.containers.Tagged(scope); id != "" {
+		return &tagged{id, tags, put}, nil
+	}
 	if r := w.Resources.Get(strings.ToLower(scope)); r != nil {
 		return &tagged{r.ID, arm.Pairs(r.Doc, "tags"), func(t map[string]string) {
 			r.Doc["tags"] = arm.OfStrings(t)

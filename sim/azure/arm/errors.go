@@ -15,6 +15,8 @@ type Error struct {
 	Details       []Detail
 	// RetryAfter is for how long the client is asked to wait; zero says nothing.
 	RetryAfter time.Duration
+	// Plain is true for a provider that sends its errors without the envelope that ARM's have.
+	Plain bool
 }
 
 // Detail is one more error below an error.
@@ -28,6 +30,13 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 // Body returns the error as it is sent.
 func (e *Error) Body() Document {
+	if e.Plain {
+		body := Document{"code": e.Code, "details": nil, "message": e.Message, "subcode": ""}
+		if e.Target != "" {
+			body["target"] = e.Target
+		}
+		return body
+	}
 	inner := Document{"code": e.Code, "message": e.Message}
 	if e.Target != "" {
 		inner["target"] = e.Target

@@ -40,6 +40,9 @@ type Service struct {
 	upgrades        *upgrades
 	views           *views
 
+	// NodeOf returns what a machine that another provider manages learns from it, and its version of Kubernetes; nil for others.
+	NodeOf func(Node) (*sim.Managed, string)
+
 	// powerOn and powerOff are what becomes of machines once the state is on disk.
 	powerOn, powerOff []string
 }

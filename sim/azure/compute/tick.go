@@ -92,6 +92,11 @@ func (w *fleet) guest(m *machine) sim.Machine {
 		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault), Hostname: strings.ToLower(m.Computer), Address: m.Address,
 		Type: m.Size, Launched: w.Now, UserData: w.userData(m), KubeletVersion: w.models.kubelet(arm.Under(m.Profile, "storageProfile.imageReference")),
 	}
+	if s != nil && w.NodeOf != nil {
+		if managed, version := w.NodeOf(nodeOf(s, m)); managed != nil {
+			g.Managed, g.KubeletVersion = managed, version
+		}
+	}
 	if size := sizeOf(m.Size); size != nil {
 		g.CPUs, g.MemoryMiB = size.cpus, int(size.memoryGB*1024)
 	}

@@ -1,4 +1,4 @@
-// Command gen reads the models of Azure's SDK for compute and writes what bodies of requests may hold: for each type its members,
+// Command gen reads the models of Azure's SDK and writes what bodies of requests may hold: for each type its members,
 // and what each of them is. Requests are held against it as the service does, which refuses members that it does not know.
 package main
 
@@ -17,27 +17,36 @@ import (
 	"strings"
 )
 
-// roots are the bodies that are read.
-var roots = []string{
-	"VirtualMachineScaleSet", "VirtualMachineScaleSetUpdate", "VirtualMachineScaleSetVM", "VirtualMachineUpdate",
-	"VirtualMachineScaleSetVMInstanceRequiredIDs",
+// source is a module of the SDK in the version that is required, and the bodies that are read from it.
+type source struct {
+	module, out string
+	roots       []string
+}
+
+var sources = []source{
+	{"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8", "compute.json", []string{
+		"VirtualMachineScaleSet", "VirtualMachineScaleSetUpdate", "VirtualMachineScaleSetVM", "VirtualMachineUpdate",
+		"VirtualMachineScaleSetVMInstanceRequiredIDs",
+	}},
+	{"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6", "containerservice.json", []string{
+		"ManagedCluster", "AgentPool", "TagsObject", "AgentPoolDeleteMachinesParameter",
+	}},
 }
 
 var scalars = map[string]string{
 	"string": "string", "bool": "bool", "int32": "int", "int64": "int", "float32": "number", "float64": "number", "any": "any", "time.Time": "string",
 }
 
-// module is the SDK for compute, in the version that is required.
-const module = "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
-
 func main() {
-	if err := run("compute.json"); err != nil {
-		log.Fatal(err)
+	for _, s := range sources {
+		if err := s.run(); err != nil {
+			log.Fatal(err)
+		}
 	}
 }
 
-func run(out string) error {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+func (s source) run() error {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", s.module).Output()
 	if err != nil {
 		return fmt.Errorf("find the SDK: %w", err)
 	}
@@ -53,14 +62,14 @@ func run(out string) error {
 		return err
 	}
 	shapes := map[string]map[string]string{}
-	for _, root := range roots {
+	for _, root := range s.roots {
 		g.add(root, shapes)
 	}
 	b, err := json.MarshalIndent(shapes, "", " ")
 	if err != nil {
 		return fmt.Errorf("encode the shapes: %w", err)
 	}
-	return os.WriteFile(out, append(b, '\n'), 0o644)
+	return os.WriteFile(s.out, append(b, '\n'), 0o644)
 }
 
 // generator holds what the sources say: the fields of types, those that are read only, values of enumerations, and the names

@@ -1,0 +1,59 @@
+package containerservice
+
+import (
+	"maps"
+
+	"github.com/muster-project/muster/sim/azure/arm"
+)
+
+// Inspected is what the simulator holds of a managed cluster.
+type Inspected struct {
+	ID, Name, Group, NodeGroup, State, Power, Version string
+	Pools                                             []InspectedPool
+}
+
+// InspectedPool is what the simulator holds of an agent pool.
+type InspectedPool struct {
+	Name, Mode, State, Power, Version, Image, Size, ScaleSet string
+	Count                                                    int
+	Autoscaled, Busy                                         bool
+	Tags, Labels                                             map[string]string
+	Machines                                                 []InspectedMachine
+}
+
+// InspectedMachine is what the simulator holds of a machine of a pool.
+type InspectedMachine struct {
+	// Instance is its ID in the scale set, Name that of its node, UID that by which the MachineHost knows it.
+	Instance, Name, UID, Version, Image, Size string
+	Ready, Deleting, Deallocated              bool
+}
+
+// Inspect returns all clusters with their pools and machines.
+func (w *Service) Inspect() []Inspected {
+	var out []Inspected
+	for _, c := range w.clusters.All() {
+		shown := Inspected{ID: c.ID, Name: c.Name, Group: c.Group, NodeGroup: c.nodeGroup(), State: c.State, Power: c.Power, Version: c.Current}
+		for _, p := range w.poolsOf(c) {
+			shown.Pools = append(shown.Pools, w.inspect(c, p))
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
+	out := InspectedPool{
+		Name: p.Name, Mode: arm.Text(p.Doc, "mode"), State: p.State, Power: p.Power, Version: p.Current, Image: p.Image, Size: arm.Text(p.Doc,
+			"vmSize"), ScaleSet: p.Set,
+		Count: p.count(), Autoscaled: p.autoscaled(), Busy: p.Op != "", Tags: maps.Clone(arm.Pairs(p.Doc, "tags")), Labels: arm.Pairs(p.Doc,
+			"nodeLabels"),
+	}
+	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+		out.Machines = append(out.Machines, InspectedMachine{
+			Instance: n.Instance, Name: n.Computer, UID: n.UID, Version: versionOf(n), Image: imageOf(n.Image), Size: n.Size,
+			Ready:    w.nodes.ready(n),
+			Deleting: n.Deleting, Deallocated: n.Deallocated,
+		})
+	}
+	return out
+}

@@ -1,0 +1,366 @@
+package containerservice
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/azure/compute"
+)
+
+func (w *agentPools) get(x *arm.Call) (*arm.Answer, error) {
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	return arm.OK(w.views.pool(c, p)), nil
+}
+
+func (w *agentPools) list(x *arm.Call) (*arm.Answer, error) {
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	var out []any
+	for _, p := range w.poolsOf(c) {
+		out = append(out, w.views.pool(c, p))
+	}
+	return w.Paged(x, out)
+}
+
+// put creates a pool, or changes one.
+func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
+	body, err := bodies.Read(x, "AgentPool")
+	if err != nil {
+		return nil, err
+	}
+	given, _ := arm.WithoutNulls(arm.Under(body, "properties")).(arm.Document)
+	if given == nil {
+		given = arm.Document{}
+	}
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	p := w.pools.Get(poolKey(c.key(), x.Vars["pool"]))
+	if err := w.open(c, p); err != nil {
+		return nil, err
+	}
+	if err := x.Conditions(etagOf(p)); err != nil {
+		return nil, err
+	}
+	if p != nil {
+		return w.update(x, c, p, given)
+	}
+	p, err = w.create(c, strings.ToLower(x.Vars["pool"]), given)
+	if err != nil {
+		return nil, err
+	}
+	op := w.life.beginPool(c, p, stateCreating)
+	return &arm.Answer{Status: http.StatusCreated, Body: w.views.pool(c, p), Op: &op.Operation}, nil
+}
+
+// Creates reports whether a request about a pool creates it.
+func (w *Service) Creates(x *arm.Call) bool {
+	return x.Vars["pool"] != "" && w.pools.Get(poolKey(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]), x.Vars["pool"])) == nil
+}
+
+func etagOf(p *Pool) string {
+	if p == nil {
+		return ""
+	}
+	return arm.ETag(p.Version)
+}
+
+// open refuses an operation on a pool while another one runs, on it or on its cluster; p may be nil.
+func (w *agentPools) open(c *Cluster, p *Pool) error {
+	switch {
+	case c.Op != "":
+		return clusterBusy(c)
+	case p != nil && p.Op != "":
+		return poolBusy(p)
+	case c.Power == powerStopped:
+		return refuse(400, "OperationNotAllowed", "Operation is not allowed: the managed cluster %s is stopped, please start it first.", c.Name)
+	}
+	return nil
+}
+
+func clusterBusy(c *Cluster) error {
+	return refuse(409, "OperationNotAllowed", "Operation is not allowed: Another operation (%s) is in progress, please wait for it to "+
+		"finish before starting a new operation. "+
+		"See https://aka.ms/aks-pending-operation for more details", c.State)
+}
+
+func poolBusy(p *Pool) error {
+	return refuse(409, "OperationNotAllowed", "Operation is not allowed: Another agentpool operation (%s - %s) is in progress, please wait "+
+		"for it to finish before starting a new "+
+		"operation. See https://aka.ms/aks-pending-operation for more details", p.Name, p.State)
+}
+
+// create checks a new pool and puts it into its cluster.
+func (w *agentPools) create(c *Cluster, name string, d arm.Document) (*Pool, error) {
+	poolDefaults(d)
+	if err := checkPool(name, d); err != nil {
+		return nil, err
+	}
+	if len(w.poolsOf(c)) >= maxPools {
+		return nil, refuse(400, "TooManyAgentPools", "The cluster already has %d agent pools.", maxPools)
+	}
+	if !compute.KnownSize(arm.Text(d, "vmSize")) {
+		return nil, refuse(400, "VMSizeNotSupported", "The VM size of %s is not allowed in your subscription in location '%s'.", arm.Text(d,
+			"vmSize"), c.Location)
+	}
+	arm.Preset(d, "orchestratorVersion", c.Goal)
+	version := resolved(arm.Text(d, "orchestratorVersion"))
+	if version == "" {
+		return nil, unsupported(arm.Text(d, "orchestratorVersion"), c.Location)
+	}
+	if err := checkSkew(version, c.Goal); err != nil {
+		return nil, err
+	}
+	p := &Pool{Cluster: c.key(), Name: name, Doc: d, Power: powerRunning, Current: version}
+	p.Set = "aks-" + name + "-" + digits(w.Seed.Hex(8, "pool", c.UID)) + "-vmss"
+	p.Image = imageName(p, w.latest())
+	w.pools.Put(p.key(), p)
+	return p, nil
+}
+
+// digits makes the eight digits of a cluster's scale sets of a hexadecimal number.
+func digits(hex string) string {
+	return strings.Map(func(r rune) rune { return '0' + r%10 }, hex)
+}
+
+func unsupported(version, location string) error {
+	return refuse(400, "K8sVersionNotSupported", "Managed cluster is on version %s, which is not supported in location %s. "+
+		"Please use az aks get-versions to get the supported version list in this region.", version, location)
+}
+
+// update changes a pool. What is not given stays as it is.
+func (w *agentPools) update(x *arm.Call, c *Cluster, p *Pool, given arm.Document) (*arm.Answer, error) {
+	next, err := w.changed(c, p, given, x.Query.Get("api-version"))
+	if err != nil {
+		return nil, err
+	}
+	op := w.change(c, p, next)
+	return &arm.Answer{Status: http.StatusOK, Body: w.views.pool(c, p), Op: &op.Operation}, nil
+}
+
+// changed is what a pool is after a change, checked.
+func (w *agentPools) changed(c *Cluster, p *Pool, given arm.Document, version string) (arm.Document, error) {
+	next := merged(p, given)
+	if err := checkFixed(p.Doc, next, version); err != nil {
+		return nil, err
+	}
+	if err := checkPool(p.Name, next); err != nil {
+		return nil, err
+	}
+	if p.system() && arm.Text(next, "mode") != modeSystem && w.systems(c) < 2 {
+		return nil, refuse(400, "InvalidParameter", "Must define at least one system pool.")
+	}
+	asked := arm.Text(next, "orchestratorVersion")
+	to := resolved(asked)
+	switch {
+	case to == "":
+		return nil, unsupported(asked, c.Location)
+	case asked == arm.Text(p.Doc, "orchestratorVersion"):
+		return next, nil
+	}
+	if err := checkSkew(to, c.Goal); err != nil {
+		return nil, err
+	}
+	return next, checkUpgrade(p.Current, to)
+}
+
+// merged puts what was given over what a pool is. Labels and tags are given as a whole, bounds go with the autoscaler, and a count that is
+// not given is brought within them.
+func merged(p *Pool, given arm.Document) arm.Document {
+	next := arm.Copied(p.Doc)
+	for _, whole := range []string{"nodeLabels", "tags"} {
+		if _, ok := given[whole]; ok {
+			delete(next, whole)
+		}
+	}
+	if on, ok := given["enableAutoScaling"].(bool); ok && !on {
+		delete(next, "minCount")
+		delete(next, "maxCount")
+	}
+	arm.Merge(next, given)
+	if lowest, on := arm.Number(next, "minCount"); on && given["count"] == nil {
+		highest, _ := arm.Number(next, "maxCount")
+		next["count"] = float64(min(max(p.count(), lowest), max(highest, lowest)))
+	}
+	return next
+}
+
+// systems counts the System pools of a cluster that stay.
+func (w *agentPools) systems(c *Cluster) int {
+	n := 0
+	for _, p := range w.poolsOf(c) {
+		if p.system() && p.State != stateDeleting {
+			n++
+		}
+	}
+	return n
+}
+
+// change begins what a change of a pool takes.
+func (w *agentPools) change(c *Cluster, p *Pool, next arm.Document) *operation {
+	before := p.Doc
+	power := arm.Text(next, "powerState.code")
+	to := p.Current
+	if arm.Text(next, "orchestratorVersion") != arm.Text(before, "orchestratorVersion") {
+		to = resolved(arm.Text(next, "orchestratorVersion"))
+	}
+	state := stateUpdating
+	switch {
+	case power == powerStopped && p.Power == powerRunning:
+		state = stateStopping
+	case power == powerRunning && p.Power == powerStopped:
+		state = stateStarting
+	case to != p.Current || !arm.Same(before["vmSize"], next["vmSize"]):
+		state = stateUpgrading
+	case !arm.Same(before["count"], next["count"]):
+		state = stateScaling
+	}
+	p.Doc = next
+	if to != p.Current {
+		p.Current, p.Image = to, imageName(p, w.latest())
+	}
+	if power == powerRunning {
+		p.Power = powerRunning
+	}
+	w.nodes.mark(c, p, before)
+	return w.life.beginPool(c, p, state)
+}
+
+// drop deletes a pool.
+func (w *agentPools) drop(x *arm.Call) (*arm.Answer, error) {
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	p := w.pools.Get(poolKey(c.key(), x.Vars["pool"]))
+	switch {
+	case p == nil:
+		return &arm.Answer{Status: http.StatusNoContent}, nil
+	case p.State == stateDeleting && w.operations.Get(p.Op) != nil:
+		return &arm.Answer{Status: http.StatusAccepted, Op: &w.operations.Get(p.Op).Operation}, nil
+	}
+	if err := w.deletable(c, p); err != nil {
+		return nil, err
+	}
+	op := w.life.beginPool(c, p, stateDeleting)
+	return &arm.Answer{Status: http.StatusAccepted, Op: &op.Operation}, nil
+}
+
+// deletable refuses to delete a pool that is being changed, or that its cluster can't be without.
+func (w *agentPools) deletable(c *Cluster, p *Pool) error {
+	if err := w.open(c, p); err != nil {
+		return err
+	}
+	if p.system() && w.systems(c) < 2 {
+		return refuse(400, "OperationNotAllowed", "There has to be at least one system agent pool.")
+	}
+	return nil
+}
+
+// upgradeImage gives all nodes of a pool the newest node image.
+func (w *agentPools) upgradeImage(x *arm.Call) (*arm.Answer, error) {
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.open(c, p); err != nil {
+		return nil, err
+	}
+	p.Image = imageName(p, w.latest())
+	op := w.life.beginPool(c, p, stateImage)
+	return &arm.Answer{Status: http.StatusAccepted, Body: w.views.pool(c, p), Op: &op.Operation}, nil
+}
+
+// deleteMachines deletes chosen machines, and the count falls by as many.
+func (w *agentPools) deleteMachines(x *arm.Call) (*arm.Answer, error) {
+	body, err := bodies.Read(x, "AgentPoolDeleteMachinesParameter")
+	if err != nil {
+		return nil, err
+	}
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	op, err := w.takeMachines(c, p, arm.Texts(body, "machineNames"))
+	if err != nil {
+		return nil, err
+	}
+	return &arm.Answer{Status: http.StatusAccepted, Op: &op.Operation}, nil
+}
+
+// takeMachines begins to delete machines by the names of their nodes.
+func (w *agentPools) takeMachines(c *Cluster, p *Pool, names []string) (*operation, error) {
+	if err := w.open(c, p); err != nil {
+		return nil, err
+	}
+	known := map[string]compute.Node{}
+	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+		if !n.Deleting {
+			known[n.Computer] = n
+		}
+	}
+	for _, name := range names {
+		if _, ok := known[strings.ToLower(name)]; !ok {
+			return nil, refuse(400, "InvalidParameter", "Machine %s is not found in agent pool %s.", name, p.Name)
+		}
+	}
+	least := 0
+	if p.system() {
+		least = 1
+	}
+	if len(names) == 0 || p.count()-len(names) < least {
+		return nil, refuse(400, "InvalidParameter", "The machines to delete must be at least one and leave %d in agent pool %s.", least, p.Name)
+	}
+	op := w.life.beginPool(c, p, stateDeletingMachines)
+	for _, name := range names {
+		w.life.leave(p, known[strings.ToLower(name)], false)
+	}
+	p.Doc["count"] = float64(p.count() - len(p.Leaving))
+	return op, nil
+}
+
+// abort ends the operation that runs on a pool.
+func (w *agentPools) abort(x *arm.Call) (*arm.Answer, error) {
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	if p.Op == "" || p.State == stateDeleting {
+		return nil, refuse(400, "OperationNotAllowed", "Operation is not allowed: there is no operation of agent pool %s that can be aborted.",
+			p.Name)
+	}
+	w.life.cancel(c, p)
+	return &arm.Answer{Status: http.StatusNoContent}, nil
+}
+
+func (w *agentPools) machines(x *arm.Call) (*arm.Answer, error) {
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	var out []any
+	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+		out = append(out, w.views.machine(c, p, n))
+	}
+	return w.Paged(x, out)
+}
+
+func (w *agentPools) machine(x *arm.Call) (*arm.Answer, error) {
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
+		if strings.EqualFold(n.Computer, x.Vars["name"]) {
+			return arm.OK(w.views.machine(c, p, n)), nil
+		}
+	}
+	return nil, refuse(404, "NotFound", "Machine %s not found.", x.Vars["name"])
+}

@@ -1,0 +1,127 @@
+package containerservice
+
+import (
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim/azure/arm"
+)
+
+// Provisioning states, as AKS names them.
+const (
+	stateCreating         = "Creating"
+	stateUpdating         = "Updating"
+	stateScaling          = "Scaling"
+	stateUpgrading        = "Upgrading"
+	stateImage            = "UpgradingNodeImageVersion"
+	stateDeletingMachines = "DeletingMachines"
+	stateStarting         = "Starting"
+	stateStopping         = "Stopping"
+	stateDeleting         = "Deleting"
+	stateSucceeded        = "Succeeded"
+	stateFailed           = "Failed"
+	stateCanceled         = "Canceled"
+
+	powerRunning = "Running"
+	powerStopped = "Stopped"
+
+	modeSystem = "System"
+	modeUser   = "User"
+
+	clusterKind = "Microsoft.ContainerService/managedClusters"
+)
+
+// Cluster is a managed cluster.
+type Cluster struct {
+	// ID is the resource's ID in the case in which it was made; the names are taken from it.
+	ID, Sub, Group, Name, Location string
+	// Doc is what it is, as it was requested and with defaults: without its pools and without what only the service sets.
+	Doc          arm.Document
+	State, Power string
+	// Current is the version that the control plane runs, Goal the one that an upgrade leads to.
+	Current, Goal string
+	// Endpoint is the URL of its API server, CA the certificates by which it is trusted, in PEM, Token the bootstrap token by which nodes
+	// are let in, Kubeconfig what its credentials are. None but the last is shown.
+	Endpoint, Token string
+	CA, Kubeconfig  []byte
+	UID             string
+	Version         int64
+	Created         time.Time
+	// Op is the operation that runs, "" for none; Until is when its own part is done. Pools is true if it waits for pools that it changes.
+	Op    string
+	Until time.Time
+	Pools bool
+}
+
+// Pool is an agent pool.
+type Pool struct {
+	// Cluster is the key of its cluster.
+	Cluster, Name string
+	// Doc is its properties, as they were requested and with defaults.
+	Doc          arm.Document
+	State, Power string
+	// Set is the name of its scale set, Current the version of its nodes after the last success, Image their node image version.
+	Set, Current, Image string
+	Version             int64
+	// Op is the operation that runs, "" for none; Next is when it is looked at again, Until when it has to be done.
+	Op          string
+	Next, Until time.Time
+	Roll        *roll
+	// Leaving are the machines that drain before they are deleted, by instance.
+	Leaving map[string]*leaving
+	// Modeled is true once the scale set has the model that the operation wants.
+	Modeled bool
+}
+
+// roll is an upgrade of the version, the node image or the size of a pool's nodes.
+type roll struct {
+	// Surge is how many nodes there may be beyond the count, Missing how many may be missing from it.
+	Surge, Missing int
+	// Blocked are the instances that could not be drained and are kept, cordoned.
+	Blocked map[string]bool
+}
+
+// leaving is a machine that is cordoned and drained before it is deleted.
+type leaving struct {
+	Since time.Time
+	// Drained is when nothing was left on it.
+	Drained time.Time
+	// Release is true for a machine that is deallocated instead of deleted.
+	Release bool
+}
+
+// operation is a long-running operation of a cluster or one of its pools.
+type operation struct {
+	arm.Operation
+	// Cluster is the key of the cluster, Pool the name of the pool or "".
+	Cluster, Pool string
+}
+
+// releaseRow is a node image that was published after the simulator's own.
+type releaseRow struct{ Image string }
+
+func (c *Cluster) key() string { return strings.ToLower(c.ID) }
+
+func (c *Cluster) nodeGroup() string { return arm.Text(c.Doc, "properties.nodeResourceGroup") }
+
+func (p *Pool) key() string { return poolKey(p.Cluster, p.Name) }
+
+func (p *Pool) count() int {
+	n, _ := arm.Number(p.Doc, "count")
+	return n
+}
+
+func (p *Pool) system() bool { return arm.Text(p.Doc, "mode") == modeSystem }
+
+func (p *Pool) autoscaled() bool { return arm.Truth(p.Doc, "enableAutoScaling") }
+
+func clusterKey(sub, group, name string) string {
+	return strings.ToLower(arm.ResourceID(sub, group, clusterKind, name))
+}
+
+func poolKey(cluster, name string) string { return cluster + "|" + strings.ToLower(name) }
+
+// groupKey is the key of a resource group.
+func groupKey(sub, group string) string {
+	return strings.ToLower("/subscriptions/" + sub + "/resourceGroups/" + group)
+}
