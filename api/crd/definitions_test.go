@@ -3,6 +3,8 @@ package crd_test
 import (
 	"context"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -18,31 +20,33 @@ import (
 	"github.com/muster-project/muster/api/crd"
 )
 
-// definitions reads every embedded definition strictly, as an API server with strict field validation would.
+// definitions reads every generated definition strictly, as an API server with strict field validation would.
 func definitions(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	names, err := fs.Glob(crd.Files, "*.yaml")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no definitions are embedded: %v, %v", names, err)
-	}
 	all := map[string]*apiextensionsv1.CustomResourceDefinition{}
-	for _, name := range names {
-		data, err := crd.Files.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	for folder, files := range map[string]fs.FS{"": crd.Files, "unserved": os.DirFS("unserved")} {
+		names, err := fs.Glob(files, "*.yaml")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no definitions in %q: %v, %v", folder, names, err)
 		}
-		definition := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.UnmarshalStrict(data, definition); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		for _, name := range names {
+			data, err := fs.ReadFile(files, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			definition := &apiextensionsv1.CustomResourceDefinition{}
+			if err := yaml.UnmarshalStrict(data, definition); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			apiextensionsv1.SetDefaults_CustomResourceDefinition(definition)
+			apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&definition.Spec)
+			all[definition.Spec.Names.Kind] = definition
 		}
-		apiextensionsv1.SetDefaults_CustomResourceDefinition(definition)
-		apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&definition.Spec)
-		all[definition.Spec.Names.Kind] = definition
 	}
 	return all
 }
 
-// TestKinds holds the list of what the local world can serve.
+// TestKinds holds the list of kinds that have a definition.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	all := definitions(t)
@@ -64,6 +68,8 @@ func TestKinds(t *testing.T) {
 	}
 	for kind, want := range map[string]string{
 		"AzureMachinePool": "v1beta1", "AzureMachinePoolMachine": "v1beta1", "AzureMachinePoolTemplate": "v1beta1",
+		"AzureManagedMachinePool": "v1beta1", "AzureManagedMachinePoolTemplate": "v1beta1",
+		"AzureASOManagedMachinePool": "v1beta1", "AzureASOManagedMachinePoolTemplate": "v1beta1",
 		"AWSMachinePoolTemplate": "v1beta2", "AWSManagedMachinePoolTemplate": "v1beta2",
 	} {
 		definition, ok := all[kind]
@@ -73,6 +79,25 @@ func TestKinds(t *testing.T) {
 		}
 		if got := served(definition); !slices.Equal(got, []string{want}) || stored(definition) != want {
 			t.Errorf("%s: want %s alone served and stored, got %v and %s", kind, want, got, stored(definition))
+		}
+	}
+}
+
+// TestUnserved holds that no definition of a kind that no controller runs yet is installed.
+func TestUnserved(t *testing.T) {
+	t.Parallel()
+	unserved, err := filepath.Glob("unserved/*.yaml")
+	if err != nil || len(unserved) == 0 {
+		t.Fatalf("want definitions of kinds that no controller runs yet, got %v, %v", unserved, err)
+	}
+	installed, err := os.ReadFile("kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range unserved {
+		name := filepath.Base(file)
+		if _, err := crd.Files.Open(name); err == nil || strings.Contains(string(installed), name) {
+			t.Errorf("want %s installed nowhere, found it embedded (%t) or in kustomization.yaml", name, err == nil)
 		}
 	}
 }

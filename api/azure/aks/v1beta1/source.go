@@ -1,0 +1,34 @@
+package v1beta1
+
+import azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+
+// AgentPoolSource is everything that the driver of agent pools translates into requests: the specification of one of the two kinds, and
+// what is read of its cluster. It is no API object, and it is never changed once it is made.
+// +kubebuilder:object:generate=false
+type AgentPoolSource struct {
+	// Name of the agent pool in AKS.
+	Name string
+	// Managed is the specification of an AzureManagedMachinePool, nil for the other kind.
+	Managed *AzureManagedMachinePoolSpec
+	// Manifest is the manifest of an AzureASOManagedMachinePool, nil for the other kind.
+	Manifest *AgentPoolManifest
+	// Cluster is what is read of the managed cluster.
+	Cluster ManagedClusterView
+}
+
+// ManagedClusterView is what pools read of their managed cluster's objects. Those are other controllers': nothing but the fields that are
+// read is named, and nothing is ever written.
+// +kubebuilder:object:generate=false
+type ManagedClusterView struct {
+	// View has where the cluster is, its tags and who asks the cloud for it.
+	View azurev1.ClusterView
+	// Name of the managed cluster in AKS.
+	Name string
+	// NodeResourceGroup is where AKS keeps the cluster's machines; empty where it is AKS's to choose.
+	NodeResourceGroup string
+	// SubnetID is the resource ID of the subnet that the cluster's network object names, and SubnetPrefix what comes before the name of
+	// another subnet of that network; empty where AKS makes the network.
+	SubnetID, SubnetPrefix string
+	// Deleting is true if the Cluster is being deleted: its last System pool goes with the managed cluster.
+	Deleting bool
+}
