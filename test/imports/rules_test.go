@@ -41,6 +41,7 @@ var rules = []rule{
 	{path: "cloud/trace", only: []string{"cloud", "cloud/wire", "pool", "go.opentelemetry.io/otel/..."}, why: "a decorator of the contract"},
 	{path: "cloud/cloudtest", only: []string{"cloud", "pool", "sim", "github.com/google/go-cmp/..."}, why: "the contract suite names no cloud"},
 	{path: "cloud/*/permissions", why: "documents that every binary embeds"},
+	{path: "cloud/azure/agentpool/body", only: []string{"cloud", "api/azure/..."}, why: "pure functions over JSON documents"},
 	{path: "cloud/*/...", only: []string{"cloud", "cloud/$1/...", "cloud/driverkit/...", "cloud/cache", "cloud/sweep", "cloud/wire", "pool", "api/common", "api/$1/...", "sdk($1)"},
 		why: "each cloud can be written and read alone"},
 

@@ -1,0 +1,169 @@
+package body
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+)
+
+func document(t *testing.T, text string) Properties {
+	t.Helper()
+	p := Properties{}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestOfManaged(t *testing.T) {
+	t.Parallel()
+	tags := azurev1.Tags{"team": "a"}
+	for _, c := range []struct {
+		why  string
+		spec aksv1.AzureManagedMachinePoolSpec
+		want string
+	}{
+		{"the published flavor", aksv1.AzureManagedMachinePoolSpec{Mode: "System", SKU: "Standard_D2s_v3"},
+			`{"mode":"System","vmSize":"Standard_D2s_v3","type":"VirtualMachineScaleSets","tags":{"team":"a"},"nodeLabels":{},"nodeTaints":[],"enableAutoScaling":false,"vnetSubnetID":"/subnet"}`},
+		{"a disk of 0 GB is AKS's default", aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S", OSDiskSizeGB: new(int)},
+			`{"mode":"User","vmSize":"S","type":"VirtualMachineScaleSets","tags":{"team":"a"},"nodeLabels":{},"nodeTaints":[],"enableAutoScaling":false,"vnetSubnetID":"/subnet"}`},
+		{"bounds switch AKS's autoscaler on", aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S",
+			Scaling: &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}},
+			`{"mode":"User","vmSize":"S","type":"VirtualMachineScaleSets","tags":{"team":"a"},"nodeLabels":{},"nodeTaints":[],"enableAutoScaling":true,"minCount":1,"maxCount":5,"vnetSubnetID":"/subnet"}`},
+		{"taints, labels, price, zones", aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S", ScaleSetPriority: new("Spot"),
+			SpotMaxPrice:      new(resource.MustParse("0.04")),
+			AvailabilityZones: []string{"1"}, NodeLabels: map[string]string{"a": "b"}, Taints: []aksv1.Taint{{Key: "k", Value: "v",
+				Effect: "NoSchedule"}}},
+			`{"mode":"User","vmSize":"S","type":"VirtualMachineScaleSets","tags":{"team":"a"},"nodeLabels":{"a":"b"},"nodeTaints":["k=v:NoSchedule"],"enableAutoScaling":false,
+			"vnetSubnetID":"/subnet","scaleSetPriority":"Spot","spotMaxPrice":0.04,"availabilityZones":["1"]}`},
+		{"sysctls in AKS's spelling", aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S",
+			LinuxOSConfig: &aksv1.LinuxOSConfig{Sysctls: &aksv1.SysctlConfig{
+				NetIpv4TCPFinTimeout: new(int32(5)), NetIpv4IPLocalPortRange: new("1024 65000"), NetIpv4TCPkeepaliveIntvl: new(int32(9))}}},
+			`{"mode":"User","vmSize":"S","type":"VirtualMachineScaleSets","tags":{"team":"a"},"nodeLabels":{},"nodeTaints":[],"enableAutoScaling":false,"vnetSubnetID":"/subnet",
+			"linuxOSConfig":{"sysctls":{"netIpv4TcpFinTimeout":5,"netIpv4IpLocalPortRange":"1024 65000","netIpv4TcpkeepaliveIntvl":9}}}`},
+		{"patches in order, references and removals", aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S",
+			ASOManagedClustersAgentPoolPatches: []string{
+				`{"spec":{"enableCustomCATrust":true,"nodeLabels":{"x":"y"}}}`,
+				`{"spec":{"enableCustomCATrust":null,"podSubnetReference":{"armId":"/pods"}}}`}},
+			`{"mode":"User","vmSize":"S","type":"VirtualMachineScaleSets","tags":{"team":"a"},"nodeLabels":{"x":"y"},"nodeTaints":[],"enableAutoScaling":false,"vnetSubnetID":"/subnet","podSubnetID":"/pods"}`},
+	} {
+		got, err := OfManaged(&c.spec, "/subnet", tags)
+		if diff := cmp.Diff(document(t, c.want), got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", c.why, err, diff)
+		}
+	}
+}
+
+func TestPatchesRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ why, patch, want string }{
+		{"not JSON", `spec: {}`, "spec.asoManagedClustersAgentPoolPatches[0]"},
+		{"another part of the manifest", `{"metadata":{"name":"x"}}`, "below spec alone"},
+		{"a reference to another manifest", `{"spec":{"vnetSubnetReference":{"name":"s"}}}`, "armId"},
+		{"Secrets", `{"spec":{"operatorSpec":{"secretExpressions":[]}}}`, "only Azure Service Operator"},
+	} {
+		_, err := OfManaged(&aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S", ASOManagedClustersAgentPoolPatches: []string{c.patch}}, "",
+			nil)
+		if err == nil || cloud.KindOf(err) != cloud.Invalid || !contains(err.Error(), c.want) {
+			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.want, err)
+		}
+	}
+}
+
+func contains(text, part string) bool { return strings.Contains(text, part) }
+
+// published is the manifest of an agent pool in the published flavor.
+const published = `{"apiVersion":"containerservice.azure.com/v1api20231001","kind":"ManagedClustersAgentPool","metadata":{"name":"c-pool0","annotations":{"a":"b"}},
+"spec":{"azureName":"pool0","mode":"System","owner":{"name":"c"},"type":"VirtualMachineScaleSets","vmSize":"Standard_D2s_v3","osDiskSizeGB":64,"vnetSubnetReference":{"armId":"/s"}}}`
+
+func TestOfManifest(t *testing.T) {
+	t.Parallel()
+	spec := aksv1.AzureASOManagedMachinePoolSpec{Resources: []runtime.RawExtension{{Raw: []byte(published)}}}
+	m, err := spec.AgentPoolManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Name != "pool0" || m.APIVersion != "2023-10-01" || m.Annotations["a"] != "b" {
+		t.Errorf("want pool0 of 2023-10-01, got %+v", m)
+	}
+	got, err := OfManifest(m, azurev1.Tags{"muster.dev_owner": "o"})
+	want := document(t, `{"mode":"System","type":"VirtualMachineScaleSets","vmSize":"Standard_D2s_v3","osDiskSizeGB":64,"vnetSubnetID":"/s","tags":{"muster.dev_owner":"o"}}`)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestManifestsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		why  string
+		docs []string
+		want string
+	}{
+		{"none", nil, "no containerservice.azure.com ManagedClustersAgentPools defined"},
+		{"two agent pools", []string{published, published}, "spec.resources[1]: found a second"},
+		{"another kind", []string{`{"apiVersion":"network.azure.com/v1api20201101","kind":"VirtualNetwork","metadata":{"name":"v"}}`},
+			"spec.resources[0]: found VirtualNetwork v"},
+		{"an unknown version", []string{
+			`{"apiVersion":"containerservice.azure.com/v1","kind":"ManagedClustersAgentPool","metadata":{"name":"v"}}`,
+		}, "spec.resources[0].apiVersion"},
+	} {
+		spec := aksv1.AzureASOManagedMachinePoolSpec{}
+		for _, doc := range c.docs {
+			spec.Resources = append(spec.Resources, runtime.RawExtension{Raw: []byte(doc)})
+		}
+		if _, err := spec.AgentPoolManifest(); err == nil || !contains(err.Error(), c.want) {
+			t.Errorf("%s: want %q, got %v", c.why, c.want, err)
+		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		why, wanted, is string
+		want            []Difference
+	}{
+		{"defaults of AKS are no difference", `{"vmSize":"S"}`, `{"vmSize":"S","maxPods":110,"osSKU":"Ubuntu"}`, nil},
+		{"letter case of sizes and IDs means nothing", `{"vmSize":"standard_d2s_v3","vnetSubnetID":"/SUBNETS/a"}`,
+			`{"vmSize":"Standard_D2s_v3","vnetSubnetID":"/subnets/A"}`, nil},
+		{"absent is false, and an empty list", `{"enableFIPS":false,"nodeTaints":[]}`, `{}`, nil},
+		{"the order of taints and zones means nothing", `{"nodeTaints":["a","b"],"availabilityZones":["1","2"]}`,
+			`{"nodeTaints":["b","a"],"availabilityZones":["2","1"]}`, nil},
+		{"a label too many", `{"nodeLabels":{}}`, `{"nodeLabels":{"a":"b"}}`, []Difference{{"nodeLabels.a", InPlace, "b", "absent"}}},
+		{"a tag of another client is left alone", `{"tags":{"a":"b"}}`, `{"tags":{"a":"b","policy":"x"}}`, nil},
+		{"one part of an object", `{"upgradeSettings":{"maxSurge":"2"}}`, `{"upgradeSettings":{"maxSurge":"10%","drainTimeoutInMinutes":30}}`,
+			[]Difference{{"upgradeSettings.maxSurge", InPlace, "10%", "2"}}},
+		{"the size of nodes is changed by a rollout", `{"vmSize":"L"}`, `{"vmSize":"S"}`, []Difference{{"vmSize", Rolls, "S", "L"}}},
+		{"what AKS can't change", `{"maxPods":50}`, `{"maxPods":110}`, []Difference{{"maxPods", Refused, "110", "50"}}},
+	} {
+		if diff := cmp.Diff(c.want, Diff(document(t, c.wanted), document(t, c.is))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.why, diff)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	is := document(t, `{"vmSize":"S","count":3,"provisioningState":"Succeeded","tags":{"policy":"x"},"nodeLabels":{"old":"y"},"enableAutoScaling":true,"minCount":1,"maxCount":5}`)
+	wanted := document(t, `{"vmSize":"L","tags":{"a":"b"},"nodeLabels":{"new":"z"},"enableAutoScaling":false}`)
+	want := document(t, `{"vmSize":"L","count":3,"tags":{"policy":"x","a":"b"},"nodeLabels":{"new":"z"},"enableAutoScaling":false}`)
+	got := Merge(wanted, is)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the request (-want +got):\n%s", diff)
+	}
+	if left := Diff(wanted, got); left != nil {
+		t.Errorf("want nothing left to change, got %v", left)
+	}
+	if is[VMSize] != "S" || is["provisioningState"] == nil {
+		t.Errorf("want what was read left as it was, got %v", is)
+	}
+}
