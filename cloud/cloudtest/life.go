@@ -119,6 +119,9 @@ func aged[S any](p player[S]) {
 }
 
 func remembered[S any](p player[S]) {
+	if p.suite.Searching == nil {
+		return
+	}
 	target := p.target(p.suite.Searching)
 	first := p.observe(target)
 	if len(first.ResolvedLookups) == 0 {

@@ -110,7 +110,7 @@ func sights[S any]() []mistake[S] {
 			for i, v := range o.Instances {
 				o.Instances[i].Template.Content = v.Template.Content + v.Template.Data
 			}
-		}),
+		}).of(pool.PutTemplate),
 		seeing("names all machines alike", caseCreated, func(_ cloud.Target[S], o *pool.Observed) {
 			for i := range o.Instances {
 				o.Instances[i].ProviderID = "instance"
@@ -185,7 +185,7 @@ func refusals[S any]() []mistake[S] {
 				return nil
 			}
 			return fmt.Errorf("%w: sent %s", err, t.Bootstrap.Data())
-		}),
+		}).of(pool.PutTemplate),
 		changing[S]("does not pass on for how long to wait", caseThrottled, func(e *cloud.Error) { e.After = 0 }),
 		changing[S]("tells a denial in words of its own", caseDenied, func(e *cloud.Error) {
 			if e.Kind == cloud.Denied {

@@ -144,7 +144,9 @@ func (p player[S]) try(target cloud.Target[S], s pool.Step) error {
 // start begins a step that must work, as soon as the cloud is not at work on the group.
 func (p player[S]) start(target cloud.Target[S], s pool.Step) {
 	p.Helper()
-	p.idle(target)
+	if s.Kind != pool.CancelProviderRollout { // which ends what the cloud is at work on
+		p.idle(target)
+	}
 	if err := p.try(target, s); err != nil {
 		p.Fatalf("start %s: %v", s.Kind, err)
 	}

@@ -18,8 +18,13 @@ func readyRoll[S any](p player[S]) scene[S] {
 func readyRolling[S any](p player[S]) scene[S] {
 	sc := readyRoll(p)
 	p.start(sc.target, *dueStart(sc.before))
-	sc = seen(p, sc.target)
-	if sc.before.ProviderRollout == nil || !sc.before.ProviderRollout.Template.Same(sc.before.Wanted) || sc.before.ProviderRollout.State != pool.ProviderRolloutRunning {
+	if p.driver.Traits().CanCancelRollout {
+		sc.before = p.observe(sc.target) // it goes on, whatever else has to wait for it
+	} else {
+		sc = seen(p, sc.target)
+	}
+	if sc.before.ProviderRollout == nil || !sc.before.ProviderRollout.Template.Same(sc.before.Wanted) ||
+		sc.before.ProviderRollout.State != pool.ProviderRolloutRunning {
 		p.Fatalf("want a roll to %+v that runs, got %+v", sc.before.Wanted, sc.before.ProviderRollout)
 	}
 	sc.chosen = []string{sc.before.ProviderRollout.ID}
@@ -38,8 +43,10 @@ func dueStart(o pool.Observed) *pool.Step {
 }
 
 // dueRoll lets go what is held while the roll runs, as the engine would.
-func dueRoll[S any](_ scene[S], o pool.Observed) *pool.Step {
+func dueRoll[S any](sc scene[S], o pool.Observed) *pool.Step {
 	switch {
+	case o.ProviderRollout == nil && sc.unrecorded && len(dueStart(o).Targets) == 0:
+		return nil
 	case o.ProviderRollout == nil || !o.ProviderRollout.Template.Same(o.Wanted):
 		return dueStart(o)
 	case o.ProviderRollout.State != pool.ProviderRolloutRunning:
@@ -56,9 +63,11 @@ func dueRoll[S any](_ scene[S], o pool.Observed) *pool.Step {
 
 func doneRoll[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutSucceeded || o.ProviderRollout.Percent != 100 || o.ProviderRollout.Failures != 0 ||
-		o.ProviderRollout.Started.IsZero() || o.ProviderRollout.Ended.Before(o.ProviderRollout.Started) {
-		p.Errorf("want a roll that has succeeded, got %+v", o.ProviderRollout)
+	switch roll := o.ProviderRollout; {
+	case sc.unrecorded && roll == nil:
+	case roll == nil || roll.State != pool.ProviderRolloutSucceeded || roll.Percent != 100 || roll.Failures != 0 || roll.Started.IsZero() ||
+		roll.Ended.Before(roll.Started):
+		p.Errorf("want a roll that has succeeded, got %+v", roll)
 	}
 	p.check("size", sizeSmall, o.Group.Size)
 	p.check("what the group launches from", sc.before.Latest().Ref, o.Group.Template)
@@ -151,7 +160,8 @@ func dueCancel[S any](sc scene[S], o pool.Observed) *pool.Step {
 
 func doneCancel[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] || o.ProviderRollout.State != pool.ProviderRolloutCancelled || o.ProviderRollout.Failures != 0 || o.ProviderRollout.Ended.IsZero() {
+	if o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] || o.ProviderRollout.State != pool.ProviderRolloutCancelled ||
+		o.ProviderRollout.Failures != 0 || o.ProviderRollout.Ended.IsZero() {
 		p.Errorf("want the roll %v cancelled, got %+v", sc.chosen, o.ProviderRollout)
 	}
 	p.check("size", sizeSmall, o.Group.Size)
@@ -164,7 +174,8 @@ func otherRoll[S any](p player[S]) {
 	}
 	sc := readyRolling(p)
 	p.start(sc.target, pool.Step{Kind: pool.CancelProviderRollout, Refs: []string{sc.chosen[0] + "0"}})
-	if o := p.again().observe(sc.target); o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] || o.ProviderRollout.State != pool.ProviderRolloutRunning {
+	if o := p.again().observe(sc.target); o.ProviderRollout == nil || o.ProviderRollout.ID != sc.chosen[0] ||
+		o.ProviderRollout.State != pool.ProviderRolloutRunning {
 		p.Errorf("want the roll %s to go on, got %+v", sc.chosen[0], o.ProviderRollout)
 	}
 }

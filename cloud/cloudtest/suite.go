@@ -39,7 +39,7 @@ type Suite[S any] struct {
 	// FailureDomains are what the core object names beside the specification; none where that names zones by itself.
 	FailureDomains []string
 	// Changed wants other machines; Reshaped another group around the same machines, in every field that a group has;
-	// Searching finds by their properties, several of each, all things that can be found so.
+	// Searching finds by their properties, several of each, all things that can be found so; nil where a specification names everything.
 	Changed, Reshaped, Searching func(S) S
 	// Needy wants a group that needs something beside its template which does not exist; nil where groups never do.
 	Needy func(S) S
@@ -66,6 +66,9 @@ type Suite[S any] struct {
 	// Applies is true if some of what Reshaped changes reaches machines that exist by a step of its own; Protects if machines
 	// are protected, one by one, from being chosen by the cloud.
 	Applies, Protects bool
+	// KeepsNoRolls is true if the cloud keeps no record of a roll of its own that has ended well: that its machines are as they should be is
+	// all that it leaves.
+	KeepsNoRolls bool
 	// Name is what the cloud calls an owner's group; nil where that is the owner's resource name.
 	Name func(cloud.Owner) string
 	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.
