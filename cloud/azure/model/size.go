@@ -268,23 +268,28 @@ var nodeArchitecture = map[string]string{"x64": "amd64", "arm64": "arm64"}
 
 // Capacity returns what a machine of the VM size offers, as Azure's catalogue tells; nil without a Size.
 func (in Input) Capacity() *pool.NodeCapacity {
-	if in.Size == nil {
+	return CapacityOf(in.Size, kubeletPods, in.Source.Pool.Windows())
+}
+
+// CapacityOf returns what a machine of a size offers whose kubelet takes that many pods; nil where the size is unknown.
+func CapacityOf(size *armcompute.ResourceSKU, pods int, windows bool) *pool.NodeCapacity {
+	if size == nil {
 		return nil
 	}
-	c := &pool.NodeCapacity{Pods: kubeletPods, OperatingSystem: "linux", Architecture: nodeArchitecture["x64"], Devices: map[string]int{}}
-	cpus, ok := amount(in.Size, "vCPUsAvailable")
+	c := &pool.NodeCapacity{Pods: pods, OperatingSystem: "linux", Architecture: nodeArchitecture["x64"], Devices: map[string]int{}}
+	cpus, ok := amount(size, "vCPUsAvailable")
 	if !ok {
-		cpus, _ = amount(in.Size, "vCPUs")
+		cpus, _ = amount(size, "vCPUs")
 	}
-	memory, _ := amount(in.Size, "MemoryGB")
+	memory, _ := amount(size, "MemoryGB")
 	c.CPUs, c.MemoryMiB = int(cpus), int(memory*mib)
-	if n, ok := amount(in.Size, "GPUs"); ok && n >= 1 {
+	if n, ok := amount(size, "GPUs"); ok && n >= 1 {
 		c.Devices[gpus] = int(n)
 	}
-	if a := nodeArchitecture[strings.ToLower(capability(in.Size, "CpuArchitectureType"))]; a != "" {
+	if a := nodeArchitecture[strings.ToLower(capability(size, "CpuArchitectureType"))]; a != "" {
 		c.Architecture = a
 	}
-	if in.Source.Pool.Windows() {
+	if windows {
 		c.OperatingSystem = "windows"
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -181,7 +182,24 @@ func kindOf(s said, status int) cloud.Kind {
 	if kind, ok := kindOfCode(s.Code); ok {
 		return kind
 	}
+	if kind, ok := kindWithin(s); ok {
+		return kind
+	}
 	return cloud.KindOfStatus(status)
+}
+
+// kindWithin is the kind of a failure of an agent pool: AKS repeats the code of what refused its own request within its words.
+func kindWithin(s said) (cloud.Kind, bool) {
+	if !strings.Contains(strings.ToLower(s.Code), "agentpool") {
+		return "", false
+	}
+	words := strings.FieldsFunc(s.Message, func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, word := range words {
+		if kind, ok := kinds[strings.ToLower(word)]; ok && (kind == cloud.Capacity || kind == cloud.Denied) {
+			return kind, true
+		}
+	}
+	return "", false
 }
 
 // kindOfCode is the kind of an error code: by the table, else by the manner in which Azure names its codes.

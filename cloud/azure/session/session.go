@@ -78,6 +78,8 @@ type Session struct {
 	shared    *sweep.Sweep[Set]
 	// sharedMachines are the machines of scale sets in mode Flexible.
 	sharedMachines *sweep.Sweep[Machines]
+	// managed are managed clusters with their agent pools.
+	managed *sweep.Sweep[ManagedCluster]
 }
 
 // Sessions makes the session of each subscription, location and identity once. It is safe for concurrent use.
@@ -197,6 +199,7 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 	}
 	made.sets, made.shared = newSets(made.ScaleSets, subscription, s.options)
 	made.sharedMachines = newMachines(made.VMs, made.sets, s.options)
+	made.managed = newManagedClusters(made, s.options)
 	return made, nil
 }
 
