@@ -1,0 +1,82 @@
+package agentpool_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/cloudtest"
+	"github.com/muster-project/muster/sim"
+	simazure "github.com/muster-project/muster/sim/azure"
+)
+
+func TestContract(t *testing.T) { suite().Run(t) }
+
+func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
+
+func suite() cloudtest.Suite[source] {
+	return cloudtest.Suite[source]{
+		Cloud: func() (cloudtest.Cloud, error) {
+			made, err := newCloud(version)
+			return managed{made}, err
+		},
+		Driver:            func(wire http.RoundTripper) (cloud.Driver[source], error) { return newDriver(wire) },
+		Pool:              managedPool,
+		KubernetesVersion: version,
+		Changed:           spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" }),
+		Reshaped:          spec(reshape),
+		Broken: map[string]func(source) source{
+			"spec.sku":     spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_Nope" }),
+			"spec.maxPods": spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.MaxPods = new(5) }),
+		},
+		AskedTag: "stage", FixedTag: "muster.dev_cluster",
+		Many: 210, ManyInPage: 10, SteadyReads: 2, Works: true, GivesUp: true, Given: true, BootsAlone: true, KeepsNoRolls: true,
+		Name: func(o cloud.Owner) string { return o.Name },
+		GroupID: func(name string) string {
+			return "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup +
+				"/providers/Microsoft.ContainerService/managedClusters/" + clusterName + "/agentPools/" + name
+		},
+	}
+}
+
+// reshape changes every property of an agent pool that AKS changes in place.
+func reshape(s *aksv1.AzureManagedMachinePoolSpec) {
+	s.Mode = "System"
+	s.NodeLabels = map[string]string{"tier": "blue"}
+	s.Taints = []aksv1.Taint{{Key: "only", Value: "x", Effect: "NoSchedule"}}
+	s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(6)}
+	s.ScaleDownMode = new("Deallocate")
+	s.UpgradeSettings = &aksv1.UpgradeSettings{MaxSurge: new("50%"), DrainTimeoutInMinutes: new(int32(20)),
+		NodeSoakDurationInMinutes: new(int32(15))}
+	s.AdditionalTags = azurev1.Tags{"stage": "test"}
+}
+
+// managed is the simulator for drivers whose groups are agent pools.
+type managed struct{ *simazure.Cloud }
+
+// Capabilities has actions for agent pools. AKS makes and changes nothing that stands for a template.
+func (m managed) Capabilities() sim.Capabilities {
+	p := m.Cloud.Capabilities()
+	p.Ignorable = simazure.IgnorableOfPools()
+	by := func(run func(on sim.Resource, pool string) error) func(sim.Resource) error {
+		return func(on sim.Resource) error {
+			settle() // as long as AKS is at work on a pool it takes nothing from a user either
+			if err := run(on, clusterName+"/"+on.Name); err != nil {
+				return fmt.Errorf("by hand: %w", err)
+			}
+			return nil
+		}
+	}
+	aks := m.AKS
+	p.OutOfBand[sim.CreateGroup] = by(func(_ sim.Resource, pool string) error { return aks.CreatePool(pool, simazure.VMSize, 0) })
+	p.OutOfBand[sim.DeleteGroup] = by(func(_ sim.Resource, pool string) error { return aks.DeletePool(pool) })
+	p.OutOfBand[sim.SetSize] = by(func(on sim.Resource, pool string) error { return aks.ScalePool(pool, on.Size) })
+	p.OutOfBand[sim.RemoveTag] = by(func(on sim.Resource, pool string) error { return aks.UntagPool(pool, on.Key) })
+	p.OutOfBand[sim.ChangeTag] = by(func(on sim.Resource, pool string) error { return aks.TagPool(pool, on.Key, on.Value) })
+	p.OutOfBand[sim.TerminateInstance] = by(func(on sim.Resource, pool string) error { return aks.DeleteMachine(pool, on.Instance) })
+	p.OutOfBand[sim.InterruptInstance] = nil
+	return p
+}

@@ -1,0 +1,168 @@
+package agentpool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/agentpool/body"
+	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/pool"
+)
+
+// wanted is what the specification asks for now.
+type wanted struct {
+	// properties are the agent pool's, with the version of the next step, and the VM size that goes with it.
+	properties body.Properties
+	course     course
+	// next is the configuration that the next step leads to, launched the one that the agent pool has now.
+	next, launched configuration
+	// drift are the properties that AKS changes in place and that differ; unchangeable those that it refuses to change.
+	drift, unchangeable []string
+}
+
+// want translates the specification against what is there.
+func (p *pass) want() (wanted, error) {
+	read := p.memory.read
+	properties, version, err := p.asked()
+	if err != nil {
+		return wanted{launched: read.asIs()}, err
+	}
+	w := wanted{properties: properties}
+	var controlPlane, current release
+	if read.cluster != nil {
+		controlPlane = reported(read.cluster.version)
+	}
+	if read.pool != nil {
+		current = read.pool.version()
+	}
+	w.course = courseOf(current, version, controlPlane)
+	w.step(read.pool, current)
+	w.next = configuration{version: w.course.next, rolls: rolling(properties, properties)}
+	if read.pool != nil {
+		w.launched = configuration{version: current, rolls: rolling(properties, read.pool.properties)}
+		w.compare(p.t, read.pool)
+	}
+	return w, nil
+}
+
+// asked returns what the specification and the MachinePool ask for.
+func (p *pass) asked() (body.Properties, release, error) {
+	properties, err := p.t.properties()
+	if err != nil {
+		return nil, release{}, err
+	}
+	if err := p.checkOwn(properties); err != nil {
+		return nil, release{}, err
+	}
+	version, err := releaseOf(fieldVersion, p.t.KubernetesVersion)
+	return properties, version, err
+}
+
+// asIs returns the configuration that the agent pool has, as far as that can be told without a specification.
+func (r clusterRead) asIs() configuration {
+	if r.pool == nil {
+		return configuration{}
+	}
+	named := body.Properties{body.VMSize: nil}
+	return configuration{version: r.pool.version(), rolls: rolling(named, r.pool.properties)}
+}
+
+// step puts the version of the next step in its place. AKS changes the VM size by itself or the version, never both at once: the version
+// goes first.
+func (w *wanted) step(is *agentPool, current release) {
+	switch {
+	case w.course.next.minor == 0:
+	case is == nil || w.course.next != current:
+		w.properties[body.OrchestratorVersion] = w.course.next.String()
+	default:
+		w.properties[body.OrchestratorVersion] = is.text(body.OrchestratorVersion)
+	}
+	if size, named := w.properties[body.VMSize]; named && is != nil && w.course.next != current && size != "" {
+		w.properties[body.VMSize] = is.properties[body.VMSize]
+	}
+}
+
+// compare fills in what differs between the wanted properties and the agent pool.
+func (w *wanted) compare(t target, is *agentPool) {
+	for _, d := range body.Diff(w.properties, is.properties) {
+		property, _, _ := strings.Cut(d.Path, ".")
+		field := t.field(property)
+		switch {
+		case property == body.Count:
+		case d.Effect == body.InPlace && !slices.Contains(w.drift, field):
+			w.drift = append(w.drift, field)
+		case d.Effect == body.Refused && !slices.Contains(w.unchangeable, field):
+			w.unchangeable = append(w.unchangeable, field)
+		}
+	}
+}
+
+// rolling returns the values that properties have among those whose change rolls and that the specification names; the version apart.
+func rolling(named, of body.Properties) map[string]any {
+	out := map[string]any{}
+	for name := range named {
+		if body.EffectOf(name) != body.Rolls || name == body.OrchestratorVersion {
+			continue
+		}
+		value := of[name]
+		if text, ok := value.(string); ok {
+			value = strings.ToLower(text)
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// checkOwn refuses a manifest that sets what Muster sets from the MachinePool, with both values.
+func (p *pass) checkOwn(properties body.Properties) error {
+	if p.t.Spec.Manifest == nil {
+		return nil
+	}
+	must := strings.TrimPrefix(p.t.KubernetesVersion, "v")
+	if asked, ok := properties[body.OrchestratorVersion].(string); ok && must != "" && must != asked {
+		return incompatible(p.t.field(body.OrchestratorVersion), asked, must)
+	}
+	if count, ok := properties[body.Count]; ok {
+		return cloud.Invalidf(p.t.field(body.Count), "found %v, must be absent: the MachinePool's spec.replicas is the size", count)
+	}
+	return nil
+}
+
+// incompatible is the refusal of a value that Muster must set and that the user set differently.
+func incompatible(field, found, must string) error {
+	return cloud.Invalidf(field, "incompatible value: found %s, and Muster must set it to %s", found, must)
+}
+
+// capacity returns what each machine offers; nil where the machines of an agent pool are of several sizes. It is an error if the location
+// has no such size.
+func (p *pass) capacity(ctx context.Context, w wanted) (*pool.NodeCapacity, error) {
+	size, _ := w.properties[body.VMSize].(string)
+	if size == "" {
+		return nil, nil
+	}
+	sku, err := p.c.SKU(ctx, p.t.cluster.View.Location, size, p.now)
+	if err != nil {
+		return nil, err
+	}
+	if sku == nil {
+		return nil, cloud.Invalidf(p.t.field(body.VMSize), "VM size %q is not offered in location %s to this subscription", size,
+			p.t.cluster.View.Location)
+	}
+	pods := defaultPods
+	if most, ok := w.properties["maxPods"].(float64); ok {
+		pods = int(most)
+	}
+	return model.CapacityOf(sku, pods, w.properties["osType"] == "Windows"), nil
+}
+
+// defaultPods is the least number of pods that AKS gives a node by itself: that of Azure CNI without overlay.
+const defaultPods = 30
+
+// noCluster is why no agent pool can exist without its managed cluster.
+func (t target) noCluster() error {
+	return &cloud.Error{Kind: cloud.Conflict, Code: "NoManagedCluster", Message: fmt.Sprintf("managed cluster %s does not exist",
+		t.cluster.Name)}
+}

@@ -1,0 +1,256 @@
+package agentpool_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// names returns the names of the machines of an agent pool.
+func (w *world) names(of string) []string {
+	w.Helper()
+	var out []string
+	for _, p := range w.cloud.State().Clusters[0].Pools {
+		if p.Name != of {
+			continue
+		}
+		for _, m := range p.Machines {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}
+
+// TestSystemPoolIsAdopted holds that the System pool that was created with the managed cluster, without Muster's tag, is named with its
+// cluster, left alone, and adopted without a change of its machines.
+func TestSystemPoolIsAdopted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Mode, s.AvailabilityZones = "System", nil })(w.target.Spec)
+		w.target.Spec.Name = "system"
+		before := w.names("system")
+		o := w.observe()
+		if o.Group != nil || o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.Group != "agent pool system of managed cluster managed" {
+			w.Fatalf("want the agent pool named that can be adopted, got %+v", o)
+		}
+		w.start(pool.Step{Kind: pool.Adopt})
+		o = w.observe()
+		if o.Group == nil || o.OwnershipConflict != nil || len(o.Instances) != 1 || o.Group.Drift == nil {
+			w.Fatalf("want the agent pool adopted, got %+v", o)
+		}
+		if after := w.names("system"); !slices.Equal(before, after) {
+			w.Errorf("want no machine replaced, got %v after %v", after, before)
+		}
+	})
+}
+
+// TestLastSystemPoolGoesWithItsCluster holds that AKS's refusal to delete the last System pool blocks neither the deletion of the cluster,
+// nor is circumvented while the cluster stays.
+func TestLastSystemPoolGoesWithItsCluster(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Mode, s.AvailabilityZones = "System", nil })(w.target.Spec)
+		w.target.Spec.Name = "system"
+		w.start(pool.Step{Kind: pool.Adopt})
+		w.target.Deleting = true
+		if o := w.observe(); o.Group == nil {
+			w.Fatalf("want the agent pool observed while its cluster stays, got %+v", o)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.DeleteGroup}); err == nil {
+			w.Errorf("want AKS's refusal to delete the last System pool, got none")
+		}
+		w.target.Spec.Cluster.Deleting = true
+		if o := w.observe(); o.Group != nil || len(o.Instances) > 0 || o.OwnershipConflict != nil {
+			w.Errorf("want nothing left to delete beside the cluster, got %+v", o)
+		}
+		if len(w.names("system")) != 1 {
+			w.Errorf("want the machines of the last System pool left to AKS, got %v", w.names("system"))
+		}
+	})
+}
+
+// TestStoppedPoolWaitsAndIsDeleted holds that a stopped agent pool has not failed and is changed only once it is started, but can be
+// deleted.
+func TestStoppedPoolWaitsAndIsDeleted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		if err := w.cloud.AKS.StopPool(clusterName + "/" + poolName); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o := w.observe()
+		if o.Group.Busy == nil || o.Group.Busy.Reason != "Stopped" || o.Group.Failed != nil || len(o.Issues) > 0 || o.Group.Size != 2 {
+			w.Errorf("want a stopped agent pool that has not failed, got %+v, issues %+v", o.Group, o.Issues)
+		}
+		w.target.Deleting = true
+		if o := w.observe(); o.Group.Busy != nil {
+			w.Errorf("want nothing in the way of a deletion, got %+v", o.Group.Busy)
+		}
+		w.start(pool.Step{Kind: pool.DeleteGroup})
+		if o := w.observe(); o.Group != nil {
+			w.Errorf("want the agent pool deleted, got %+v", o.Group)
+		}
+	})
+}
+
+// TestFailedPoolStaysManageable holds that a failure is told in AKS's words, which are asked for once, and that the agent pool can be
+// changed.
+func TestFailedPoolStaysManageable(t *testing.T) {
+	inWorld(t, func(w *world) {
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.CreateGroup, Size: 2}); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.cloud.AKS.FailPool(clusterName+"/"+poolName, "SubnetIsFull", "Subnet nodes is full."); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		last := w.cloud.Calls().Next()
+		for range 2 {
+			o := w.observe()
+			want := []pool.Cause{{Reason: "Capacity", Message: "SubnetIsFull: Subnet nodes is full."}}
+			if !slices.Equal(o.Issues, want) || o.Group.Busy != nil || o.Group.State != "Failed" {
+				w.Errorf("want AKS's words on an agent pool that is not busy, got %+v, issues %+v", o.Group, o.Issues)
+			}
+		}
+		asked := 0
+		for _, c := range w.cloud.Calls().Summary(last).Calls {
+			if c.Action == "Operations_Get" {
+				asked++
+			}
+		}
+		if asked != 1 {
+			w.Errorf("want the failed operation read once, got %d", asked)
+		}
+		w.start(pool.Step{Kind: pool.Resize, Size: 2})
+		if o := w.observe(); len(o.Instances) != 2 || len(o.Issues) > 0 {
+			w.Errorf("want the machines brought with another request, got %+v, issues %+v", o.Instances, o.Issues)
+		}
+	})
+}
+
+// TestWriteOverAnotherClientsChange holds that a request made from an older read than another client's change is refused, and changes
+// nothing.
+func TestWriteOverAnotherClientsChange(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
+		w.observe()
+		if err := w.cloud.AKS.ScalePool(clusterName+"/"+poolName, 3); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 2})
+		if cloud.KindOf(err) != cloud.Conflict {
+			w.Errorf("want to be told to look again, got %v", err)
+		}
+		settle()
+		if o := w.observe(); o.Group.Size != 3 || len(o.Instances) != 3 {
+			w.Errorf("want the other client's size kept, got %+v", o.Group)
+		}
+	})
+}
+
+// TestAutoscaledPool holds that an agent pool that AKS's autoscaler sizes shows the autoscaler's bounds, and that its size is no drift.
+func TestAutoscaledPool(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
+			s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
+		})(w.target.Spec)
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		if err := w.cloud.AKS.Autoscale(clusterName+"/"+poolName, 4); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o := w.observe()
+		if o.Group.Size != 4 || len(o.Instances) != 4 || o.Group.Min != 1 || o.Group.Max != 5 || o.Group.Drift != nil {
+			w.Errorf("want the autoscaler's size within its bounds, got %+v", o.Group)
+		}
+	})
+}
+
+// TestVersionGoesBeforeTheSize holds the two rolls that a change of both takes: AKS refuses them in one request.
+func TestVersionGoesBeforeTheSize(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.KubernetesVersion = "v1.33.7"
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		w.target.KubernetesVersion = version
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
+		for _, want := range []string{"aks:1.34.7/standard_d2s_v3", "aks:1.34.7/standard_d4s_v3"} {
+			o := w.observe()
+			if o.Latest().Ref != want {
+				w.Fatalf("want %s next, got %+v", want, o.Versions)
+			}
+			w.start(pool.Step{Kind: pool.StartProviderRollout, Template: want})
+			settle()
+			o = w.observe()
+			for _, i := range o.Instances {
+				if i.Template.Ref != want {
+					w.Errorf("want all machines of %s, got %+v", want, i)
+				}
+			}
+			if o.ProviderRollout != nil || o.Group.Template != want {
+				w.Errorf("want the rollout to %s ended, got %+v in %+v", want, o.ProviderRollout, o.Group)
+			}
+		}
+	})
+}
+
+// TestClusterIsReadOnce holds that one read of a managed cluster serves all pools of it.
+func TestClusterIsReadOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
+		last := w.cloud.Calls().Next()
+		w.observe()
+		w.target.Spec = spec(func(*aksv1.AzureManagedMachinePoolSpec) {})(w.target.Spec)
+		w.target.Spec.Name, w.target.Owner.Name, w.target.MaxAge = "system", "system", time.Minute
+		w.observe()
+		n := 0
+		for _, c := range w.cloud.Calls().Summary(last).Calls {
+			if c.Action == "ManagedClusters_Get" {
+				n++
+			}
+		}
+		if n != 1 {
+			w.Errorf("want one read of the managed cluster for both pools, got %d", n)
+		}
+	})
+}
+
+// TestManifestPool holds the life of an agent pool whose specification is a manifest: properties that the other kind has no field for reach
+// AKS, in the manifest's version of the API; what Muster sets itself is refused with the manifest's field.
+func TestManifestPool(t *testing.T) {
+	inWorld(t, func(w *world) {
+		manifest := func(spec map[string]any) {
+			changed := *w.target.Spec
+			changed.Managed = nil
+			changed.Manifest = &aksv1.AgentPoolManifest{Index: 0, APIVersion: "2023-10-01", Spec: spec}
+			w.target.Spec = &changed
+		}
+		manifest(map[string]any{
+			"azureName": poolName, "mode": "User", "vmSize": "Standard_D2s_v3", "type": "VirtualMachineScaleSets", "workloadRuntime": "OCIContainer",
+			"nodeLabels": map[string]any{"tier": "blue"},
+		})
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		o := w.observe()
+		if o.Group == nil || len(o.Instances) != 2 || o.Group.Drift != nil || o.Group.Unchangeable != nil || len(o.Issues) > 0 {
+			w.Fatalf("want an agent pool of 2 machines as the manifest says, got %+v, issues %+v", o.Group, o.Issues)
+		}
+		manifest(map[string]any{"mode": "User", "vmSize": "Standard_D2s_v3", "maxPods": 30.0, "nodeLabels": map[string]any{"tier": "green"}})
+		o = w.observe()
+		if !slices.Equal(o.Group.Drift, []string{"spec.resources[0].spec.nodeLabels"}) || !slices.Equal(o.Group.Unchangeable,
+			[]string{"spec.resources[0].spec.maxPods"}) {
+			w.Errorf("want the manifest's fields named, got drift %v and unchangeable %v", o.Group.Drift, o.Group.Unchangeable)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		if o = w.observe(); o.Group.Drift != nil {
+			w.Errorf("want the labels repaired, got drift %v", o.Group.Drift)
+		}
+		manifest(map[string]any{"mode": "User", "vmSize": "Standard_D2s_v3", "orchestratorVersion": "1.33.7"})
+		o = w.observe()
+		want := "spec.resources[0].spec.orchestratorVersion: incompatible value: found 1.33.7, and Muster must set it to 1.34.7"
+		if o.Group == nil || len(o.Issues) != 1 || o.Issues[0].Message != want || len(o.Instances) != 2 {
+			w.Errorf("want an agent pool as it is with the issue %q, got %+v, issues %+v", want, o.Group, o.Issues)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package agentpool
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+
+	"github.com/muster-project/muster/cloud/azure/agentpool/body"
+	"github.com/muster-project/muster/pool"
+)
+
+// The words of AKS and compute that code depends on.
+const (
+	stateCreating  = "Creating"
+	stateDeleting  = "Deleting"
+	stateSucceeded = "Succeeded"
+	stateFailed    = "Failed"
+	stateCanceled  = "Canceled"
+	// stateDeletingMachines is that of an agent pool of which chosen machines are being drained and deleted.
+	stateDeletingMachines = "DeletingMachines"
+
+	modeSystem     = "System"
+	typeVMs        = "VirtualMachines"
+	modeDeallocate = "Deallocate"
+	powerMark      = "PowerState/"
+)
+
+// machine is one machine of the agent pool.
+type machine struct {
+	// name is what AKS calls the machine: the name of its Node.
+	name, id, uid, zone string
+	// size is its VM size.
+	size string
+	// provisioning is its provisioning state, power its power state without the mark; empty when that is not known.
+	provisioning, power string
+	created             time.Time
+	// latest is false if the scale set's model has changed since the machine was made or reimaged.
+	latest bool
+}
+
+func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration) machine {
+	m := machine{id: deref(vm.ID), latest: true}
+	if vm.SKU != nil {
+		m.size = deref(vm.SKU.Name)
+	}
+	if len(vm.Zones) > 0 {
+		m.zone = deref(vm.Zones[0])
+	}
+	if is := vm.Properties; is != nil {
+		m.uid, m.provisioning, m.created = deref(is.VMID), deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
+		m.latest = is.LatestModelApplied == nil || *is.LatestModelApplied
+		if is.OSProfile != nil {
+			m.name = strings.ToLower(deref(is.OSProfile.ComputerName))
+		}
+		if is.InstanceView != nil {
+			m.power = powerOf(is.InstanceView.Statuses)
+		}
+	}
+	m.name = cmp.Or(m.name, deref(vm.Name))
+	return m
+}
+
+func virtualMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
+	m := machine{name: deref(vm.Name), id: deref(vm.ID), latest: true}
+	if len(vm.Zones) > 0 {
+		m.zone = deref(vm.Zones[0])
+	}
+	if is := vm.Properties; is != nil {
+		m.uid, m.provisioning, m.created = deref(is.VMID), deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
+		if is.HardwareProfile != nil {
+			m.size = string(deref(is.HardwareProfile.VMSize))
+		}
+		if is.InstanceView != nil {
+			m.power = powerOf(is.InstanceView.Statuses)
+		}
+	}
+	return m
+}
+
+func powerOf(statuses []*armcompute.InstanceViewStatus) string {
+	for _, status := range statuses {
+		if power, ok := strings.CutPrefix(deref(status.Code), powerMark); ok {
+			return power
+		}
+	}
+	return ""
+}
+
+// deallocated reports whether the machine has no host: it was scaled in by an agent pool that keeps machines, or its pool was stopped.
+func (m machine) deallocated() bool {
+	return m.power == "deallocated" || m.power == "deallocating" || m.power == "stopped"
+}
+
+// state returns the machine's state.
+func (m machine) state() pool.InstanceState {
+	switch m.provisioning {
+	case stateDeleting:
+		return pool.Terminating
+	case "", stateCreating:
+		return pool.Pending
+	case stateFailed, stateCanceled:
+		return pool.Failed
+	}
+	if m.deallocated() {
+		return pool.Failed
+	}
+	return pool.Running
+}
+
+// members divides the machines: those that AKS counts, and those that are deallocated without having failed, because the agent pool keeps
+// machines that are scaled in or was stopped.
+func (r clusterRead) members() (members, kept []machine) {
+	keeps := r.pool != nil && (strings.EqualFold(r.pool.text("scaleDownMode"), modeDeallocate) || r.pool.stopped())
+	for _, m := range r.machines {
+		if keeps && m.deallocated() {
+			kept = append(kept, m)
+		} else {
+			members = append(members, m)
+		}
+	}
+	return members, kept
+}
+
+// instances returns the machines in pool's words, in the order in which they were created. leaving are those that AKS drains to delete
+// them.
+func (r clusterRead) instances(members []machine, launched configuration, leaving map[string]bool) []pool.Instance {
+	list := make([]pool.Instance, 0, len(members))
+	for _, m := range members {
+		i := pool.Instance{
+			ID: m.name, ProviderID: providerID(m.id), UID: m.uid, Zone: m.zone, Template: r.configurationOf(m, launched).template(),
+			State:      m.state(),
+			CloudState: m.provisioning, Created: m.created,
+		}
+		switch {
+		case leaving[m.name]:
+			i.State = pool.Terminating
+		case i.State == pool.Failed && m.deallocated():
+			i.Stopped = m.power
+		}
+		list = append(list, i)
+	}
+	slices.SortFunc(list, func(a, b pool.Instance) int {
+		if a.Created.IsZero() != b.Created.IsZero() {
+			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
+		}
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// configurationOf returns the configuration that a machine has. Its size is its own. AKS does not tell its version: while it runs an older
+// one than it was asked for, those machines have it that were made from another model of the scale set, or all before there is another one.
+func (r clusterRead) configurationOf(m machine, launched configuration) configuration {
+	out := configuration{version: launched.version, rolls: maps.Clone(launched.rolls)}
+	if _, named := out.rolls[body.VMSize]; named && m.size != "" {
+		out.rolls[body.VMSize] = strings.ToLower(m.size)
+	}
+	others := slices.ContainsFunc(r.machines, func(o machine) bool { return !o.latest })
+	if old := reported(r.pool.text("currentOrchestratorVersion")); old.minor != 0 && !old.satisfies(launched.version) && (!m.latest ||
+		!others) {
+		out.version = old
+	}
+	return out
+}
+
+// ourTime converts a moment by Azure's clock to the controller's clock.
+func ourTime(at *time.Time, skew time.Duration) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Add(-skew)
+}
+
+// tagOf returns the value of a tag; empty without one.
+func tagOf(tags map[string]*string, name string) string {
+	for key, value := range tags {
+		if strings.EqualFold(key, name) {
+			return deref(value)
+		}
+	}
+	return ""
+}
+
+// deref returns what a pointer points at, or the zero value.
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}

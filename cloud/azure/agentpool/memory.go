@@ -1,0 +1,89 @@
+package agentpool
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// apiVersion is the version of AKS's API that requests are made in for an AzureManagedMachinePool.
+	apiVersion = "2025-05-01"
+	// resizeVersion is the first one in which the size of the machines of an agent pool can be changed; versions are ordered by their dates.
+	resizeVersion = "2026-03-01"
+	// visibleWithin is how long a read may still show an agent pool as it was before a write.
+	visibleWithin = 10 * time.Second
+)
+
+// memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
+type memory struct {
+	// mu is held for a whole pass: passes of one pool do not overlap.
+	mu sync.Mutex
+	// touch marks shared reads of the managed cluster as out of date.
+	touch func()
+	read  clusterRead
+	// scaleSet is the name of the scale set behind the agent pool.
+	scaleSet string
+	// made is when AKS accepted the creation of the agent pool.
+	made time.Time
+	// leaving are the machines that the last removal named. AKS drains them before it deletes them, and shows nothing of it meanwhile.
+	leaving map[string]bool
+	last    lastOperation
+}
+
+// lastOperation is the last operation that Muster began on the agent pool, a hint for the words of a failure.
+type lastOperation struct {
+	operation pool.Operation
+	begun     time.Time
+	// failed is when the agent pool was first observed to have failed; zero while it has not.
+	failed time.Time
+	// cause is why the operation failed, in AKS's words; nil while that is unknown. asked is true once AKS has answered, whatever.
+	cause *pool.Cause
+	asked bool
+}
+
+// asRead reports whether the cluster need not be read again.
+func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
+	return !m.read.at.IsZero() && maxAge > 0 && now.Sub(m.read.at) <= maxAge
+}
+
+// touched discards the last reads. It is called before a write, whatever its result.
+func (m *memory) touched() {
+	m.touch()
+	m.read = clusterRead{}
+}
+
+// absent returns an error if AKS accepted the creation so recently that a read may be older, which shows no agent pool: otherwise it could
+// be created twice, or its object released while it exists.
+func (m *memory) absent(now time.Time, name string) error {
+	if now.Sub(m.made) >= visibleWithin {
+		return nil
+	}
+	m.read = clusterRead{}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
+		Message: fmt.Sprintf("agent pool %s was created a moment ago and is not shown yet", name)}
+}
+
+// began remembers an operation.
+func (m *memory) began(operation pool.Operation, now time.Time) {
+	m.last = lastOperation{operation: operation, begun: now}
+}
+
+// note takes over what a read shows of the last operation. One that ended well is forgotten, unless the read may be older.
+func (m *memory) note(is *agentPool, now time.Time) {
+	switch {
+	case is.gaveUp():
+		if m.last.failed.IsZero() {
+			m.last.failed = now
+		}
+	case strings.EqualFold(is.state(), stateSucceeded) && now.Sub(m.last.begun) >= visibleWithin:
+		m.last = lastOperation{}
+	}
+	if !strings.EqualFold(is.state(), stateDeletingMachines) {
+		m.leaving = nil
+	}
+}

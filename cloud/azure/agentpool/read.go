@@ -1,0 +1,172 @@
+package agentpool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud/azure/agentpool/body"
+	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
+)
+
+// clusterRead is a managed cluster with one agent pool and its machines, as they were read.
+type clusterRead struct {
+	at   time.Time
+	skew time.Duration
+	// cluster is nil if the managed cluster does not exist, pool if the agent pool does not.
+	cluster *managedCluster
+	pool    *agentPool
+	// named is the agent pool that the object names, where that is another one.
+	named driverkit.NamedGroup
+	// machines are those of the agent pool.
+	machines []machine
+}
+
+// managedCluster is what is read of a managed cluster.
+type managedCluster struct {
+	state, version, nodeGroup string
+	// systemPools is the number of its System pools.
+	systemPools int
+}
+
+// agentPool is an agent pool's document.
+type agentPool struct{ properties body.Properties }
+
+func (a *agentPool) text(name string) string {
+	text, _ := a.properties[name].(string)
+	return text
+}
+
+// tag returns the value of a tag; empty without one.
+func (a *agentPool) tag(name string) string {
+	tags, _ := a.properties[body.Tags].(map[string]any)
+	for key, value := range tags {
+		if strings.EqualFold(key, name) {
+			text, _ := value.(string)
+			return text
+		}
+	}
+	return ""
+}
+
+// etag returns the tag of this version of the agent pool, for conditions.
+func (a *agentPool) etag() string { return a.text("eTag") }
+
+// state returns the provisioning state.
+func (a *agentPool) state() string { return a.text("provisioningState") }
+
+// stopped reports whether the agent pool was stopped: its machines are deallocated.
+func (a *agentPool) stopped() bool {
+	power, _ := a.properties["powerState"].(map[string]any)
+	code, _ := power["code"].(string)
+	return strings.EqualFold(code, "Stopped")
+}
+
+// count returns the number of machines that AKS keeps.
+func (a *agentPool) count() int { return a.number(body.Count) }
+
+// number returns a property that is a number; zero without it.
+func (a *agentPool) number(name string) int {
+	n, _ := a.properties[name].(float64)
+	return int(n)
+}
+
+// autoscaled reports whether AKS's own autoscaler sizes the agent pool.
+func (a *agentPool) autoscaled() bool {
+	on, _ := a.properties[body.EnableAutoScaling].(bool)
+	return on
+}
+
+// gaveUp reports whether the last operation ended without success.
+func (a *agentPool) gaveUp() bool {
+	return strings.EqualFold(a.state(), stateFailed) || strings.EqualFold(a.state(), stateCanceled)
+}
+
+// pass is one call of Observe or Start for one pool.
+type pass struct {
+	c      *session.Session
+	t      target
+	now    time.Time
+	memory *memory
+}
+
+// read reads the managed cluster, the agent pool and its machines, unless the last read is new enough for the pass.
+func (p *pass) read(ctx context.Context) error {
+	if p.memory.asRead(p.now, p.t.MaxAge) {
+		return nil
+	}
+	return p.readAgain(ctx)
+}
+
+func (p *pass) readAgain(ctx context.Context) error {
+	all, at, err := p.c.ManagedCluster(ctx, p.t.clusterID(), p.t.MaxAge)
+	if err != nil {
+		return err
+	}
+	read := clusterRead{at: at, skew: all.Skew, cluster: clusterOf(all), pool: poolOf(all, p.t.name)}
+	if read.pool == nil {
+		if read.named, err = p.readNamed(ctx); err != nil {
+			return err
+		}
+		p.memory.read = read
+		return p.memory.absent(p.now, p.t.name)
+	}
+	if p.t.ownership(read).Owned {
+		p.memory.note(read.pool, p.now)
+		list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
+		if read.machines, err = list.read(ctx, read.pool.text(body.Type) == typeVMs, &p.memory.scaleSet); err != nil {
+			return err
+		}
+	}
+	p.memory.read, p.memory.made = read, time.Time{}
+	return nil
+}
+
+// readNamed reads the agent pool that the object names, where that is another than the pool's own, which does not exist: another tool may
+// have managed the pool before.
+func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
+	out := driverkit.NamedGroup{ID: p.t.GroupID}
+	cluster, name := splitGroupID(p.t.GroupID)
+	if name == "" || strings.EqualFold(p.t.GroupID, p.t.groupID()) {
+		return out, nil
+	}
+	all, _, err := p.c.ManagedCluster(ctx, cluster, p.t.MaxAge)
+	if err != nil {
+		return out, err
+	}
+	if is := poolOf(all, name); is != nil && is.tag(model.TagOwner) != p.t.Owner.ID {
+		label := fmt.Sprintf("agent pool %s of managed cluster %s", name, azurev1.SegmentOf(cluster, "managedClusters"))
+		out.Conflict = driverkit.NamedConflict(label, name, model.TagOwner, is.tag(model.TagOwner))
+	}
+	return out, nil
+}
+
+func clusterOf(all session.ManagedCluster) *managedCluster {
+	if all.Properties == nil {
+		return nil
+	}
+	out := &managedCluster{}
+	out.state, _ = all.Properties["provisioningState"].(string)
+	out.nodeGroup, _ = all.Properties["nodeResourceGroup"].(string)
+	if out.version, _ = all.Properties["currentKubernetesVersion"].(string); out.version == "" {
+		out.version, _ = all.Properties["kubernetesVersion"].(string)
+	}
+	for _, is := range all.Pools {
+		if mode, _ := is[body.Mode].(string); mode == modeSystem {
+			out.systemPools++
+		}
+	}
+	return out
+}
+
+func poolOf(all session.ManagedCluster, name string) *agentPool {
+	is, ok := all.Pools[strings.ToLower(name)]
+	if !ok {
+		return nil
+	}
+	return &agentPool{properties: is}
+}
