@@ -22,7 +22,7 @@ type Input[S any] struct {
 	Marked map[string]bool
 	// DeletionRequested are the provider keys of the instances that were asked to go by name, with the reason.
 	DeletionRequested map[string]pool.Cause
-	// Guards are those who have to let instances go first, by the instances' provider keys.
+	// Guards are the Machines that have to be deleted first, by the instances' provider keys.
 	Guards map[string]pool.Guard
 	// UIDs are those of the instances that DeletionRequested and Guards are about, by provider key, as far as they are known. An instance of
 	// another UID has been given the ID of one that is gone, and they are not about it.

@@ -148,7 +148,7 @@ const (
 	StartProviderRollout StepKind = "StartProviderRollout"
 	// CancelProviderRollout ends the cloud's own roll named in Refs where it stands; what it has replaced stays.
 	CancelProviderRollout StepKind = "CancelProviderRollout"
-	// DefaultTemplate makes the version named in Template the template's default, for those who launch from it without saying
+	// DefaultTemplate makes the version named in Template the template's default, for clients that launch from it without saying
 	// from which version.
 	DefaultTemplate StepKind = "DefaultTemplate"
 	// PruneTemplates deletes the template versions in Refs.

@@ -18,7 +18,7 @@ import (
 	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
-// converters are cluster-api's own, by kind, some of which keep more (keeping). Kinds of ours convert themselves: the
+// converters are cluster-api's own, by kind, some of which keep more (keeping). Muster's kinds convert themselves: the
 // handler finds their hub in the scheme.
 func converters() map[schema.GroupKind]converter {
 	core := func(kind string) schema.GroupKind { return clusterv1.GroupVersion.WithKind(kind).GroupKind() }

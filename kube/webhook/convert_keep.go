@@ -36,7 +36,7 @@ func keeping[H, S client.Object](hub H, older S, toOlder func(context.Context, H
 	}))
 }
 
-// machinePool keeps a number of machines that nobody has counted yet, which is 0 in the older version, as nothing.
+// machinePool keeps a number of machines that is not counted yet, which is 0 in the older version, as nothing.
 func machinePool() converter {
 	return keeping(&clusterv1.MachinePool{}, &clusterv1beta1.MachinePool{},
 		showReferences(poolReferences, coreconversion.ConvertMachinePoolHubToV1Beta1), rememberReferences(poolReferences, coreconversion.ConvertMachinePoolV1Beta1ToHub),
@@ -93,7 +93,7 @@ func unsaid[T any](aside *T, dst **T, nothing *T) {
 	}
 }
 
-// waits keeps the join's own time as long as nobody has changed the one that the older version shows, the init's.
+// waits keeps the join's own time as long as no client has changed the one that the older version shows, the init's.
 func waits(aside, dst *bootstrapv1.KubeadmConfigSpec) {
 	was, is := aside.InitConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds, dst.InitConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds
 	if equality.Semantic.DeepEqual(was, is) {

@@ -122,7 +122,7 @@ func (v poolValidator) lookAtPools(ctx context.Context, a *around, old, pool *cl
 
 // version refuses a version that the control plane can't serve, unless an annotation says otherwise. One that comes nearer to
 // what can be served is taken, so that a pool which fell behind can be brought up one minor version at a time. What counts
-// is the version that the control plane asks for, not the one that it has reached: whoever raises both raises them at once.
+// is the version that the control plane asks for, not the one that it has reached: a user who raises both raises them at once.
 func (v poolValidator) version(ctx context.Context, a *around, cluster *clusterv1.Cluster, old, pool *clusterv1.MachinePool) {
 	path := field.NewPath("spec", "template", "spec", "version")
 	plane, err := skew.Read(ctx, skew.GetterFor(v.live), v.reader, cluster)

@@ -12,7 +12,7 @@ import (
 // outOfService is the one taint below node.kubernetes.io that people set.
 const outOfService = "node.kubernetes.io/out-of-service"
 
-// reserved are the taints that somebody else sets and takes away: which, and whose they are. Two who write one taint would
+// reserved are the taints that other controllers set and remove, with the name of each controller. Two who write one taint would
 // undo each other's work for ever, or keep pods off nodes that are well.
 var reserved = []struct {
 	is func(key string) bool

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// warningsOf tells of what is allowed and most likely not meant, whoever changes what it is about. The writes of controllers,
+// warningsOf returns warnings of what is allowed and most likely not meant, whichever client changes it. The writes of controllers,
 // which can do nothing about it, are no occasion.
 func warningsOf(old, pool *clusterv1.MachinePool) admission.Warnings {
 	all := append(sizeWarnings(old, pool), namespaceWarnings(old, pool)...)

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // Register serves the webhooks on the manager's webhook server. The manager's scheme must know every version of every
-// kind that is converted. Converters that somebody else has registered with the manager are left alone: ours are a set
+// kind that is converted. Converters that another package has registered with the manager are left alone: Muster's are a set
 // of their own, and the path of conversion must still be free.
 func Register(mgr ctrl.Manager, o Options) error {
 	if o.Reader == nil {

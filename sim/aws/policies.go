@@ -31,7 +31,7 @@ func (s *Server) SetPolicies(account string, documents ...[]byte) error {
 }
 
 // Asked is what was looked at to let requests through or to refuse them: every action with how often it was allowed and denied,
-// since the last ForgetAsked. Actions of those who may do everything are not looked at.
+// since the last ForgetAsked. Actions of identities that may do everything are not recorded.
 type Asked struct {
 	Allowed, Denied map[string]int
 }

@@ -20,7 +20,7 @@ type Options struct {
 	Dir string
 	// Subscriptions that exist; none means DefaultSubscription.
 	Subscriptions []Subscription
-	// Applications are those who can sign in. With none, DefaultApplication can, and any bearer token is taken from anybody; with
+	// Applications are those that can sign in. With none, DefaultApplication can, and any bearer token is accepted; with
 	// some, a token must be one that the token endpoint gave, to an application that is allowed what is requested.
 	Applications []Application
 	// MachineHost runs what is inside machines; nil leaves them empty.

@@ -16,11 +16,6 @@ import (
 // oldVoice are words that name no actor. docs/glossary.md and CONTRIBUTING.md have the ones to use.
 var oldVoice = regexp.MustCompile(`(?i)\b(somebody|nobody|whoever|he who|says that|of ours|told of)\b`)
 
-// oldVoiceLeft is how many of these words each folder may still have. The counts only shrink; a folder without an entry has none.
-var oldVoiceLeft = map[string]int{
-	"docs": 100, "kube": 112, "sim": 63, "test": 171,
-}
-
 // TestVoice holds that comments, strings and pages name the actor.
 func TestVoice(t *testing.T) {
 	found, first := map[string]int{}, map[string]string{}
@@ -53,9 +48,7 @@ func TestVoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for folder, n := range found {
-		if n > oldVoiceLeft[folder] {
-			t.Errorf("%s has %d words of the old voice, and may have %d (%s): name the user, the cloud or the controller instead", folder, n, oldVoiceLeft[folder], first[folder])
-		}
+		t.Errorf("%s has %d words of the old voice (%s): name the user, the cloud or the controller instead", folder, n, first[folder])
 	}
 }
 

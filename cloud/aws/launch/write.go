@@ -187,7 +187,7 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 	return p.objects().dropObjects(ctx, slices.DeleteFunc(objects, func(o object) bool { return slices.Contains(left, o) }))
 }
 
-// SetDefault makes a version the template's default, for those who launch from it without saying from which version.
+// SetDefault makes a version the template's default, for clients that launch from it without saying from which version.
 func (p Pass) SetDefault(ctx context.Context, ref string) error {
 	id, number, err := ParseRef(ref)
 	if err != nil {

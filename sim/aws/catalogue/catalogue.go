@@ -20,7 +20,7 @@ type Image struct {
 	KubeletVersion string
 	// Created is when it was published.
 	Created time.Time
-	// Deprecated hides it from lists of those who do not own it.
+	// Deprecated hides it from the lists of other accounts.
 	Deprecated bool
 }
 

@@ -36,7 +36,7 @@ const (
 	lifeStop = 30 * time.Second
 	// lifeShown is how long a terminated instance can still be described.
 	lifeShown = time.Hour
-	// SpotNotice is how long before it is taken away a spot instance is told. It is given to those who use the machine, and passes as
+	// SpotNotice is how long before it is taken away a spot instance is told. It is given to users of the machine, and passes as
 	// in life, whatever the speed of machines.
 	SpotNotice = 2 * time.Minute
 )

@@ -67,7 +67,7 @@ func onOne(find func(*Service, *arm.Call) (*scaleSet, *machine, error), do func(
 	}
 }
 
-// playEviction evicts a spot machine at once, as the service does for those who want to see it.
+// playEviction evicts a spot machine at once, as the service does on request.
 func playEviction(find func(*Service, *arm.Call) (*scaleSet, *machine, error)) func(*Service, *arm.Call) (*arm.Answer, error) {
 	return func(w *Service, x *arm.Call) (*arm.Answer, error) {
 		_, m, err := find(w, x)

@@ -31,9 +31,9 @@ type Witness struct {
 	lowest int
 	// at is what the nodes were when it came to that.
 	at string
-	// others says that somebody else drains nodes: cluster-api's own controller of Machines.
+	// others is true if another controller drains nodes: cluster-api's own controller of Machines.
 	others bool
-	// cloud says that it is the cloud that drains and removes: EKS gives every drain a time, and asks for no more than that. Budgets
+	// cloud is true if the cloud drains and removes: EKS gives every drain a time, and asks for no more than that. Budgets
 	// hold all the same.
 	cloud bool
 	// evicted counts the pods that went because they were evicted; gone are the nodes that were deleted.
@@ -129,14 +129,14 @@ func (s *Witness) Begin() {
 	s.count()
 }
 
-// ByOthers says that from now on somebody else drains nodes.
+// ByOthers has another controller drain nodes from now on.
 func (s *Witness) ByOthers() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.others = true
 }
 
-// ByCloud says that from now on the cloud itself drains and removes nodes.
+// ByCloud has the cloud itself drain and remove nodes from now on.
 func (s *Witness) ByCloud() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -111,7 +111,7 @@ var ByContract = []string{
 }
 
 // Contract plays the cases of a contract suite with a driver that is bound, but those of requests that fail: what is asked for is the
-// same there, and reads that show what is gone make whoever believes them be denied. It wants nothing of it denied, and each action of shows
+// same there, and reads that show what is gone make a driver that believes them be denied. It wants nothing of it denied, and each action of shows
 // asked for by one of them.
 func Contract[S any](t *testing.T, o permissions.Options, shows []string, suite func(a *Account) cloudtest.Suite[S]) {
 	var mu sync.Mutex
