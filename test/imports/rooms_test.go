@@ -4,10 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"path"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
@@ -17,32 +15,16 @@ const (
 	maxMethods = 30
 )
 
-// crowded lists what still exceeds a bound, as "folder" or "folder.Type", with a count that must not grow. The list only shrinks: split
-// the package or the type, then remove the row.
-var crowded = map[string]int{}
-
 // TestSizesOfRooms holds that packages have at most maxFiles files and types at most maxMethods methods.
 func TestSizesOfRooms(t *testing.T) {
 	t.Parallel()
-	found := map[string]int{}
 	for room, n := range filesAndMethods(t) {
 		bound := maxFiles
 		if path.Ext(room) != "" {
 			bound = maxMethods
 		}
-		if n <= bound {
-			continue
-		}
-		found[room] = n
-		if known, ok := crowded[room]; !ok {
+		if n > bound {
 			t.Errorf("%s has %d files or methods, at most %d are allowed: split it by what its parts do", room, n, bound)
-		} else if n > known {
-			t.Errorf("%s has %d files or methods, and had %d: split it by what its parts do; the count only shrinks", room, n, known)
-		}
-	}
-	for _, room := range slices.Sorted(maps.Keys(crowded)) {
-		if found[room] == 0 {
-			t.Errorf("%s is listed, but is within its bound or gone: remove it from the list in rooms_test.go", room)
 		}
 	}
 }
