@@ -32,7 +32,7 @@ func (d *Doer) deleteMachine(ctx context.Context, m *Machine, cause pool.Cause) 
 	if err := d.delete(ctx, o); err != nil {
 		return err
 	}
-	d.Recorder.Eventf(o, d.Pool, corev1.EventTypeNormal, cause.Reason, eventAction, "deleted by %s %s: %s", d.PoolKind, d.Pool.GetName(), cause.Message)
+	d.Recorder.Eventf(o, d.Pool, corev1.EventTypeNormal, cause.Reason, eventAction, "Deleted by %s %s: %s", d.PoolKind, d.Pool.GetName(), cause.Message)
 	return nil
 }
 

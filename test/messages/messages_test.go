@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,15 +23,18 @@ const golden = "testdata/messages.txt"
 
 var update = flag.Bool("update", false, "write the golden file")
 
-// folders are the packages whose messages are listed.
-var folders = []string{"pool", "engine", "engine/report"}
+// roots are the folders whose packages have their messages listed.
+var roots = []string{"engine", "kube", "pool"}
 
 // TestMessages compares the messages in the source with the list.
 func TestMessages(t *testing.T) {
 	var all []string
-	for _, folder := range folders {
+	for _, folder := range packages(t) {
 		c := collector{consts: map[string]string{}, lines: map[string]bool{}}
 		c.read(t, filepath.Join("../..", folder))
+		if len(c.lines) == 0 {
+			continue
+		}
 		all = append(all, "# "+folder)
 		all = append(all, slices.Sorted(maps.Keys(c.lines))...)
 		all = append(all, "")
@@ -60,6 +64,24 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	t.Errorf("%s is out of date: read the new wording, then run the test with -args -update", golden)
+}
+
+// packages returns the folders below the roots.
+func packages(t *testing.T) []string {
+	t.Helper()
+	var folders []string
+	for _, root := range roots {
+		err := fs.WalkDir(os.DirFS("../.."), root, func(folder string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && d.Name() != "testdata" {
+				folders = append(folders, folder)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folders
 }
 
 // TestEvents holds that events begin with a capital letter.
@@ -119,6 +141,9 @@ func (c collector) constants(n ast.Node) bool {
 
 // literals records the causes, conditions and events that the source makes.
 func (c collector) literals(n ast.Node) bool {
+	if call, ok := n.(*ast.CallExpr); ok {
+		c.event(call)
+	}
 	lit, ok := n.(*ast.CompositeLit)
 	if !ok {
 		return true
@@ -134,6 +159,21 @@ func (c collector) literals(n ast.Node) bool {
 		c.add(typeName(lit.Type), lit)
 	}
 	return true
+}
+
+// event records a call of an event recorder: the object, a related one, the type, the reason, the action and the note.
+func (c collector) event(call *ast.CallExpr) {
+	const reason, note = 3, 5
+	if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "Eventf" || len(call.Args) <= note {
+		return
+	}
+	text := c.form(call.Args[note])
+	if text == "%s" && len(call.Args) > note+1 {
+		text = c.form(call.Args[note+1])
+	}
+	if r := c.form(call.Args[reason]); !strings.HasPrefix(r, "<") || !strings.HasPrefix(text, "<") {
+		c.lines[fmt.Sprintf("event | %s | %s", r, text)] = true
+	}
 }
 
 func (c collector) elements(kind string, lit *ast.CompositeLit) {
