@@ -135,7 +135,7 @@ func TestRow10_PoolTakesOverReferencedObjects(t *testing.T) {
 		if err := admin.Get(ctx, w.key("other"), other); err != nil {
 			return err
 		}
-		if got := condition(clusterv1.InfrastructureReadyCondition)(other); got != "False OwnedByAnother: TestMachinePool infra belongs to MachinePool pool; refer to one of this pool's own" {
+		if got := condition(clusterv1.InfrastructureReadyCondition)(other); got != "False OwnedByAnother: TestMachinePool infra is controlled by MachinePool pool; refer to an object that belongs to this pool alone" {
 			return fmt.Errorf("got %s", got)
 		}
 		return nil
