@@ -5,7 +5,9 @@ package permissions
 import (
 	"context"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -108,10 +110,14 @@ func lookedUp(t *testing.T) map[string]int {
 func play(t *testing.T, s world.Scenario) map[string]int {
 	t.Helper()
 	o := permissions.Options{EKS: s.Managed, EKSIAM: s.Roles, NodeRoles: []string{simaws.NodegroupRole}}
+	var beside []string
+	if s.Adopted {
+		beside = append(beside, adoptionPolicy(t))
+	}
 	var server *simaws.Server
 	got := world.Play(t, s, world.Options{CountFrom: s.Counted(), Credentials: func(made *simaws.Server) (awssdk.CredentialsProvider, error) {
 		server = made
-		return bound.Credentials(context.Background(), made, o)
+		return bound.Credentials(context.Background(), made, o, beside...)
 	}})
 	for _, v := range got.Wrong {
 		t.Errorf("%s: %s", v.Oracle, v.Text)
@@ -120,6 +126,22 @@ func play(t *testing.T, s world.Scenario) map[string]int {
 		t.Errorf("want it allowed by what package permissions prints: %s", denied)
 	}
 	return server.Asked().Allowed
+}
+
+// adoptionPolicy returns the policy that docs/migrating.md has users add for an adoption, for the cluster of the scenarios.
+func adoptionPolicy(t *testing.T) string {
+	t.Helper()
+	const cluster = "c"
+	page, err := os.ReadFile("../../docs/migrating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "```json\n")
+	policy, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("want the policy of an adoption in docs/migrating.md, found no block of JSON")
+	}
+	return strings.ReplaceAll(policy, "cluster/NAME", "cluster/"+cluster)
 }
 
 // allowed are the actions that the options allow.

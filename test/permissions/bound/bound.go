@@ -31,12 +31,22 @@ const (
 	trustAccount   = `{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}]}`
 )
 
-// Credentials makes the role with the policies of the options in the simulator's default account, and gives credentials of it.
-func Credentials(ctx context.Context, server *simaws.Server, o permissions.Options) (awssdk.CredentialsProvider, error) {
+// Credentials makes the role with the policies of the options, and further ones beside them, in the simulator's default account, and gives
+// credentials of it.
+func Credentials(ctx context.Context, server *simaws.Server, o permissions.Options, beside ...string) (awssdk.CredentialsProvider, error) {
 	documents, err := permissions.Documents(o)
 	if err != nil {
 		return nil, err
 	}
+	policies := make([]string, 0, len(documents)+len(beside))
+	for _, d := range documents {
+		text, err := json.Marshal(d)
+		if err != nil {
+			return nil, fmt.Errorf("encode a policy: %w", err)
+		}
+		policies = append(policies, string(text))
+	}
+	policies = append(policies, beside...)
 	settings := awssdk.Config{
 		Region: simaws.Region, Credentials: credentials.NewStaticCredentialsProvider(simaws.AccessKeyID, simaws.SecretAccessKey, ""),
 		BaseEndpoint: awssdk.String("http://simulated.aws"), HTTPClient: &http.Client{Transport: sim.Transport{Handler: server}},
@@ -49,13 +59,9 @@ func Credentials(ctx context.Context, server *simaws.Server, o permissions.Optio
 	if err != nil {
 		return nil, fmt.Errorf("make the controllers' role: %w", err)
 	}
-	for n, d := range documents {
-		text, err := json.Marshal(d)
-		if err != nil {
-			return nil, fmt.Errorf("encode a policy: %w", err)
-		}
+	for n, text := range policies {
 		if _, err := directory.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
-			RoleName: awssdk.String(roleName), PolicyName: awssdk.String(fmt.Sprintf("muster-%d", n+1)), PolicyDocument: awssdk.String(string(text)),
+			RoleName: awssdk.String(roleName), PolicyName: awssdk.String(fmt.Sprintf("muster-%d", n+1)), PolicyDocument: awssdk.String(text),
 		}); err != nil {
 			return nil, fmt.Errorf("give the role its policy: %w", err)
 		}
