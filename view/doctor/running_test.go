@@ -84,7 +84,7 @@ func TestWebhooks(t *testing.T) {
 			Services: map[string]Service{"ns/hooks": s}}
 	}
 	run(t, webhooks, []row{
-		{"served and trusted", with(own, Service{Exists: true, Ready: 2, Certificate: own}), []string{"OK W: 1 calls of service ns/hooks"}},
+		{"served and trusted", with(own, Service{Exists: true, Ready: 2, Certificate: own}), []string{"OK W: calls service ns/hooks, webhooks: 1"}},
 		{"a certificate of another authority", with(another, Service{Exists: true, Ready: 2, Certificate: own}),
 			[]string{"PROBLEM W: caBundle does not trust the certificate in secret ns/secret"}},
 		{"a bundle that is none", with([]byte("x"), Service{Exists: true, Ready: 2, Certificate: own}),
@@ -92,12 +92,12 @@ func TestWebhooks(t *testing.T) {
 		{"no bundle", with(nil, Service{Exists: true, Ready: 2, Certificate: own}), []string{"PROBLEM W: has no caBundle"}},
 		{"no certificate yet", with(own, Service{Exists: true, Ready: 2}), []string{"PROBLEM W: secret ns/secret has no certificate"}},
 		{"a secret that may not be read", with(own, Service{Exists: true, Ready: 2, SecretError: "forbidden"}),
-			[]string{"NOT CHECKED W: 1 calls of service ns/hooks; its certificate was not read: forbidden"}},
+			[]string{"NOT CHECKED W: calls service ns/hooks, webhooks: 1; its certificate was not read: forbidden"}},
 		{"no ready address", with(own, Service{Exists: true, Certificate: own}),
 			[]string{"PROBLEM W: calls service ns/hooks, which has no ready address"}},
 		{"no service", with(own, Service{}), []string{"PROBLEM W: calls service ns/hooks, which does not exist"}},
 		{"a URL", Facts{Webhooks: []Configuration{{Object: "W", Exists: true, Calls: []Call{{URL: "https://localhost:1/a"},
-			{URL: "https://localhost:1/b"}}}}}, []string{"OK W: 2 calls of https://localhost:1"}},
+			{URL: "https://localhost:1/b"}}}}}, []string{"OK W: calls https://localhost:1, webhooks: 2"}},
 		{"no object", Facts{Webhooks: []Configuration{{Object: "W"}}}, []string{"PROBLEM W: does not exist"}},
 		{"one webhook is missing", Facts{Webhooks: []Configuration{{Object: "W", Exists: true, Missing: []string{"a.b"}}}},
 			[]string{"PROBLEM W: lacks a.b"}},

@@ -37,7 +37,7 @@ func (f Facts) configuration(c Configuration) Finding {
 		}
 		where[name] = true
 	}
-	ok := okay(c.Object, fmt.Sprintf("%d calls of %s", len(c.Calls), strings.Join(names, ", ")))
+	ok := okay(c.Object, fmt.Sprintf("calls %s, webhooks: %d", strings.Join(names, ", "), len(c.Calls)))
 	for _, call := range c.Calls {
 		if s := f.Services[call.Service]; s.SecretError != "" {
 			ok.Severity, ok.Fact, ok.Action = Unchecked, ok.Fact+"; its certificate was not read: "+s.SecretError,
