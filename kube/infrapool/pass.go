@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/status"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/kube/metrics"
+	"github.com/muster-project/muster/kube/steps"
 	"github.com/muster-project/muster/kube/tokens"
 	"github.com/muster-project/muster/pool"
 )
@@ -55,67 +56,57 @@ type tokenState struct {
 	err error
 }
 
-// step is one part of a pass.
-type step[O Object, S any] func(context.Context, *pass[O, S]) result
-
 // run runs the steps of a pass in order, until one of them stops it.
-func (r *Reconciler[O, S]) run(ctx context.Context, s scope[O]) result {
-	p := &pass[O, S]{scope: s}
-	all := proceed()
-	for _, do := range []step[O, S]{
+func (r *Reconciler[O, S]) run(ctx context.Context, s scope[O]) steps.Result {
+	return steps.Run(ctx, &pass[O, S]{scope: s}, []steps.Step[*pass[O, S]]{
 		r.connect, r.gatherFacts, r.gatherMachines, r.checkOwner, r.refreshTokens, r.runEngine, r.forgetTokens, r.syncMachines, r.finish,
-	} {
-		if all = all.join(do(ctx, p)); all.stop {
-			break
-		}
-	}
-	return all
+	})
 }
 
 // connect waits for the first connection to the workload cluster, and watches its nodes.
-func (r *Reconciler[O, S]) connect(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) connect(ctx context.Context, p *pass[O, S]) steps.Result {
 	if wait := r.workloads.Connecting(ctx, p.scope.workload()); wait > 0 {
-		return stop(wait)
+		return steps.Stop(wait)
 	}
-	return need(r.watches.nodes(ctx, r.Options, r.kind.controllerName(), r.requests, p.scope.cluster))
+	return steps.Require(r.watches.nodes(ctx, r.Options, r.kind.controllerName(), r.requests, p.scope.cluster))
 }
 
 // gatherFacts translates the scope.
-func (r *Reconciler[O, S]) gatherFacts(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) gatherFacts(ctx context.Context, p *pass[O, S]) steps.Result {
 	var err error
 	p.facts, err = r.facts(ctx, p.scope)
-	return need(err)
+	return steps.Require(err)
 }
 
 // gatherMachines reads the machines of the pool.
-func (r *Reconciler[O, S]) gatherMachines(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) gatherMachines(ctx context.Context, p *pass[O, S]) steps.Result {
 	var err error
 	p.machines, err = r.readMachines(ctx, p.scope, p.facts.input.Desired)
-	return need(err)
+	return steps.Require(err)
 }
 
 // checkOwner decides whether the cloud is asked: not if another object owns the group, if it is unknown where to ask, or if nothing may be
 // created and nothing can have been. Before it is asked, the object is claimed, so that everything that will be created can be found again.
-func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) steps.Result {
 	s, f := p.scope, p.facts
 	rival, err := r.rival(ctx, s.object, f)
 	if err != nil {
-		return need(err)
+		return steps.Require(err)
 	}
 	switch {
 	case rival.Name.Name != "" && s.deleting() && rival.Certain:
-		return need(r.release(ctx, s.object, f.input.Target.Owner.ID)).join(stop(0))
+		return steps.Require(r.release(ctx, s.object, f.input.Target.Owner.ID)).Join(steps.Stop(0))
 	case rival.Name.Name != "":
 		p.blocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
 			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", r.kind.Name, rival.Name, ownership.Annotation)}
-		return proceed()
+		return steps.Continue()
 	case f.notObservable != nil:
-		return proceed()
+		return steps.Continue()
 	case f.input.Desired.CreateBlocked != nil && !s.deleting() && (s.observeBlocked || !r.kind.hasIdentity(s.object)):
-		return proceed()
+		return steps.Continue()
 	}
 	p.mayObserve = true
-	return need(r.writer.claim(ctx, s.object, r.kind.Finalizer, f.keep, f.drop))
+	return steps.Require(r.writer.claim(ctx, s.object, r.kind.Finalizer, f.keep, f.drop))
 }
 
 // rival returns the object that owns the group in the place of this one.
@@ -142,9 +133,9 @@ func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f facts[S]) (ownershi
 
 // refreshTokens keeps the tokens alive that machines may still be launched with. Its failure keeps nothing else from being done. It runs also
 // if the cloud is not asked, because the cloud may launch machines all the same.
-func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, p *pass[O, S]) steps.Result {
 	p.tokens = r.refresh(ctx, p.scope, p.facts.input.Target.Remembered)
-	return again(p.tokens.Next)
+	return steps.RequeueAfter(p.tokens.Next)
 }
 
 // refresh keeps the stored tokens of a pool alive. While the workload cluster is out of reach no machine joins it either, and the tokens of a
@@ -159,10 +150,10 @@ func (r *Reconciler[O, S]) refresh(ctx context.Context, s scope[O], values map[s
 }
 
 // runEngine runs the engine's pass, and stores what was resolved and adopted.
-func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) steps.Result {
 	if !p.mayObserve {
 		p.outcome = engine.Outcome{RequeueAfter: engine.DefaultSteady}
-		return proceed()
+		return steps.Continue()
 	}
 	s, lookups := p.scope, lookups[O]{r.writer, p.scope.object, p.facts.keep}
 	in := p.input()
@@ -174,9 +165,9 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) result 
 	}
 	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, s.workload())), lookups)
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
-		return proceed()
+		return steps.Continue()
 	}
-	return need(lookups.Store(ctx, stored.Merged(p.facts.adopted(p.outcome.Observed), p.outcome.Observed.ResolvedLookups)))
+	return steps.Require(lookups.Store(ctx, stored.Merged(p.facts.adopted(p.outcome.Observed), p.outcome.Observed.ResolvedLookups)))
 }
 
 // lookups stores look-ups on the object, as the engine requires before a step.
@@ -207,24 +198,24 @@ func contradicts[O Object](s scope[O], o pool.Observed) bool {
 }
 
 // forgetTokens drops the stored tokens with which no machine can be launched or joins any more.
-func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, p *pass[O, S]) steps.Result {
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
-		return proceed()
+		return steps.Continue()
 	}
 	in := p.facts.input
 	drop := bootstrap.Unneeded(in.Target.Remembered, p.scope.bootstrap.Bootstrap.Hash(), p.outcome.Observed, cmp.Or(in.Desired.JoinDeadline, pool.DefaultJoinDeadline), in.Now)
-	return need(r.writer.store(ctx, p.scope.object, nil, drop...))
+	return steps.Require(r.writer.store(ctx, p.scope.object, nil, drop...))
 }
 
 // syncMachines updates the machines of the pool to what was observed.
-func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) steps.Result {
 	var err error
 	p.outcome, err = syncMachines(ctx, p.machines, p.scope, p.outcome)
-	return failed(err)
+	return steps.Failed(err)
 }
 
 // finish releases an object of which nothing is left, or writes what was observed.
-func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) result {
+func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) steps.Result {
 	s, out, traits := p.scope, p.outcome, r.engine.Traits()
 	r.metrics.observe(client.ObjectKeyFromObject(s.object), metrics.Pass{Cluster: s.clusterName(), Outcome: out, TokensEnd: p.tokens.Until, Now: p.facts.input.Now})
 	rep := report.Build(p.desired(), out, traits)
@@ -235,9 +226,9 @@ func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) result {
 	if s.deleting() && out.Plan.DeletionComplete {
 		emit(r.Recorder, s.object, append(status.LifecycleEvents(s.object.GetCommonStatus(), out, traits), status.LeftEvents(out.Observed.OwnershipConflict)...))
 		r.endTokens(ctx, s, out.Observed)
-		return failed(r.release(ctx, s.object, p.facts.input.Target.Owner.ID))
+		return steps.Failed(r.release(ctx, s.object, p.facts.input.Target.Owner.ID))
 	}
-	return result{again: out.RequeueAfter, err: errors.Join(r.write(ctx, p, rep), p.tokens.err)}
+	return steps.Result{After: out.RequeueAfter, Err: errors.Join(r.write(ctx, p, rep), p.tokens.err)}
 }
 
 // endTokens revokes the tokens of a deleted pool, unless its group belongs to another owner. The deletion does not wait for it: tokens expire.

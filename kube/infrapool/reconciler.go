@@ -139,7 +139,7 @@ func (r *Reconciler[O, S]) reconcile(ctx context.Context, req ctrl.Request) (ctr
 		r.metrics.forget(req.NamespacedName)
 		return r.reconcilePaused(ctx, s, cause)
 	}
-	result, err := r.run(ctx, s).ctrl()
+	result, err := r.run(ctx, s).Reconcile()
 	if conflicts.IsOnlyConflict(err) {
 		// Another client wrote first: the next pass reads its change.
 		return ctrl.Result{RequeueAfter: staleRetry}, nil

@@ -32,6 +32,9 @@ func Stop(after time.Duration) Result { return Result{After: after, Stopped: tru
 // Failed returns the result of a step that failed; a nil error is the same as Continue.
 func Failed(err error) Result { return Result{Err: err} }
 
+// Require returns the result of a step that later steps rest on: an error stops the reconciliation.
+func Require(err error) Result { return Result{Err: err, Stopped: err != nil} }
+
 // Join returns the result of two steps: all errors, and the earlier time of the next reconciliation.
 func (r Result) Join(next Result) Result {
 	return Result{Err: errors.Join(r.Err, next.Err), After: Earliest(r.After, next.After), Stopped: r.Stopped || next.Stopped}

@@ -45,3 +45,14 @@ func TestRun(t *testing.T) {
 		}
 	}
 }
+
+func TestRequire(t *testing.T) {
+	t.Parallel()
+	if got := Require(nil); got != Continue() {
+		t.Errorf("want a step without an error to continue, got %+v", got)
+	}
+	lost := errFirst
+	if got := Require(lost); !got.Stopped || !errors.Is(got.Err, lost) {
+		t.Errorf("want an error to stop the reconciliation, got %+v", got)
+	}
+}
