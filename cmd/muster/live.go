@@ -73,7 +73,7 @@ func (u *up) sow(ctx context.Context, c client.Client, objects []seed.Object) er
 }
 
 // follow shows the pools as they change.
-func (u *up) follow(ctx context.Context, w *world.World) error {
+func (u *up) follow(ctx context.Context, w *world.World) (err error) {
 	watch, err := view.NewWatch(w.Config())
 	if err != nil {
 		return u.end(ctx, err, nil)
@@ -82,17 +82,16 @@ func (u *up) follow(ctx context.Context, w *world.World) error {
 	go func() { watching <- watch.Start(ctx) }() // ends with ctx
 	tick := time.NewTicker(time.Second)          // a table that can be drawn again shows time passing
 	defer tick.Stop()
+	keys, restore := u.screen.Keys(ctx, u.in)
+	defer func() { err = errors.Join(err, restore()) }()
 	starts := map[string]int{}
 	for {
 		if err := u.noteRestarts(w.Children(), starts); err != nil {
 			return err
 		}
-		pools, err := watch.Pools(ctx)
+		pools, err := u.refresh(ctx, watch)
 		if err != nil {
 			return u.end(ctx, err, nil)
-		}
-		if err := u.screen.show(pools, time.Now()); err != nil {
-			return err
 		}
 		if u.untilReady && settled(pools, u.promised) {
 			return u.summary(pools)
@@ -100,6 +99,8 @@ func (u *up) follow(ctx context.Context, w *world.World) error {
 		select {
 		case <-watch.Changed():
 		case <-tick.C:
+		case key := <-keys:
+			u.screen.Scroll(key)
 		case err := <-watching:
 			return u.end(ctx, err, pools)
 		case <-ctx.Done():
@@ -108,11 +109,20 @@ func (u *up) follow(ctx context.Context, w *world.World) error {
 	}
 }
 
+// refresh shows the pools as they are now, and returns them.
+func (u *up) refresh(ctx context.Context, watch *view.Watch) ([]view.Pool, error) {
+	pools, err := watch.Pools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return pools, u.screen.Show(pools, time.Now())
+}
+
 // noteRestarts tells of processes that were started again since the last look, of which starts is the memory.
 func (u *up) noteRestarts(children []world.Child, starts map[string]int) error {
 	for _, c := range children {
 		if before, known := starts[c.Name]; known && c.Starts > before {
-			if err := u.screen.note(time.Now(), fmt.Sprintf("%s ended and was started again: see %s", c.Name, quoted(c.Log))); err != nil {
+			if err := u.screen.Note(time.Now(), fmt.Sprintf("%s ended and was started again: see %s", c.Name, quoted(c.Log))); err != nil {
 				return err
 			}
 		}
@@ -158,7 +168,7 @@ func (u *up) end(ctx context.Context, err error, pools []view.Pool) error {
 
 // summary prints the table for good.
 func (u *up) summary(pools []view.Pool) error {
-	if u.screen.live() {
+	if u.screen.Live() {
 		return nil // it is there already
 	}
 	if _, err := fmt.Fprintln(u.out); err != nil {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/muster-project/muster/cmd/muster/screen"
 	"github.com/muster-project/muster/view/tree"
 )
 
@@ -82,5 +83,5 @@ func columnsOf(out io.Writer) int {
 	if err != nil {
 		return 0
 	}
-	return max(width, narrowest)
+	return max(width, screen.Narrowest)
 }

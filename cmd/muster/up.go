@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/muster-project/muster/cmd/muster/screen"
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/world"
@@ -44,7 +45,7 @@ type up struct {
 
 	in     io.Reader
 	out    io.Writer
-	screen *screen
+	screen *screen.Screen
 }
 
 // upCommand starts a world and shows it until it is told to stop.
@@ -60,7 +61,9 @@ func upCommand() *cobra.Command {
 In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
 does; variables of the providers that the environment does not have (%s ...) are taken from
 what the simulated accounts hold. A cluster that a pool names and that no manifest brings is made. Each object is applied
-once in the life of a world: starting it again on the same --dir leaves alone what was changed since.`, examples(func(h clouds.Help) string { return h.Variable })),
+once in the life of a world: starting it again on the same --dir leaves alone what was changed since.
+
+A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn, Home and End.`, examples(func(h clouds.Help) string { return h.Variable })),
 		Example: fmt.Sprintf(`  muster up
   muster up --dir ~/my-world -f pools.yaml
   muster up --clouds %s
@@ -168,7 +171,7 @@ func (u *up) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeLog()) }()
-	u.screen = newScreen(u.out)
+	u.screen = screen.New(u.out)
 	if u.untilReady {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, u.timeout, errTimeout)

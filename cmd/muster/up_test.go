@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/muster-project/muster/cmd/muster/screen"
 	"github.com/muster-project/muster/local/seed"
 	"github.com/muster-project/muster/view"
 )
@@ -90,7 +91,7 @@ func TestUpWordsItsEnd(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(tc.cause)
 		var out strings.Builder
-		u := &up{untilReady: tc.untilReady, timeout: time.Minute, out: &out, screen: newScreen(&out)}
+		u := &up{untilReady: tc.untilReady, timeout: time.Minute, out: &out, screen: screen.New(&out)}
 		got := ""
 		if err := u.end(ctx, ctx.Err(), tc.pools); err != nil {
 			got = err.Error()
@@ -135,4 +136,11 @@ func TestBuiltInObjectsStayOutOfSomebodysWorld(t *testing.T) {
 	if err := (&up{dir: dir, clouds: []string{"aws"}}).sow(t.Context(), c, objects); err != nil {
 		t.Fatal(err)
 	}
+}
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func testPool(name string, ready int32) view.Pool {
+	desired := int32(2)
+	return view.Pool{Namespace: "default", Name: name, Cluster: "capa", Desired: &desired, Ready: &ready, State: "Creating", Created: noon.Add(-time.Minute)}
 }

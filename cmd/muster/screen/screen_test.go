@@ -1,6 +1,7 @@
-package main
+package screen
 
 import (
+	"bufio"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,14 +20,14 @@ func testPool(name string, ready int32) view.Pool {
 
 func TestScreenTellsChangesWhereNothingCanBeRedrawn(t *testing.T) {
 	var out strings.Builder
-	s := newScreen(&out)
+	s := New(&out)
 	for _, pools := range [][]view.Pool{
 		{testPool("a", 0), testPool("b", 0)},
 		{testPool("a", 0), testPool("b", 0)},
 		{testPool("a", 1), testPool("b", 0)},
 		{testPool("a", 1)},
 	} {
-		if err := s.show(pools, noon); err != nil {
+		if err := s.Show(pools, noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,12 +43,12 @@ func TestScreenTellsChangesWhereNothingCanBeRedrawn(t *testing.T) {
 
 func TestScreenRedrawsInPlace(t *testing.T) {
 	var out strings.Builder
-	s := newScreen(&out)
+	s := New(&out)
 	s.size = func() (int, int) { return 100, 24 }
 	show := func(pools ...view.Pool) string {
 		t.Helper()
 		out.Reset()
-		if err := s.show(pools, noon); err != nil {
+		if err := s.Show(pools, noon); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
@@ -62,7 +63,7 @@ func TestScreenRedrawsInPlace(t *testing.T) {
 		t.Errorf("want to go up the three lines that are there and clear them, got %q", got)
 	}
 	out.Reset()
-	if err := s.note(noon, "the controllers started again"); err != nil {
+	if err := s.Note(noon, "the controllers started again"); err != nil {
 		t.Fatal(err)
 	}
 	if got := out.String() + show(testPool("a", 1)); !strings.HasPrefix(got, "\x1b[2A\r\x1b[J12:00:00 the controllers started again\n\r\x1b[J") {
@@ -98,9 +99,9 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 				pools = append(pools, p)
 			}
 			var out strings.Builder
-			s := newScreen(&out)
-			s.size = func() (int, int) { return narrowest, tc.height }
-			if err := s.show(pools, noon); err != nil {
+			s := New(&out)
+			s.size = func() (int, int) { return Narrowest, tc.height }
+			if err := s.Show(pools, noon); err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range pools {
@@ -113,6 +114,69 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 			}
 			if hidden := fmt.Sprintf(hiddenRows, tc.hidden); strings.HasSuffix(out.String(), hidden) != (tc.hidden > 0) {
 				t.Errorf("want the line %q if pools are hidden, got\n%s", hidden, out.String())
+			}
+		})
+	}
+}
+
+func TestScreenScrolls(t *testing.T) {
+	var pools []view.Pool
+	for i := range 9 {
+		p := testPool(fmt.Sprintf("p%d", i), 2)
+		p.Settled = i != 5
+		pools = append(pools, p)
+	}
+	for _, tc := range []struct {
+		why        string
+		keys       string
+		height     int
+		want, last string
+	}{
+		{"pools that need attention are shown first", "", 6, "p0 p1 p5", "(6 more pools: press down to scroll)"},
+		{"down begins at the top of the whole table", "j", 6, "p0 p1 p2", "(lines 1 to 3 of 9; Home: back)"},
+		{"a line at a time, by arrows as terminals send them", "\x1b[B\x1bOB\x1b[A\x1b[B", 6, "p1 p2 p3", "(lines 2 to 4 of 9; Home: back)"},
+		{"a window at a time", "\x1b[6~", 6, "p3 p4 p5", "(lines 4 to 6 of 9; Home: back)"},
+		{"and back", "\x1b[6~\x1b[6~\x1b[5~", 6, "p3 p4 p5", "(lines 4 to 6 of 9; Home: back)"},
+		{"it ends with the last line", "\x1b[F\x1b[B", 6, "p6 p7 p8", "(lines 7 to 9 of 9; Home: back)"},
+		{"up from the top is back at those that need attention", "j\x1b[A", 6, "p0 p1 p5", "(6 more pools: press down to scroll)"},
+		{"so is Home", "G\x1b[H", 6, "p0 p1 p5", "(6 more pools: press down to scroll)"},
+		{"other keys and sequences do nothing", "x\x1b[200~\x1b[1;5Cj", 6, "p0 p1 p2", "(lines 1 to 3 of 9; Home: back)"},
+		{"a table that fits does not scroll", "jjj", 20, "p0 p1 p2 p3 p4 p5 p6 p7 p8", ""},
+		{"one line of room is enough", "jj", 1, "p1", "(lines 2 to 2 of 9; Home: back)"},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			var out strings.Builder
+			s := New(&out)
+			s.size, s.scrolls = func() (int, int) { return Narrowest, tc.height }, true
+			keys := bufio.NewReader(strings.NewReader(tc.keys))
+			for {
+				text, err := sequence(keys)
+				if err != nil {
+					break
+				}
+				if key := sequences[text]; key != 0 {
+					s.Scroll(key)
+				}
+				if err := s.Show(pools, noon); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Show(pools, noon); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSuffix(s.drawn, "\n"), "\n")
+			if last := lines[len(lines)-1]; tc.last != "" {
+				if lines = lines[:len(lines)-1]; last != tc.last {
+					t.Errorf("want the last line %q, got %q", tc.last, last)
+				}
+			}
+			var names []string
+			for _, line := range lines[1:] {
+				name, _, _ := strings.Cut(line, " ")
+				names = append(names, name)
+			}
+			if got := strings.Join(names, " "); got != tc.want {
+				t.Errorf("want the rows %s, got %s", tc.want, got)
 			}
 		})
 	}
