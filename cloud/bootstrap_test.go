@@ -6,7 +6,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// TestContent: what tells bootstrap configurations apart tells templates apart, and nothing changes where nobody told any apart.
+// TestContent: what tells bootstrap configurations apart tells templates apart, and nothing changes where they are not told apart.
 func TestContent(t *testing.T) {
 	t.Parallel()
 	const hash, other = "v1:0123456789abcdef", "v1:fedcba9876543210"
@@ -28,7 +28,7 @@ func TestContent(t *testing.T) {
 		{"data has no part in it", cloud.NewBootstrap([]byte("y"), "ignition").Marked("a").Content(hash), content(hash, "a"), true, false},
 		{"no data either", cloud.Bootstrap{}.Marked("a").Content(hash), content(hash, "a"), true, false},
 		{"what is not known stays so", content("", "a"), "", true, false},
-		{"what is no hash of ours is left as it is", content("seen:1", "a"), "seen:1", true, false},
+		{"what is no hash of Muster's is left as it is", content("seen:1", "a"), "seen:1", true, false},
 	} {
 		if (c.a == c.b) != c.same || len(c.a) != len(c.b) {
 			t.Errorf("%s: want same=%t, got %s and %s", c.reason, c.same, c.a, c.b)

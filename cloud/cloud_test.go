@@ -167,7 +167,7 @@ func TestErrorText(t *testing.T) {
 			"autoscaling:Create: spec.minSize: ValidationError: too many"},
 		{"found before any call", "there is no call and no code", *cloud.Invalidf("spec.minSize", "is %d, allowed are 0 to %d", -1, 9), "spec.minSize: is -1, allowed are 0 to 9"},
 		{"words alone", "nothing is put around them", cloud.Error{Kind: cloud.Unavailable, Message: "no answer"}, "no answer"},
-		{"code alone", "some refusals have no words, and a colon before nothing says that something was lost", cloud.Error{Kind: cloud.Throttled, Op: "ec2:Run", Code: "RequestLimitExceeded"}, "ec2:Run: RequestLimitExceeded"},
+		{"code alone", "some refusals have no words, and a colon before nothing looks as if something was lost", cloud.Error{Kind: cloud.Throttled, Op: "ec2:Run", Code: "RequestLimitExceeded"}, "ec2:Run: RequestLimitExceeded"},
 		{"time to wait", "texts that change with time would make conditions flap", cloud.Error{Kind: cloud.Throttled, Code: "Throttling", Message: "Rate exceeded", After: 7 * time.Second}, "Throttling: Rate exceeded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -24,10 +24,10 @@ func TestNoResponse(t *testing.T) {
 		{"nothing is known", errors.New("odd"), ""},
 		{"the deadline", fmt.Errorf("x: %w", context.DeadlineExceeded), " (it took too long)"},
 		{"the caller went", context.Canceled, " (the call was given up)"},
-		{"nobody is there", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, " (nothing listens there)"},
+		{"nothing listens", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, " (nothing listens there)"},
 		{"it broke off", fmt.Errorf("read tcp 10.0.0.1:51111: %w", syscall.ECONNRESET), " (the connection ended)"},
 		{"it broke off in the middle", io.ErrUnexpectedEOF, " (the connection ended)"},
-		{"nobody knows the name", &net.DNSError{Name: "x"}, " (its name can't be resolved)"},
+		{"an unknown name", &net.DNSError{Name: "x"}, " (its name can't be resolved)"},
 		{"a text is all that is left", errors.New(`Post "https://x": dial tcp: lookup x: no such host`), " (its name can't be resolved)"},
 	} {
 		want := &Error{Kind: Unavailable, Op: "s:Call", Code: "NoReply", Message: "the service gave no reply that could be read" + c.want + ": it may have done what was asked"}

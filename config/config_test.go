@@ -205,7 +205,7 @@ func TestRulesGrantLittle(t *testing.T) {
 	}
 }
 
-// TestRules holds that whoever is bound gets roles that exist, and that the roles allow what a pass does.
+// TestRules holds that every binding refers to roles that exist, and that the roles allow what a pass does.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	m := build(t, "default")

@@ -20,7 +20,7 @@ type stateMetrics struct {
 	} `json:"spec"`
 }
 
-// told is what is told of one kind.
+// told is what is reported of one kind.
 type told struct {
 	GroupVersionKind struct{ Group, Version, Kind string } `json:"groupVersionKind"`
 	MetricNamePrefix string                                `json:"metricNamePrefix"`
@@ -144,7 +144,7 @@ func TestStateMetricsReadWhatThereIs(t *testing.T) {
 		kind := r.GroupVersionKind.Kind
 		schema, ok := kinds[kind]
 		if !ok {
-			t.Errorf("want a kind of ours in a version that it has, got %v", r.GroupVersionKind)
+			t.Errorf("want a kind of Muster's in a version that it has, got %v", r.GroupVersionKind)
 			continue
 		}
 		if want := "capi_" + strings.ToLower(kind); r.MetricNamePrefix != want {
@@ -175,7 +175,7 @@ func TestStateMetricsReadWhatThereIs(t *testing.T) {
 	}
 }
 
-// fits says that a value can be what a metric tells.
+// fits reports whether a value can be what a metric tells.
 func fits(kind string, value apiextensionsv1.JSONSchemaProps) bool {
 	switch kind {
 	case "Gauge":

@@ -26,7 +26,7 @@ func TestErrorsWhileDeleting(t *testing.T) {
 			s.driver.failing = nil
 			s.after(5 * time.Minute)
 			if out := s.after(10 * time.Second); !out.Plan.DeletionComplete {
-				t.Errorf("want it gone once the cloud says that nothing is left, got %+v", out)
+				t.Errorf("want it gone once the cloud reports that nothing is left, got %+v", out)
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func TestDeletionIsConfirmed(t *testing.T) {
 	}
 }
 
-// What the specification wants is nobody's business any more when the pool goes.
+// What the specification wants no longer counts when the pool is deleted.
 func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
 	unmet := fmt.Errorf("observe: %w", &cloud.SpecUnsatisfiableError{Err: cloud.Invalidf("spec.x", "no such thing")})
 	s := rest(t)

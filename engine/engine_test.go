@@ -342,7 +342,7 @@ func TestWaitingDoesNotFlap(t *testing.T) {
 	}
 }
 
-// What somebody else put right is no error any more.
+// What another client put right is no error any more.
 func TestRefusalsOfWhatIsNotWantedEnd(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas = 3
@@ -352,7 +352,7 @@ func TestRefusalsOfWhatIsNotWantedEnd(t *testing.T) {
 	s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: "i-3", ProviderID: "aws:///z/i-3", State: pool.Running})
 	s.play(5 * time.Minute)
 	if out := s.pass(); out.Refused != nil {
-		t.Errorf("want no refusal left of a step that nobody wants, got %v", out.Refused)
+		t.Errorf("want no refusal left of a step that no client wants, got %v", out.Refused)
 	}
 }
 
@@ -463,7 +463,7 @@ func TestNodesAreJoinedByMeaning(t *testing.T) {
 	s.driver.observed.Instances = append(s.driver.observed.Instances,
 		pool.Instance{ID: "i-3", ProviderID: "aws:///elsewhere/i-3", State: pool.Running, Marked: true}, pool.Instance{ID: "unborn", State: pool.Pending})
 	s.driver.observed.Group.Size, s.facts.Desired.Replicas = 4, 4
-	s.cluster.nodes[""] = pool.Node{Name: "nobody's"}
+	s.cluster.nodes[""] = pool.Node{Name: "unrelated"}
 	s.facts.Marked = map[string]bool{"aws://i-2": true, "": true}
 	before := slices.Clone(s.driver.observed.Instances)
 	out := s.pass()
@@ -501,7 +501,7 @@ func TestAWorkloadClusterThatIsAway(t *testing.T) {
 		s.after(time.Minute)
 		check(t, "steps once the cluster goes as a whole", "DeleteGroup", s.driver.began())
 	})
-	t.Run("it is not asked about nobody", func(t *testing.T) {
+	t.Run("it is not asked about an empty list", func(t *testing.T) {
 		s := rest(t)
 		s.driver.observed.Instances, s.driver.observed.Group.Size, s.facts.Desired.Replicas = nil, 0, 0
 		s.cluster.away = errors.New("dial tcp: connection refused")

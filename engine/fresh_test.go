@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// What was seen a while ago may be somebody else's by now, or gone: only what is seen now is a reason to change it.
+// What was seen a while ago may be another owner's by now, or gone: only what is seen now is a reason to change it.
 func TestNothingIsChangedOnAnOldObservation(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*scene)
@@ -43,7 +43,7 @@ func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {
 		notice bool
 		want   time.Duration
 		reused bool
-	}{"any": {false, 0, false}, "at short notice": {true, cloud.NoSharedCache, false}, "after a step of ours": {false, cloud.NoSharedCache, true}} {
+	}{"any": {false, 0, false}, "at short notice": {true, cloud.NoSharedCache, false}, "after a step of Muster's": {false, cloud.NoSharedCache, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
 			s.driver.observed.ShortNotice, s.driver.observed.Reused = c.notice, c.reused
@@ -76,7 +76,7 @@ func TestAMachineWithoutANodeIsAskedForBeforeItGoes(t *testing.T) {
 		silent error
 		want   pool.StepKind
 	}{
-		"nobody has joined":                {nil, nil, pool.Remove},
+		"no machine has joined":            {nil, nil, pool.Remove},
 		"one has joined":                   {map[string]pool.Node{"aws://i-1": {Name: "node-i-1", Ready: true}, "aws://i-2": {Name: "node-i-2", Ready: true}}, nil, pool.Drain},
 		"the server can't be asked":        {nil, errors.New("no route"), ""},
 		"a cluster that goes is not asked": {nil, errors.New("no route"), pool.Remove},
@@ -162,7 +162,7 @@ func (s *scene) drained() {
 	}
 }
 
-// Where another process contradicts a look that a step of ours let pass for a new one, the cloud is asked itself.
+// Where another process contradicts a look that a step of Muster's let pass for a new one, the cloud is asked itself.
 func TestADoubtIsSettledByTheCloud(t *testing.T) {
 	for _, doubted := range []bool{false, true} {
 		s := rest(t)

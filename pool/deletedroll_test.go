@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A roll to a version that somebody has deleted launches nothing, and would keep the group from being pointed at another.
+// A roll to a version that a user has deleted launches nothing, and would keep the group from being pointed at another.
 func TestRollToADeletedVersion(t *testing.T) {
 	gone := func(started time.Duration) func(*ProviderRollout) {
 		return func(r *ProviderRollout) { r.Template, r.Started = Template{Ref: "lt:9"}, now.Add(-started) }
@@ -25,7 +25,7 @@ func TestRollToADeletedVersion(t *testing.T) {
 			o: fleet(serving(3), newTemplate, launchesFromIt, rollOf(ProviderRolloutRunning, "", untold(time.Second))), want: "waiting ProviderRolloutRunning"},
 		{name: "by hand, known", why: "what the group launches from exists: the roll goes on with it", d: wants(3),
 			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", untold(time.Hour))), want: "waiting ProviderRolloutRunning"},
-		{name: "others' template", why: "what the group does not launch from is somebody else's", d: wants(3),
+		{name: "others' template", why: "what the group does not launch from is another owner's", d: wants(3),
 			o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", gone(time.Hour))), want: "waiting ProviderRolloutRunning"},
 	})
 }

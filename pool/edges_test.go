@@ -15,14 +15,14 @@ func third(o *Observed) {
 func pausedRollout(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
 
 // Rules 1 to 3 where several things come together: what serves is never taken below what must, and no machine too many is
-// asked for, whoever else does something to the pool at the same time.
+// asked for, whatever other clients do to the pool at the same time.
 func TestBudgetsWhereThingsMeet(t *testing.T) {
 	booting := func(id string) Instance { return machine(id, 0, current, notJoined, born5(1)) }
 	checkAll(t, []row{
 		{name: "rule 1: none wanted", why: "where none has to serve, all go at once and none is made", d: wants(0, rolls(1, 0)), o: fleet(serving(2), newTemplate), want: "Drain i-1 i-2 (TemplateChanged)"},
 		{name: "rule 1: one wanted, a share may be missing", why: "half of one is none, and no surge makes it one", d: wants(1, by(percent(0), percent(50))), o: fleet(serving(1), newTemplate), want: "Drain i-1 (TemplateChanged)"},
 		{name: "rule 1: one wanted, a surge", why: "the only one serves until the other does", d: wants(1, rolls(1, 0)), o: fleet(serving(1), newTemplate), want: "Resize to 2 (Surge)"},
-		{name: "rule 1: the cloud is about to take one", why: "somebody lowered the size: whom the cloud takes is not known, so that the fourth can't be counted on", d: wants(0, external, rolls(0, 1)), o: fleet(serving(4), newTemplate, sized(3)), want: "Drain i-1 (TemplateChanged)"},
+		{name: "rule 1: the cloud is about to take one", why: "a user lowered the size: whom the cloud takes is not known, so that the fourth can't be counted on", d: wants(0, external, rolls(0, 1)), o: fleet(serving(4), newTemplate, sized(3)), want: "Drain i-1 (TemplateChanged)"},
 		{name: "rule 1: the one that we drained is about to go", why: "that is no other's doing", d: wants(3, rolls(0, 1)), o: fleet(append(serving(3, current), machine("i-9", 9, drainedNode)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged)"},
 		{name: "rule 2: third template while one boots", why: "the one that boots is of no use any more, and no surge is asked for beside it", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), booting("n-1")), third), want: "waiting NodesJoining"},
 		{name: "rule 2: taken back while one boots", why: "likewise", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), booting("n-1"))), want: "waiting NodesJoining"},
@@ -49,12 +49,12 @@ func TestBudgetsWhereThingsMeet(t *testing.T) {
 		{name: "rule 2: strategy taken away", why: "those that were set aside go as they would have", d: wants(3), o: fleet(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current)), newTemplate, sized(3)), want: "Drain i-9 (TemplateChanged)"},
 		{name: "rule 2: a drain has just started", why: "it may be in standby already, and the list that says otherwise older", d: wants(3, rolls(1, 1)), o: fleet(append(serving(2), machine("i-9", 9, drainedNode, drainAge(3*time.Second))), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged)"},
 		{name: "rule 2: a drain runs", why: "it is one that may be unavailable, and another is launched beside", d: wants(3, rolls(1, 1)), o: fleet(append(serving(2), machine("i-9", 9, drainedNode)), newTemplate, sized(3)), want: "EnterStandby i-1 (Surge)"},
-		{name: "sized down by somebody else, none left", why: "what was set aside goes then too", d: wants(0, external, rolls(1, 0)), o: fleet(list(machine("i-9", 9, asideOne)), newTemplate, sized(0)), want: "Drain i-9 (TemplateChanged)"},
+		{name: "sized down by another client, none left", why: "what was set aside goes then too", d: wants(0, external, rolls(1, 0)), o: fleet(list(machine("i-9", 9, asideOne)), newTemplate, sized(0)), want: "Drain i-9 (TemplateChanged)"},
 		{name: "rule 5: halted, set aside", why: "it serves on, for its successor does not", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current, notJoined, born5(30))), newTemplate, sized(3)), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
 	})
 }
 
-// While the workload cluster does not answer nothing is known about any node: nobody is drained, set aside or removed for
+// While the workload cluster does not answer nothing is known about any node: no machine is drained, set aside or removed for
 // a rollout, and no surge is asked for, in whatever state the rollout is.
 func TestNodesUnknown(t *testing.T) {
 	away := func(list []Instance, change ...func(*Observed)) Observed {
@@ -64,10 +64,10 @@ func TestNodesUnknown(t *testing.T) {
 		{name: "begins", why: "rule 4", d: wants(3, rolls(1, 0)), o: away(serving(3)), want: "waiting ConnectionDown, settled"},
 		{name: "may be short", why: "rule 4", d: wants(3, rolls(0, 3)), o: away(serving(3)), want: "waiting ConnectionDown, settled"},
 		{name: "in the middle", why: "a drained one is not known to be", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), sized(4)), want: "waiting ConnectionDown, settled"},
-		{name: "one too many", why: "nobody knows what runs on any", d: wants(2, rolls(1, 0)), o: away(serving(3)), want: "waiting ConnectionDown, settled"},
+		{name: "one too many", why: "it is unknown what runs on any", d: wants(2, rolls(1, 0)), o: away(serving(3)), want: "waiting ConnectionDown, settled"},
 		{name: "asked to go by name", why: "nor on that one", d: wants(3), o: away(append(serving(2), machine("i-9", 1, condemnedOne))), want: "waiting ConnectionDown"},
 		{name: "about to be taken", why: "it can't be drained", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 1, doomedOne))), want: "waiting ConnectionDown, settled"},
-		{name: "failed", why: "the cloud itself says that nothing runs on it, and a Machine's node is not asked for: it waits all the same, for the cloud may be wrong", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 1, failed))), want: "waiting ConnectionDown, waiting InstancesFailed"},
+		{name: "failed", why: "the cloud itself reports that nothing runs on it, and a Machine's node is not asked for: it waits all the same, for the cloud may be wrong", d: wants(3, rolls(1, 0)), o: away(append(serving(2), machine("i-9", 1, failed))), want: "waiting ConnectionDown, waiting InstancesFailed"},
 		{name: "late", why: "no rollout is said to be halted for nodes that can't be seen", d: wants(3, rolls(1, 0)), o: away(append(serving(3), machine("n-1", 0, current, born5(60))), sized(4)), want: "waiting ConnectionDown, settled"},
 		{name: "more wanted", why: "machines that are missing are asked for all the same", d: wants(5, rolls(1, 0)), o: away(serving(3)), want: "Resize to 5 (ScaleOut), waiting ConnectionDown"},
 		{name: "cluster going as a whole", why: "nothing needs to be known then", d: wants(2, func(d *Desired) { d.NoDrain = &Cause{"ClusterDeleted", "x"} }), o: away(serving(3)), want: "Remove i-1 (ScaleIn), waiting ConnectionDown"},

@@ -76,7 +76,7 @@ func TestHeal(t *testing.T) {
 		{name: "no strategy, nothing stale", why: "the health of machines is no matter of rolls", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
 	})
 	checkOn(t, setsAside, []row{
-		{name: "not set aside", why: "nobody has to stand in for what serves nobody", d: wants(5, healing, rolls(1, 0)), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
+		{name: "not set aside", why: "what is not serving needs no replacement first", d: wants(5, healing, rolls(1, 0)), o: fleet(with(4, machine("x-1", 1, down(60)))), want: "Drain x-1 (NodeUnhealthy), waiting NodesNotReady"},
 	})
 	checkOn(t, noReplace, []row{
 		{name: "no replacing call", why: "the size is lowered with it and raised again", d: wants(5, healing), o: fleet(with(4, machine("x-1", 1, down(60), drainedNode))), want: "Remove x-1 (NodeUnhealthy), waiting NodesNotReady"},
@@ -117,7 +117,7 @@ func TestHealOneByOne(t *testing.T) {
 			t.Fatalf("want one begun at a time, got %d: %s", begun, say(p))
 		}
 		if d.Remediation = nil; slices.ContainsFunc(Decide(d, o, tr, now).Instances, func(v InstanceDecision) bool { return v.Cause.Reason == nodeUnhealthy }) {
-			t.Fatal("nobody asked for it")
+			t.Fatal("want no remediation without the setting")
 		}
 	})
 }

@@ -323,7 +323,7 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool {
 		return i.DeletionRequested != nil || i.TerminationNotice != nil || i.LifecycleHook != nil
 	}) && replicasOutOfBounds(d) == nil:
-		t.Fatalf("want nobody left who had to go, got %+v", c.o.Instances)
+		t.Fatalf("want no machine left that had to be removed, got %+v", c.o.Instances)
 	case !c.rests(d):
 	case !d.ReplicasManagedExternally && replicasOutOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
 		t.Fatalf("want %d machines, got %d in a group of size %d", d.Replicas, len(c.o.Instances), c.o.Group.Size)
@@ -334,7 +334,7 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 	}
 }
 
-// pointed says that the newest template is what is wanted, and that the group launches from it or from one as good.
+// pointed reports whether the newest template is what is wanted, and whether the group launches from it or from one as good.
 func (c *ideal) pointed(d Desired) bool {
 	latest, launches := c.o.Latest(), c.version(c.o.Group.Template)
 	launches.Content = cmp.Or(c.o.Group.Content, launches.Content)
@@ -356,23 +356,23 @@ func (c *ideal) pointed(d Desired) bool {
 	return launches.Ref == latest.Ref && (latest.UserManaged || latest.Data == c.o.Wanted.Data)
 }
 
-// settledOn says that no machine waits to be replaced.
+// settledOn reports whether no machine waits to be replaced.
 func (c *ideal) settledOn(d Desired) bool {
 	return Decide(d, c.o, c.tr, c.now).Rollout.State == RolloutDone
 }
 
-// rests says that no rollout is held up in its middle.
+// rests reports whether no rollout is held up in its middle.
 func (c *ideal) rests(d Desired) bool {
 	return d.RolloutPaused == nil && d.Strategy.bothZero() == nil && (c.tr.ReplaceKeepsSize || !d.ReplicasManagedExternally)
 }
 
-// noSurge says that the strategy lets none be launched beside those that there are.
+// noSurge reports whether the strategy lets none be launched beside those that there are.
 func (c *ideal) noSurge(d Desired) bool {
 	surge, _ := d.Strategy.limits(c.o.Group.Size)
 	return surge == 0
 }
 
-// waitsForRoll says that the group is pointed at its template by a roll that may not begin.
+// waitsForRoll reports whether the group is pointed at its template by a roll that may not begin.
 func (c *ideal) waitsForRoll(d Desired) bool {
 	if c.tr.RolloutOnTemplateChange && d.SkipModel && slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Template.Same(c.o.Wanted) }) {
 		return true
@@ -380,7 +380,7 @@ func (c *ideal) waitsForRoll(d Desired) bool {
 	return (c.tr.RolloutOnTemplateChange || d.Rollback && c.tr.ProviderRollout && d.Strategy == nil) && (d.RolloutPaused != nil || replicasOutOfBounds(d) != nil && !d.ReplicasManagedExternally)
 }
 
-// isStale says that a machine is left that should have been replaced.
+// isStale reports whether a machine is left that should have been replaced.
 func (c *ideal) isStale(d Desired) bool {
 	switch {
 	case d.RolloutPaused != nil, !d.ReplicasManagedExternally && replicasOutOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.ReplicasManagedExternally && !c.tr.ReplaceKeepsSize && (!c.tr.RecordsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.ProviderRollout:

@@ -22,7 +22,7 @@ func TestInline(t *testing.T) {
 		{name: "bootstrap data lost", why: "what it launches would never join", d: wants(2, dataLost("d")), o: fleet(serving(2), data), want: "PutTemplate after lt:1 (BootstrapDataChanged)"},
 		{name: "held", why: "nothing is known to write", d: wants(2, held), o: fleet(serving(2), func(o *Observed) { o.Wanted = Template{} }), want: "waiting ClusterNotReady, settled"},
 		{name: "pool deleted", why: "the template goes with the group", d: wants(2, deleting), o: fleet(nil), want: "DeleteGroup (PoolDeleted)"},
-		{name: "pool deleted, busy", why: "what the cloud does to a group keeps nobody from deleting it", d: wants(1, deleting), o: fleet(serving(1, drainedNode), busyGroup), want: "DeleteGroup i-1 (PoolDeleted), waiting Updating"},
+		{name: "pool deleted, busy", why: "an operation of the cloud on a group does not block its deletion", d: wants(1, deleting), o: fleet(serving(1, drainedNode), busyGroup), want: "DeleteGroup i-1 (PoolDeleted), waiting Updating"},
 		{name: "pool deleted, busy, not drained", why: "drains come before, here as ever", d: wants(1, deleting), o: fleet(serving(1), busyGroup), want: "Drain i-1 (PoolDeleted), waiting Updating"},
 		{name: "pool and group deleted", why: "nothing is left over", d: wants(1, deleting), o: none, want: "settled, gone"},
 	})
@@ -47,22 +47,22 @@ func updating(i *Instance) { i.Updating = true }
 func TestApply(t *testing.T) {
 	tags := behindIn("spec.additionalTags")
 	checkOn(t, scaleSet, []row{
-		{name: "behind", why: "what the cloud can change replaces nobody", d: wants(2, rolls(1, 0)), o: fleet(list(machine("i-1", 2, tags), machine("i-2", 1))), want: "Apply i-1 (ChangedInPlace)"},
+		{name: "behind", why: "what the cloud can change replaces no machine", d: wants(2, rolls(1, 0)), o: fleet(list(machine("i-1", 2, tags), machine("i-2", 1))), want: "Apply i-1 (ChangedInPlace)"},
 		{name: "a few at a time", why: "what it does to a machine is not always harmless", d: wants(5), o: fleet(serving(5, tags)), want: "Apply i-1 i-2 i-3 (ChangedInPlace)"},
 		{name: "one is being changed", why: "the cloud takes one change of a machine at a time", d: wants(2), o: fleet(list(machine("i-1", 2, tags, updating), machine("i-2", 1, tags))), want: "Apply i-2 (ChangedInPlace), waiting Updating"},
 		{name: "all are being changed", why: "nothing is asked that the cloud would refuse", d: wants(2), o: fleet(serving(2, tags, updating)), want: "waiting Updating"},
 		{name: "being changed, and lacks nothing", why: "what another client does is not waited for", d: wants(1), o: fleet(serving(1, updating)), want: "settled"},
-		{name: "one has failed with it", why: "nobody else gets what has just broken one", d: wants(5), o: fleet(append(serving(4, tags), machine("i-9", 9, failed))), want: "waiting FailedServing, settled"},
+		{name: "one has failed with it", why: "no other machine gets what has just broken one", d: wants(5), o: fleet(append(serving(4, tags), machine("i-9", 9, failed))), want: "waiting FailedServing, settled"},
 		{name: "one has failed, and the group was changed again", why: "then it gets the better one with the others", d: wants(3), o: fleet(append(serving(2, tags), machine("i-9", 9, failed, tags))), want: "Apply i-1 i-2 i-9 (ChangedInPlace), waiting FailedServing"},
 		{name: "group behind", why: "the group comes first: it is what machines are given", d: wants(2), o: fleet(serving(2, tags), func(o *Observed) { o.Group.Drift = []string{"spec.additionalTags"} }), want: "UpdateGroup fields spec.additionalTags (GroupChanged)"},
 		{name: "group behind, and refused", why: "what it lacks can't be given on", d: wants(2, refused(UpdateGroup)), o: fleet(serving(2, tags), func(o *Observed) { o.Group.Drift = []string{"spec.additionalTags"} }), want: "waiting Denied"},
 		{name: "stale", why: "who is replaced anyway is left alone", d: wants(2, rolls(1, 0)), o: fleet(serving(2, tags), newTemplate), want: "Resize to 3 (Surge)"},
 		{name: "stale and kept", why: "it would be given the other template with it", d: wants(2, func(d *Desired) { d.SkipModel = true }), o: fleet(serving(2, tags), newTemplate), want: "settled"},
-		{name: "of unknown make", why: "nobody knows what else would change", d: wants(2), o: fleet(serving(2, tags, from(Template{}))), want: "settled"},
+		{name: "of unknown make", why: "it is unknown what else would change", d: wants(2), o: fleet(serving(2, tags, from(Template{}))), want: "settled"},
 		{name: "template not on the group yet", why: "what the group has now is not what is wanted", d: wants(2, refused(PutTemplate)), o: fleet(serving(2, tags), func(o *Observed) { o.Wanted.Content = "v1:b" }), want: "waiting Denied"},
 		{name: "busy", why: "the cloud is at work", d: wants(2), o: fleet(serving(2, tags), busyGroup), want: "waiting Updating"},
 		{name: "being launched", why: "it has what the group has when it is there", d: wants(1), o: fleet(serving(1, beingBorn, tags)), want: "waiting InstancesLaunching"},
-		{name: "about to go", why: "nobody has any use for it", d: wants(1), o: fleet(list(machine("i-1", 2, tags, drainingNode), machine("i-2", 1))), want: "Drain i-1 (ScaleIn), waiting Draining"},
+		{name: "about to go", why: "the change would have no use", d: wants(1), o: fleet(list(machine("i-1", 2, tags, drainingNode), machine("i-2", 1))), want: "Drain i-1 (ScaleIn), waiting Draining"},
 	})
 	tr := onQuick(scaleSet)
 	p := Decide(wants(5), fleet(append(serving(4, tags), machine("i-9", 9, failed))), tr, now)
@@ -81,7 +81,7 @@ func TestApply(t *testing.T) {
 // Who must not be chosen by the cloud.
 func TestProtect(t *testing.T) {
 	checkOn(t, scaleSet, []row{
-		{name: "exposed", why: "a size that somebody lowers by hand takes nobody undrained", d: wants(2), o: fleet(list(machine("i-1", 2, exposed), machine("i-2", 1))), want: "Protect i-1 (ScaleInUnprotected)"},
+		{name: "exposed", why: "a size that a user lowers by hand takes no machine undrained", d: wants(2), o: fleet(list(machine("i-1", 2, exposed), machine("i-2", 1))), want: "Protect i-1 (ScaleInUnprotected)"},
 		{name: "five at a time", why: "each is a call of its own", d: wants(6), o: fleet(serving(6, exposed)), want: "Protect i-1 i-2 i-3 i-4 i-5 (ScaleInUnprotected)"},
 		{name: "more to do", why: "whatever matters more comes first", d: wants(3), o: fleet(serving(2, exposed)), want: "Resize to 3 (ScaleOut)"},
 		{name: "about to go", why: "it goes by our hand", d: wants(1), o: fleet(serving(2, exposed)), want: "Drain i-1 (ScaleIn)"},
@@ -105,11 +105,11 @@ func TestGrowFailed(t *testing.T) {
 		{name: "a moment ago", why: "the cloud is not asked at once for what it has just refused, and that is said with its words", d: wants(3), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, waiting ScaleUpFailed"},
 		{name: "rested", why: "never forgotten", d: wants(3), o: fleet(serving(2), ago(5)), want: "Resize to 3 (ScaleOut), waiting AllocationFailed"},
 		{name: "fewer wanted", why: "then nothing is missing", d: wants(2), o: fleet(serving(2), ago(4)), want: "waiting AllocationFailed, settled"},
-		{name: "even fewer wanted", why: "a scale-in waits for nobody", d: wants(1), o: fleet(serving(2), ago(4)), want: "Drain i-1 (ScaleIn), waiting AllocationFailed"},
+		{name: "even fewer wanted", why: "a scale-in does not wait", d: wants(1), o: fleet(serving(2), ago(4)), want: "Drain i-1 (ScaleIn), waiting AllocationFailed"},
 		{name: "fewer wanted, and more were asked for", why: "the next change of anything would bring them", d: wants(2), o: fleet(serving(2), ago(4), unreached), want: "Resize to 2 (ScaleIn), waiting AllocationFailed"},
 		{name: "as many wanted as were asked for", why: "they are asked for again after a pause", d: wants(3), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, waiting ScaleUpFailed"},
 		{name: "more wanted, but not as many as were asked for", why: "the next change of anything would bring all of them", d: wants(3), o: fleet(serving(2), ago(4), func(o *Observed) { o.Group.UnfulfilledCapacity = 4 }), want: "Resize to 2 (ScaleIn), waiting AllocationFailed, waiting ScaleUpFailed"},
-		{name: "somebody else has asked for them", why: "his size is read and never written", d: wants(0, external), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, settled"},
+		{name: "another client has asked for them", why: "that size is read and never written", d: wants(0, external), o: fleet(serving(2), ago(4), unreached), want: "waiting AllocationFailed, settled"},
 		{name: "another template", why: "it may be what there is room for", d: wants(3, rolls(1, 0)), o: fleet(serving(2), ago(4), func(o *Observed) { o.Wanted.Content = "v1:b" }), want: "PutTemplate after lt:1 (TemplateChanged), waiting TemplateOutOfDate, waiting AllocationFailed, waiting ScaleUpFailed"},
 		{name: "a surge", why: "it rests as well", d: wants(2, rolls(1, 0)), o: fleet(serving(2), newTemplate, ago(4)), want: "waiting AllocationFailed, waiting ScaleUpFailed"},
 	})
@@ -119,7 +119,7 @@ func TestGrowFailed(t *testing.T) {
 	}
 }
 
-// A surge by the size that nobody could tell from what somebody else asks for is none.
+// A surge by the size that can't be told from the size that another client asks for is none.
 func TestSurgeThatNobodyKeeps(t *testing.T) {
 	forgets := func(t *Traits) { t.RecordsSurge = false }
 	checkOn(t, forgets, []row{

@@ -25,7 +25,7 @@ func TestNext(t *testing.T) {
 			fleet(append(serving(1), machine("n-1", 1, current, ready(50*time.Second)), machine("n-2", 1, current, ready(55*time.Second))), newTemplate), after(5 * time.Second)},
 		{"has not joined", "the rollout halts a moment after its deadline", wants(2, rolls(1, 0)),
 			fleet(append(serving(2), machine("n-1", 0, current, notJoined, born5(19))), newTemplate), after(time.Minute + 1)},
-		{"has not joined, stale", "it serves nobody a moment after its own", wants(2, rolls(1, 0)), fleet(append(serving(2), machine("i-9", 0, notJoined, born5(14))), newTemplate), after(time.Minute + 1)},
+		{"has not joined, stale", "a moment after its deadline it counts as not serving", wants(2, rolls(1, 0)), fleet(append(serving(2), machine("i-9", 0, notJoined, born5(14))), newTemplate), after(time.Minute + 1)},
 		{"unready", "so does one whose node is away for long", wants(2, rolls(1, 0)), fleet(append(serving(2, current), machine("i-9", 9, down(4))), newTemplate), after(time.Minute + 1)},
 		{"drain with a bound", "it ends then, whatever is left", wants(1, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }), fleet(append(serving(1), machine("i-9", 9, drainingNode))), after(2 * time.Minute)},
 		{"drain of the whole pool", "there as well", wants(1, deleting, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }), fleet(list(machine("i-9", 9, drainingNode))), after(2 * time.Minute)},

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// aTemplate is one of a few versions, or one that nobody knows.
+// aTemplate is one of a few versions, or one that is unknown.
 func aTemplate() *rapid.Generator[Template] {
 	return rapid.Custom(func(t *rapid.T) Template {
 		if rapid.IntRange(0, 9).Draw(t, "unknown") == 0 {
@@ -294,10 +294,10 @@ func TestStepsAreSafe(t *testing.T) {
 	})
 }
 
-// ours says that a version is not given.
+// ours reports whether a version is not given.
 func ours(v Template) bool { return !v.UserManaged }
 
-// waitsForNothing says that the group holds exactly what it should.
+// waitsForNothing reports whether the group holds exactly what it should.
 func waitsForNothing(o Observed) bool {
 	return o.Group != nil && !slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.State != Running }) && len(o.Instances) == o.Group.Size
 }
@@ -420,7 +420,7 @@ func outdated(d Desired, o Observed, i Instance) bool {
 	return restart || !d.SkipModel && !i.Template.Same(o.Wanted) && o.Wanted.Content != ""
 }
 
-// unfounded says that somebody goes without a reason.
+// unfounded reports whether an instance is removed without a reason.
 func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there map[string]Instance) string {
 	if d.Deleting || s.Kind != Drain && s.Kind != Remove && s.Kind != Replace && s.Kind != EnterStandby {
 		return ""
@@ -544,7 +544,7 @@ func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Ins
 	return ""
 }
 
-// untimely says that a step does not fit what the cloud is doing, or what stage the pool's life is at.
+// untimely reports whether a step does not fit what the cloud is doing, or what stage the pool's life is at.
 func untimely(d Desired, o Observed, tr Traits, s Step) string {
 	group := []StepKind{UpdateGroup, Resize, Remove, Replace, EnterStandby, StartProviderRollout, DefaultTemplate, PruneTemplates, Apply, Protect}
 	if !tr.CanDeleteBusyGroup {
@@ -590,7 +590,7 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 		switch {
 		case d.NoDrain != nil:
 		case o.NodesUnknown:
-			return "nobody knows what runs on " + target.ID
+			return "it is unknown what runs on " + target.ID
 		case node == nil:
 		case node.DrainStarted.IsZero():
 			return target.ID + " is not drained"
@@ -638,7 +638,7 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 	case s.Kind != Resize:
 		return ""
 	case d.ReplicasManagedExternally && (tr.SupportsStandby || !tr.RecordsSurge || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n || s.Surge > o.Group.Surge && o.Group.SurgePlanned != PlannedSurge{s.Surge, s.Size}):
-		return "somebody else sizes the group"
+		return "another client sizes the group"
 	case s.Size > o.Group.Size && now.Sub(o.Group.ScaleUpFailedAt) < 5*time.Minute:
 		return "the cloud could not bring them a moment ago"
 	case s.Size < counted && s.Size < d.MaxReplicas():

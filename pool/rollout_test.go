@@ -15,8 +15,8 @@ type slow struct {
 	ideal
 	// boot is how long a machine takes to join; round is the time between two looks.
 	boot, round time.Duration
-	// bad contents make machines that never join; full says that the cloud has no capacity now.
-	// failing says that machines fail as soon as they are made.
+	// bad contents make machines that never join; full is true if the cloud has no capacity now.
+	// failing is true if machines fail as soon as they are made.
 	bad           map[string]bool
 	full, failing bool
 	// made and ended count machines; lowest and highest are the least available and the most existing ever seen.
@@ -217,7 +217,7 @@ func forecastOf(t *rapid.T, p Plan, n int) int {
 	return len(p.Forecast)
 }
 
-// Whatever somebody edits and whatever goes wrong in the middle of a rollout, each step keeps the budgets of that moment and
+// Whatever a user edits and whatever goes wrong in the middle of a rollout, each step keeps the budgets of that moment and
 // has a cause; once the specification is good and the cloud well again, the pool becomes as it should be, and then is silent.
 func TestRolloutInAHostileWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -288,7 +288,7 @@ func (c *slow) trouble(t *rapid.T, d *Desired, k int) {
 		case 0:
 			i.State = Failed
 		case 1:
-			i.DeletionRequested = &Cause{"MachineDeleted", "somebody deleted the Machine"}
+			i.DeletionRequested = &Cause{"MachineDeleted", "a user deleted the Machine"}
 		case 2:
 			i.Marked = true
 		default:
@@ -351,7 +351,7 @@ func TestRolloutSeenLate(t *testing.T) {
 	})
 }
 
-// conflicts says that a driver refuses the step: the size that it rests on is not the one that the group was asked for last.
+// conflicts reports whether a driver refuses the step: the size that it rests on is not the one that the group was asked for last.
 func (c *slow) conflicts(seen Observed, s Step) bool {
 	return slices.Contains([]StepKind{Resize, Remove, Replace}, s.Kind) && seen.Group.Size != c.o.Group.Size
 }

@@ -94,7 +94,7 @@ func TestBudgets(t *testing.T) {
 	checkAll(t, []row{
 		{name: "surge first", why: "without leave to be short, another machine comes before one goes", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
 		{name: "all at its maximum", why: "a surge may exceed the group's own maximum, which is lowered again later", d: wants(10, rolls(1, 0)), o: fleet(serving(10), newTemplate), want: "Resize to 11 (Surge)"},
-		{name: "surge comes", why: "until it serves, nobody goes", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), machine("n-1", 0, current, notJoined, born5(1))), newTemplate), want: "waiting NodesJoining"},
+		{name: "surge comes", why: "until it serves, no machine is removed", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), machine("n-1", 0, current, notJoined, born5(1))), newTemplate), want: "waiting NodesJoining"},
 		{name: "surge serves", why: "then as many go as came", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), machine("n-1", 0, current)), newTemplate), want: "Drain i-1 (TemplateChanged)"},
 		{name: "drained", why: "it is replaced, and the group stays large", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3, func(i *Instance) {
 			if i.ID == "i-1" {
@@ -110,11 +110,11 @@ func TestBudgets(t *testing.T) {
 		{name: "short by a node", why: "so is one whose node is unready", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("n-1", 1, current, down(1))), newTemplate), want: "waiting NodesNotReady"},
 		{name: "not ready for long enough", why: "a node counts once it was Ready for minReadySeconds", d: wants(3, rolls(0, 1), minReady), o: fleet(append(serving(2), machine("n-1", 1, current, ready(59*time.Second))), newTemplate), want: "waiting BudgetSpent"},
 		{name: "ready for long enough", why: "a second later it does", d: wants(3, rolls(0, 1), minReady), o: fleet(append(serving(2), machine("n-1", 1, current, ready(time.Minute))), newTemplate), want: "Drain i-1 (TemplateChanged)"},
-		{name: "cordoned by somebody", why: "what somebody else cordoned still serves what runs there", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("n-1", 1, current, cordonedNode)), newTemplate), want: "Drain i-1 (TemplateChanged)"},
+		{name: "cordoned by a user", why: "what another client cordoned still serves what runs there", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("n-1", 1, current, cordonedNode)), newTemplate), want: "Drain i-1 (TemplateChanged)"},
 		{name: "more unavailable than wanted", why: "it counts at most as the wanted number", d: wants(3, rolls(0, 5)), o: fleet(serving(3), newTemplate), want: "Drain i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "percent up", why: "a surge rounds up", d: wants(3, by(percent(1), percent(0))), o: fleet(serving(3), newTemplate), want: "Resize to 4 (Surge)"},
 		{name: "percent down", why: "unavailability rounds down", d: wants(3, by(percent(0), percent(67))), o: fleet(serving(3), newTemplate), want: "Drain i-1 i-2 (TemplateChanged)"},
-		{name: "percent down to none", why: "he who forbids the surge and allows a share gets one at least, as Deployments have it", d: wants(3, by(percent(0), percent(10))), o: fleet(serving(3), newTemplate), want: "Drain i-1 (TemplateChanged)"},
+		{name: "percent down to none", why: "without a surge, a share that rounds down to none counts as one, as in Deployments", d: wants(3, by(percent(0), percent(10))), o: fleet(serving(3), newTemplate), want: "Drain i-1 (TemplateChanged)"},
 		{name: "both zero", why: "what could never roll is refused", d: wants(3, rolls(0, 0)), o: fleet(serving(3), newTemplate), want: "refused StrategyInvalid, settled"},
 		{name: "both zero percent", why: "as percentages too", d: wants(3, by(percent(0), percent(0))), o: fleet(serving(3), newTemplate), want: "refused StrategyInvalid, settled"},
 		{name: "marked first", why: "a mark is a preference among those that go", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 1, marked)), newTemplate), want: "Drain i-9 (TemplateChanged)"},
@@ -131,7 +131,7 @@ func TestBudgets(t *testing.T) {
 	checkOn(t, noReplace, []row{
 		{name: "no replacing call", why: "the size is lowered with the machine and raised in the next step", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 9, drainedNode)), newTemplate), want: "Remove i-9 (TemplateChanged)"},
 		{name: "no replacing call, next", why: "this is that step", d: wants(3, rolls(0, 1)), o: fleet(serving(2), newTemplate), want: "Resize to 3 (ScaleOut)"},
-		{name: "no replacing call, sized elsewhere", why: "no machine is replaced where that would change a size that somebody else sets", d: wants(3, rolls(0, 1), external), o: fleet(serving(3), newTemplate), want: "settled"},
+		{name: "no replacing call, sized elsewhere", why: "no machine is replaced where that would change a size that another client sets", d: wants(3, rolls(0, 1), external), o: fleet(serving(3), newTemplate), want: "settled"},
 		{name: "sized elsewhere, with a surge", why: "what stands beside keeps his size", d: wants(3, rolls(1, 0), external), o: fleet(serving(3), newTemplate, plannedSurge(1, 4)), want: "Resize to 4 (Surge)"},
 		{name: "sized elsewhere, surge there", why: "then one goes", d: wants(3, rolls(1, 0), external), o: fleet(append(serving(2), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate, surged(1)), want: "Remove i-9 (TemplateChanged)"},
 		{name: "sized elsewhere, drained too soon", why: "none goes of whose place there is no other", d: wants(3, rolls(1, 1), external), o: fleet(append(serving(1), machine("i-8", 8, drainedNode), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate, surged(1)), want: "Remove i-9 (TemplateChanged)"},
@@ -143,7 +143,7 @@ func TestBudgets(t *testing.T) {
 func TestSetAside(t *testing.T) {
 	checkOn(t, setsAside, []row{
 		{name: "surge", why: "the oldest serve on while the group launches others; neither size nor maximum is written", d: wants(3, rolls(2, 0)), o: fleet(serving(3), newTemplate), want: "EnterStandby i-1 i-2 (Surge)"},
-		{name: "sized elsewhere", why: "he who sizes the group sees his own number all the time", d: wants(0, rolls(1, 0), external), o: fleet(serving(3), newTemplate), want: "EnterStandby i-1 (Surge)"},
+		{name: "sized elsewhere", why: "the autoscaler that sizes the group sees its own number all the time", d: wants(0, rolls(1, 0), external), o: fleet(serving(3), newTemplate), want: "EnterStandby i-1 (Surge)"},
 		{name: "both at once", why: "first those that come, then those that may be missing: the first one is both, and a look that comes late chooses it again", d: wants(3, rolls(1, 1)), o: fleet(serving(3), newTemplate), want: "EnterStandby i-1 (Surge)"},
 		{name: "set aside", why: "those that may be missing go meanwhile", d: wants(3, rolls(1, 1)), o: fleet(append(serving(2), machine("i-9", 9, asideOne)), newTemplate, sized(2)), want: "Resize to 3 (ScaleOut)"},
 		{name: "not there yet", why: "it serves until its successor does", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current, notJoined, born5(1))), newTemplate, sized(3)), want: "waiting NodesJoining"},
@@ -151,29 +151,29 @@ func TestSetAside(t *testing.T) {
 		{name: "drained", why: "the group does not count it, and keeps its size", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 1, asideOne, drainedNode), machine("n-1", 0, current)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged)"},
 		{name: "template taken back", why: "its successor is there already: taking it back would write a size", d: wants(3, rolls(1, 0)), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), sized(3)), want: "Drain i-9 (Standby)"},
 		{name: "paused", why: "those that were set aside stay as well", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne)), newTemplate, sized(3)), want: "waiting RolloutPaused, settled"},
-		{name: "paused, failed", why: "one that failed serves nobody in a pause either", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne, failed, notJoined)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged), waiting RolloutPaused, waiting InstancesFailed"},
+		{name: "paused, failed", why: "one that failed is not serving in a pause either", d: wants(3, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3), machine("i-9", 9, asideOne, failed, notJoined)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged), waiting RolloutPaused, waiting InstancesFailed"},
 		{name: "scale-in pending", why: "what is too many is the surge, until it is gone", d: wants(2, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, drainingNode)), newTemplate), want: "Drain i-9 (TemplateChanged), waiting Draining"},
-		{name: "nodes unknown", why: "nobody knows what runs there", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
+		{name: "nodes unknown", why: "it is unknown what runs there", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
 		{name: "condemned", why: "one that was asked to go by name is replaced first, even without a strategy", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, condemnedOne))), want: "EnterStandby i-9 (Surge)"},
 	})
 }
 
-// Rule 4: those that are stale and serve nobody.
+// Rule 4: stale machines that are not serving.
 func TestIdle(t *testing.T) {
 	d := wants(4, rolls(1, 0))
 	late := []func(*Instance){notJoined, born5(16)}
 	checkAll(t, []row{
 		{name: "never joined", why: "a bad image can be rolled forward without leave to be short", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate), want: "Replace i-9 (NeverJoined), waiting NodesJoining"},
 		{name: "not late", why: "a machine that boots may join yet", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, notJoined, born5(15))), newTemplate), want: "Resize to 5 (Surge), waiting NodesJoining"},
-		{name: "birth unknown", why: "nobody can say that it is late", d: d, o: fleet(append(serving(4, current), machine("i-9", 1, notJoined, func(i *Instance) { i.Created = time.Time{} })), newTemplate), want: "waiting NodesJoining"},
-		{name: "never Ready", why: "joining alone serves nobody", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, neverReady, drainedNode)), newTemplate), want: "Replace i-9 (NeverReady), waiting NodesNotReady"},
+		{name: "birth unknown", why: "it is unknown whether it is late", d: d, o: fleet(append(serving(4, current), machine("i-9", 1, notJoined, func(i *Instance) { i.Created = time.Time{} })), newTemplate), want: "waiting NodesJoining"},
+		{name: "never Ready", why: "a node that has joined and was never Ready is not serving", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, neverReady, drainedNode)), newTemplate), want: "Replace i-9 (NeverReady), waiting NodesNotReady"},
 		{name: "never Ready, not drained", why: "drain comes before every removal, here too", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, neverReady)), newTemplate), want: "Drain i-9 (NeverReady), waiting NodesNotReady"},
 		{name: "unready for long", why: "its pods have left it by then", d: d, o: fleet(append(serving(4, current), machine("i-9", 1, down(6))), newTemplate), want: "Drain i-9 (Unready), waiting NodesNotReady"},
 		{name: "unready not for long", why: "nodes come back", d: d, o: fleet(append(serving(4, current), machine("i-9", 1, down(5))), newTemplate), want: "waiting NodesNotReady"},
 		{name: "not stale", why: "a machine of the wanted template is health checks' matter", d: d, o: fleet(append(serving(3), machine("i-9", 1, down(60)))), want: "waiting NodesNotReady, settled"},
 		{name: "nodes unknown", why: "a cluster that does not answer says nothing about its nodes", d: d, o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
 		{name: "a batch at a time", why: "whatever the reason, it may be ours", d: wants(6, rolls(1, 0)), o: fleet(append(serving(2, current), numbered("x", 4, late...)...), newTemplate), want: "Replace xi-1 xi-2 xi-3 (NeverJoined), waiting NodesJoining"},
-		{name: "paused", why: "he who pauses wants nothing replaced", d: wants(4, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate), want: "waiting RolloutPaused, waiting NodesJoining, settled"},
+		{name: "paused", why: "a pause means that nothing is replaced", d: wants(4, rolls(1, 0), func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }), o: fleet(append(serving(3, current), machine("i-9", 1, late...)), newTemplate), want: "waiting RolloutPaused, waiting NodesJoining, settled"},
 		{name: "partition", why: "many that turned together are a broken wire, not broken machines", d: wants(6, rolls(1, 0)), o: fleet(append(serving(3), numbered("x", 3, down(7))...), newTemplate, sized(7)), want: "waiting InstancesLaunching, waiting NodesNotReady"},
 		{name: "a third is no partition", why: "machines break", d: wants(6, rolls(1, 0)), o: fleet(append(serving(4), numbered("x", 2, down(7))...), newTemplate, sized(7)), want: "Drain xi-1 xi-2 (Unready), waiting InstancesLaunching, waiting NodesNotReady"},
 		{name: "not together", why: "they broke one by one", d: wants(6, rolls(1, 0)), o: fleet(append(serving(3), machine("x-1", 1, down(7)), machine("x-2", 1, down(20)), machine("x-3", 1, down(40))), newTemplate, sized(7)), want: "Drain x-1 x-2 x-3 (Unready), waiting InstancesLaunching, waiting NodesNotReady"},
@@ -188,12 +188,12 @@ func TestIdle(t *testing.T) {
 		{name: "failed and too many", why: "it goes with the size", d: wants(2), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined))), want: "Remove i-9 (ScaleIn), waiting InstancesFailed"},
 		{name: "failed and serves", why: "a node that is Ready knows better than a cloud that once could not finish something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed))), want: "waiting FailedServing, settled"},
 		{name: "failed and serves, stale", why: "it takes its turn with the others", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, failed)), newTemplate), want: "Resize to 4 (Surge), waiting FailedServing"},
-		{name: "failed and unready", why: "it serves nobody", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, unready))), want: "Drain i-9 (Failed), waiting InstancesFailed"},
+		{name: "failed and unready", why: "it is not serving", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, unready))), want: "Drain i-9 (Failed), waiting InstancesFailed"},
 	})
 	checkOn(t, scaleSet, []row{
 		{name: "failed young", why: "where we alone bring another, what fails at birth is replaced a dozen times an hour at most", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined, born5(4)))), want: "waiting InstancesFailed"},
 		{name: "failed, rested", why: "and its place is asked for again in the next step", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined, born5(5)))), want: "Remove i-9 (Failed), waiting InstancesFailed"},
-		{name: "failed, sized elsewhere", why: "it keeps the place that somebody asked for until there is another", d: wants(3, external), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined)), plannedSurge(1, 4)), want: "Resize to 4 (Surge), waiting InstancesFailed"},
+		{name: "failed, sized elsewhere", why: "it keeps the place that a user asked for until there is another", d: wants(3, external), o: fleet(append(serving(2), machine("i-9", 1, failed, notJoined)), plannedSurge(1, 4)), want: "Resize to 4 (Surge), waiting InstancesFailed"},
 	})
 }
 
@@ -216,9 +216,9 @@ func TestHalt(t *testing.T) {
 			o.Wanted.Content, o.Group.Template = "v1:c", "lt:3"
 		}), want: "Replace n-1 (NeverJoined), waiting NodesJoining"},
 		{name: "rolled back", why: "the size comes down with the bad one, and the others stay", d: d, o: fleet(append(serving(3), bad(born5(21)))), want: "Remove n-1 (NeverJoined), waiting NodesJoining"},
-		{name: "nodes unknown", why: "nobody knows whether it has joined", d: d, o: fleet(append(serving(3), bad(born5(21))), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
+		{name: "nodes unknown", why: "it is unknown whether it has joined", d: d, o: fleet(append(serving(3), bad(born5(21))), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
 		{name: "of unknown make", why: "it may not be of the new template at all", d: d, o: fleet(append(serving(3), machine("n-1", 0, notJoined, born5(21), from(Template{Ref: "lt:2"}))), newTemplate), want: "waiting NodesJoining"},
-		{name: "old ones that serve nobody", why: "go all the same, or they would keep the way back shut", d: d, o: fleet(append(serving(2), machine("i-9", 9, notJoined), bad(born5(21))), newTemplate), want: "Replace i-9 (NeverJoined), waiting RolloutHalted, waiting NodesJoining"},
+		{name: "old ones that are not serving", why: "go all the same, or they would keep the way back shut", d: d, o: fleet(append(serving(2), machine("i-9", 9, notJoined), bad(born5(21))), newTemplate), want: "Replace i-9 (NeverJoined), waiting RolloutHalted, waiting NodesJoining"},
 		{name: "nothing left to replace", why: "a machine that does not join is no rollout's matter then", d: d, o: fleet(append(serving(2, current), bad(born5(21))), newTemplate), want: "waiting NodesJoining, settled"},
 	}
 	for k := range rows {
@@ -237,7 +237,7 @@ func TestHalt(t *testing.T) {
 	}
 }
 
-// A few that serve nobody at a time, and a tenth of a large pool, whatever a call may name.
+// A few that are not serving at a time, and a tenth of a large pool, whatever a call may name.
 func TestFewAtATime(t *testing.T) {
 	for n, want := range map[int]int{5: 3, 30: 3, 50: 5} {
 		d := wants(n, rolls(1, 0), func(d *Desired) { d.Max = n })

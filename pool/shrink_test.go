@@ -23,9 +23,9 @@ func TestShrink(t *testing.T) {
 		{"timed out", "at the pool's drain timeout it goes whatever is left on it", wants(1, timeout(time.Minute)), fleet(list(machine("i-1", 3, drainingNode), machine("i-2", 2))), "Remove i-1 (ScaleIn), waiting Draining"},
 		{"not timed out", "a moment earlier it does not", wants(1, timeout(time.Minute+1)), fleet(list(machine("i-1", 3, drainingNode), machine("i-2", 2))), "Drain i-1 (ScaleIn), waiting Draining"},
 		{"timeout without a drain", "the timeout runs from the drain, not from birth", wants(1, timeout(time.Minute)), fleet(serving(2)), "Drain i-1 (ScaleIn)"},
-		{"cordoned by somebody else", "a cordon of others is no drain of ours", wants(1), fleet(list(machine("i-1", 2, func(i *Instance) { i.Node.Cordoned = true }), machine("i-2", 1))), "Drain i-1 (ScaleIn)"},
+		{"cordoned by another client", "a cordon of others is no drain of Muster's", wants(1), fleet(list(machine("i-1", 2, func(i *Instance) { i.Node.Cordoned = true }), machine("i-2", 1))), "Drain i-1 (ScaleIn)"},
 		{"no drain", "with the whole cluster going nothing is evicted", wants(1, whole), fleet(serving(2)), "Remove i-1 (ScaleIn)"},
-		{"workload cluster away", "nobody can tell what runs there, so nothing goes", wants(1), fleet(serving(2, notJoined), unknown), "waiting ConnectionDown, settled"},
+		{"workload cluster away", "it is unknown what runs there, so nothing goes", wants(1), fleet(serving(2, notJoined), unknown), "waiting ConnectionDown, settled"},
 		{"workload cluster away, not launched yet", "what is not there needs no drain", wants(1), fleet(serving(1, notJoined), unknown, size(3)), "Resize to 1 (ScaleIn), waiting ConnectionDown, waiting InstancesLaunching"},
 		{"not launched yet", "what is not there is not waited for, and nothing that is there is lost", wants(2), fleet(serving(3), size(5)), "Resize to 3 (ScaleIn), waiting InstancesLaunching"},
 		{"fewer exist than wanted", "the size never goes below what is wanted", wants(4), fleet(serving(3), size(5)), "Resize to 4 (ScaleIn), waiting InstancesLaunching"},
@@ -51,7 +51,7 @@ func TestShrink(t *testing.T) {
 func TestVictims(t *testing.T) {
 	list := func(i ...Instance) []Instance { return i }
 	by := func(p DeletePolicy) func(*Desired) { return func(d *Desired) { d.DeletePolicy = p } }
-	nobody := func(*Desired) {}
+	unsized := func(*Desired) {}
 	unborn := func(i *Instance) { i.Created = time.Time{} }
 	for _, c := range []struct {
 		name, why string
@@ -60,18 +60,18 @@ func TestVictims(t *testing.T) {
 		n         int
 		want      string
 	}{
-		{"order of weight", "what costs least goes first: marked, draining, failed, not joined, unready, serving", nobody,
+		{"order of weight", "what costs least goes first: marked, draining, failed, not joined, unready, serving", unsized,
 			list(machine("i-1", 9), machine("i-2", 1, unready), machine("i-3", 1, notJoined), machine("i-4", 1, failed), machine("i-5", 1, drainingNode), machine("i-6", 1, marked)), 6,
 			"i-6 i-5 i-4 i-3 i-2 i-1"},
-		{"marked and serving", "the mark is a person's word and beats every state", nobody, list(machine("i-1", 1, failed), machine("i-2", 1, marked)), 1, "i-2"},
-		{"draining before failed", "a choice once made stands, or drains would wander", nobody, list(machine("i-1", 1, failed), machine("i-2", 1, drainingNode)), 1, "i-2"},
-		{"pending", "a machine that is being born serves nobody", nobody, list(machine("i-1", 9), machine("i-2", 1, beingBorn)), 1, "i-2"},
-		{"leaving", "who goes anyway is no choice", nobody, list(machine("i-1", 9, leaving), machine("i-2", 5), machine("i-3", 1)), 1, "i-2"},
-		{"zones", "the fullest zone gives first, whatever the age", nobody, list(machine("i-1", 9, in("b")), machine("i-2", 1, in("a")), machine("i-3", 2, in("a"))), 1, "i-3"},
-		{"zones, several", "after each choice they are counted again", nobody,
+		{"marked and serving", "the mark is a person's word and beats every state", unsized, list(machine("i-1", 1, failed), machine("i-2", 1, marked)), 1, "i-2"},
+		{"draining before failed", "a choice once made stands, or drains would wander", unsized, list(machine("i-1", 1, failed), machine("i-2", 1, drainingNode)), 1, "i-2"},
+		{"pending", "a machine that is being born is not serving", unsized, list(machine("i-1", 9), machine("i-2", 1, beingBorn)), 1, "i-2"},
+		{"leaving", "who goes anyway is no choice", unsized, list(machine("i-1", 9, leaving), machine("i-2", 5), machine("i-3", 1)), 1, "i-2"},
+		{"zones", "the fullest zone gives first, whatever the age", unsized, list(machine("i-1", 9, in("b")), machine("i-2", 1, in("a")), machine("i-3", 2, in("a"))), 1, "i-3"},
+		{"zones, several", "after each choice they are counted again", unsized,
 			list(machine("i-1", 9, in("b")), machine("i-2", 1), machine("i-3", 2), machine("i-4", 3), machine("i-5", 8, in("b"))), 4, "i-4 i-1 i-3 i-5"},
-		{"zones and weight", "balance is worth less than a machine that serves", nobody, list(machine("i-1", 1, in("b"), notJoined), machine("i-2", 1), machine("i-3", 1)), 1, "i-1"},
-		{"zones count everybody", "a zone is as full as all that live in it, not only those of one weight", nobody,
+		{"zones and weight", "balance is worth less than a machine that serves", unsized, list(machine("i-1", 1, in("b"), notJoined), machine("i-2", 1), machine("i-3", 1)), 1, "i-1"},
+		{"zones count everybody", "a zone is as full as all that live in it, not only those of one weight", unsized,
 			list(machine("i-1", 1, in("b"), notJoined), machine("i-2", 2, notJoined), machine("i-3", 1), machine("i-4", 9, in("b"), notJoined), machine("i-5", 1)), 1, "i-2"},
 		{"oldest", "the default", by(Oldest), list(machine("i-1", 1), machine("i-2", 3), machine("i-3", 2)), 2, "i-2 i-3"},
 		{"no policy", "the same as Oldest", by(""), list(machine("i-1", 1), machine("i-2", 3), machine("i-3", 2)), 2, "i-2 i-3"},
@@ -119,7 +119,7 @@ func TestRemovalsThatWait(t *testing.T) {
 	checkAll(t, []row{
 		{name: "marked, another joins", why: "the marked one is exactly the one that goes, once there is another that serves", d: wants(2),
 			o: fleet(append(two(marked), joining(5))), want: "waiting BudgetSpent, waiting NodesJoining, settled"},
-		{name: "marked, another never joins", why: "what serves nobody costs no budget, and the pool comes to its size", d: wants(2),
+		{name: "marked, another never joins", why: "what is not serving costs no budget, and the pool comes to its size", d: wants(2),
 			o: fleet(append(two(marked), joining(16))), want: "Remove i-9 (ScaleIn), waiting NodesJoining"},
 		{name: "marked, another never joins, one may be missing", why: "the mark counts where the budget has room", d: wants(2, rolls(1, 1)),
 			o: fleet(append(two(marked), joining(16))), want: "Drain i-1 (ScaleIn), waiting NodesJoining"},

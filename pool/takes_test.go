@@ -14,13 +14,13 @@ func TestCondemned(t *testing.T) {
 		{name: "replaced", why: "replicas are the same: another comes before it goes", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne))), want: "Resize to 4 (Surge)"},
 		{name: "its successor serves", why: "then exactly this one goes", d: wants(3), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
 		{name: "drained", why: "and its place with it", d: wants(3), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne, drainedNode))), want: "Remove i-9 (MachineDeleted)"},
-		{name: "drained by who condemned it", why: "a cordoned one serves nobody: it is not waited for", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne, cordonedNode))), want: "Drain i-9 (MachineDeleted)"},
+		{name: "drained by its Machine's controller", why: "a cordoned one is not serving: it is not waited for", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne, cordonedNode))), want: "Drain i-9 (MachineDeleted)"},
 		{name: "replicas lowered", why: "then it is the one that goes", d: wants(2), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
 		{name: "replicas lowered, another marked", why: "a deleted Machine is more than a mark", d: wants(2), o: fleet(list(machine("i-1", 3), machine("i-2", 2, marked), machine("i-9", 1, condemnedOne))), want: "Drain i-9 (MachineDeleted)"},
-		{name: "unready", why: "a health check removes what serves nobody, whatever else is wrong", d: wants(3), o: fleet(list(machine("i-1", 3), machine("i-2", 2, down(1)), machine("i-9", 1, condemnedOne, down(9)))), want: "Drain i-9 (MachineDeleted), waiting NodesNotReady"},
+		{name: "unready", why: "a health check removes what is not serving, whatever else is wrong", d: wants(3), o: fleet(list(machine("i-1", 3), machine("i-2", 2, down(1)), machine("i-9", 1, condemnedOne, down(9)))), want: "Drain i-9 (MachineDeleted), waiting NodesNotReady"},
 		{name: "unready, drained", why: "the group launches another", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne, drainedNode, unready))), want: "Replace i-9 (MachineDeleted), waiting NodesNotReady"},
-		{name: "nodes unknown", why: "nobody knows what runs on it", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne)), nodesUnknown), want: "waiting ConnectionDown"},
-		{name: "sized elsewhere", why: "the size that somebody else sets is kept, with what is added beside it", d: wants(0, external), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne)), func(o *Observed) { o.Group.Surge = 1 }), want: "Drain i-9 (MachineDeleted)"},
+		{name: "nodes unknown", why: "it is unknown what runs on it", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, condemnedOne)), nodesUnknown), want: "waiting ConnectionDown"},
+		{name: "sized elsewhere", why: "the size that another client sets is kept, with what is added beside it", d: wants(0, external), o: fleet(append(serving(3), machine("i-9", 1, condemnedOne)), func(o *Observed) { o.Group.Surge = 1 }), want: "Drain i-9 (MachineDeleted)"},
 		{name: "a mark alone", why: "is no reason to go", d: wants(2), o: fleet(list(machine("i-1", 2, marked), machine("i-2", 1))), want: "settled"},
 	})
 }
@@ -40,15 +40,15 @@ func TestDoomedAndHeld(t *testing.T) {
 		{name: "doomed and drained", why: "the cloud takes it itself", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, doomedOne, drainedNode))), want: "settled"},
 		{name: "doomed and one too many", why: "who goes anyway is the one that goes", d: wants(1), o: fleet(append(serving(1), machine("i-9", 0, doomedOne))), want: "Drain i-9 (ScaleIn)"},
 		{name: "doomed no more", why: "it is given back", d: wants(2), o: fleet(append(serving(1), machine("i-9", 1, drainedNode))), want: "Undrain i-9 (StillWanted)"},
-		{name: "doomed in a rollout", why: "it serves no more: nobody else goes before its successor is there", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 1, doomedOne, drainedNode)), newTemplate), want: "Replace i-9 (TemplateChanged)"},
+		{name: "doomed in a rollout", why: "it serves no more: no other machine is removed before its replacement is there", d: wants(3, rolls(0, 1)), o: fleet(append(serving(2), machine("i-9", 1, doomedOne, drainedNode)), newTemplate), want: "Replace i-9 (TemplateChanged)"},
 		{name: "held", why: "what the cloud takes is drained while the hook holds it", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Minute, time.Hour))), sized(1)), want: "Drain i-9 (Terminating)"},
 		{name: "held and drained", why: "then it may go", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainedNode, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
-		{name: "held, refused", why: "a release that comes before a removal and after it is told of once", d: wants(1, refused(Release, Remove)),
+		{name: "held, refused", why: "a release that comes before a removal and after it is reported once", d: wants(1, refused(Release, Remove)),
 			o: fleet(append(serving(1), machine("i-8", 8, drainedNode), machine("i-9", 9, drainedNode, held(time.Minute, time.Hour))), sized(2)), want: "waiting Denied, waiting Denied"},
 		{name: "held, never joined", why: "nothing runs on it", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, notJoined, held(time.Minute, time.Hour))), sized(1)), want: "Release i-9 (Drained)"},
 		{name: "held, half of the time up", why: "a long drain asks for more time", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 29*time.Minute))), sized(1)), want: "Renew i-9 (Draining), waiting Draining"},
 		{name: "held, not half of the time up", why: "but not at every look", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(time.Hour, 31*time.Minute))), sized(1)), want: "Drain i-9 (Terminating), waiting Draining"},
-		{name: "held, nodes unknown", why: "nobody knows what runs on it, so it is held", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Hour, time.Minute))), sized(1), nodesUnknown), want: "Renew i-9 (Draining), waiting ConnectionDown"},
+		{name: "held, nodes unknown", why: "it is unknown what runs on it, so it is held", d: wants(1), o: fleet(append(serving(1), machine("i-9", 1, held(time.Hour, time.Minute))), sized(1), nodesUnknown), want: "Renew i-9 (Draining), waiting ConnectionDown"},
 		{name: "held, nodes unknown, timed out", why: "the drain timeout bounds that as well", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, held(10*time.Minute, time.Minute))), sized(1), nodesUnknown), want: "Release i-9 (DrainTimedOut), waiting ConnectionDown"},
 		{name: "held, timed out", why: "and a drain that never ends", d: wants(1, func(d *Desired) { d.DrainTimeout = time.Minute }), o: fleet(append(serving(1), machine("i-9", 1, drainingNode, held(10*time.Minute, time.Minute))), sized(1)), want: "Release i-9 (DrainTimedOut), waiting Draining"},
 		{name: "held for long and not noticed", why: "the timeout of a drain that never began is not up", d: wants(1, timeout), o: fleet(append(serving(1), machine("i-9", 1, held(10*time.Minute, time.Hour))), sized(1)), want: "Drain i-9 (Terminating)"},
@@ -104,7 +104,7 @@ func TestNativeRoll(t *testing.T) {
 	}
 	checkOn(t, rollsByItself, []row{
 		{name: "stale", why: "what is stale is left to the cloud", d: wants(3), o: fleet(serving(3), newTemplate), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
-		{name: "some stale", why: "a roll that was lost is begun again, whoever lost it, and names those that it is for", d: wants(3), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate), want: "StartProviderRollout of lt:2 i-1 (TemplateChanged)"},
+		{name: "some stale", why: "a lost rollout is started again, whatever ended it, and names those that it is for", d: wants(3), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate), want: "StartProviderRollout of lt:2 i-1 (TemplateChanged)"},
 		{name: "none stale", why: "nothing is rolled for its own sake", d: wants(3), o: fleet(serving(3, current), newTemplate), want: "settled"},
 		{name: "bootstrap data only", why: "a rotated token rolls nothing (rule 8)", d: wants(3), o: fleet(serving(3), func(o *Observed) {
 			o.Versions = append([]Template{version(2, "a", "e")}, o.Versions...)
@@ -135,11 +135,11 @@ func TestNativeRoll(t *testing.T) {
 		}), want: "UpdateGroup of lt:2 (TemplateOutOfDate)"},
 		{name: "runs to something else", why: "it would replace machines for nothing", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "c")), want: "CancelProviderRollout refs roll-1 (TemplateChanged), waiting ProviderRolloutRunning"},
 		{name: "taken back before it replaced any", why: "likewise", d: wants(3), o: fleet(serving(3), rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (TemplateChanged), waiting ProviderRolloutRunning"},
-		{name: "runs by somebody's hand", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutRunning"},
+		{name: "started by a user", why: "a roll whose target we do not know is not ours to end", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutRunning"},
 		{name: "cancelling", why: "one roll at a time", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutCancelling, "c")), want: "waiting ProviderRolloutCancelling"},
 		{name: "reverting", why: "the cloud finishes what it began", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutReverting, "c")), want: "waiting ProviderRolloutReverting"},
 		{name: "new machines do not join", why: "the cloud does not know of nodes and would go on to the last machine (rule 5)", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (RolloutHalted), waiting ProviderRolloutRunning, waiting NodesJoining"},
-		{name: "new machines did not join", why: "none is begun before somebody changes something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
+		{name: "new machines did not join", why: "none is begun before a user changes something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
 		{name: "new machines did not join, another template", why: "that lets it go on, and takes the bad ones too", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), func(o *Observed) {
 			newTemplate(o)
 			o.Versions = append([]Template{version(3, "c", "d")}, o.Versions...)
@@ -154,7 +154,7 @@ func TestNativeRoll(t *testing.T) {
 		{name: "paused", why: "none is begun", d: wants(3, paused), o: fleet(serving(3), newTemplate), want: "waiting RolloutPaused, settled"},
 		{name: "paused while it runs", why: "and one that runs is ended where it stands; what it has replaced stays", d: wants(3, paused), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (RolloutPaused), waiting ProviderRolloutRunning"},
 		{name: "strategy given while it runs", why: "two who replace machines are one too many", d: wants(3, rolls(1, 0)), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (StrategyChanged), waiting ProviderRolloutInProgress"},
-		{name: "strategy, somebody's roll", why: "it is waited for", d: wants(3, rolls(0, 1)), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutInProgress"},
+		{name: "strategy, a user's roll", why: "it is waited for", d: wants(3, rolls(0, 1)), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutRunning, "", unknown)), want: "waiting ProviderRolloutInProgress"},
 		{name: "nodes unknown", why: "none is begun in the dark", d: wants(3), o: fleet(serving(3), newTemplate, nodesUnknown), want: "waiting ConnectionDown, settled"},
 		{name: "rollback", why: "the group keeps its template, so that the cloud knows what to go back to", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "rolled back", why: "it is not pointed at the bad one behind the cloud's back", d: wants(3, rollback), o: fleet(serving(3), newTemplate, behind, rollOf(ProviderRolloutReverted, "b", failedTimes(1, 1))), want: "waiting ProviderRolloutFailed, settled"},
@@ -200,7 +200,7 @@ func TestStale(t *testing.T) {
 		{"data only", "a rotated token is no reason (rule 8)", wants(1), machine("i-1", 1, from(Template{Ref: "lt:2", Content: "v1:b", Data: "old"})), ""},
 		{"content unknown, the group's own", "the list of versions lags behind", wants(1), machine("i-1", 1, from(Template{Ref: "lt:2"})), ""},
 		{"content unknown, known version", "its content can't be read now, and may be right", wants(1), machine("i-1", 1, from(Template{Ref: "lt:1"})), ""},
-		{"version gone", "nobody can have launched it from what is wanted", wants(1), machine("i-1", 1, from(Template{Ref: "lt:0"})), "TemplateChanged: launched from lt:0, which differs from what the specification asks for"},
+		{"version gone", "it can't have been launched from what is wanted", wants(1), machine("i-1", 1, from(Template{Ref: "lt:0"})), "TemplateChanged: launched from lt:0, which differs from what the specification asks for"},
 		{"nothing known", "attached by hand: left alone", wants(1), machine("i-1", 1, from(Template{})), ""},
 		{"model skipped", "no cause (rule 7)", wants(1, func(d *Desired) { d.SkipModel = true }), machine("i-1", 1), ""},
 		{"restart", "all that were made before", wants(1, restart), machine("i-1", 2, current), "Restart: kernel update"},
@@ -231,7 +231,7 @@ func TestSkipModelIsNoPreference(t *testing.T) {
 	}
 }
 
-// Somebody else sizes the group.
+// Another client sizes the group.
 func TestExternalSurge(t *testing.T) {
 	surge := func(n int) func(*Observed) { return func(o *Observed) { o.Group.Surge = n } }
 	d := wants(0, external, rolls(1, 0))

@@ -24,7 +24,7 @@ func TestPrune(t *testing.T) {
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d"), version(2, "b", "d")}, "lt:5", nil, "lt:3 lt:2"},
 		{"longer history", "how many are kept is the object's to say", 4,
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d"), version(2, "b", "d"), version(1, "a", "d")}, "lt:5", nil, "lt:1"},
-		{"nobody says", "three are kept", 0,
+		{"not set", "three are kept", 0,
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d"), version(2, "b", "d")}, "lt:5", nil, "lt:2"},
 		{"too few", "one to go back to is always kept", 1,
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d")}, "lt:5", nil, "lt:3"},
@@ -48,7 +48,7 @@ func TestPrune(t *testing.T) {
 			[]Template{version(5, "e", "d2"), version(4, "e", "d1")}, "lt:5", []Instance{machine("i-1", 1, leaving, from(version(4, "e", "d1")))}, ""},
 		{"a machine that runs from nothing known", "an old machine whose version is gone keeps none", 2,
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d")}, "lt:5", []Instance{machine("i-1", 1, from(Template{Ref: "lt:1", Content: "v1:e"}))}, "lt:3"},
-		{"contents that nobody knows", "each may be another, so that each counts", 2,
+		{"unknown contents", "each may be another, so that each counts", 2,
 			[]Template{version(5, "e", "d"), {Ref: "lt:4"}, {Ref: "lt:3"}, {Ref: "lt:2"}}, "lt:5", nil, "lt:3 lt:2"},
 		{"default version", "the cloud would refuse to delete it", 2,
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), isDefault(version(3, "c", "d")), version(2, "b", "d")}, "lt:5", nil, "lt:2"},
@@ -91,7 +91,7 @@ func TestDefaultFollows(t *testing.T) {
 	skip := func(d *Desired) { d.SkipModel = true }
 	old := func(o *Observed) { o.Versions = append(o.Versions, version(0, "x", "d"), version(-1, "y", "d")) }
 	checkOn(t, rollsByItself, []row{
-		{"settled", "whoever launches without naming a version gets what serves", wants(2), fleet(serving(2, current), behind), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
+		{"settled", "a launch that names no version gets the content that serves", wants(2), fleet(serving(2, current), behind), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
 		{"is the default", "once", wants(2), fleet(serving(2), func(o *Observed) { o.Versions[0].Undeletable = true }), "settled"},
 		{"no default", "a cloud whose templates have none", wants(2), fleet(serving(2, current), newTemplate), "settled"},
 		{"bootstrap data alone", "the default is what the group launches from, token and all", wants(2), fleet(serving(2), rotated), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
@@ -102,7 +102,7 @@ func TestDefaultFollows(t *testing.T) {
 		{"busy", "the cloud is at work", wants(2), fleet(serving(2, current), behind, busyGroup), "waiting Updating"},
 		{"before pruning", "what was the default may be history that goes", wants(2), fleet(serving(2, current), behind, old), "DefaultTemplate of lt:2 (DefaultVersionOutOfDate)"},
 		{"refused", "pruning goes on", wants(2, refused(DefaultTemplate)), fleet(serving(2, current), behind, old), "PruneTemplates refs lt:-1 (TemplateUnused), waiting Denied"},
-		{"brought", "the default of a template of somebody else's is his", wants(2), fleet(serving(2, current), behind, func(o *Observed) {
+		{"brought", "only its owner changes the default of a template", wants(2), fleet(serving(2, current), behind, func(o *Observed) {
 			o.Wanted.UserManaged, o.Versions[0], o.Versions[1] = true, given(o.Versions[0]), given(o.Versions[1])
 		}), "settled"},
 		{"brought beside ours", "ours has nothing that launches from it", wants(2), fleet(serving(2, current), behind, func(o *Observed) {

@@ -79,7 +79,7 @@ func TestTemplateRules(t *testing.T) {
 			refused: []string{"spec.awsLaunchTemplate.networkInterfaces", "not efa-only"}},
 		{name: "one place twice", reason: "the cloud refuses it", spec: "{networkInterfaces: [{}, {deviceIndex: 1}, {deviceIndex: 1, networkCardIndex: 0}]}",
 			refused: []string{"spec.awsLaunchTemplate.networkInterfaces", "no two interfaces"}},
-		{name: "public address of several", reason: "the cloud refuses it at launch, when nobody looks", spec: "{networkInterfaces: [{associatePublicIpAddress: true}, {deviceIndex: 1}]}",
+		{name: "public address of several", reason: "the cloud refuses it only at launch", spec: "{networkInterfaces: [{associatePublicIpAddress: true}, {deviceIndex: 1}]}",
 			refused: []string{"spec.awsLaunchTemplate.networkInterfaces", "single interface only"}},
 		{name: "address where there is none", reason: "the cloud refuses it", spec: "{networkInterfaces: [{}, {deviceIndex: 1, interfaceType: efa-only, ipv6AddressCount: 1}]}",
 			refused: []string{"spec.awsLaunchTemplate.networkInterfaces[1].interfaceType", "efa-only"}},
@@ -98,7 +98,7 @@ func TestTemplateRules(t *testing.T) {
 		{name: "a rate of nothing", reason: "the cloud refuses it", spec: "{rootVolume: {size: 8, volumeInitializationRate: 100}}",
 			refused: []string{"spec.awsLaunchTemplate.rootVolume.volumeInitializationRate", "snapshotId"}},
 
-		{name: "brought by id", reason: "a template that somebody else keeps", spec: "{existing: {id: lt-0abc, version: 3}, versionsToKeep: 5}"},
+		{name: "brought by id", reason: "a template that another client keeps", spec: "{existing: {id: lt-0abc, version: 3}, versionsToKeep: 5}"},
 		{name: "brought by name", reason: "the other way to say which", spec: "{existing: {name: golden, version: 1}}"},
 		{name: "brought by both", reason: "which of the two would hold?", spec: "{existing: {id: lt-1, name: golden, version: 1}}",
 			refused: []string{"spec.awsLaunchTemplate.existing", "exactly one of id and name"}},
@@ -223,7 +223,7 @@ capacityType: onDemand`},
 		{name: "hooks", reason: "taken for older manifests' sake", only: "v1beta2", spec: "lifecycleHooks: [" + hook("") + "]"},
 		{name: "a hook that no group takes", reason: "the same rules for both kinds", only: "v1beta2", spec: "lifecycleHooks: [" + hook("roleARN: r") + "]", refused: []string{"spec.lifecycleHooks[0]", "set both or none"}},
 		{name: "repair", reason: "a switch", only: "v1beta2", spec: "nodeRepairConfig: {enabled: true}"},
-		{name: "a tag of ours", reason: "it would make the pool's group somebody else's", spec: "additionalTags: {'muster.dev/owner': v}", refused: []string{"spec.additionalTags", "muster.dev/"}},
+		{name: "a tag of Muster's", reason: "it would make the pool's group another owner's", spec: "additionalTags: {'muster.dev/owner': v}", refused: []string{"spec.additionalTags", "muster.dev/"}},
 	})
 }
 

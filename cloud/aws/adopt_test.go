@@ -294,7 +294,7 @@ func TestAdoptionRefused(t *testing.T) {
 		"another name":           {why: "a slip takes nothing", asked: "workers", want: `names "workers", and the group found is Auto Scaling group pool`},
 		"another cluster":        {why: "it is in use elsewhere", asked: "pool", theirs: func(m *theirs) { m.cluster = "other" }, want: `belongs to cluster "other"`},
 		"another owner":          {why: "a pool of Muster's has it", asked: "pool", then: func(w *world) { owner(w, "another") }, want: `its tag muster.dev/owner is "another"`},
-		"adopted before":         {why: "whoever takes the tag off means it", asked: "pool", done: true, want: "has lost its owner tag"},
+		"adopted before":         {why: "a client that takes the tag off means it", asked: "pool", done: true, want: "has lost its owner tag"},
 		"the object names another": {
 			why: "one of the two is wrong", asked: "pool", want: `spec.providerID names "arn:aws:autoscaling:eu-west-1:1:autoScalingGroup:x:autoScalingGroupName/other"`,
 			target: func(t *aws.Target) {

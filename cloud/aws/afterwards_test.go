@@ -54,7 +54,7 @@ func TestOnlyAWantIsUnsatisfiable(t *testing.T) {
 	})
 }
 
-// A template of ours is deleted with the pool, whoever has the group's name. A group that was taken over keeps it.
+// A template of Muster's is deleted with the pool, whichever owner has the group's name. A group that was taken over keeps it.
 func TestTemplateIsDeletedBesideAForeignGroup(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target := aTarget()
@@ -87,7 +87,7 @@ func TestTemplateOfAGroupThatWasTakenOverStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o := w.observe(target); o.OwnershipConflict == nil || len(o.Versions) != 0 {
-			t.Errorf("want nothing of ours left to delete, got %+v", o)
+			t.Errorf("want nothing of Muster's left to delete, got %+v", o)
 		}
 		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DeleteTemplates}); cloud.KindOf(err) != cloud.Conflict {
 			t.Errorf("want the template kept for the group that launches from it, got %v", err)
@@ -95,7 +95,7 @@ func TestTemplateOfAGroupThatWasTakenOverStays(t *testing.T) {
 	})
 }
 
-// The service answers a client token for a day with what it once made, even when that is gone. Nobody waits for a day.
+// The service answers a client token for a day with what it once made, even when that is gone. The driver does not wait for a day.
 func TestWhatWasDeletedByHandIsMadeAgainAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target := aTarget()

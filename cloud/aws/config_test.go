@@ -14,7 +14,7 @@ import (
 	simaws "github.com/muster-project/muster/sim/aws"
 )
 
-// noSettings keeps the settings of whoever runs the tests out of them.
+// noSettings keeps the settings of the user's environment out of the tests.
 func noSettings(t *testing.T) {
 	t.Helper()
 	none := filepath.Join(t.TempDir(), "none")

@@ -30,10 +30,10 @@ func TestDoomed(t *testing.T) {
 	}{
 		{"the notice", sim.InterruptInstance, onSpot, "SpotInterruption", pool.Running, false},
 		{"the notice, with capacity rebalancing: the group takes it at once", sim.InterruptInstance, rebalancing, "SpotInterruption", pool.Terminating, true},
-		{"a recommendation that nobody acts on is told to nobody", sim.RecommendReplacement, onSpot, "", pool.Running, false},
+		{"a recommendation without an effect is not reported", sim.RecommendReplacement, onSpot, "", pool.Running, false},
 		{"a recommendation, with capacity rebalancing", sim.RecommendReplacement, rebalancing, "RebalanceRecommended", pool.Terminating, true},
-		{"somebody's mark", sim.MarkUnhealthy, func(*awsv1.AWSMachinePoolSpec) {}, "Unhealthy", pool.Terminating, true},
-		{"somebody's mark, where the group replaces none for that", sim.MarkUnhealthy, func(s *awsv1.AWSMachinePoolSpec) {
+		{"a user's mark", sim.MarkUnhealthy, func(*awsv1.AWSMachinePoolSpec) {}, "Unhealthy", pool.Terminating, true},
+		{"a user's mark, where the group replaces none for that", sim.MarkUnhealthy, func(s *awsv1.AWSMachinePoolSpec) {
 			s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{ReplaceUnhealthy: ptr(true)}}
 		}, "", pool.Failed, false},
 		{"the same, where the group checks no health by itself", sim.MarkUnhealthy, func(s *awsv1.AWSMachinePoolSpec) {

@@ -95,7 +95,7 @@ func known(o pool.Observed) int {
 	return n
 }
 
-// An instance that somebody put into standby is his: it is neither counted nor touched. One that we set aside is seen as such
+// An instance that a user put into standby is his: it is neither counted nor touched. One that we set aside is seen as such
 // by a driver that has seen nothing.
 func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
@@ -115,7 +115,7 @@ func TestStandbyOfOthersIsLeftToThem(t *testing.T) {
 				t.Errorf("want a size of 2, with %s set aside, two others and not %s, got %+v with %+v", ours, theirs, o.Group, o.Instances)
 			}
 			if want := []string{lent}; !slices.Equal(o.ExternalStandby, want) {
-				t.Errorf("want %v told as somebody else's, got %v", want, o.ExternalStandby)
+				t.Errorf("want %v told as another owner's, got %v", want, o.ExternalStandby)
 			}
 			w.driver = w.newDriver()
 		}

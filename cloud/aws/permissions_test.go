@@ -36,7 +36,7 @@ func TestContractWithLeastPermissions(t *testing.T) {
 }
 
 // Data that goes through a bucket is put there, looked at, put there again and deleted with the least permissions. That the
-// service looks at s3:ListBucket before it says that an object is missing is not in the simulator.
+// service looks at s3:ListBucket before it reports a missing object is not in the simulator.
 func TestBucketWithLeastPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, err := simaws.New(simaws.Options{Seed: 1})

@@ -13,7 +13,7 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// guest is a virtual machine that somebody attaches to a Flexible scale set.
+// guest is a virtual machine that a user attaches to a Flexible scale set.
 const guest = "their-machine"
 
 func (w *world) attach(tags map[string]string) {
@@ -37,13 +37,13 @@ func (w *world) guestStays() {
 	w.t.Error("want the attached machine there, it is gone")
 }
 
-// Whom somebody attaches to the scale set is left alone, whatever the pool does meanwhile.
+// Whom a user attaches to the scale set is left alone, whatever the pool does meanwhile.
 func TestAttachedIsLeftAlone(t *testing.T) {
 	for _, c := range []struct {
 		reason string
 		tags   map[string]string
 	}{
-		{"somebody's own machine", map[string]string{"team": "b"}},
+		{"a user's own machine", map[string]string{"team": "b"}},
 		{"a machine of another pool, which was detached there", map[string]string{model.TagOwner: "another"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAttachedIsLeftAlone(t *testing.T) {
 					t.Errorf("want it told, got %v", o.Issues)
 				}
 				if len(o.ExternalStandby) != 1 || !strings.HasSuffix(o.ExternalStandby[0], "/virtualMachines/"+guest) {
-					t.Errorf("want it named as somebody else's, got %v", o.ExternalStandby)
+					t.Errorf("want it named as another owner's, got %v", o.ExternalStandby)
 				}
 				for _, change := range []func(){
 					func() { p.target = with(p.target, otherSize) },
@@ -84,7 +84,7 @@ func TestAttachedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A scale set to which somebody has attached a machine is not deleted with it.
+// A scale set to which a user has attached a machine is not deleted with it.
 func TestAttachedIsNotDeletedWithThePool(t *testing.T) {
 	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -108,7 +108,7 @@ func TestAttachedIsNotDeletedWithThePool(t *testing.T) {
 	})
 }
 
-// Where Azure has given up bringing machines, no change of the scale set takes the attached one with the capacity that nobody has.
+// Where Azure has given up bringing machines, no change of the scale set takes the attached one with the capacity that no machine has.
 func TestAttachedWhereGrowthFailed(t *testing.T) {
 	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -130,7 +130,7 @@ func TestAttachedWhereGrowthFailed(t *testing.T) {
 		settle()
 		w.guestStays()
 		if o = w.observe(target); o.Group.Size != 2 || len(o.Instances) != 2 {
-			t.Errorf("want both of ours and no more, got %+v with %v", o.Group, ids(o))
+			t.Errorf("want both of Muster's and no more, got %+v with %v", o.Group, ids(o))
 		}
 	})
 }

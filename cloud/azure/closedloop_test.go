@@ -24,7 +24,7 @@ type rollout struct {
 	n           int
 	d           pool.Desired
 	change      func(*azurev1.AzureMachinePoolSpec)
-	// bad says that machines of the change never join; then is a further change, of which they do.
+	// bad is true if machines of the change never join; then is a further change, of which they do.
 	bad  bool
 	then func(*azurev1.AzureMachinePoolSpec)
 	// want is what becomes of it, in both modes: machines made and gone, the least that serve and the most that exist, the requests
@@ -100,9 +100,9 @@ type play struct {
 	// says when each was begun to be drained.
 	known, served, left map[string]bool
 	drains              map[string]time.Time
-	// keeps says that the object keeps what an observation says is to be remembered.
+	// keeps is true if the object keeps what an observation says is to be remembered.
 	keeps bool
-	// tolerant says that looks and steps may be refused.
+	// tolerant is true if looks and steps may be refused.
 	tolerant bool
 	// lowest and highest are the least machines that served and the most that existed.
 	lowest, highest int

@@ -34,7 +34,7 @@ var trouble = []sim.Fault{
 	{Kind: sim.Impaired, Code: "OSProvisioningTimedOut"},
 }
 
-// Whatever goes wrong in between, and however often the process is replaced: when it is over the pool is as wanted, and nobody who served
+// Whatever goes wrong in between, and however often the process is replaced: when it is over the pool is as wanted, and no machine that served
 // has gone without a drain.
 func TestRolloutUnderFaults(t *testing.T) {
 	for seed := range *seeds {
@@ -88,7 +88,7 @@ func rolloutUnderFaults(w *world, seed uint64) {
 	}
 }
 
-// hand does something to a machine that the pool did not ask for: nobody could drain it.
+// hand does something to a machine that the pool did not ask for: it could not be drained.
 func (p *play) hand(random *rand.Rand) {
 	p.w.t.Helper()
 	sets := p.w.cloud.State().Sets

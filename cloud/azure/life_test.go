@@ -32,7 +32,7 @@ func TestWholeLife(t *testing.T) {
 		}
 		for _, i := range o.Instances {
 			if len(i.InPlaceDrift) > 0 {
-				t.Errorf("want nobody behind, got %+v", i)
+				t.Errorf("want no machine behind, got %+v", i)
 			}
 		}
 		if len(o.Group.Drift) > 0 {
@@ -116,7 +116,7 @@ func TestDeletedWhileBusy(t *testing.T) {
 	})
 }
 
-// What somebody changes on the model by hand is put right, and the machines that were made from it meanwhile are stale.
+// What a user changes on the model by hand is put right, and the machines that were made from it meanwhile are stale.
 func TestModelChangedByHand(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -159,7 +159,7 @@ func (w *world) patch(change armcompute.VirtualMachineScaleSetUpdate) {
 	}
 }
 
-// A rotated token reaches the model when it is put there, and makes nobody stale.
+// A rotated token reaches the model when it is put there, and makes no machine stale.
 func TestTokenRotates(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -177,19 +177,19 @@ func TestTokenRotates(t *testing.T) {
 		}
 		for _, i := range o.Instances {
 			if !i.Template.Same(o.Wanted) {
-				t.Errorf("want nobody stale, got %+v", i)
+				t.Errorf("want no machine stale, got %+v", i)
 			}
 		}
 	})
 }
 
-// The names of scale sets: the object's, shortened for Windows, or what somebody asks for.
+// The names of scale sets: the object's, shortened for Windows, or what a user asks for.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ reason, name, group, os, want string }{
 		{"Linux keeps the object's name", "machines-of-mine", "", "Linux", "machines-of-mine"},
 		{"Windows knows no long names", "machines-of-mine", "", "Windows", "win--mine"},
 		{"Windows keeps short ones", "mine", "", "Windows", "mine"},
-		{"somebody may choose", "machines-of-mine", "theirs", "Linux", "theirs"},
+		{"a user may choose", "machines-of-mine", "theirs", "Linux", "theirs"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			inWorld(t, azurev1.UniformOrchestrationMode, func(t *testing.T, w *world) {

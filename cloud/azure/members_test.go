@@ -86,7 +86,7 @@ func TestMachineWithoutTags(t *testing.T) {
 	})
 }
 
-// Whom somebody has unprotected is seen, at once or within the hour.
+// Whom a user has unprotected is seen, at once or within the hour.
 func TestUnprotectedByHand(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		p := newPlay(w, w.aTarget(), desired(2, number(1), number(0)))
@@ -135,7 +135,7 @@ func TestProtectionThatMayNotBeRead(t *testing.T) {
 	})
 }
 
-// The least that somebody else's lower capacity takes: those who are not protected.
+// The least that another owner's lower capacity takes: those who are not protected.
 func TestProtection(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
@@ -144,7 +144,7 @@ func TestProtection(t *testing.T) {
 		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(1))}})
 		settle()
 		if got := ids(w.observe(p.target)); !slices.Equal(got, before) {
-			t.Errorf("want nobody gone of %v, got %v", before, got)
+			t.Errorf("want no machine gone of %v, got %v", before, got)
 		}
 		p.run()
 		if o := p.look(); o.Group.Size != 3 || len(o.Instances) != 3 {
@@ -186,7 +186,7 @@ func TestSurgeBesideAnAutoscaler(t *testing.T) {
 		o = w.observe(target)
 		w.surge(o, 4, 1)
 		if !o.Group.SurgeRecordStale || len(o.Group.Drift) > 0 {
-			t.Errorf("want the surge to be written down, and no drift that people would be told of, got %+v", o.Group)
+			t.Errorf("want the surge to be written down, and no drift that would be reported to users, got %+v", o.Group)
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup})
 		settle()

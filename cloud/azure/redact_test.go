@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// TestSecretsAreNotRepeated holds that neither a refusal nor the words on a machine that failed show what nobody may see.
+// TestSecretsAreNotRepeated holds that neither a refusal nor the words on a machine that failed show a secret.
 func TestSecretsAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	const boot, key = "token: abcdef.0123456789abcdef", "storage-account-key-0123456789=="

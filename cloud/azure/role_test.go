@@ -77,7 +77,7 @@ func TestRoleFollowsTheIdentity(t *testing.T) {
 	}
 }
 
-// A role assignment whose name somebody chose and that somebody else has is left alone.
+// A role assignment whose name a user chose and that another client has is left alone.
 func TestRoleOfSomebodyElse(t *testing.T) {
 	inWorld(t, azurev1.UniformOrchestrationMode, func(t *testing.T, w *world) {
 		named := func(s *azurev1.AzureMachinePoolSpec) {
@@ -92,7 +92,7 @@ func TestRoleOfSomebodyElse(t *testing.T) {
 		target := with(w.systemAssigned(), named)
 		o := w.create(target, 1)
 		if err := w.driver.Start(t.Context(), remembering(target, o), pool.Step{Kind: pool.EnsurePrerequisites, Fields: o.MissingPrerequisites}); err == nil {
-			t.Error("want the role assignment of somebody else refused, got no error")
+			t.Error("want the role assignment of another client refused, got no error")
 		}
 		if o = w.observe(remembering(target, o)); len(o.MissingPrerequisites) != 1 || len(o.Leftovers) > 0 {
 			t.Errorf("want it needed and not ours to delete, got %v, %v", o.MissingPrerequisites, o.Leftovers)
@@ -105,7 +105,7 @@ func TestRoleOfSomebodyElse(t *testing.T) {
 }
 
 // A role assignment goes when the specification wants another scope, or no identity of the scale set's own any more: what it allows is
-// allowed to nobody longer than that.
+// not allowed for longer than that.
 func TestRoleOfBefore(t *testing.T) {
 	const name = "11111111-2222-4333-8444-555555555555"
 	narrow := "/subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup

@@ -127,7 +127,7 @@ func TestMachineFails(t *testing.T) {
 	})
 }
 
-// A machine that is powered off serves nobody.
+// A machine that is powered off is not serving.
 func TestMachineStopped(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -159,7 +159,7 @@ func TestSpotEviction(t *testing.T) {
 				if err := w.cloud.Evict(evicted.ProviderID); err != nil {
 					t.Fatal(err)
 				}
-				// Nobody could drain it.
+				// It can't be drained.
 				p.left[evicted.ID] = true
 				rest(time.Minute)
 				o := w.observe(p.target)
@@ -179,7 +179,7 @@ func TestSpotEviction(t *testing.T) {
 // rest lets some time pass.
 func rest(d time.Duration) { <-time.After(d) }
 
-// What is refused because somebody was quicker is to be looked at again.
+// What is refused because a user was quicker is to be looked at again.
 func TestSomebodyWasQuicker(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -211,12 +211,12 @@ func TestSomebodyWasQuicker(t *testing.T) {
 			settle()
 		}
 		if o := w.observe(target); o.Group.Size != 5 || len(o.Instances) != 5 {
-			t.Errorf("want what they asked for and nothing of ours, got %+v with %d", o.Group, len(o.Instances))
+			t.Errorf("want what they asked for and nothing of Muster's, got %+v with %d", o.Group, len(o.Instances))
 		}
 	})
 }
 
-// An upgrade policy that somebody has set lets Azure change machines that nobody has drained: it is taken back before the model changes, or
+// An upgrade policy that a user has set lets Azure change machines that were not drained: it is taken back before the model changes, or
 // together with it.
 func TestUpgradePolicyByHand(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
@@ -314,7 +314,7 @@ func TestTagsOfMachines(t *testing.T) {
 	})
 }
 
-// Machines are named that are there: one that somebody deleted meanwhile does not keep the others from being removed.
+// Machines are named that are there: one that a user deleted meanwhile does not keep the others from being removed.
 func TestRemoveWhatIsGone(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -450,7 +450,7 @@ func TestImpairedMachineIsToldOnce(t *testing.T) {
 	})
 }
 
-// What Azure could not bring and nobody wants any more is not brought by the next change of anything either.
+// Machines that Azure could not bring and that are no longer wanted are not brought by the next change of anything either.
 func TestUnreachedIsForgone(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
@@ -475,7 +475,7 @@ func TestUnreachedIsForgone(t *testing.T) {
 		w.patch(armcompute.VirtualMachineScaleSetUpdate{Tags: tags})
 		settle()
 		if o := w.observe(p.target); o.Group.Size != 2 || len(o.Instances) != 2 || o.Group.UnfulfilledCapacity != 0 {
-			t.Errorf("want two machines whatever somebody changes, got %+v with %v", o.Group, ids(o))
+			t.Errorf("want two machines whatever a user changes, got %+v with %v", o.Group, ids(o))
 		}
 	})
 }

@@ -30,7 +30,7 @@ const (
 	version   = "v1.34.1"
 	setName   = "pool"
 	bootstrap = "#cloud-config\nruncmd: [\"kubeadm join\"]\n"
-	// publicKey is a key of nobody, as sshPublicKey has it.
+	// publicKey is a key that belongs to no user, as sshPublicKey has it.
 	publicKey = "c3NoLXJzYSBBQUFBQjNOemFDMXljMkVBQUFBREFRQUJBQUFBZ1FDN3N0Z0VRSHZLZ29pd3ZFbjRVNHhrR0JhUG5YN1hpd0RmRFlyWEJ2d3pjckhRNkRQenkwM1h4bnVLWWRTdDF2ZnV3dm1vbklheFl1cEZYZ0FCQ0ZnSFNxTmVpekRmNHVoUjVUY2hnN2NpZVVVbmFPeGtyR1ZHWDVadUFCZkhhUlBKTmtiMlZ2TDhDcjZOcUJxM0tqTmF1T2w2TFp3dm5UUlBiTVIxd3c9PSBub2JvZHkK"
 )
 
@@ -80,7 +80,7 @@ func inWorld(t *testing.T, mode azurev1.OrchestrationModeType, test func(*testin
 	})
 }
 
-// byHand are clients of somebody else.
+// byHand are clients of a user who changes the account out of band.
 func byHand(t *testing.T, made *simazure.Cloud) (*armcompute.VirtualMachineScaleSetsClient, *armcompute.VirtualMachineScaleSetVMsClient) {
 	t.Helper()
 	options := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{

@@ -17,7 +17,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// TestPools holds that a pool's memory is one, and that those are forgotten first that nobody has asked for.
+// TestPools holds that a pool's memory is one, and that those are forgotten first that no client has asked for.
 func TestPools(t *testing.T) {
 	t.Parallel()
 	var pools Pools[int]
@@ -61,7 +61,7 @@ func TestOnce(t *testing.T) {
 		{reason: "another object asks the same shortly after", place: "r", forget: true, after: time.Minute, want: "image-1"},
 		{reason: "and one asks for itself later", place: "r", forget: true, after: time.Hour, want: "image-2"},
 		{reason: "another place has its own answer", place: "s", forget: true, after: time.Hour, want: "image-3"},
-		{reason: "what somebody has spoiled is asked again", place: "s", spoil: true, after: 3 * time.Hour, want: "image-4"},
+		{reason: "what a user has spoiled is asked again", place: "s", spoil: true, after: 3 * time.Hour, want: "image-4"},
 	} {
 		if c.forget {
 			remembered = map[string]string{}
@@ -158,7 +158,7 @@ func TestAsked(t *testing.T) {
 	}{
 		{"another size right after", nil, 3, time.Second, true},
 		{"the size", nil, 4, time.Second, false},
-		{"another size long after was somebody's", nil, 3, within, false},
+		{"another size long after was a user's", nil, 3, within, false},
 		{"what may have been heard", &cloud.Error{Kind: cloud.Unavailable}, 3, time.Second, true},
 		{"what was surely not heard", &cloud.Error{Kind: cloud.Denied}, 3, time.Second, false},
 	} {

@@ -388,7 +388,7 @@ func TestWhatRepliesTell(t *testing.T) {
 			if err != nil {
 				return nil
 			}
-			return []Remaining{{Key: "shared", Calls: n}, {Key: "somebody's", Calls: 0}}
+			return []Remaining{{Key: "shared", Calls: n}, {Key: "a user's", Calls: 0}}
 		},
 	})
 	look, write := Call{Operation: "Look", ReadOnly: true}, Call{Operation: "Write"}

@@ -31,7 +31,7 @@ func TestInlineTemplate(t *testing.T) {
 
 func TestChangedInPlace(t *testing.T) {
 	hold(t, report.UpToDate, []row{
-		{"behind", "what they lack, and that nobody is replaced for it", and(scaleSet, first(lagging), second(lagging)), "False ChangedInPlace: 3 of 3 machines were launched from the wanted model; 2 of them to change in place: it lacks spec.additionalTags as the specification has it, which is changed in place"},
+		{"behind", "what they lack, and that no machine is replaced for it", and(scaleSet, first(lagging), second(lagging)), "False ChangedInPlace: 3 of 3 machines were launched from the wanted model; 2 of them to change in place: it lacks spec.additionalTags as the specification has it, which is changed in place"},
 		{"refused", "the cloud's words", and(scaleSet, first(lagging), refused(pool.Apply, denied)), "False Denied: 3 of 3 machines were launched from the wanted model; autoscaling:X: AccessDenied: not authorized"},
 		{"no more", "then all is well", scaleSet, "True AllUpToDate: 3 of 3 machines were launched from the wanted model"},
 		{"stale as well", "the rollout is what matters", and(scaleSet, rolling, first(lagging), first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted model; 1 of 3 machines to replace: launched from model lt-1:0, which differs from what the specification asks for in spec.ami"},
@@ -41,7 +41,7 @@ func TestChangedInPlace(t *testing.T) {
 	}
 }
 
-// A cloud that gave up bringing machines is told of with its own code and words.
+// A cloud that gave up bringing machines is reported with its own code and words.
 func TestGrowthFailed(t *testing.T) {
 	hold(t, report.GroupReady, []row{
 		{"no room", "the code and the words", and(scaleSet, replicas(5), starving), "False AllocationFailed: the scale set has a size of 3, the pool wants 5, and the cloud could not bring more: AllocationFailed: no room in zone 1"},

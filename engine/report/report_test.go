@@ -29,14 +29,14 @@ type scene struct {
 	started bool
 	// failed are the targets for which the step was not begun, where it was for the others.
 	failed map[string]bool
-	// repeated says that the step was accepted before.
+	// repeated is true if the step was accepted before.
 	repeated bool
-	// rolls says that the cloud replaces machines by itself, asides that it can set them aside.
+	// rolls is true if the cloud replaces machines by itself, asides if it can set them aside.
 	rolls, asides bool
-	// changes says that it replaces what is of another template alone, needs what its groups need beside it.
+	// changes is true if it replaces what is of another template alone, needs what its groups need beside it.
 	changes bool
 	needs   string
-	// scaleSet says that its groups hold their template and know no replacement, and that what failed stays.
+	// scaleSet is true if its groups hold their template and know no replacement, and that what failed stays.
 	scaleSet bool
 	// step stands for what the pass has begun, where no scene decides it.
 	step *pool.Step
@@ -266,11 +266,11 @@ func TestTemplateReady(t *testing.T) {
 		{"another step refused", "it has a condition of its own", refused(pool.Resize, denied), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"held, not asked", "the reason is known without asking", and(unseen, held), "False ClusterNotReady: waiting for the cluster's network"},
-		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"denied", "its state is unknown", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"invalid", "a specification that can't be met is known to be not ready", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"no answer", "an error that no cloud gave has a word too", failing(errors.New("connection refused")), "Unknown Failed: connection refused"},
 		{"brought", "whose it is not is said", given, "True UpToDate: launch template lt-1:1, which the user manages, is what the specification asks for"},
-		{"brought, not there", "nobody makes it", and(given, wanted("v1:b", ""), func(s *scene) { s.o.Wanted.UserManaged = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
+		{"brought, not there", "it is not created", and(given, wanted("v1:b", ""), func(s *scene) { s.o.Wanted.UserManaged = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
 		{"bootstrap data, rolls of changes alone", "nothing would launch from a version for it", and(changes, wanted("v1:a", "e")), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"deleting", "a pool that goes wants no template", deleting, "absent"},
 	})
@@ -286,7 +286,7 @@ func TestGroupReady(t *testing.T) {
 		{"adopting", "the group is about to be the pool's", adopting, "False Adopting: Auto Scaling group x is being adopted"},
 		{"adoption refused", "the cloud's words", and(adopting, refused(pool.Adopt, denied)), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"out of bounds", "the field and the allowed values are named", replicas(99), "False ReplicasOutOfBounds: spec.replicas of the MachinePool is 99, allowed are 0 (spec.minSize) to 10 (spec.maxSize)"},
-		{"being deleted", "somebody deleted it by hand", groupGoes, "False GroupDeleting: the Auto Scaling group is being deleted and will be created again"},
+		{"being deleted", "a user deleted it by hand", groupGoes, "False GroupDeleting: the Auto Scaling group is being deleted and will be created again"},
 		{"drift", "the fields are named", drift("spec.subnets", "spec.maxSize"), "False GroupChanged: the Auto Scaling group differs in spec.subnets, spec.maxSize"},
 		{"template behind", "both versions are named", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"})), "False TemplateOutOfDate: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
 		{"template unknown behind", "of a version that was deleted nothing is known", and(newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"}), func(s *scene) { s.o.Versions = s.o.Versions[:1] }), "False TemplateOutOfDate: the Auto Scaling group launches from lt-1:1, the newest is lt-1:2"},
@@ -308,7 +308,7 @@ func TestGroupReady(t *testing.T) {
 			s.refused = map[pool.StepKind]error{pool.UpdateGroup: ineffective, pool.Resize: denied}
 		}), "False Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"template refused", "it has a condition of its own", and(wanted("v1:b", "d"), refused(pool.PutTemplate, denied)), "True UpToDate: the Auto Scaling group is what the specification asks for"},
-		{"denied", "nobody knows how it is", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"denied", "its state is unknown", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"surge", "what a rollout adds is as it should be", and(rolling, first(stale), size(4)), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"more than the surge", "and no more than that", and(rolling, first(stale), size(5)), "False Scaling: the Auto Scaling group has a size of 5, the pool wants 3"},
@@ -317,7 +317,7 @@ func TestGroupReady(t *testing.T) {
 		{"failed, change refused", "what the cloud refuses to do to such a group follows from its failure", and(failedGroup, drift("tags"), refused(pool.UpdateGroup, denied)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
 		{"can't be changed", "which fields, and what to do", stiff, "False GroupUnchangeable: the Auto Scaling group differs in spec.subnetIDs, which can't be changed on one that exists: change the specification back, or create another pool"},
 		{"busy", "what the cloud is doing", and(busy, drift("tags")), "False Updating: EKS is updating the node group"},
-		{"busy with a roll", "that is told of where the machines are", and(changes, busy, first(stale), cloudRolls(pool.ProviderRolloutRunning, 40, "")), "True UpToDate: the Auto Scaling group is what the specification asks for"},
+		{"busy with a roll", "that is reported where the machines are", and(changes, busy, first(stale), cloudRolls(pool.ProviderRolloutRunning, 40, "")), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"pointed by the roll", "which template it launches from is the roll's matter", and(changes, first(stale), newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"})), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"deleting", "a pool that goes wants no group", deleting, "absent"},
 	})
@@ -350,7 +350,7 @@ func TestInstancesReady(t *testing.T) {
 		{"failed", "a machine that failed is not Ready, whatever its node says", first(broken), "False InstancesFailed: 2 of 3 machines are Ready; 1 machine failed and will be replaced"},
 		{"leaving", "nor is one on its way out", first(leaving), "False InstancesLaunching: 2 of 3 machines are Ready; waiting for 1 machine to be launched"},
 		{"capacity", "the cloud's words come before our counting", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
-		{"workload cluster away", "nothing is said about nodes that nobody can see", away, "Unknown ConnectionDown: the workload cluster does not answer, so nothing is known about its nodes"},
+		{"workload cluster away", "nothing is reported about nodes that can't be observed", away, "Unknown ConnectionDown: the workload cluster does not answer, so nothing is known about its nodes"},
 		{"none wanted", "none is as many as wanted", func(s *scene) { s.d.Replicas, s.o.Group.Size, s.o.Instances = 0, 0, nil }, "True AllReady: 0 of 0 machines are Ready"},
 		{"sized elsewhere", "the group's own size counts", and(external, replicas(9)), "True AllReady: 3 of 3 machines are Ready"},
 		{"no group", "nothing is there", noGroup, "False NotAllReady: 0 of 3 machines are Ready"},
@@ -365,7 +365,7 @@ func TestUpToDate(t *testing.T) {
 		{"as wanted", "the plain case", and(), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
 		{"one old", "it is counted", first(func(i *pool.Instance) { i.Template = old }), "False NotReplaced: 2 of 3 machines were launched from the wanted launch template; nothing replaces machines of an older launch template: the pool has no strategy"},
 		{"one of unknown make", "what can't be told is not up to date", first(func(i *pool.Instance) { i.Template = pool.Template{} }), "False TemplateUnknown: 2 of 3 machines were launched from the wanted launch template"},
-		{"older bootstrap data", "a rotated token makes nobody stale", first(func(i *pool.Instance) { i.Template.Data = "c" }), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
+		{"older bootstrap data", "a rotated token makes no machine stale", first(func(i *pool.Instance) { i.Template.Data = "c" }), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
 		{"old one leaving", "who goes does not count", first(func(i *pool.Instance) { i.Template, i.State = old, pool.Terminating }), "True AllUpToDate: 2 of 2 machines were launched from the wanted launch template"},
 		{"template changed", "all are old at once", and(wanted("v1:b", "d"), rolling), "False TemplateOutOfDate: 0 of 3 machines were launched from the wanted launch template; the Auto Scaling group does not launch from the wanted launch template yet"},
 		{"rolling", "how far it is, and why", and(rolling, first(stale)), "False TemplateChanged: 2 of 3 machines were launched from the wanted launch template; 1 of 3 machines to replace: launched from lt-1:0, which differs from what the specification asks for in spec.ami"},
@@ -396,10 +396,10 @@ func TestDraining(t *testing.T) {
 		i.Node.Blocked = nil
 	}
 	hold(t, report.Draining, []row{
-		{"nobody drains", "the condition is there only while nodes are drained", and(), "absent"},
+		{"no drain", "the condition is there only while nodes are drained", and(), "absent"},
 		{"a rollout drains", "which node", and(rolling, first(stale), first(unblocked)), "True Draining: draining node-i-1"},
 		{"a budget that never allows", "pod and budget by name, though every machine is Ready", and(rolling, first(stale), first(draining)), "True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
-		{"a deletion drains", "every drain is told of alike", and(deleting, first(draining)), "True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
+		{"a deletion drains", "every drain is reported alike", and(deleting, first(draining)), "True DrainBlocked: draining node-i-1; kept by default/web (budget web)"},
 		{"drained", "what has ended is no news", and(rolling, first(stale), first(func(i *pool.Instance) {
 			draining(i)
 			i.Node.Remaining, i.Node.Blocked = 0, nil
@@ -445,7 +445,7 @@ func TestReady(t *testing.T) {
 		{"group before instances", "a cause comes before its effect", and(drift("tags"), first(notJoined)), "False GroupChanged: 2 of 3 machines are Ready; the Auto Scaling group differs in tags"},
 		{"template changed", "the cause again", wanted("v1:b", "d"), "False TemplateChanged: 3 of 3 machines are Ready, 0 up to date; a new version of the launch template is being created"},
 		{"capacity", "the cloud's words", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
-		{"workload cluster away", "nothing is counted that nobody can see", away, "Unknown ConnectionDown: 3 machines wanted; the workload cluster does not answer, so nothing is known about nodes and none is removed"},
+		{"workload cluster away", "nothing is counted that can't be observed", away, "Unknown ConnectionDown: 3 machines wanted; the workload cluster does not answer, so nothing is known about nodes and none is removed"},
 		{"held", "what holds it up", and(noGroup, noTemplate, held), "False ClusterNotReady: 0 of 3 machines are Ready; waiting for the cluster's network"},
 		{"foreign", "what is in the way", foreign, "False OwnershipConflict: 0 of 3 machines are Ready; Auto Scaling group x is not this pool's"},
 		{"refused", "the cloud's words", and(replicas(5), refused(pool.Resize, denied)), "False Denied: 3 of 5 machines are Ready; autoscaling:X: AccessDenied: not authorized"},
@@ -463,7 +463,7 @@ func TestReady(t *testing.T) {
 		{"group failed", "the cloud's words", and(noMachines, failedGroup), "False CreateFailed: 0 of 3 machines are Ready; Ec2SubnetInvalidConfiguration: no public address"},
 		{"group busy", "what the cloud does", busy, "False Updating: 3 of 3 machines are Ready; EKS is updating the node group"},
 		{"a roll of changes has failed", "a pool is ready with its old machines, and says why they are old", and(changes, first(stale), cloudRolls(pool.ProviderRolloutFailed, 40, "PodEvictionFailure: web-1 can't be evicted")), "True AllReady: 3 of 3 machines are Ready, 2 up to date; the rollout of the Auto Scaling group to lt-1:1 ended as Failed, retrying after a pause: PodEvictionFailure: web-1 can't be evicted"},
-		{"denied", "nobody knows", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
+		{"denied", "its state is unknown", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"invalid", "what is to be changed", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"deleting", "a pool that goes is not ready, and says how far it is", and(deleting, first(draining)), "False Deleting: draining node-i-1; kept by default/web (budget web)"},
 		{"gone", "to the end", and(deleting, noGroup, noTemplate), "False Deleting: nothing of the pool is left in the cloud"},
@@ -474,7 +474,7 @@ func TestState(t *testing.T) {
 	for _, r := range []row{
 		{"deleting", "nothing matters more", and(deleting, failing(denied)), "Deleting"},
 		{"observation failed", "an error is shown before what was known", failing(denied), "Error"},
-		{"refused by us", "somebody has to change something", replicas(99), "Error"},
+		{"refused by us", "a user has to change something", replicas(99), "Error"},
 		{"foreign", "the same", foreign, "Error"},
 		{"refused by the cloud", "the same, most of the time", and(replicas(5), refused(pool.Resize, denied)), "Error"},
 		{"default without effect", "no machine is launched from it", refused(pool.DefaultTemplate, ineffective), "Running"},
@@ -501,17 +501,17 @@ func TestState(t *testing.T) {
 		{"template behind", "likewise", and(wanted("v1:b", "d"), newest(pool.Template{Ref: "lt-1:2", Content: "v1:b", Data: "d"})), "Updating"},
 		{"need missing", "likewise", lacking, "Updating"},
 		{"busy", "the cloud is at work on it", busy, "Updating"},
-		{"group failed", "somebody has to look", and(noMachines, failedGroup), "Error"},
-		{"group can't be changed", "somebody has to decide", stiff, "Error"},
+		{"group failed", "a user has to look", and(noMachines, failedGroup), "Error"},
+		{"group can't be changed", "a user has to decide", stiff, "Error"},
 		{"bootstrap data, rolls of changes alone", "nothing is made for it", and(changes, wanted("v1:a", "e")), "Running"},
 		{"a roll of changes", "machines are being replaced", and(changes, busy, first(stale), cloudRolls(pool.ProviderRolloutRunning, 40, "")), "Updating"},
 		{"rolling", "machines are being replaced", and(rolling, first(stale), size(4)), "Updating"},
 		{"rolling and growing", "their number is not yet right", and(rolling, first(stale), replicas(8)), "Scaling"},
-		{"halted", "somebody has to change something", and(rolling, first(stale), second(late)), "Error"},
-		{"paused", "that is as somebody wants it", and(rolling, paused, first(stale)), "Running"},
+		{"halted", "a user has to change something", and(rolling, first(stale), second(late)), "Error"},
+		{"paused", "that is as a user wants it", and(rolling, paused, first(stale)), "Running"},
 		{"the cloud rolls", "machines are being replaced", and(native, cloudRolls(pool.ProviderRolloutRunning, 1, "")), "Updating"},
-		{"not ready", "everybody is there and somebody is not well", first(unready), "Unhealthy"},
-		{"workload cluster away", "of nodes that nobody sees nothing bad is said", away, "Running"},
+		{"not ready", "everybody is there and a user is not well", first(unready), "Unhealthy"},
+		{"workload cluster away", "unobserved nodes are not reported as unhealthy", away, "Running"},
 		{"sized elsewhere", "whatever the size, it is right", and(external, replicas(9)), "Running"},
 		{"as wanted", "the plain case", and(), "Running"},
 	} {
@@ -548,7 +548,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	for _, r := range []row{
-		{"at rest", "an event says that something happened, and nothing did", began, ""},
+		{"at rest", "an event reports a change, and there was none", began, ""},
 		{"not begun", "a step that was only thought of is no event", replicas(5), ""},
 		{"template made", "the cause is in it", and(noGroup, noTemplate, began), "TemplateCreated: Created a version of the launch template: there is no launch template yet"},
 		{"group made", "how many machines", and(noGroup, began), "GroupCreated: Created the Auto Scaling group: there is no Auto Scaling group yet: creating it with 3 machines"},
@@ -636,7 +636,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Every step that people are told of has a reason word and a verb of its own.
+// Every step that is reported to users has a reason word and a verb of its own.
 func TestEveryStepHasWords(t *testing.T) {
 	told := map[string]pool.StepKind{}
 	for _, kind := range []pool.StepKind{

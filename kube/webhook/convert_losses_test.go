@@ -39,7 +39,7 @@ var losses = []loss{
 const base = `{"metadata":{"name":"x","namespace":"ns"},"spec":{"infrastructureRef":{"kind":"AWSMachinePool","name":"p","apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2"},"template":{"spec":{"infrastructureRef":{"kind":"AWSMachinePool","name":"p","apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2"}}},"topology":{"class":"c"}},
 "status":{"nodeRef":{"apiVersion":"v1","kind":"Node","name":"n"}}}`
 
-// TestKnownLosses holds that each known loss is one, exactly, and that people are told of it: a list of losses that are none
+// TestKnownLosses holds that each known loss is one, exactly, and that the page lists it: a list of losses that are none
 // any more would hide new ones.
 func TestKnownLosses(t *testing.T) {
 	t.Parallel()
@@ -98,11 +98,11 @@ func TestKept(t *testing.T) {
 	t.Parallel()
 	h := converting(t)
 	for _, c := range []struct{ reason, object, path, want string }{
-		{"nobody has counted the machines of a pool yet: unknown is not 0",
+		{"the machines of a pool are not counted yet: unknown is not 0",
 			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"phase":"Pending"}}`, "status.replicas", "<nil>"},
 		{"a count of 0 is one",
 			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":0}}`, "status.replicas", "0"},
-		{"a block of the older version that nobody has written",
+		{"a block of the older version that no client has written",
 			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":0}}`, "status.deprecated", "<nil>"},
 		{"ready machines that are unknown, since the workload cluster is out of reach",
 			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":3,"availableReplicas":0}}`, "status.readyReplicas", "<nil>"},

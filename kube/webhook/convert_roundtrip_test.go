@@ -226,7 +226,7 @@ func valid(o client.Object, gvk schema.GroupVersionKind) {
 }
 
 // tidy takes away what says nothing: empty lists and maps, and pointers to what is empty. Taints are another matter: a
-// kubelet that is told of an empty list registers with none.
+// kubelet that is given an empty list registers with none.
 func tidy(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:

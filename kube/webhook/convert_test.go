@@ -122,8 +122,8 @@ func TestConversionOfTheSeedPool(t *testing.T) {
 	}
 }
 
-// TestWrittenReferences holds that references come back as they were written, and only while they are to the same kind, so that whoever
-// applies a manifest again changes nothing.
+// TestWrittenReferences holds that references come back as they were written, and only while they are to the same kind, so that a
+// client that applies a manifest again changes nothing.
 func TestWrittenReferences(t *testing.T) {
 	t.Parallel()
 	h := converting(t)

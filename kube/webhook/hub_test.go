@@ -46,7 +46,7 @@ func TestToHub(t *testing.T) {
 			mp, ok := o.(*clusterv1.MachinePool)
 			return ok && mp.Spec.ClusterName == "c" && mp.Name == "x"
 		}},
-		{"a kind of ours by itself", with(pool, "AWSMachinePool", "v1beta1"), func(o client.Object) bool {
+		{"a kind of Muster's by itself", with(pool, "AWSMachinePool", "v1beta1"), func(o client.Object) bool {
 			p, ok := o.(*awsv1.AWSMachinePool)
 			return ok && p.Spec.MaxSize == 7 && p.Name == "x"
 		}},

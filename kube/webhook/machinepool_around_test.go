@@ -134,7 +134,7 @@ func TestKindsAround(t *testing.T) {
 		"no pool's kind": {reason: "the pool would take it and delete it", is: infra(group, "TestHost"), refused: []string{
 			"spec.template.spec.infrastructureRef: Invalid value: \"TestHost\"", "its schema has no spec.providerIDList"}},
 		"no label":          {reason: "a kind that has nothing to do with Cluster API", is: infra("example.com", "Widget"), refused: []string{"no contract version label"}},
-		"as it was":         {reason: "whoever scales can't help it", was: infra(group, "TestHost"), is: infra(group, "TestHost")},
+		"as it was":         {reason: "a client that only scales can't fix it", was: infra(group, "TestHost"), is: infra(group, "TestHost")},
 		"put right":         {reason: "no machines are behind a reference that is not followed", was: infra("cluster.x-k8s.io", "Cluster"), is: infra(group, "TestNodes")},
 		"another Cluster's": {reason: "they are an administrator's as well", is: secretNamed("c2-kubeconfig"), refused: []string{"holds an administrator's kubeconfig of Cluster c2"}},
 		"no Cluster's":      {reason: "a name is a name", is: secretNamed("c3-kubeconfig")},
@@ -154,7 +154,7 @@ func TestKindsAround(t *testing.T) {
 	}
 }
 
-// TestFailureDomains holds that domains which the cluster does not have are told of when they are named.
+// TestFailureDomains holds that domains which the cluster does not have are reported when they are named.
 func TestFailureDomains(t *testing.T) {
 	t.Parallel()
 	c := surroundings(t, "v1.36.3")
@@ -172,10 +172,10 @@ func TestFailureDomains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWarnings(t, "whoever scales can't help it", got, nil)
+	wantWarnings(t, "a client that only scales can't fix it", got, nil)
 }
 
-// TestUnreadable holds that what can't be read refuses nothing and is told of, and that a write which has nothing to do with it
+// TestUnreadable holds that what can't be read refuses nothing and is reported, and that a write which has nothing to do with it
 // does not even ask.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
@@ -254,7 +254,7 @@ func TestProviderIDs(t *testing.T) {
 		was, is []string
 		refused []string
 	}{
-		"its own":            {reason: "nobody else's", is: []string{"aws:///a/i-2", "aws:///a/i-3"}},
+		"its own":            {reason: "no other pool has it", is: []string{"aws:///a/i-2", "aws:///a/i-3"}},
 		"twice":              {reason: "it would count twice", is: []string{"aws:///a/i-2", "aws:///a/i-3", "aws:///a/i-2"}, refused: []string{`spec.providerIDList[2]: Invalid value: "aws:///a/i-2": names the same instance as spec.providerIDList[0]`}},
 		"twice, spelled":     {reason: "the zone is no part of an instance's name", is: []string{"aws:///a/i-2", "aws:////i-2"}, refused: []string{"spec.providerIDList[1]"}},
 		"twice, without key": {reason: "an ID of no known form is one as it is", is: []string{"x", "y", "x"}, refused: []string{"spec.providerIDList[2]"}},

@@ -96,7 +96,7 @@ func TestReferenceRules(t *testing.T) {
 		"a group below":       {reason: "as vSphere has it", change: infra("vmware.infrastructure.cluster.x-k8s.io", "VSphereMachinePool")},
 		"an administrator's kubeconfig": {reason: "it would become user data", change: secretNamed("c1-kubeconfig"), refused: []string{
 			`spec.template.spec.bootstrap.dataSecretName: Invalid value: "c1-kubeconfig": secret c1-kubeconfig holds an administrator's kubeconfig of Cluster c1, which would become user data`}},
-		"a CA":                   {reason: "whoever has it is an administrator", change: secretNamed("c1-ca"), refused: []string{"holds the certificate authority of Cluster c1"}},
+		"a CA":                   {reason: "with it a client is an administrator", change: secretNamed("c1-ca"), refused: []string{"holds the certificate authority of Cluster c1"}},
 		"etcd's CA":              {reason: "the same", change: secretNamed("c1-etcd"), refused: []string{"dataSecretName"}},
 		"the proxy's CA":         {reason: "the same", change: secretNamed("c1-proxy"), refused: []string{"dataSecretName"}},
 		"service accounts":       {reason: "it signs any token", change: secretNamed("c1-sa"), refused: []string{"dataSecretName"}},
@@ -126,7 +126,7 @@ func inNamespace(namespace string) change {
 	}
 }
 
-// TestWarnings holds what is taken and told of, and whom it is told: a write that does not touch it is no occasion.
+// TestWarnings holds what is accepted with a warning, and which client gets the warning: a write that does not touch it is no occasion.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	version := func(v string) change { return func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = v } }
@@ -158,7 +158,7 @@ func TestWarnings(t *testing.T) {
 		"another one, as it was": {reason: "told once", was: []change{inNamespace("elsewhere")}, is: []change{inNamespace("elsewhere"), size(3)}},
 		"a machine's ID":         {reason: "the template of a pool is no machine", is: []change{func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.ProviderID = "aws:///a/i-1" }}, want: []string{"spec.template.spec.providerID: has no effect"}},
 		"a domain twice":         {reason: "it does not weigh more", is: []change{domains("a", "b", "a")}, want: []string{"spec.failureDomains[2]: a is listed twice"}},
-		"a domain twice, before": {reason: "whoever scales can't help it", was: []change{domains("a", "a")}, is: []change{domains("a", "a"), size(3)}},
+		"a domain twice, before": {reason: "a client that only scales can't fix it", was: []change{domains("a", "a")}, is: []change{domains("a", "a"), size(3)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

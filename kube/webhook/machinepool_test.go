@@ -51,7 +51,7 @@ func TestDefaultReplicas(t *testing.T) {
 		"old above":      {reason: "an existing pool is brought down to the upper bound", annotations: []string{"2", "5"}, old: 9, want: 5},
 		"old within":     {reason: "an existing pool within the bounds keeps its size", annotations: []string{"2", "5"}, old: 4, want: 4},
 		"old unset":      {reason: "a pool from before there was a default", annotations: []string{"2", "5"}, old: isUnset, want: 2},
-		"old, no bounds": {reason: "whoever takes the number away gets the default, not what there was", old: 7, want: 1},
+		"old, no bounds": {reason: "a client that takes the number away gets the default, not what there was", old: 7, want: 1},
 		"set outside":    {reason: "bounds move no number that is set; a warning tells of it", replicas: n(9), annotations: []string{"2", "5"}, old: 4, want: 9},
 		"set, no number": {reason: "bounds are not looked at where nothing is to be filled in; validation does", replicas: n(9), annotations: []string{"two", "5"}, old: isNew, want: 9},
 		"empty bounds":   {reason: "no upper bound above zero, and still a number", annotations: []string{"0", "0"}, old: 3, want: 0},

@@ -241,7 +241,7 @@ func (w *testWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port i
 	})
 	if c, err := net.Dial("tcp", net.JoinHostPort(workload.Host, strconv.Itoa(port))); err == nil {
 		_ = c.Close()
-		t.Errorf("port %d: want nobody there, got a connection", port)
+		t.Errorf("port %d: want no listener, got a connection", port)
 	}
 	for _, path := range []string{w.kubeconfigFile(key), w.servers.Place(key)} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {

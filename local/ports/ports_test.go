@@ -21,13 +21,13 @@ func TestPick(t *testing.T) {
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(chosen)))
 	if err != nil {
-		t.Skipf("somebody else took %d in between: %v", chosen, err)
+		t.Skipf("another client took %d in between: %v", chosen, err)
 	}
 	defer func() { _ = l.Close() }()
 	if err := Free(chosen); err == nil {
 		t.Fatalf("port %d is listened on: want an error, got none", chosen)
 	}
 	if other, err = Pick("a world", nil); err != nil || other == chosen {
-		t.Fatalf("taken by somebody else: want another port than %d, got %d, %v", chosen, other, err)
+		t.Fatalf("taken by another client: want another port than %d, got %d, %v", chosen, other, err)
 	}
 }

@@ -61,7 +61,7 @@ func (l late) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.Handler.ServeHTTP(w, r)
 }
 
-// A request that was changed on its way, or that nobody signed, is refused.
+// A request that was changed on its way, or that is not signed, is refused.
 func TestUnsignedAndForged(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		forge := func(change func(*http.Request)) string {

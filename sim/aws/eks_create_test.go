@@ -59,7 +59,7 @@ func TestNodegroupsThatAreRefused(t *testing.T) {
 			{"nothing at most", "InvalidParameterException", scaling(0, 0, 0)},
 			{"more than EKS has", "InvalidParameterException", scaling(0, 0, 451)},
 			{"a subnet that does not exist", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.Subnets = []string{"subnet-0"} }},
-			{"a role that does not exist", "InvalidParameterException", role("nobody")},
+			{"a role that does not exist", "InvalidParameterException", role("outsider")},
 			{"a role that EKS does not know yet", "InvalidParameterException", role("new")},
 			{"a role that instances may not take", "InvalidParameterException", role("eks-only")},
 			{"a type that does not exist", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.InstanceTypes = []string{"x9.huge"} }},
@@ -161,7 +161,7 @@ func TestOwnImageAndSpot(t *testing.T) {
 	})
 }
 
-// Where nobody knows of nodes machines join and are drained in a usual time; where the simulator is strict it takes a role that
+// Without known nodes, machines join and are drained in a usual time; where the simulator is strict it takes a role that
 // may do what nodes do.
 func TestNodesThatNobodyKnows(t *testing.T) {
 	for _, strict := range []bool{false, true} {
@@ -261,7 +261,7 @@ func TestNodegroupFaults(t *testing.T) {
 	})
 }
 
-// Who owns clusters makes them known over HTTP; the token by which nodes are let in is shown to nobody.
+// The owner of clusters registers them over HTTP; the token that admits nodes is never shown.
 func TestClustersByHTTP(t *testing.T) {
 	inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
 		body, err := json.Marshal(aws.EKSCluster{Region: aws.Region, Name: "west", Version: "v1.35.1", Endpoint: "https://10.0.0.1", CA: []byte("pem"), Token: "hidden"})
@@ -296,7 +296,7 @@ func TestClustersByHTTP(t *testing.T) {
 			{"nothing is no cluster", http.MethodPut, "", http.StatusBadRequest},
 			{"something is found wrong", http.MethodPost, "/" + eksName + "/nodegroups/blue/issue?code=AccessDenied&message=no", http.StatusNoContent},
 			{"no update can fail where none is", http.MethodPost, "/" + eksName + "/nodegroups/blue/fail-update", http.StatusConflict},
-			{"a hand that nobody has", http.MethodPost, "/" + eksName + "/nodegroups/blue/paint", http.StatusNotFound},
+			{"a hand that does not exist", http.MethodPost, "/" + eksName + "/nodegroups/blue/paint", http.StatusNotFound},
 		} {
 			if got := do(c.method, c.path, nil); got != c.want {
 				t.Errorf("%s: want %d, got %d", c.why, c.want, got)
@@ -400,8 +400,8 @@ func TestProfilesOfLaunches(t *testing.T) {
 		code         string
 	}{
 		{"one that exists", aws.NodeRole, true, ""},
-		{"one that does not", "nobody", true, "InvalidParameterValue"},
-		{"nobody asks", "nobody", false, ""},
+		{"one that does not", "outsider", true, "InvalidParameterValue"},
+		{"not asked", "outsider", false, ""},
 	} {
 		inWorld(t, aws.Options{Strict: c.strict}, func(t *testing.T, w *world) {
 			_, err := w.ec2.RunInstances(t.Context(), &ec2.RunInstancesInput{

@@ -44,7 +44,7 @@ func TestNodegroupsComeToRest(t *testing.T) {
 				ok(t, err)
 				after(10 * time.Minute)
 				if s := w.server.State(aws.AccountID, aws.Region); len(s.Groups)+len(s.Nodegroups)+len(s.Living()) != 0 || len(s.Templates) != 1 {
-					t.Errorf("want nothing left but the template of somebody else, got %+v", s)
+					t.Errorf("want nothing left but the template of another client, got %+v", s)
 				}
 			})
 		})

@@ -31,7 +31,7 @@ type nodeWorld struct {
 	nodes *nodes
 }
 
-// nodes are guests whose machines are nodes at once, unless somebody holds them back.
+// nodes are guests whose machines are nodes at once, unless a user holds them back.
 type nodes struct {
 	guests
 	mu sync.Mutex

@@ -179,7 +179,7 @@ func TestTemplateUpdate(t *testing.T) {
 		})
 		w.ended("blue", same, time.Minute)
 		if after := w.inState(w.behind(got), "InService"); !slices.Equal(before, after) {
-			t.Errorf("want nobody replaced by an update to what is there, got %v for %v", after, before)
+			t.Errorf("want no machine replaced by an update to what is there, got %v for %v", after, before)
 		}
 		list, err := w.eks.ListUpdates(t.Context(), &eks.ListUpdatesInput{Name: awssdk.String(eksName), NodegroupName: awssdk.String("blue")})
 		ok(t, err)
@@ -203,7 +203,7 @@ func TestVersionUpdateFails(t *testing.T) {
 		{"pods do not leave, and are made to", func(w *nodeWorld) { w.nodes.set(func() { w.nodes.stubborn = true }) }, true, ""},
 		{"new nodes do not join", func(w *nodeWorld) { w.nodes.set(func() { w.nodes.silent = true }) }, false, ekstypes.ErrorCodeNodeCreationFailure},
 		{"there is no capacity", func(w *nodeWorld) { ok(w.t, w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity})) }, false, ekstypes.ErrorCodeNodeCreationFailure},
-		{"somebody lets it fail", func(w *nodeWorld) { after(5 * time.Second); ok(w.t, w.server.FailUpdate(eksName, "blue")) }, false, ekstypes.ErrorCodeNodeCreationFailure},
+		{"a user lets it fail", func(w *nodeWorld) { after(5 * time.Second); ok(w.t, w.server.FailUpdate(eksName, "blue")) }, false, ekstypes.ErrorCodeNodeCreationFailure},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
@@ -281,7 +281,7 @@ func TestVersionUpdatesThatAreRefused(t *testing.T) {
 	})
 }
 
-// What somebody does to the group behind is seen: its size is shown, its loss makes the node group degraded.
+// What a user does to the group behind is seen: its size is shown, its loss makes the node group degraded.
 func TestGroupBehindChangedByHand(t *testing.T) {
 	inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
 		ctx, n := t.Context(), w.make("blue")
@@ -298,7 +298,7 @@ func TestGroupBehindChangedByHand(t *testing.T) {
 		if len(w.nodes.drains()) != 1 {
 			t.Errorf("want it drained by EKS as well, got %v", w.nodes.drains())
 		}
-		// Bounds alone leave the size that somebody gave it.
+		// Bounds alone leave the size that a user gave it.
 		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
 			ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(1)},
 		})

@@ -639,9 +639,9 @@ func TestSpotInterruption(t *testing.T) {
 		replaced, before bool
 		least            int
 	}{
-		{"interrupted, nobody cares", sim.InterruptInstance, false, true, false, 0},
+		{"interrupted, without a hook", sim.InterruptInstance, false, true, false, 0},
 		{"interrupted, with rebalancing", sim.InterruptInstance, true, true, true, 0},
-		{"recommended, nobody cares", sim.RecommendReplacement, false, false, false, 1},
+		{"recommended, without a hook", sim.RecommendReplacement, false, false, false, 1},
 		{"recommended, with rebalancing", sim.RecommendReplacement, true, true, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -422,7 +422,7 @@ func TestRefreshRefusals(t *testing.T) {
 	})
 }
 
-// Time passes by itself: a world that somebody looks at ten times a second ends as one that nobody looks at.
+// Time passes by itself: a world that is observed ten times a second ends as one that is not observed.
 func TestLookingChangesNothing(t *testing.T) {
 	run := func(look bool) string {
 		var out string

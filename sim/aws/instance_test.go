@@ -108,7 +108,7 @@ func TestRunInstancesRefusals(t *testing.T) {
 		{"type of another architecture", func(in *ec2.RunInstancesInput) { in.InstanceType = "m6g.large" }, "InvalidParameterValue"},
 		{"no such subnet", func(in *ec2.RunInstancesInput) { in.SubnetId = awssdk.String("subnet-0000000000000000f") }, "InvalidSubnetID.NotFound"},
 		{"no subnet at all", func(in *ec2.RunInstancesInput) { in.SubnetId = nil }, "MissingInput"},
-		{"no such key", func(in *ec2.RunInstancesInput) { in.KeyName = awssdk.String("nobody") }, "InvalidKeyPair.NotFound"},
+		{"no such key", func(in *ec2.RunInstancesInput) { in.KeyName = awssdk.String("outsider") }, "InvalidKeyPair.NotFound"},
 		{"no such group", func(in *ec2.RunInstancesInput) { in.SecurityGroupIds = []string{"sg-0000000000000000f"} }, "InvalidGroup.NotFound"},
 		{"fewer at most than at least", func(in *ec2.RunInstancesInput) { in.MaxCount = awssdk.Int32(0) }, "InvalidParameterValue"},
 		{"no such template", func(in *ec2.RunInstancesInput) {
@@ -243,7 +243,7 @@ func TestCatalogue(t *testing.T) {
 		if len(keys.KeyPairs) != 1 {
 			t.Errorf("want the key pair %s, got %d", aws.KeyName, len(keys.KeyPairs))
 		}
-		_, err = w.ec2.DescribeKeyPairs(ctx, &ec2.DescribeKeyPairsInput{KeyNames: []string{"nobody"}})
+		_, err = w.ec2.DescribeKeyPairs(ctx, &ec2.DescribeKeyPairsInput{KeyNames: []string{"outsider"}})
 		wantCode(t, err, "InvalidKeyPair.NotFound")
 		zones, err := w.ec2.DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
 		ok(t, err)

@@ -198,7 +198,7 @@ func TestDeeds(t *testing.T) {
 	})
 }
 
-// A deed that can't be done says so: nobody may think that something has changed.
+// An action that can't be done returns an error: no client may assume that something has changed.
 func TestDeedsThatCantBeDone(t *testing.T) {
 	inWorld(t, aws.Options{Seed: 1}, func(t *testing.T, w *world) {
 		furnish(w)

@@ -93,10 +93,10 @@ func TestPoliciesThatCannotBeMeant(t *testing.T) {
 		{"no JSON", `{`},
 		{"no statement", `{"Version":"2012-10-17","Statement":[]}`},
 		{"an effect that is none", allow(`{"Effect":"Maybe","Action":"*","Resource":"*"}`)},
-		{"a field that nobody knows", allow(`{"Effect":"Allow","Actions":"*","Resource":"*"}`)},
+		{"a field that is unknown", allow(`{"Effect":"Allow","Actions":"*","Resource":"*"}`)},
 		{"no resource", allow(`{"Effect":"Allow","Action":"*"}`)},
 		{"an action without a service", allow(statement("Allow", `"Describe"`, "*", ""))},
-		{"a condition that nobody knows", allow(statement("Allow", `"*"`, "*", `{"StringSounds":{"x":"y"}}`))},
+		{"a condition that is unknown", allow(statement("Allow", `"*"`, "*", `{"StringSounds":{"x":"y"}}`))},
 		{"a principal", allow(`{"Effect":"Allow","Action":"*","Resource":"*","Principal":"*"}`)},
 		{"another version", `{"Version":"2020-01-01","Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}`},
 	} {
@@ -106,7 +106,7 @@ func TestPoliciesThatCannotBeMeant(t *testing.T) {
 	}
 }
 
-// A service that launches for somebody asks whether he might.
+// A service that launches for a user asks whether he might.
 func TestServicesAskForTheirCallers(t *testing.T) {
 	group := statement("Allow", `["autoscaling:*","iam:CreateServiceLinkedRole"]`, "*", "")
 	run := statement("Allow", `"ec2:RunInstances"`, "*", "")
@@ -191,7 +191,7 @@ func TestSessionsOfRoles(t *testing.T) {
 	read := allow(statement("Allow", `["ec2:DescribeVpcs","ec2:DescribeSubnets"]`, "*", ""))
 	trusted := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + aws.AccountID + `:root"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"secret"}}}]}`
 	account := aws.DefaultAccount()
-	account.Roles = []aws.Role{{Name: "reader", Path: "/some/", Trust: trusted, Policy: read}, {Name: "nobody", Trust: trust("ec2.amazonaws.com")}}
+	account.Roles = []aws.Role{{Name: "reader", Path: "/some/", Trust: trusted, Policy: read}, {Name: "outsider", Trust: trust("ec2.amazonaws.com")}}
 	inWorld(t, aws.Options{Accounts: []aws.Account{account}}, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		take := func(role, external, policy string) (*ec2.Client, error) {
@@ -211,7 +211,7 @@ func TestSessionsOfRoles(t *testing.T) {
 		}
 		for _, c := range []struct{ why, role, external string }{
 			{"the external ID is not given", "some/reader", ""}, {"it is another one", "some/reader", "guess"},
-			{"the role trusts others", "nobody", "secret"}, {"there is none", "missing", "secret"}, {"it is at another path", "reader", "secret"},
+			{"the role trusts others", "outsider", "secret"}, {"there is none", "missing", "secret"}, {"it is at another path", "reader", "secret"},
 		} {
 			if _, err := take(c.role, c.external, ""); err == nil {
 				t.Errorf("%s: want it refused", c.why)

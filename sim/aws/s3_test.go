@@ -104,7 +104,7 @@ func TestPresignedAddresses(t *testing.T) {
 		for _, c := range []struct {
 			reason, address, want string
 		}{
-			{"whoever has the address", request.URL, "secret"},
+			{"any client that has the address", request.URL, "secret"},
 			{"for another object", strings.Replace(request.URL, "/o/1", "/o/2", 1), ""},
 			{"for longer", strings.Replace(request.URL, "X-Amz-Expires=3600", "X-Amz-Expires=7200", 1), ""},
 			{"without a signature", strings.Split(request.URL, "?")[0], ""},

@@ -217,7 +217,7 @@ func TestCreateTemplateRefusals(t *testing.T) {
 func TestCreateTemplateWarns(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		data := w.data()
-		data.ImageId, data.KeyName, data.InstanceType = awssdk.String("ami-0000000000000000f"), awssdk.String("nobody"), "m5.huge"
+		data.ImageId, data.KeyName, data.InstanceType = awssdk.String("ami-0000000000000000f"), awssdk.String("outsider"), "m5.huge"
 		data.SecurityGroupIds = []string{"sg-0000000000000000f"}
 		out, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("odd"), LaunchTemplateData: data})
 		ok(t, err)

@@ -80,7 +80,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// A machine that somebody attaches is counted with the scale set's own, in flexible mode alone.
+// A machine that a user attaches is counted with the scale set's own, in flexible mode alone.
 func TestAttach(t *testing.T) {
 	inBubble(t, azure.Options{}, func(w *inventory) {
 		for mode, works := range map[string]bool{"Flexible": true, "Uniform": false} {

@@ -72,7 +72,7 @@ func (w *inventory) byHand(machine, deed string) {
 	}
 }
 
-// With the policy Automatic a change reaches all machines at once, and nobody drains them.
+// With the policy Automatic a change reaches all machines at once, without a drain.
 func TestAutomaticUpgrade(t *testing.T) {
 	for _, mode := range []string{"Uniform", "Flexible"} {
 		t.Run(mode, func(t *testing.T) {

@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 		status                     int
 		code, words                string
 	}{
-		{reason: "nobody without a token", method: "GET", path: set + version, headers: []string{"Authorization", ""}, status: 401, code: "AuthenticationFailed"},
+		{reason: "no token", method: "GET", path: set + version, headers: []string{"Authorization", ""}, status: 401, code: "AuthenticationFailed"},
 		{reason: "a token is a bearer's", method: "GET", path: set + version, headers: []string{"Authorization", "Basic x"}, status: 401, code: "AuthenticationFailedInvalidHeader"},
 		{reason: "a version is wanted", method: "GET", path: set, status: 400, code: "MissingApiVersionParameter"},
 		{reason: "a version that is spoken", method: "GET", path: set + "?api-version=1999-01-01", status: 400, code: "NoRegisteredProviderFound", words: "for type 'virtualMachineScaleSets'. The supported api-versions are '2022-03-01, "},
@@ -129,7 +129,7 @@ func TestInvalidScaleSets(t *testing.T) {
 		{reason: "no location", path: "location", status: 400, code: "LocationRequired"},
 		{reason: "a location that is not there", path: "location", value: "moon", status: 400, code: "LocationNotAvailableForResourceType"},
 		{reason: "no size", path: "sku.name", status: 400, code: "InvalidParameter", words: "sku.name"},
-		{reason: "a size that nobody makes", path: "sku.name", value: "Standard_Z9", status: 400, code: "InvalidParameter", words: "Standard_Z9 provided for the VM size is not valid"},
+		{reason: "a size that does not exist", path: "sku.name", value: "Standard_Z9", status: 400, code: "InvalidParameter", words: "Standard_Z9 provided for the VM size is not valid"},
 		{reason: "more machines than a scale set holds", path: "sku.capacity", value: 1001, status: 409, code: "OperationNotAllowed", words: "1000"},
 		{reason: "no profile", path: "properties.virtualMachineProfile", status: 400, code: "InvalidParameter"},
 		{reason: "a zone that is not there", path: "zones", value: []any{"4"}, status: 400, code: "InvalidAvailabilityZone"},
@@ -151,13 +151,13 @@ func TestInvalidScaleSets(t *testing.T) {
 		{reason: "custom data that is too large", path: profile + "osProfile.customData", value: strings.Repeat("AAAA", 21846), status: 400, code: "InvalidParameter", words: "87380"},
 		{reason: "no key and no password", path: profile + "osProfile.linuxConfiguration.ssh", status: 400, code: "InvalidParameter"},
 		{reason: "no image", path: profile + "storageProfile.imageReference", status: 400, code: "InvalidParameter"},
-		{reason: "an image that nobody has published", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.99.0", status: 404, code: "GalleryImageNotFound"},
+		{reason: "an image that was not published", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.99.0", status: 404, code: "GalleryImageNotFound"},
 		{reason: "an ID that is no image's", path: profile + "storageProfile.imageReference.communityGalleryImageId", value: "x", status: 400, code: "InvalidParameter"},
 		{reason: "an image of one's own that is not there", path: profile + "storageProfile.imageReference", value: map[string]any{"id": "/x"}, status: 404, code: "NotFound"},
 		{reason: "half an offer", path: profile + "storageProfile.imageReference", value: map[string]any{"publisher": "x"}, status: 400, code: "InvalidParameter"},
 		{reason: "an offer without Kubernetes of that version", path: profile + "storageProfile.imageReference", value: map[string]any{"publisher": "cncf-upstream", "offer": "capi", "sku": "ubuntu-2204-gen1", "version": "199.1.20230101"}, status: 404, code: "PlatformImageNotFound"},
 		{reason: "two disks at one place", path: profile + "storageProfile.dataDisks", value: disks, status: 400, code: "InvalidParameter"},
-		{reason: "an ultra disk that nobody asked for", path: profile + "storageProfile.dataDisks", value: []any{map[string]any{"lun": 1, "createOption": "Empty", "managedDisk": map[string]any{"storageAccountType": "UltraSSD_LRS"}}}, status: 400, code: "InvalidParameter"},
+		{reason: "an ultra disk that was not enabled", path: profile + "storageProfile.dataDisks", value: []any{map[string]any{"lun": 1, "createOption": "Empty", "managedDisk": map[string]any{"storageAccountType": "UltraSSD_LRS"}}}, status: 400, code: "InvalidParameter"},
 		{reason: "eviction without spot", path: profile + "evictionPolicy", value: "Delete", status: 400, code: "InvalidParameter"},
 		{reason: "a notice that is too long", path: profile + "scheduledEventsProfile.terminateNotificationProfile", value: map[string]any{"enable": true, "notBeforeTimeout": "PT20M"}, status: 400, code: "InvalidParameter"},
 		{reason: "firmware settings without a security type", path: profile + "securityProfile.uefiSettings", value: map[string]any{"secureBootEnabled": true}, status: 400, code: "InvalidParameter"},

@@ -142,9 +142,9 @@ func TestHeartbeatStopsAndGoesOn(t *testing.T) {
 	if !s.Await(deadline(t), "nodes", "", hostname, ready) {
 		t.Fatalf("want the node Ready after Resume; console:\n%s", f.Console("i-1"))
 	}
-	f.Hang("nobody")
-	f.PowerOff("nobody")
-	if got := f.Console("nobody"); len(got) != 0 {
+	f.Hang("outsider")
+	f.PowerOff("outsider")
+	if got := f.Console("outsider"); len(got) != 0 {
 		t.Errorf("console of an unknown machine: want nothing, got %q", got)
 	}
 }

@@ -207,7 +207,7 @@ func TestEKSMarksANode(t *testing.T) {
 	f.PowerOn(m)
 	// What is asked before the node is there is done when it comes.
 	f.Mark("i-1", sim.Marks{Labels: map[string]string{"early": ""}, Unlabel: []string{"team"}, Untaint: []sim.Taint{{Key: "dedicated", Effect: "NoSchedule"}}, Taints: []sim.Taint{{Key: "other", Value: "1", Effect: "NoExecute"}}})
-	f.Mark("nobody", sim.Marks{})
+	f.Mark("outsider", sim.Marks{})
 	awaitNode(t, s, f, "the labels and taints changed", func(n *corev1.Node) bool {
 		_, early := n.Labels["early"]
 		_, team := n.Labels["team"]

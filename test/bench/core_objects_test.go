@@ -43,7 +43,7 @@ func (l *lister) List(metav1.ListOptions) (list runtime.Object, err error) {
 // Watch tells the changes since.
 func (l *lister) Watch(metav1.ListOptions) (watch.Interface, error) { return l.changes, nil }
 
-// IsWatchListSemanticsUnSupported says that lists do not come as changes.
+// IsWatchListSemanticsUnSupported reports whether lists do not come as changes.
 func (l *lister) IsWatchListSemanticsUnSupported() bool { return true }
 
 // newCache is a manager's cache with a feed in the place of an API server.

@@ -373,7 +373,7 @@ type account[S any] struct {
 	lab    lab[S]
 	pools  []*looked[S]
 	nodes  *nodes
-	// deleting says that the pools go. longest is by how much a pass took longer than its calls.
+	// deleting is true if the pools go. longest is by how much a pass took longer than its calls.
 	deleting bool
 	longest  time.Duration
 }

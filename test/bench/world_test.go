@@ -179,13 +179,13 @@ func (w *world) pass() {
 	}
 }
 
-// rests says that no machine is to go any more, and that as many serve as are wanted.
+// rests reports whether no machine is to be removed and as many serve as are wanted.
 func (w *world) rests() bool {
 	p := w.last.Plan
 	return w.last.Seen && p.Rollout.State == pool.RolloutDone && p.Budget.Available == w.plan.size && len(p.Instances) == 0 && w.uptodate()
 }
 
-// uptodate says that the group launches what is wanted.
+// uptodate reports whether the group launches what is wanted.
 func (w *world) uptodate() bool {
 	return w.last.Observed.Latest().Same(w.last.Observed.Wanted) && w.last.Plan.Budget.Surge == 0
 }

@@ -57,7 +57,7 @@ var fields = map[string]string{
 	"interfaces, as clients write":  "{template: {networkInterfaces: [{acceleratedNetworking: null}]}}",
 	"console kept by Azure":         "{template: {diagnostics: {boot: {storageAccountType: Managed}}}}",
 	"console kept by oneself":       "{template: {diagnostics: {boot: {storageAccountType: UserManaged, userManaged: {storageAccountURI: 'https://a.blob.core.windows.net/'}}}}}",
-	"console kept by nobody":        "{template: {diagnostics: {boot: {storageAccountType: Disabled}}}}",
+	"console that is not kept":      "{template: {diagnostics: {boot: {storageAccountType: Disabled}}}}",
 	"notification, least":           "{template: {terminateNotificationTimeout: 5}}",
 	"notification, most":            "{template: {terminateNotificationTimeout: 15}}",
 	"spot":                          "{template: {spotVMOptions: {maxPrice: 200m, evictionPolicy: Deallocate}}}",

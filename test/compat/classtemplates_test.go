@@ -18,7 +18,7 @@ var classTemplates = []struct{ kind, version, one, other string }{
 }
 
 // TestClassTemplates holds the contract's rule of dry runs on a real API server: the topology controller, which asks with server-side
-// apply what a change of a template would do, gets its answer; whoever changes a template is refused.
+// apply what a change of a template would do, gets its answer; any other change of a template is refused.
 func TestClassTemplates(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)

@@ -38,7 +38,7 @@ func coreCluster(t *testing.T, c client.Client, namespace string) {
 	}
 }
 
-// corePool is a MachinePool that nobody has anything to say about, changed by a merge patch.
+// corePool is a MachinePool that admission accepts without warnings, changed by a merge patch.
 func corePool(t *testing.T, namespace, name, patch string) *unstructured.Unstructured {
 	t.Helper()
 	u := object(t, namespace, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: "+name+"}, spec: "+poolSpec("replicas: 1", "clusterName: capa, version: v1.36.0")+"}")
@@ -218,7 +218,7 @@ func TestOneFaultIsNoBar(t *testing.T) {
 	}
 	u.SetAnnotations(nil)
 	if err := c.Update(t.Context(), u); err != nil {
-		t.Errorf("the annotation is taken away: want nobody to ask again, got %v", err)
+		t.Errorf("the annotation is taken away: want no further warning, got %v", err)
 	}
 	if out, said := kubectl(t, "", "-n", ns, "scale", "machinepool", "ahead", "--replicas=5"); !strings.Contains(out, "scaled") || said != "" {
 		t.Errorf("kubectl scale: want it taken in silence, got %q, %q", out, said)

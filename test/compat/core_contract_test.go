@@ -70,7 +70,7 @@ func infrastructureKinds(t *testing.T) map[string][]string {
 	return kinds
 }
 
-// TestEveryKindSpeaksBothContracts holds that each of our infrastructure kinds says that it is provisioned in the words of both
+// TestEveryKindSpeaksBothContracts holds that each infrastructure kind of Muster reports that it is provisioned in the words of both
 // contracts, in every version that it is read in: cores of before v1beta2 look at status.ready, later ones at
 // status.initialization.provisioned.
 func TestEveryKindSpeaksBothContracts(t *testing.T) {

@@ -122,7 +122,7 @@ func TestBothVersionsMeanTheSame(t *testing.T) {
 }
 
 // TestStatusSurvivesOlderWrites holds that a status comes back as the controller wrote it, also what is unknown in it, when
-// somebody writes something else through the older version; and that the older version shows it to its clients.
+// a user writes something else through the older version; and that the older version shows it to its clients.
 func TestStatusSurvivesOlderWrites(t *testing.T) {
 	c := admin(t)
 	for name, status := range map[string]string{

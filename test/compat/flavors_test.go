@@ -86,7 +86,7 @@ var flavors = []flavor{
 }
 
 // TestFlavors holds that what clusterctl makes of the templates is taken by the API server as it is: with every field known,
-// by the rules of every kind, and without a warning that nobody expects.
+// by the rules of every kind, and without an unexpected warning.
 func TestFlavors(t *testing.T) {
 	admin(t)
 	installFlavorKinds(t)

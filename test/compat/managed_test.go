@@ -94,7 +94,7 @@ func TestManagedRefusals(t *testing.T) {
 		"remote access":       {reason: "EKS refuses the pair", version: "v1beta2", spec: "{remoteAccess: {public: true}, awsLaunchTemplate: {}}", want: []string{"spec.remoteAccess"}},
 		"the old spelling":    {reason: "the stored version has the right one", version: "v1beta2", spec: "{updateConfig: {maxUnavailablePrecentage: 10}}", want: []string{"maxUnavailablePrecentage"}},
 		"another type":        {reason: "EKS can't change it", version: "v1beta2", old: "{instanceType: a}", spec: "{instanceType: b}", want: []string{"spec.instanceType", "can't be changed"}},
-		"another type, older": {reason: "EKS can't change it, whoever asks", version: "v1beta1", old: "{instanceType: a}", spec: "{instanceType: b}", want: []string{"spec.instanceType", "can't be changed"}},
+		"another type, older": {reason: "EKS can't change it in any version", version: "v1beta1", old: "{instanceType: a}", spec: "{instanceType: b}", want: []string{"spec.instanceType", "can't be changed"}},
 		"template at last":    {reason: "EKS can't change it", version: "v1beta1", old: "{}", spec: "{awsLaunchTemplate: {}}", want: []string{"spec.awsLaunchTemplate", "can't be added or taken away"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestPublishedManifestsApply(t *testing.T) {
 		file, reason, version string
 	}{
 		{file: "seed-000.yaml", reason: "subnets are objects, and one object names its namespace", version: "v1.25.0"},
-		{file: "seed-003.yaml", reason: "subnets are plain strings, and the version is one that nobody bootstraps any more", version: "v1.16.8"},
+		{file: "seed-003.yaml", reason: "subnets are plain strings, and no image of this version exists any more", version: "v1.16.8"},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
 			c := admin(t)
@@ -148,7 +148,7 @@ func TestBadInputIsRefused(t *testing.T) {
 			want: []string{"spec.strategy.rollingUpdate.maxUnavailable", "both zero"}},
 		{reason: "a number as text", spec: `{strategy: {rollingUpdate: {maxSurge: "2"}}, awsLaunchTemplate: {instanceType: t3.large}}`,
 			want: []string{"spec.strategy.rollingUpdate.maxSurge", "without quotes"}},
-		{reason: "a refresh strategy that drains nobody", spec: "{refreshPreferences: {strategy: ReplaceRootVolume}, awsLaunchTemplate: {instanceType: t3.large}}",
+		{reason: "a refresh strategy that drains no machine", spec: "{refreshPreferences: {strategy: ReplaceRootVolume}, awsLaunchTemplate: {instanceType: t3.large}}",
 			want: []string{"spec.refreshPreferences.strategy", "found ReplaceRootVolume, want Rolling"}},
 		{reason: "checkpoints that leave machines out", spec: "{refreshPreferences: {checkpointPercentages: [10, 50]}, awsLaunchTemplate: {instanceType: t3.large}}",
 			want: []string{"spec.refreshPreferences.checkpointPercentages", "must end with 100"}},

@@ -87,7 +87,7 @@ func TestDriverContractNamesItsClauses(t *testing.T) {
 	}
 }
 
-// Whoever adds a cloud is asked about every trait, and told of every step.
+// The contract asks about every trait, and lists every step and kind of error.
 func TestDriverContractIsComplete(t *testing.T) {
 	text := read(t, contract)
 	traits := words(section(t, text, "Traits"))
@@ -99,13 +99,13 @@ func TestDriverContractIsComplete(t *testing.T) {
 	steps := words(section(t, text, "Steps"))
 	for _, kind := range constants(t, "pool", "StepKind") {
 		if !slices.Contains(steps, kind) {
-			t.Errorf("want the step %s told of", kind)
+			t.Errorf("want the step %s listed", kind)
 		}
 	}
 	kinds := words(section(t, text, "MUST: errors"))
 	for _, kind := range constants(t, "cloud", "Kind") {
 		if !slices.Contains(kinds, kind) {
-			t.Errorf("want the kind of error %s told of", kind)
+			t.Errorf("want the kind of error %s listed", kind)
 		}
 	}
 }

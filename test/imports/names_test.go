@@ -76,7 +76,7 @@ func TestWordsOfClouds(t *testing.T) {
 		t.Errorf("want a folder whose name begins with a cloud's taken for that cloud's, got %v", got)
 	}
 	if got := owners("manager/azure.go"); len(got) != 0 {
-		t.Errorf("want a file that is named after a cloud taken for nobody's, got %v", got)
+		t.Errorf("want a file that is named after a cloud taken for no cloud's, got %v", got)
 	}
 }
 

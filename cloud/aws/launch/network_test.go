@@ -49,7 +49,7 @@ func TestSubnets(t *testing.T) {
 		{"a zone with public subnets alone is used too", awsv1.AWSMachinePoolSpec{AvailabilityZones: []string{"c"}}, nil, network(), []string{"subnet-pub-c"}, ""},
 		{"public ones on demand", awsv1.AWSMachinePoolSpec{AvailabilityZones: []string{"a"}, AvailabilityZoneSubnetType: &public}, nil, network(), []string{"subnet-pub-a"}, ""},
 		{"both on demand, without those for pods", awsv1.AWSMachinePoolSpec{AvailabilityZones: []string{"a"}, AvailabilityZoneSubnetType: &all}, nil, network(), []string{"subnet-a", "subnet-pub-a"}, ""},
-		{"an edge zone is used by whoever names it", awsv1.AWSMachinePoolSpec{AvailabilityZones: []string{"edge"}}, nil, network(), []string{"subnet-edge"}, ""},
+		{"an edge zone is used only if it is named", awsv1.AWSMachinePoolSpec{AvailabilityZones: []string{"edge"}}, nil, network(), []string{"subnet-edge"}, ""},
 		{"every zone needs a subnet", awsv1.AWSMachinePoolSpec{AvailabilityZones: []string{"a", "z"}}, nil, network(), nil, "spec.availabilityZones[1]"},
 		{"a zone without a subnet of the kind is refused", awsv1.AWSMachinePoolSpec{AvailabilityZones: []string{"c"}, AvailabilityZoneSubnetType: &private}, nil, network(), nil, "spec.availabilityZones[0]"},
 		{"then the failure domains", awsv1.AWSMachinePoolSpec{}, []string{"b"}, network(), []string{"subnet-b"}, ""},

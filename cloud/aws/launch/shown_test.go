@@ -47,7 +47,7 @@ func TestATemplateThatWasJustMadeIsNotGone(t *testing.T) {
 		want   cloud.Kind
 	}{
 		{"it was made a moment ago", now.Add(-3 * time.Second), cloud.Conflict},
-		{"it was made long ago, and somebody deleted it", now.Add(-time.Minute), ""},
+		{"it was made long ago, and a user deleted it", now.Add(-time.Minute), ""},
 		{"it was never made", time.Time{}, ""},
 	} {
 		p := Pass{

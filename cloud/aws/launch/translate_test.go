@@ -305,15 +305,15 @@ func TestDescription(t *testing.T) {
 		t.Errorf("want %q, got %q", want, text)
 	}
 	if long := describe(template, strings.Repeat("\u00e9", 200)+"\n"); len(long) > descriptionMost || !utf8.ValidString(long) || !strings.HasSuffix(long, "...") {
-		t.Errorf("want a text that EC2 takes and that says that it was cut, got %q of %d bytes", long, len(long))
+		t.Errorf("want a text that EC2 takes that shows that it was cut, got %q of %d bytes", long, len(long))
 	}
 	for _, c := range []struct{ reason, text, content, data, about string }{
 		{"what we write", text, template.Content, template.Data, "instanceType m5.large -> m5.xlarge"},
 		{"what we wrote before", "muster content=v1:0123456789abcdef data=0123456789ab type=m5.large image=ami-1", template.Content, template.Data, "type=m5.large image=ami-1"},
 		{"without further words", "muster content=v1:0123456789abcdef data=0123456789ab", template.Content, template.Data, ""},
 		{"of a later algorithm", "muster content=v2:0123456789abcdef data=0123456789ab", "v2:0123456789abcdef", template.Data, ""},
-		{"somebody else's", "my version", "", "", ""},
-		{"somebody who talks about ours", "see muster content=v1:0123456789abcdef data=0123456789ab", "", "", ""},
+		{"another owner's", "my version", "", "", ""},
+		{"a user who talks about ours", "see muster content=v1:0123456789abcdef data=0123456789ab", "", "", ""},
 		{"a hash that is too long", "muster content=v1:0123456789abcdef0 data=0123456789ab", "", "", ""},
 		{"none", "", "", "", ""},
 	} {
@@ -375,9 +375,9 @@ func TestDelivery(t *testing.T) {
 			s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, &awsv1.BucketView{Name: "b", PresignedURLDuration: time.Hour}
 		}, refused: fieldBootstrap},
 		{reason: "which may be where the instance's own permissions reach", data: long, format: "ignition", change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, stored: true},
-		{reason: "what nobody knows is sent as it is", data: "version: v1alpha1\n", format: "raw"},
+		{reason: "an unknown format is sent as it is", data: "version: v1alpha1\n", format: "raw"},
 		{reason: "also to node groups", data: "[settings.kubernetes]\n", format: "bottlerocket", change: func(s *Source) { s.Managed = true }},
-		{reason: "and is neither compressed nor elsewhere, for nobody knows who could read it then", data: long, format: "raw", change: func(s *Source) { s.Cluster.Bucket = bucket }, refused: fieldBootstrap},
+		{reason: "and is neither compressed nor elsewhere, for it is unknown who could read it then", data: long, format: "raw", change: func(s *Source) { s.Cluster.Bucket = bucket }, refused: fieldBootstrap},
 		{reason: "what EKS merges can't be compressed", data: "MIME-Version: 1.0\n" + long, change: func(s *Source) { s.Managed, s.Cluster.Bucket = true, bucket }, refused: fieldBootstrap},
 	} {
 		format := cmp.Or(c.format, "cloud-config")

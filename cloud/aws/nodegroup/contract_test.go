@@ -67,7 +67,7 @@ func search(s *awsv1.AWSManagedMachinePoolSpec) {
 // managed is the simulator for those whose groups are node groups.
 type managed struct {
 	*simaws.Server
-	// given says that node groups have no launch template of their own.
+	// given is true if node groups have no launch template of their own.
 	given bool
 }
 
@@ -91,7 +91,7 @@ func (m managed) Capabilities() sim.Capabilities {
 	return p
 }
 
-// hands do to node groups what somebody does with EKS's own tools.
+// hands do to node groups what a user does with EKS's own tools.
 type hands struct{ eks *eks.Client }
 
 func (h hands) make(on sim.Resource) error {

@@ -22,7 +22,7 @@ func TestRemoteAccessForNobody(t *testing.T) {
 		groups  []string
 		refused bool
 	}{
-		{"nobody is named, and everybody is not asked for", false, nil, true},
+		{"no source is named, and open access is not asked for", false, nil, true},
 		{"everybody is asked for", true, nil, false},
 		{"the cluster's nodes have a group", false, []string{"sg"}, false},
 	} {

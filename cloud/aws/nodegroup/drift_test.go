@@ -54,12 +54,12 @@ func TestDrift(t *testing.T) {
 	}{
 		{"as it was made", nil, nil, 2, nil},
 		{"a label of another client stays", nil, func(n *ekstypes.Nodegroup) { n.Labels["theirs"] = "x" }, 2, nil},
-		{"a label of ours that was changed", nil, func(n *ekstypes.Nodegroup) { n.Labels["team"] = "x" }, 2, []string{driftLabels}},
+		{"a label of Muster's that was changed", nil, func(n *ekstypes.Nodegroup) { n.Labels["team"] = "x" }, 2, []string{driftLabels}},
 		{"a label that is not wanted any more", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels = nil }, nil, 2, []string{driftLabels}},
 		{"a taint of another client stays", nil, func(n *ekstypes.Nodegroup) {
 			n.Taints = append(n.Taints, ekstypes.Taint{Key: new("theirs"), Effect: ekstypes.TaintEffectNoExecute})
 		}, 2, nil},
-		{"a taint of ours with another value", nil, func(n *ekstypes.Nodegroup) { n.Taints[0].Value = new("no") }, 2, []string{driftTaints}},
+		{"a taint of Muster's with another value", nil, func(n *ekstypes.Nodegroup) { n.Taints[0].Value = new("no") }, 2, []string{driftTaints}},
 		{"a taint that is not wanted any more", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Taints = nil }, nil, 2, []string{driftTaints}},
 		{"a taint without a value is one with an empty value", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Taints[0].Value = "" },
 			func(n *ekstypes.Nodegroup) { n.Taints[0].Value = nil }, 2, nil},
@@ -82,7 +82,7 @@ func TestDrift(t *testing.T) {
 		{"repair that another client has enabled", nil, func(n *ekstypes.Nodegroup) { n.NodeRepairConfig = &ekstypes.NodeRepairConfig{Enabled: new(true)} }, 2, []string{driftRepair}},
 		{"a tag of another client stays", nil, func(n *ekstypes.Nodegroup) { n.Tags["theirs"] = "x" }, 2, nil},
 		{"a tag that is not wanted any more", func(s *awsv1.AWSManagedMachinePoolSpec) { s.AdditionalTags = nil }, nil, 2, []string{driftTags}},
-		{"a tag of ours that is gone", nil, func(n *ekstypes.Nodegroup) { delete(n.Tags, "cost") }, 2, []string{driftTags}},
+		{"a tag of Muster's that is gone", nil, func(n *ekstypes.Nodegroup) { delete(n.Tags, "cost") }, 2, []string{driftTags}},
 	} {
 		is := made(aTarget(t))
 		wanted := aTarget(t)

@@ -48,7 +48,7 @@ func TestTheLastFailedDeletionCounts(t *testing.T) {
 		{"the group says when", at(5), ekstypes.NodegroupStatusDeleteFailed, new(at(4)), at(4)},
 		{"it is the same failure", at(9), ekstypes.NodegroupStatusDeleteFailed, new(at(4)), at(4)},
 		{"another one, whose deletion was not observed", at(11), ekstypes.NodegroupStatusDeleteFailed, new(at(10)), at(10)},
-		{"a clock that is ahead of ours", at(12), ekstypes.NodegroupStatusDeleteFailed, new(at(13)), at(10)},
+		{"a clock that is ahead of Muster's", at(12), ekstypes.NodegroupStatusDeleteFailed, new(at(13)), at(10)},
 		{"it is being deleted", at(14), ekstypes.NodegroupStatusDeleting, new(at(14)), time.Time{}},
 		{"the group does not say when", at(16), ekstypes.NodegroupStatusDeleteFailed, nil, at(16)},
 	} {

@@ -190,7 +190,7 @@ func TestRestart(t *testing.T) {
 		e.run()
 		before := e.seen.Instances
 		time.Sleep(time.Hour)
-		e.desired.Restart = &pool.Restart{Before: time.Now(), Cause: pool.Cause{Reason: "Restart", Message: "somebody asked"}}
+		e.desired.Restart = &pool.Restart{Before: time.Now(), Cause: pool.Cause{Reason: "Restart", Message: "a user asked"}}
 		steps := e.run()
 		e.inPlace(2)
 		if slices.Contains(steps, pool.StartProviderRollout) || !slices.Contains(steps, pool.Replace) {
@@ -216,7 +216,7 @@ func TestSomebodyElseSizes(t *testing.T) {
 		})
 		w.must(err)
 		time.Sleep(10 * time.Minute)
-		e.check("steps after somebody else's size", []pool.StepKind(nil), e.run())
+		e.check("steps after another owner's size", []pool.StepKind(nil), e.run())
 		e.inPlace(3)
 		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.large" })(e.target.Spec)
 		e.check("steps of another template", []pool.StepKind{pool.PutTemplate, pool.StartProviderRollout, pool.DefaultTemplate}, e.run())

@@ -175,7 +175,7 @@ func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// TestForceIsAChoice sends it with updates where somebody has asked for it, and nowhere else.
+// TestForceIsAChoice sends it with updates where a user has asked for it, and nowhere else.
 func TestForceIsAChoice(t *testing.T) {
 	t.Parallel()
 	for _, force := range []bool{false, true} {
@@ -197,7 +197,7 @@ func TestForceIsAChoice(t *testing.T) {
 	}
 }
 
-// TestClusterThatIsGone keeps nobody from deleting the pool.
+// TestClusterThatIsGone holds that the pool can be deleted without its cluster.
 func TestClusterThatIsGone(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 )
 
-// TestPolicyThatIsTakenOut of the specification is taken from the role, and keeps nobody from deleting that; one that somebody else
+// TestPolicyThatIsTakenOut of the specification is taken from the role, and does not block the deletion of the role; one that another client
 // has attached stays, and what is detached by hand is forgotten.
 func TestPolicyThatIsTakenOut(t *testing.T) {
 	t.Parallel()
@@ -37,14 +37,14 @@ func TestPolicyThatIsTakenOut(t *testing.T) {
 		e.run()
 		attached("policies after one was taken out", second, others)
 		e.check("steps at rest", 0, len(e.run()))
-		// What we have taken away ourselves somebody else may attach.
+		// What we have taken away ourselves another client may attach.
 		_, err = w.iam.AttachRolePolicy(t.Context(), &iam.AttachRolePolicyInput{RoleName: &name, PolicyArn: new(first)})
 		w.must(err)
 		time.Sleep(2 * time.Hour)
 		e.pass()
 		time.Sleep(time.Hour)
 		e.run()
-		attached("policies with one that somebody else has attached", first, second, others)
+		attached("policies with one that another client has attached", first, second, others)
 		for _, arn := range []string{first, others} {
 			_, err = w.iam.DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: &name, PolicyArn: &arn})
 			w.must(err)

@@ -136,7 +136,7 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// TestCreationThatFails is shown, and made again when somebody asks.
+// TestCreationThatFails is shown, and made again when a user asks.
 func TestCreationThatFails(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
@@ -149,7 +149,7 @@ func TestCreationThatFails(t *testing.T) {
 			t.Errorf("want a creation that has failed in EKS's code and words, got %+v", f)
 		}
 		time.Sleep(time.Minute)
-		e.desired.Restart = &pool.Restart{Before: time.Now(), Cause: pool.Cause{Reason: "Restart", Message: "somebody asked"}}
+		e.desired.Restart = &pool.Restart{Before: time.Now(), Cause: pool.Cause{Reason: "Restart", Message: "a user asked"}}
 		e.pass()
 		if e.plan.Step == nil || e.plan.Step.Kind != pool.DeleteGroup {
 			t.Fatalf("want the group deleted to be made again, got %+v", e.plan)
@@ -160,7 +160,7 @@ func TestCreationThatFails(t *testing.T) {
 	})
 }
 
-// TestOthersAreLeftAlone changes what somebody else has put on the node group in no way.
+// TestOthersAreLeftAlone changes what another client has put on the node group in no way.
 func TestOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
@@ -179,7 +179,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		})
 		w.must(err)
 		time.Sleep(5 * time.Minute)
-		e.check("steps after somebody else's change", []pool.StepKind(nil), e.run())
+		e.check("steps after another owner's change", []pool.StepKind(nil), e.run())
 		e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels, s.Taints = awsv1.NodeLabels{"both": "1"}, nil })(labelled)
 		e.run()
 		e.inPlace(1)
@@ -232,7 +232,7 @@ func TestRoleIsMadeAndDeleted(t *testing.T) {
 		time.Sleep(time.Hour)
 		steps := append([]pool.StepKind{}, e.run()...)
 		if attached := w.attached(name); !slices.Contains(attached, worker) || !slices.Contains(attached, own) {
-			t.Errorf("want what was detached attached again, and what somebody else has attached left, got %v after %v", attached, steps)
+			t.Errorf("want what was detached attached again, and what another client has attached left, got %v after %v", attached, steps)
 		}
 		e.desired.Deleting = true
 		for range 100 {

@@ -31,7 +31,7 @@ func FuzzMarks(f *testing.F) {
 		if !slices.Contains(names, other) && Marked(text, other) {
 			t.Errorf("want %q not marked in %q", other, text)
 		}
-		// Somebody may have edited the tag: it is read as far as it goes.
+		// A user may have edited the tag: it is read as far as it goes.
 		_ = Marked(spoilt, other)
 	})
 }

@@ -222,7 +222,7 @@ func TestRefusedIdentity(t *testing.T) {
 		}
 		for _, call := range st.service.take() {
 			if strings.HasPrefix(call, "CONTROLLER") {
-				t.Errorf("%s: want nobody else to ask, got %s", c.reason, call)
+				t.Errorf("%s: want no other call, got %s", c.reason, call)
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func TestRenewing(t *testing.T) {
 		err    bool
 	}{
 		{"the first call gets them", 0, nil, "1", 1, false},
-		{"while they are fresh nobody asks", 9 * time.Minute, nil, "1", 1, false},
+		{"fresh ones are not renewed", 9 * time.Minute, nil, "1", 1, false},
 		{"shortly before their end they are renewed", 2 * time.Minute, nil, "2", 2, false},
 		{"a renewal that fails leaves the good ones", 11 * time.Minute, errors.New("no"), "2", 3, false},
 		{"and is not tried with each call", time.Second, errors.New("no"), "2", 3, false},
@@ -302,7 +302,7 @@ func TestRenewingBlocksOneCall(t *testing.T) {
 	now = now.Add(11 * time.Minute)
 	mu.Unlock()
 	if _, err := r.Retrieve(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("want nobody to wait longer than its own call, got %v", err)
+		t.Errorf("want no caller to wait longer than its own call, got %v", err)
 	}
 	proceed <- struct{}{}
 	if got := <-results; got != "2<nil>" {

@@ -48,10 +48,10 @@ func TestBehind(t *testing.T) {
 		behind []string
 	}{
 		{"as it was made", extended(open, secret), func(*vm) {}, nil},
-		{"made while somebody had changed a tag: its hash is that of what was wanted", extended(open), func(is *vm) { is.Tags["team"] = new("theirs") }, tags},
-		{"made while somebody had taken a tag off", extended(open), func(is *vm) { delete(is.Tags, "team") }, tags},
+		{"made while a user had changed a tag: its hash is that of what was wanted", extended(open), func(is *vm) { is.Tags["team"] = new("theirs") }, tags},
+		{"made while a user had taken a tag off", extended(open), func(is *vm) { delete(is.Tags, "team") }, tags},
 		{"a tag in another case", extended(open), func(is *vm) { delete(is.Tags, "team"); is.Tags["TEAM"] = new("pool") }, nil},
-		{"a tag of somebody else's", extended(open), func(is *vm) { is.Tags["policy"] = new("theirs") }, nil},
+		{"a tag of another owner's", extended(open), func(is *vm) { is.Tags["policy"] = new("theirs") }, nil},
 		{"a tag that a user named once", extended(open), func(is *vm) { is.Tags["gone"], is.Tags[model.TagNames] = new("x"), new(namesWith(t, "gone")) }, tags},
 		{"the ecosystem's tag has another value", extended(open), func(is *vm) { is.Tags["sigs.k8s.io_cluster-api-provider-azure_role"] = new("x") }, tags},
 		{"its own hash tells what it shows", extended(open), level, nil},
@@ -113,7 +113,7 @@ func TestBehindFlexible(t *testing.T) {
 }
 
 // What is changed in place reaches machines whose tags say nothing of their own, because they are always those of the scale set, and
-// machines whose tags somebody has changed. One application is enough, and none is asked for after that.
+// machines whose tags a user has changed. One application is enough, and none is asked for after that.
 func TestBehindOnTheWire(t *testing.T) {
 	for _, c := range []struct {
 		reason string
@@ -168,13 +168,13 @@ func caughtUp(w wire, made *simazure.Cloud, mode azurev1.OrchestrationModeType, 
 		}
 	}
 	if live {
-		return // whatever somebody does to the tags of a machine, it shows others
+		return // whatever a user does to the tags of a machine, it shows others
 	}
 	w.retagged(made, m)
 	w.applied(-1, m)
 }
 
-// retagged takes tags off all machines, or changes them, as somebody may do by hand: while they were made, a tag of the scale set was
+// retagged takes tags off all machines, or changes them, as a user may do by hand: while they were made, a tag of the scale set was
 // another.
 func (w wire) retagged(made *simazure.Cloud, m *model.Model) {
 	w.t.Helper()

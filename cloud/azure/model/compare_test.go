@@ -14,7 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud/azure/model"
 )
 
-// Somebody changes a scale set by hand, without touching its tags.
+// A user changes a scale set by hand, without touching its tags.
 func TestChangedByHand(t *testing.T) {
 	rich := func() *azurev1.AzureMachinePoolSpec {
 		s := bases()[0]
@@ -56,7 +56,7 @@ func TestChangedByHand(t *testing.T) {
 		{"a tag of the user's is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team") }, nil, []string{"spec.additionalTags"}, nil},
 		{"a tag of the user's has another value", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["team"] = new("x") }, nil, []string{"spec.additionalTags"}, nil},
 		{"a tag is spelled in another case", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team"); s.Tags["TEAM"] = new("pool") }, nil, nil, nil},
-		{"a tag of somebody else's", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["policy"] = new("x") }, nil, nil, nil},
+		{"a tag of another owner's", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["policy"] = new("x") }, nil, nil, nil},
 		{"the hash of what is changed in place is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, model.TagInPlace) }, nil, []string{"spec.additionalTags", "spec.template.vmExtensions"}, nil},
 		{"an extension is gone", func(s *armcompute.VirtualMachineScaleSet) { s.Properties.VirtualMachineProfile.ExtensionProfile = nil }, nil, []string{"spec.template.vmExtensions"}, nil},
 		{"a zone is missing", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = s.Zones[:1] }, nil, []string{"MachinePool spec.failureDomains"}, nil},
@@ -131,11 +131,11 @@ func TestInstances(t *testing.T) {
 		{"of the present model", after.Content, after.Against(now).Uniform(uniform(now)), nil},
 		{"of an older one", before.Content, after.Against(now).Uniform(uniform(old)), size},
 		{"before the scale set is changed, all are of the old one", before.Content, after.Against(old).Uniform(uniform(old)), size},
-		{"an older one, and somebody tagged all alike", "seen:", after.Against(now).Uniform(retagged), size},
-		{"still older, and somebody tagged all alike before", "seen:", after.Against(old).Uniform(ancient), size},
+		{"an older one, and a user tagged all alike", "seen:", after.Against(now).Uniform(retagged), size},
+		{"still older, and a user tagged all alike before", "seen:", after.Against(old).Uniform(ancient), size},
 		{"an older one without tags", "seen:", after.Against(now).Uniform(untagged), size},
 		{"of the present model, with older bootstrap data", after.Content, after.Against(now).Uniform(rotated), nil},
-		{"somebody has resized one machine, which Azure tells of in no other way", after.Content, after.Against(now).Uniform(resized), nil},
+		{"a user has resized one machine, which Azure tells of in no other way", after.Content, after.Against(now).Uniform(resized), nil},
 		{"a Flexible one of the present model", after.Content, after.Against(now).Flexible(flexible(now)), nil},
 		{"a Flexible one of an older one", before.Content, after.Against(now).Flexible(flexible(old)), size},
 		{"a Flexible one without tags", "seen:", after.Against(now).Flexible(unknown), size},
@@ -329,7 +329,7 @@ func TestWhatAScaleSetIsMadeWith(t *testing.T) {
 	cur := echo(t, without)
 	cur.Set.Properties.UpgradePolicy.Mode = new(armcompute.UpgradeModeAutomatic)
 	if next := patched(t, cur.Set, without.InPlaceChange(cur)); *next.Properties.UpgradePolicy.Mode != armcompute.UpgradeModeManual {
-		t.Errorf("want machines changed by nobody but us, got %s", *next.Properties.UpgradePolicy.Mode)
+		t.Errorf("want machines changed by Muster alone, got %s", *next.Properties.UpgradePolicy.Mode)
 	}
 }
 
@@ -353,7 +353,7 @@ func TestSpotAndLocalDisksStay(t *testing.T) {
 		cur := echo(t, before)
 		m, fixed := build(t, input(t, c.asked)).Onto(cur)
 		if !slices.Equal(fixed, []string{c.field}) || m.Content != before.Content {
-			t.Errorf("%s: want the field named and nobody stale, got %v and content %s, before %s", reason, fixed, m.Content, before.Content)
+			t.Errorf("%s: want the field named and no machine stale, got %v and content %s, before %s", reason, fixed, m.Content, before.Content)
 		}
 		change := m.Change(cur).Properties.VirtualMachineProfile
 		was := before.Set.Properties.VirtualMachineProfile

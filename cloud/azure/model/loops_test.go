@@ -105,14 +105,14 @@ func TestWhatAzureShowsIsWhatWasAsked(t *testing.T) {
 		}
 		m := build(t, in)
 		cur := echo(t, m)
-		cur.Set.Tags["of somebody else"] = new("x")
+		cur.Set.Tags["of another client"] = new("x")
 		cur = model.Read(cur.Set)
 		fits, fixed := m.Onto(cur)
 		c := fits.Against(cur)
 		if got := c.State; got.Content != m.Content || len(got.Differs)+len(got.Drift)+len(fixed) > 0 {
 			r.Fatalf("want content %s and nothing to do, got %+v", m.Content, got)
 		}
-		// Machines that were made of it, whether they have taken up a later one or not, and one whose tags somebody has taken away: they
+		// Machines that were made of it, whether they have taken up a later one or not, and one whose tags a user has taken away: they
 		// are given what can't be seen of them, and not replaced.
 		late, bare := uniform(cur), uniform(cur)
 		late.Properties.LatestModelApplied, bare.Tags = new(false), nil
@@ -147,7 +147,7 @@ func TestOneChangeIsEnough(t *testing.T) {
 		before, after := input(t, drawn(r)), input(t, drawn(r))
 		before.Bootstrap, after.Owner = cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"), before.Owner
 		cur := echo(t, build(t, before))
-		cur.Set.Tags["of somebody else"] = new("x")
+		cur.Set.Tags["of another client"] = new("x")
 		cur = model.Read(cur.Set)
 		asked := build(t, after)
 		m, fixed := asked.Onto(cur)
@@ -161,7 +161,7 @@ func TestOneChangeIsEnough(t *testing.T) {
 		if next.Capacity() != cur.Capacity() || change.SKU != nil && *change.SKU.Capacity != *cur.Set.SKU.Capacity {
 			r.Fatalf("want capacity %d, got %d", cur.Capacity(), next.Capacity())
 		}
-		if model.Tag(next.Set.Tags, "of somebody else") != "x" {
+		if model.Tag(next.Set.Tags, "of another client") != "x" {
 			r.Fatalf("want the tags of others left alone, got %v", next.Set.Tags)
 		}
 		if n := change.Properties.VirtualMachineProfile.NetworkProfile; n != nil && len(n.NetworkInterfaceConfigurations[0].Properties.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools) != 2 {
@@ -177,7 +177,7 @@ func TestOneChangeIsEnough(t *testing.T) {
 	})
 }
 
-// A machine is what it was made from, whatever order lists are in and whoever else has a hand in it.
+// A machine is what it was made from, whatever order lists are in and whichever client changes it.
 func TestContentDoesNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		spec := drawn(r)

@@ -24,8 +24,8 @@ func TestName(t *testing.T) {
 		{"nothing said is Linux", "a-long-name-of-a-pool", "", "", "a-long-name-of-a-pool", ""},
 		{"Windows keeps nine letters", "win-mp-01", "", azurev1.WindowsOS, "win-mp-01", ""},
 		{"of more, Windows keeps the last five", "capz-mp-win", "", azurev1.WindowsOS, "win-p-win", ""},
-		{"somebody wants another name", "capz-mp-0", "mine", azurev1.LinuxOS, "mine", ""},
-		{"a name that somebody wants is never shortened", "x", "longer-than-nine", azurev1.WindowsOS, "", "annotation muster.dev/group-name"},
+		{"a user wants another name", "capz-mp-0", "mine", azurev1.LinuxOS, "mine", ""},
+		{"a name that a user wants is never shortened", "x", "longer-than-nine", azurev1.WindowsOS, "", "annotation muster.dev/group-name"},
 		{"host names have an end", strings.Repeat("a", 59), "", azurev1.LinuxOS, "", "metadata.name"},
 		{"what Azure refuses", "x", "a b", azurev1.LinuxOS, "", "annotation muster.dev/group-name"},
 		{"names do not end in a hyphen", "x", "ab-", azurev1.LinuxOS, "", "annotation muster.dev/group-name"},
@@ -64,7 +64,7 @@ func TestImageOf(t *testing.T) {
 		field           string
 	}{
 		{"the published one", seed(), "v1.36.3", "", community + "capi-ubun2-2404/Versions/1.36.3", false, ""},
-		{"a version of which no image was published resolves all the same: Azure says that there is none", seed(), "v1.22.0", "", community + "capi-ubun2-2404/Versions/1.22.0", false, ""},
+		{"a version of which no image was published resolves all the same: Azure reports that there is none", seed(), "v1.22.0", "", community + "capi-ubun2-2404/Versions/1.22.0", false, ""},
 		{"an older one comes from the Marketplace", seed(), "v1.28.3", "", "cncf-upstream/capi/ubuntu-2204-gen1/128.3.20231023", false, ""},
 		{"the first version after these", seed(), "1.30.4", "", community + "capi-ubun2-2404/Versions/1.30.4", false, ""},
 		{"a version between them that was never published there", seed(), "v1.29.0", "", community + "capi-ubun2-2404/Versions/1.29.0", false, ""},
@@ -149,7 +149,7 @@ func TestBuildRefuses(t *testing.T) {
 		}},
 		{"a tag with a slash", "spec.additionalTags", func(in *model.Input) { in.Source.Pool.AdditionalTags = azurev1.Tags{"a/b": ""} }},
 		{"a cluster's tag with a slash", "AzureCluster spec.additionalTags", func(in *model.Input) { in.Source.Cluster.AdditionalTags = azurev1.Tags{"a/b": ""} }},
-		{"a tag of ours", "spec.additionalTags", func(in *model.Input) { in.Source.Pool.AdditionalTags = azurev1.Tags{"Muster.dev_owner": "me"} }},
+		{"a tag of Muster's", "spec.additionalTags", func(in *model.Input) { in.Source.Pool.AdditionalTags = azurev1.Tags{"Muster.dev_owner": "me"} }},
 		{"a long value", "spec.additionalTags", func(in *model.Input) {
 			in.Source.Pool.AdditionalTags = azurev1.Tags{"a": strings.Repeat("x", 257)}
 		}},
@@ -227,7 +227,7 @@ func TestFits(t *testing.T) {
 		{"accelerated networking that is asked for", "spec.template.networkInterfaces[1].acceleratedNetworking", map[string]string{"AcceleratedNetworkingEnabled": "False"}, func(in *model.Input) {
 			in.Source.Pool.Template.NetworkInterfaces = []azurev1.NetworkInterface{{}, {AcceleratedNetworking: new(true)}}
 		}},
-		{"accelerated networking that nobody asks for", "", map[string]string{"AcceleratedNetworkingEnabled": "False"}, nil},
+		{"accelerated networking that is not asked for", "", map[string]string{"AcceleratedNetworkingEnabled": "False"}, nil},
 		{"spot", "spec.template.spotVMOptions", map[string]string{"LowPriorityCapable": "False"}, func(in *model.Input) { in.Source.Pool.Template.SpotVMOptions = &azurev1.SpotVMOptions{} }},
 	} {
 		in := input(t, seed())

@@ -19,7 +19,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 )
 
-// wire is somebody who sends what the model says to a simulated Azure, and reads it back, by Azure's own clients.
+// wire is a user who sends what the model says to a simulated Azure, and reads it back, by Azure's own clients.
 type wire struct {
 	t        *testing.T
 	sets     *armcompute.VirtualMachineScaleSetsClient

@@ -16,7 +16,7 @@ import (
 
 const opGet = "compute:VirtualMachineScaleSets.Get"
 
-// TestRefusals are replies that Azure has given to somebody, and the kinds that they are.
+// TestRefusals are replies that Azure has given to a user, and the kinds that they are.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestRefusals(t *testing.T) {
 			"",
 		},
 		{
-			"somebody else changes the same",
+			"another client changes the same",
 			answer{status: 409, body: `{"error":{"code":"Conflict","message":"The request failed due to conflict with a concurrent request. To resolve it, please refer to https://aka.ms/activitylog to get more details on the conflicting requests."}}`},
 			cloud.Error{Kind: cloud.Conflict, Code: "Conflict", Message: "The request failed due to conflict with a concurrent request"},
 			"",
@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 			"",
 		},
 		{
-			"an instance that somebody else has deleted",
+			"an instance that another client has deleted",
 			answer{status: 400, body: `{ "error": { "code": "InvalidParameter", "message": "The provided instanceId 2143 is not an active Virtual Machine Scale Set VM instanceId.", "target": "instanceIds" } }`},
 			cloud.Error{Kind: cloud.Conflict, Code: "InvalidParameter", Message: "The provided instanceId 2143 is not an active Virtual Machine Scale Set VM instanceId."},
 			"",
@@ -131,7 +131,7 @@ func TestRefusals(t *testing.T) {
 			"",
 		},
 		{
-			"a provider that is not registered needs somebody with rights",
+			"a provider that is not registered needs a user with rights",
 			answer{status: 409, body: `{"error":{"code":"MissingSubscriptionRegistration","message":"The subscription is not registered to use namespace 'Microsoft.Compute'. See https://aka.ms/rps-not-found for how to register subscriptions.","details":[{"code":"MissingSubscriptionRegistration","target":"Microsoft.Compute","message":"The subscription is not registered to use namespace 'Microsoft.Compute'."}]}}`},
 			cloud.Error{Kind: cloud.Denied, Code: "MissingSubscriptionRegistration", Message: "The subscription is not registered to use namespace 'Microsoft.Compute'"},
 			"",
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestAbsences holds what says that the very thing is not there.
+// TestAbsences holds which replies mean that the object itself does not exist.
 func TestAbsences(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{

@@ -36,7 +36,7 @@ const (
 	login  = "https://login.microsoftonline.com/"
 )
 
-// microsoft answers as the public cloud does: whoever gives tokens, and a resource manager that has the scale set.
+// microsoft answers as the public cloud does: an authority that issues tokens, and a resource manager that has the scale set.
 func microsoft() map[string]answer {
 	return map[string]answer{
 		"GET " + login:   {status: 200, body: metadata(login)},
@@ -50,7 +50,7 @@ func token(name string) string {
 	return `{"token_type":"Bearer","expires_in":"3600","access_token":"` + name + `"}`
 }
 
-// metadata is what the authority says of itself to whoever looks before asking for a token.
+// metadata is what the authority says of itself to a client before it asks for a token.
 func metadata(authority string) string {
 	at := authority + tenant
 	text, _ := json.Marshal(map[string]any{
@@ -165,7 +165,7 @@ func TestUnusableIdentities(t *testing.T) {
 			cloud.Error{Kind: cloud.Denied, Op: "login:GetToken", Code: "AADSTS7000215", Message: "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '(hidden)'."},
 		},
 		{
-			"whoever gives tokens is down", func(*azurev1.IdentityView) {}, refused(503, `{"error":"temporarily_unavailable","error_description":"AADSTS90033: A transient error has occurred. Please try again."}`),
+			"the authority that issues tokens is down", func(*azurev1.IdentityView) {}, refused(503, `{"error":"temporarily_unavailable","error_description":"AADSTS90033: A transient error has occurred. Please try again."}`),
 			cloud.Error{Kind: cloud.Unavailable, Op: "login:GetToken", Code: "AADSTS90033", Message: "A transient error has occurred. Please try again."},
 		},
 		{
@@ -176,7 +176,7 @@ func TestUnusableIdentities(t *testing.T) {
 			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: "no certificate with its private key was found: want both, in PEM or in PKCS#12 without a password"},
 		},
 		{
-			"a type that nobody knows", func(i *azurev1.IdentityView) { i.Type = "Passport" }, microsoft(),
+			"an unknown type", func(i *azurev1.IdentityView) { i.Type = "Passport" }, microsoft(),
 			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: `there is no type "Passport" of identity`},
 		},
 		{
@@ -186,7 +186,7 @@ func TestUnusableIdentities(t *testing.T) {
 			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: "the identity's file can't be read: open /nonexistent/cert.pem: no such file or directory"},
 		},
 		{
-			"a file that is named by nobody", func(i *azurev1.IdentityView) { i.Type = azurev1.IdentityUserAssignedIdentityCredential }, microsoft(),
+			"a file that is not named", func(i *azurev1.IdentityView) { i.Type = azurev1.IdentityUserAssignedIdentityCredential }, microsoft(),
 			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: "the identity names no file with credentials: set spec.userAssignedIdentityCredentialsPath"},
 		},
 	} {
@@ -305,7 +305,7 @@ func TestClouds(t *testing.T) {
 		reason, field string
 		cluster       azurev1.ClusterView
 	}{
-		{"a cloud that nobody knows", "spec.azureEnvironment", azurev1.ClusterView{SubscriptionID: subscription, Environment: "AzureGermanCloud"}},
+		{"a cloud that is unknown", "spec.azureEnvironment", azurev1.ClusterView{SubscriptionID: subscription, Environment: "AzureGermanCloud"}},
 		{"no subscription", "spec.subscriptionID", azurev1.ClusterView{}},
 	} {
 		var got *cloud.Error

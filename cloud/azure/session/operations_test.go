@@ -61,14 +61,14 @@ func TestPoll(t *testing.T) {
 			Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Capacity, Code: "OverconstrainedZonalAllocationRequest", Message: "Allocation failed. VM(s) with the following constraints cannot be allocated, because the condition is too restrictive. Please remove some constraints and try again. Constraints applied are: - Availability Zone - VM Size"}}, "",
 		},
 		{
-			"somebody has cancelled it",
+			"a user has cancelled it",
 			answer{status: 200, body: `{"status":"Canceled","error":{"code":"OperationPreempted","message":"The operation has been preempted by a more recent operation. Operation ID: 6f6c4645-0202-4486-b625-fa957dfc4700"}}`},
 			Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Conflict, Code: "OperationPreempted", Message: "The operation has been preempted by a more recent operation."}}, "",
 		},
 		{"it failed without words", answer{status: 200, body: `{"status":"Failed"}`}, Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Unavailable, Code: "Failed"}}, ""},
-		{"nobody knows it any more", answer{status: 404, body: `{"error":{"code":"NotFound","message":"x"}}`}, Outcome{Done: true}, ""},
-		{"nobody may ask", answer{status: 403, body: `{"error":{"code":"AuthorizationFailed","message":"x"}}`}, Outcome{}, cloud.Denied},
-		{"nobody answers", answer{err: context.DeadlineExceeded}, Outcome{}, cloud.Unavailable},
+		{"Azure has forgotten it", answer{status: 404, body: `{"error":{"code":"NotFound","message":"x"}}`}, Outcome{Done: true}, ""},
+		{"reads are denied", answer{status: 403, body: `{"error":{"code":"AuthorizationFailed","message":"x"}}`}, Outcome{}, cloud.Denied},
+		{"no answer", answer{err: context.DeadlineExceeded}, Outcome{}, cloud.Unavailable},
 	} {
 		st.answers["GET "+operationAt] = c.answer
 		got, err := st.session(t, nil).Poll(t.Context(), token, st.at)
@@ -163,7 +163,7 @@ func TestSizes(t *testing.T) {
 		{reason: "after a while it may be there", location: "westus2", size: "Standard_New", after: 11 * time.Minute, reads: 1},
 		{reason: "a day is long", location: "westus2", size: "Standard_D2s_v3", after: 12 * time.Hour, found: true},
 		{reason: "and ends", location: "westus2", size: "Standard_D2s_v3", after: 25 * time.Hour, found: true, reads: 1},
-		{reason: "what was known serves while nobody answers", location: "westus2", size: "Standard_D2s_v3", after: 50 * time.Hour, answer: &answer{status: 503}, found: true, reads: 1},
+		{reason: "what was known serves while Azure does not answer", location: "westus2", size: "Standard_D2s_v3", after: 50 * time.Hour, answer: &answer{status: 503}, found: true, reads: 1},
 		{reason: "what was not is an error", location: "westus2", size: "Standard_New", after: 50 * time.Hour, reads: 1, kind: cloud.Unavailable},
 		{reason: "another location has its own list", location: "eastus", size: "Standard_New", after: 50 * time.Hour, answer: new(page("Standard_New")), found: true, reads: 1},
 	} {

@@ -60,7 +60,7 @@ func TestTemplatesStay(t *testing.T) {
 		{name: "labels", reason: "no machine depends on them", label: "b"},
 		{name: "another specification", reason: "the pools of every Cluster would follow at once", label: "a", changed: true, refused: true},
 		{name: "topology's question", reason: "the topology controller has to learn what a change would do", metadata: asks, label: "a", changed: true, dry: true},
-		{name: "somebody's question", reason: "a person's dry run says what the real one would", label: "a", changed: true, dry: true, refused: true},
+		{name: "a user's dry run", reason: "a user's dry run answers as the write would", label: "a", changed: true, dry: true, refused: true},
 		{name: "a real write that says it is a question", reason: "the annotation alone opens nothing", metadata: asks, label: "a", changed: true, refused: true},
 		{name: "going", reason: "an object that goes is not held up", metadata: ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [f/f]", label: "a", changed: true},
 	}

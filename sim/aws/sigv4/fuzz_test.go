@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: want an identity out of the header, got %+v", authorization, id)
 		}
 		if _, err := sigv4.Verify(r, []byte(body), now, known); err == nil {
-			t.Errorf("%q of %q: want it refused: nobody has signed it", authorization, date)
+			t.Errorf("%q of %q: want it refused: it is not signed", authorization, date)
 		}
 	})
 }

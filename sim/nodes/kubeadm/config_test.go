@@ -89,7 +89,7 @@ func TestConfigThatKubeadmRefuses(t *testing.T) {
 	for _, c := range []struct{ reason, yaml, want string }{
 		{"no document of the kind", "a: b", "no InitConfiguration or JoinConfiguration kind was found"},
 		{"not YAML", "a: [" + token, "it is not YAML"},
-		{"a version that nobody knows", "apiVersion: kubeadm.k8s.io/v9\nkind: JoinConfiguration\n", `version "kubeadm.k8s.io/v9"`},
+		{"a version that is unknown", "apiVersion: kubeadm.k8s.io/v9\nkind: JoinConfiguration\n", `version "kubeadm.k8s.io/v9"`},
 		{"a wrong type", kind + "discovery: " + token, "does not have the type"},
 		{"no discovery", kind, "bootstrapToken or file must be set"},
 		{"both", kind + "discovery: {bootstrapToken: {token: " + token + "}, file: {kubeConfigPath: /f}}", "cannot both be set"},

@@ -110,7 +110,7 @@ func TestStale(t *testing.T) {
 		{"just registered, so not Ready", k.Node.node(noon), noon, true},
 		{"marked Unknown while the machine was cut off", fresh(func(n *corev1.Node) { n.Status.Conditions[3].Status = corev1.ConditionUnknown }), noon, true},
 		{"a condition is gone", fresh(func(n *corev1.Node) { n.Status.Conditions = n.Status.Conditions[1:] }), noon, true},
-		{"a condition of somebody else is none of ours", fresh(func(n *corev1.Node) {
+		{"a condition of another client is not the kubelet's", fresh(func(n *corev1.Node) {
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "Mine", Status: corev1.ConditionFalse})
 		}), noon, false},
 		{"another version, after the image changed", fresh(func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.29.0" }), noon, true},

@@ -425,7 +425,7 @@ func deletesMachine(a *azureLife) {
 	a.takes(flexiblePool, id, "machine/"+machine)
 }
 
-// changesTags holds that a tag reaches scale sets and machines, and replaces nobody.
+// changesTags holds that a tag reaches scale sets and machines, and replaces no machine.
 func changesTags(a *azureLife) {
 	before := a.nodesBy()
 	a.Begin()
@@ -452,7 +452,7 @@ func changesTags(a *azureLife) {
 	}
 }
 
-// tagged says whether every machine of a scale set has a tag, as somebody would see it in the portal.
+// tagged says whether every machine of a scale set has a tag, as a user would see it in the portal.
 func (a *azureLife) tagged(pool, name, value string) error {
 	var state simazure.State
 	if err := a.TryAdmin(http.MethodGet, "state", "", &state); err != nil {

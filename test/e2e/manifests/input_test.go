@@ -81,7 +81,7 @@ func dataFrom(secret string) []string {
 }
 
 var badInputs = []badInput{
-	{name: "bad-type", reason: "an instance type that nobody offers", manifest: manifestOf("bad-type", simaws.InstanceType, "t9.huge"),
+	{name: "bad-type", reason: "an instance type that does not exist", manifest: manifestOf("bad-type", simaws.InstanceType, "t9.huge"),
 		says: `spec\.awsLaunchTemplate\.instanceType.*t9\.huge`, right: patch("awsmachinepool/bad-type", `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.large"}}}`)},
 	{name: "bad-subnet", reason: "a subnet that is not there", manifest: manifestOf("bad-subnet", simaws.SubnetID, "subnet-0badbadbadbadbad0"),
 		says: `spec\.subnets\[0\]\.id.*subnet-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
@@ -91,7 +91,7 @@ var badInputs = []badInput{
 		says: `v?1\.25\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.25.0"}}}}`)},
 	{name: "bad-size", reason: "more replicas than maxSize", manifest: manifestOf("bad-size", "replicas: 1", "replicas: 7"),
 		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
-	{name: "bad-foreign", reason: "a group of the same name that is somebody else's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
+	{name: "bad-foreign", reason: "a group of the same name that is another owner's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
 		before: makeForeignGroup, says: `theirs`, right: func(w *world.World) {
 			w.Kubectl("annotate", "--overwrite", "awsmachinepool/bad-foreign", "muster.dev/group-name=ours")
 		}},
@@ -175,7 +175,7 @@ func copyBootstrapData(w *world.World, name string, change func(string) string) 
 		"labels":{"cluster.x-k8s.io/cluster-name":"capa"}},"data":{"value":%q}}`, name, data))
 }
 
-// makeForeignGroup makes a group that carries nobody's owner tag.
+// makeForeignGroup makes a group without an owner tag.
 func makeForeignGroup(w *world.World) {
 	w.T.Helper()
 	cloud := account.Of(w)

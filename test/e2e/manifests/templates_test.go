@@ -293,7 +293,7 @@ func anotherKubernetes(u *updates) {
 		return nil
 	})
 	if got := u.nodesOf(managedCluster); !slices.Equal(got, before) {
-		u.T.Errorf("want nobody replaced before the control plane is, got %v after %v", got, before)
+		u.T.Errorf("want no machine replaced before the control plane is, got %v after %v", got, before)
 	}
 	u.Kubectl("patch", "awsmanagedcontrolplane/eks-control-plane", "--type=merge", "-p", `{"spec":{"version":"v1.34.0"}}`)
 	u.Eventually("nodes of version 1.34", func() error {

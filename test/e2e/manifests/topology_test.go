@@ -15,7 +15,7 @@ import (
 const (
 	// topologySpeed is how much faster than life this world is.
 	topologySpeed = "40"
-	// atRestFor is how long nobody may write anything: several passes of every controller that looks by itself.
+	// atRestFor is how long no client may write anything: several passes of every controller that looks by itself.
 	atRestFor = 10 * time.Second
 )
 
@@ -33,7 +33,7 @@ func TestTopology(t *testing.T) {
 		run  func(*classed)
 	}{
 		{"the pools of the class come up, each as its variables have it", topologyUp},
-		{"then nobody writes any more", topologyRests},
+		{"then nothing is written any more", topologyRests},
 		{"a template stays as it is, and the class goes on to another", topologyTemplate},
 		{"replicas and version of the topology reach the pools, the control plane first", topologyUpgrade},
 		{"a pool that leaves the topology is drained, and the other left alone", topologyLeaves},
@@ -177,7 +177,7 @@ spec:
 	}
 	c.reconciled()
 	if got := c.ReadFrom(shop, "{.items[*].metadata.uid}", "nodes"); got != nodes {
-		c.T.Errorf("want nobody replaced for another size of the groups: nodes were %s, and are %s", nodes, got)
+		c.T.Errorf("want no machine replaced for another size of the groups: nodes were %s, and are %s", nodes, got)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestKilledWorldIsFoundAgain(t *testing.T) {
 	nodes(third, 3)
 }
 
-// refusesASecondWorld checks that nobody starts a world where one runs.
+// refusesASecondWorld checks that no second world starts where one runs.
 func refusesASecondWorld(t *testing.T, dir string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

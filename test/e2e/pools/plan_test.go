@@ -31,7 +31,7 @@ func plan(w *world.World, stdin string, args ...string) (stdout, stderr string, 
 	w.T.Helper()
 	cmd := exec.CommandContext(w.T.Context(), world.Binary, append([]string{"plan"}, args...)...)
 	// Whatever account the environment names is not the one that a world's pools are in.
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=somebody", "AWS_SECRET_ACCESS_KEY=else")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=other", "AWS_SECRET_ACCESS_KEY=else")
 	var out, told bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &told
 	err := cmd.Run()

@@ -50,7 +50,7 @@ func TestRollouts(t *testing.T) {
 	t.Parallel()
 	roll(t, *rolloutReplicas,
 		part{"a new image replaces every machine once, in waves", newImage},
-		part{"a paused rollout replaces nobody, and one that is asked for everybody, whatever is killed meanwhile", restartNow},
+		part{"a paused rollout replaces no machine, and a restart replaces all machines, whatever is killed meanwhile", restartNow},
 		part{"an unhealthy machine is drained before it is replaced", unhealthy},
 		part{"a scale-in takes the marked machine", takesTheMarked},
 		part{"without a strategy the group's own refresh replaces every machine", refresh},
@@ -104,7 +104,7 @@ func (r *rollouts) in(t *testing.T) *rollouts {
 // change does something to the pool, waits until it is at rest again, and holds what must be so of every change: machines go
 // drained, and no pod is lost beyond its budget.
 type change struct {
-	// do begins it; until says that it has come to its end.
+	// do begins it; until reports whether it has ended.
 	do    func()
 	until func() error
 	// made and gone are how many machines are launched and taken away.
@@ -192,7 +192,7 @@ func (r *rollouts) nodeNames() []string {
 	return strings.Fields(r.ReadFrom(rolloutCluster, "{.items[*].metadata.name}", "nodes"))
 }
 
-// replaced says that none of the nodes that were there is there any more, and that the pool is at rest with the others.
+// replaced reports whether none of the nodes that were there is there any more, and that the pool is at rest with the others.
 func (r *rollouts) replaced(before []string) func() error {
 	return func() error {
 		now := r.nodeNames()
@@ -205,7 +205,7 @@ func (r *rollouts) replaced(before []string) func() error {
 	}
 }
 
-// atRest says that the pool has as many machines as it wants, all Ready and of the wanted template, and nothing else to do.
+// atRest reports whether the pool has as many machines as it wants, all Ready and of the wanted template, and nothing else to do.
 func (r *rollouts) atRest(replicas int) error {
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
 	got := r.Read(path, "awsmachinepool/"+rolloutPool)
@@ -289,7 +289,7 @@ func restartNow(r *rollouts) {
 				return nil
 			})
 			if now := r.nodeNames(); !slices.Equal(now, before) {
-				r.T.Errorf("want nobody replaced while the rollout is paused: %v, got %v", before, now)
+				r.T.Errorf("want no machine replaced while the rollout is paused: %v, got %v", before, now)
 			}
 			r.Kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout-")
 			r.killInDrain()
@@ -308,7 +308,7 @@ func (r *rollouts) instanceOf(node string) string {
 	return id[strings.LastIndex(id, "/")+1:]
 }
 
-// without says that a node is gone and the pool at rest.
+// without reports whether a node is gone and the pool at rest.
 func (r *rollouts) without(node string, replicas int) func() error {
 	return func() error {
 		if slices.Contains(r.nodeNames(), node) {
