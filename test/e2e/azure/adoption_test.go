@@ -104,7 +104,7 @@ func (a *azureLife) adopts(before map[string]string) {
 	}
 }
 
-// givesBack is "The way back" of docs/migrating.md: with the cluster paused, owner tag and annotations are removed.
+// givesBack is "Give a group back" of docs/migrating.md: with the cluster paused, owner tag and annotations are removed.
 func (a *azureLife) givesBack() {
 	a.T.Helper()
 	object := "azuremachinepool/" + theirPool

@@ -193,7 +193,7 @@ func adoptsGroup(u *updates) {
 	adopted(u.World, object, plainCluster, before, others)
 }
 
-// givesBack is "The way back" of docs/migrating.md: with the cluster paused, hook, owner tags and annotations are removed.
+// givesBack is "Give a group back" of docs/migrating.md: with the cluster paused, hook, owner tags and annotations are removed.
 func givesBack(w *world.World, object string) {
 	w.T.Helper()
 	cloud, ctx := account.Of(w), w.T.Context()
