@@ -118,16 +118,23 @@ func TestClosedLoops(t *testing.T) {
 
 const closedLoopHead = `# Closed loops
 
-What becomes of a rollout when the planner and a cloud play against each other until nothing moves any more. The second column
-is the best-known algorithm in use today (that of AzureMachinePool), run against a toy scale set; the third is Muster's planner,
-` + "`pool.Decide`" + `, against clouds that replace machines, that set them aside, that only remove them, and that are as scale sets are (the
-template a part of the group, failed machines left to us): it comes to the same on all four. The table is made by ` + "`TestClosedLoops`" + ` in ` + "`pool`" + `, which fails when it is not true any more.
+The outcome of each known rollout when planner and cloud play against each other until nothing changes any more, beside that of the best-known algorithm in use.
+` + "`TestClosedLoops`" + ` in ` + "`pool`" + ` writes the table, and fails when it is no longer true:
 
-"9 to 13" are the least machines that served at any time, and the most that existed. A bad image makes machines that never
-join. Every row is a change of the image; machines take five minutes to join, a look is taken every ten seconds, and each
-step of each row is held against the rules (drained before it goes, never below what must serve, never above the surge).
-Scale sets whose list shows no images come to the same as others: a machine is stale by the content that it was launched
-from, which a driver keeps with it, and not by what a list happens to show.
+    go test ./pool -run TestClosedLoops
+
+## How to read the table
+
+* "Today" is the algorithm of AzureMachinePool, run against a toy scale set.
+* "Muster" is ` + "`pool.Decide`" + ` against four clouds: one that replaces machines, one with standby, one that only removes machines, and one like scale sets (the template is
+  a part of the group, and Muster replaces failed machines). The outcome is the same on all four.
+* "9 to 13" are the fewest machines that served at any time, and the most that existed. Machines of a bad image never join.
+* Every row is a change of the image. Machines take five minutes to join, a pass runs every ten seconds, and each
+  step is checked against the rules: drained before removal, never below what must serve, never above the surge.
+* Scale sets whose list shows no images have the same outcome as others: a machine is stale by the content that it was launched
+  from, which the driver keeps with it, not by what a list shows.
+
+## Outcomes
 
 | Setting | Today | Muster |
 | --- | --- | --- |
