@@ -85,8 +85,17 @@ type bucket struct {
 	learned *learner
 	// shut is until when the cloud itself asked to be left alone.
 	shut time.Time
-	// line is the last place in line that was given away, for each level.
-	line [levels]time.Time
+	// line is the last place in line that was given away, in each part of the line.
+	line [2 * levels]time.Time
+}
+
+// part returns which part of the line a call waits in. Calls of a level that come at their place and find no token go before those that
+// wait for the first time: behind these they would give their place up with each try, and the line would grow longer than what waits in it.
+func (a ask) part() int {
+	if a.turn {
+		return int(2 * a.level)
+	}
+	return int(2*a.level + 1)
 }
 
 // of is the bucket of a budget. The lock is held when it is called.
@@ -132,7 +141,7 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 		}
 	}
 	if wait > 0 {
-		b.of(usedUp, now).line[a.level] = now.Add(wait)
+		b.of(usedUp, now).line[a.part()] = now.Add(wait)
 		return usedUp, wait
 	}
 	for _, budget := range a.list {
@@ -164,14 +173,15 @@ func (b *bucket) wait(a ask, sole bool, now time.Time) time.Duration {
 	}
 	have, need := b.limiter.TokensAt(now)-floor, min(float64(a.calls), burst-floor)
 	own := max(b.shut.Sub(now), b.refill(need-have))
-	line := min(b.ahead(a.level).Sub(now), longestLine)
-	switch spare := have - line.Seconds()*float64(b.limiter.Limit()); {
-	case own <= 0 && (a.turn || line <= 0 || spare >= need+1):
+	line := min(b.ahead(a.part()).Sub(now), longestLine)
+	// Those in line get what flows in until their places come. What has gathered is kept for those that come late, up to half of the bucket.
+	kept := min(line.Seconds()*float64(b.limiter.Limit()), burst/2)
+	switch {
+	case own <= 0 && (a.turn || line <= 0 || have-kept >= need+1):
 		return 0
 	case line <= 0:
 		return own
 	}
-	// A call whose turn came too early goes behind the others that wait.
 	return max(own, line+b.refill(need))
 }
 
@@ -187,10 +197,10 @@ func (b *bucket) refill(tokens float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// ahead returns the last place in line of the level and of more urgent ones.
-func (b *bucket) ahead(of level) time.Time {
+// ahead returns the last place in a part of the line and in those before it.
+func (b *bucket) ahead(part int) time.Time {
 	var last time.Time
-	for _, at := range b.line[:of+1] {
+	for _, at := range b.line[:part+1] {
 		if at.After(last) {
 			last = at
 		}

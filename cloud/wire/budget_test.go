@@ -241,3 +241,26 @@ func TestAdaptiveBudgetAtFirst(t *testing.T) {
 		t.Errorf("want it lowered again by a call that was sent since, got %.1f", got)
 	}
 }
+
+// Calls that come before their place, as a pass does that an event asked for, keep their place: the line gets no longer with each try than
+// what waits in it, and tokens that nothing claims are given to newcomers.
+func TestLineIsAsLongAsWhatWaits(t *testing.T) {
+	const waiting, rate = 40, 8
+	f := &fleet{now: newClock().at, budget: Budget{Key: "k", Burst: 20, PerSecond: rate}}
+	a := ask{calls: 1, list: []Budget{f.budget}}
+	for range f.budget.Burst + waiting {
+		_, _ = f.budgets.take(a, f.now)
+	}
+	again := a
+	again.turn = true
+	for range 10 * waiting {
+		_, _ = f.budgets.take(again, f.now)
+	}
+	if _, wait := f.budgets.take(a, f.now); wait > (10*waiting+1)*time.Second/rate {
+		t.Errorf("want a newcomer behind those that came again, got it held back for %s", wait)
+	}
+	f.now = f.now.Add(3 * time.Second)
+	if _, wait := f.budgets.take(a, f.now); wait > 0 {
+		t.Errorf("want a call sent from a full bucket that none of the others has used for three seconds, got it held back for %s", wait)
+	}
+}
