@@ -81,9 +81,7 @@ type failure struct {
 	// err is what was met last. said is the cloud's own answer before it while err is a rate budget that is used up.
 	err, said error
 	times     int
-	// held is how many times in a row a rate budget was used up.
-	held  int
-	until time.Time
+	until     time.Time
 }
 
 const (
@@ -97,19 +95,13 @@ const (
 // heldBack reports whether an error is a rate budget that is used up: no fault, and nothing that the cloud has answered.
 func heldBack(err error) bool { return err != nil && cloud.CodeOf(err) == cloud.CodeClientRateLimited }
 
-// heldLonger is by how much at most each held-back request in a row waits longer than its place in line, up to heldLongest: a list of
-// several pages needs a token for each of them at one time.
-const heldLonger, heldLongest = 5 * time.Second, 15 * time.Second
-
-// again is the failure after one more error. A request that was held back is sent again at its place in line, and a little later each time
-// that this is not enough.
+// again is the failure after one more error. A request that was held back is sent again at its place in line.
 func (f failure) again(now time.Time, err error) failure {
 	if heldBack(err) {
 		var held *cloud.Error
 		errors.As(err, &held)
-		wait := max(held.After, afterStep)
-		wait += min(time.Duration(f.held)*min(wait, heldLonger), heldLongest)
-		return failure{err: err, said: f.answer(), times: f.times, held: f.held + 1, until: now.Add(min(wait, backoffMost))}
+		wait := min(max(held.After, afterStep), backoffMost)
+		return failure{err: err, said: f.answer(), times: f.times, until: now.Add(wait)}
 	}
 	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, backoffDoublings))))
 	wait = min(wait, backoffMost)
