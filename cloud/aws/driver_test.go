@@ -314,6 +314,7 @@ func TestErrorsOfTheCloud(t *testing.T) {
 				if got := len(w.wire.since(0)); got != 1 {
 					t.Errorf("want one try, got %d", got)
 				}
+				settle() // a refusal empties the rate budget
 				w.observe(aTarget())
 			})
 		})

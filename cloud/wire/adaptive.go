@@ -72,8 +72,10 @@ func (l *learner) throttled(sent, now time.Time) bool {
 		return false
 	}
 	rate := l.rate()
-	if l.measured > 0 {
-		rate = min(rate, max(l.measured, rate/2))
+	// At the beginning of a burst measured tells of the time before it: the calls since the window began count too, as those of a whole
+	// window at least.
+	if used := max(l.measured, l.count/max(now.Sub(l.window), rateWindow).Seconds()); used > 0 {
+		rate = min(rate, max(used, rate/2))
 	}
 	l.cut, l.peak, l.active = now, rate, 0
 	l.low = max(rate*cubicBeta, rateLeast)

@@ -218,8 +218,8 @@ func (b *bucket) adapt(budget Budget, now time.Time) {
 	b.limiter.SetBurstAt(now, max(int(float64(budget.Burst)*learned/budget.PerSecond), min(levels, budget.Burst)))
 }
 
-// throttled lowers the rate of the adaptive buckets of a call that the cloud has refused, and leaves a second's worth
-// in them: the cloud's own is empty.
+// throttled lowers the rate of the adaptive buckets of a call that the cloud has refused, and empties them: the cloud's own is empty. What
+// was left in them would be refused at once, and the rate lowered a second time for the same cause.
 func (b *budgets) throttled(list []Budget, sent, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -232,7 +232,7 @@ func (b *budgets) throttled(list []Budget, sent, now time.Time) {
 			continue
 		}
 		found.adapt(budget, now)
-		if much := int(found.limiter.TokensAt(now) - float64(found.limiter.Limit())); much > 0 {
+		if much := int(found.limiter.TokensAt(now)); much > 0 {
 			found.limiter.ReserveN(now, much)
 		}
 	}

@@ -264,3 +264,20 @@ func TestLineIsAsLongAsWhatWaits(t *testing.T) {
 		t.Errorf("want a call sent from a full bucket that none of the others has used for three seconds, got it held back for %s", wait)
 	}
 }
+
+// The refusals of one burst lower the rate once, and by no more than a refusal does: the burst used the whole rate, whatever was used before it.
+func TestBurstIsRefusedOnce(t *testing.T) {
+	limit := &trueBucket{burst: 100, rate: 20}
+	f := &fleet{now: newClock().at, refuse: limit.refuses, budget: Budget{Key: "k", Burst: 100, PerSecond: 25, Adaptive: true}}
+	for range 5 {
+		f.call(0, false)
+		f.play(f.now.Add(time.Minute))
+	}
+	for range 300 {
+		f.call(0, false)
+	}
+	f.play(f.now.Add(3 * time.Second))
+	if got := float64(f.budgets.of(f.budget, f.now).limiter.Limit()); len(f.throttled) > 1 || got < 25*cubicBeta {
+		t.Errorf("want at most one refusal and a rate of at least %.1f a second, got %d and %.1f", 25*cubicBeta, len(f.throttled), got)
+	}
+}
