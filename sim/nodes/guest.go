@@ -121,7 +121,7 @@ func (g *guest) kubelet(j joined, again bool) error {
 	defer g.hang.onShut(cancel)()
 	defer g.manager.setReady(false)
 	return kubelet.Run(ctx, kubelet.Options{Access: j.access(), Dial: g.fleet.options.Dial, Node: j.Node, Life: g.fleet.life, Print: g.printer(kubeletd),
-		Registered: func() { g.manager.joined(j.Node.Name, again) }, Ready: g.manager.setReady})
+		Registered: func(existed bool) { g.manager.joined(j.Node.Name, again || existed) }, Ready: g.manager.setReady})
 }
 
 // gate is open unless the machine hangs.

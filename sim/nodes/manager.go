@@ -80,8 +80,8 @@ func (m *manager) close(closed bool) {
 	}
 }
 
-// joined tells the node's name. What was asked for before is done now. A machine whose process was restarted gets its group's
-// labels and taints once more, for they may have changed meanwhile.
+// joined tells the node's name. What was asked for before is done now. A machine whose Node was there before gets its group's labels and
+// taints once more: they may have changed while the process, or the machine, was off.
 func (m *manager) joined(node string, again bool) {
 	m.ask(func(m *manager) {
 		m.node = node

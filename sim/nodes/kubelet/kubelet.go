@@ -44,8 +44,8 @@ type Options struct {
 	Life func(time.Duration) time.Duration
 	// Print writes a line to the console.
 	Print func(format string, args ...any)
-	// Registered is called when the Node is there; nil is not called.
-	Registered func()
+	// Registered is called when the Node is there; existed is true if it was there before. Nil is not called.
+	Registered func(existed bool)
 	// Ready is told whether the node is Ready, as far as its kubelet knows; nil is not called.
 	Ready func(bool)
 }
@@ -67,11 +67,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer api.Close()
 	k := &kubelet{Options: o, api: api, booted: time.Now()}
-	if !k.register(ctx) {
+	existed, ok := k.register(ctx)
+	if !ok {
 		return nil
 	}
 	if k.Registered != nil {
-		k.Registered()
+		k.Registered(existed)
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -14,42 +14,43 @@ import (
 	"github.com/muster-project/muster/sim/nodes/apiclient"
 )
 
-// register creates the Node, or takes over its own from before, and goes on trying until that worked. It is false when ctx ended first.
-func (k *kubelet) register(ctx context.Context) bool {
+// register creates the Node, or takes over its own from before, and goes on trying until that worked. existed is true if there was one
+// before; ok is false if ctx ended first.
+func (k *kubelet) register(ctx context.Context) (existed, ok bool) {
 	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
 	var said once
 	for {
-		err := k.tryRegister(ctx)
+		existed, err := k.tryRegister(ctx)
 		if err == nil {
 			said.print(k, "", nil)
 			k.Print("Successfully registered node %s", k.Node.Name)
-			return true
+			return existed, true
 		}
 		if ctx.Err() == nil {
 			said.print(k, "Unable to register node with API server: %v", err)
 		}
 		if !b.Wait(ctx) {
-			return false
+			return false, false
 		}
 	}
 }
 
-func (k *kubelet) tryRegister(ctx context.Context) error {
+func (k *kubelet) tryRegister(ctx context.Context) (existed bool, err error) {
 	ctx, cancel := call(ctx)
 	defer cancel()
-	_, err := k.api.Core.Nodes().Create(ctx, k.Node.node(time.Now()), metav1.CreateOptions{})
+	_, err = k.api.Core.Nodes().Create(ctx, k.Node.node(time.Now()), metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {
-		return err
+		return false, err
 	}
 	existing, err := k.api.Core.Nodes().Get(ctx, k.Node.Name, metav1.GetOptions{})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if id := existing.Spec.ProviderID; id != "" && id != k.Node.ProviderID {
 		// A node of another machine that had this name: the API server refuses another provider ID, and to serve under the old one would be a lie.
-		return fmt.Errorf("node %s belongs to %s, this machine is %s: waiting until that node is deleted", k.Node.Name, id, k.Node.ProviderID)
+		return false, fmt.Errorf("node %s belongs to %s, this machine is %s: waiting until that node is deleted", k.Node.Name, id, k.Node.ProviderID)
 	}
-	return k.takeOver(ctx, existing)
+	return true, k.takeOver(ctx, existing)
 }
 
 // takeOver puts right what the kubelet owns of a Node that was there before: its default labels and the provider ID. Taints and the
