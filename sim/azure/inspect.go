@@ -73,7 +73,8 @@ func (c *Cloud) byCompute(f func(*compute.Service) error) error {
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on machines, by their names or
 // UIDs: POST machines/{id}/terminate, stop, start, deallocate, evict, detach or sicken; PUT applications, groups, resources, quotas and attached, in JSON, are what
-// PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds away.
+// PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds away. What is
+// done to AKS is added by serveAKS.
 func (c *Cloud) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }, OutOfBand: c.Capabilities().OutOfBand}
 	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach, "sicken": c.Sicken}
@@ -130,6 +131,7 @@ func (c *Cloud) adminHandler() http.Handler {
 			done(w, c.Resource(given.ID, given.Doc), http.StatusBadRequest)
 		}
 	})
+	c.serveAKS(mux)
 	return mux
 }
 

@@ -48,11 +48,17 @@ func (w *managedClusters) put(x *arm.Call) (*arm.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	op := w.begin(c)
+	return &arm.Answer{Status: http.StatusCreated, Body: w.views.cluster(c), Op: &op.Operation}, nil
+}
+
+// begin begins to create a cluster and its pools.
+func (w *managedClusters) begin(c *Cluster) *operation {
 	op := w.life.beginCluster(c, stateCreating, lifeCreate)
 	for _, p := range w.poolsOf(c) {
 		w.life.beginPool(c, p, stateCreating)
 	}
-	return &arm.Answer{Status: http.StatusCreated, Body: w.views.cluster(c), Op: &op.Operation}, nil
+	return op
 }
 
 // create checks a new cluster and its pools and keeps them.
@@ -136,6 +142,15 @@ func (w *managedClusters) update(x *arm.Call, c *Cluster, body arm.Document, pro
 	if err := x.Conditions(arm.ETag(c.Version)); err != nil {
 		return nil, err
 	}
+	op, err := w.change(c, body, profiles, x.Query.Get("api-version"))
+	if err != nil {
+		return nil, err
+	}
+	return &arm.Answer{Status: http.StatusOK, Body: w.views.cluster(c), Op: &op.Operation}, nil
+}
+
+// change checks and begins a change of a cluster at rest, in a version of the API.
+func (w *managedClusters) change(c *Cluster, body arm.Document, profiles []arm.Document, apiVersion string) (*operation, error) {
 	if err := checkCluster(c, body); err != nil {
 		return nil, err
 	}
@@ -149,7 +164,7 @@ func (w *managedClusters) update(x *arm.Call, c *Cluster, body arm.Document, pro
 	}
 	before := c.Goal
 	c.Goal = goal // the pools' versions are held against the one that the control plane gets first
-	changes, err := w.poolChanges(c, profiles, x.Query.Get("api-version"))
+	changes, err := w.poolChanges(c, profiles, apiVersion)
 	if err != nil {
 		c.Goal = before
 		return nil, err
@@ -163,7 +178,7 @@ func (w *managedClusters) update(x *arm.Call, c *Cluster, body arm.Document, pro
 		w.agents.change(c, p, next)
 		p.Next = c.Until
 	}
-	return &arm.Answer{Status: http.StatusOK, Body: w.views.cluster(c), Op: &op.Operation}, nil
+	return op, nil
 }
 
 // checkCluster refuses to change what can't be changed on a cluster.

@@ -32,11 +32,15 @@ type InspectedMachine struct {
 func (w *Service) Inspect() []Inspected {
 	var out []Inspected
 	for _, c := range w.clusters.All() {
-		shown := Inspected{ID: c.ID, Name: c.Name, Group: c.Group, NodeGroup: c.nodeGroup(), State: c.State, Power: c.Power, Version: c.Current}
-		for _, p := range w.poolsOf(c) {
-			shown.Pools = append(shown.Pools, w.inspect(c, p))
-		}
-		out = append(out, shown)
+		out = append(out, w.inspectCluster(c))
+	}
+	return out
+}
+
+func (w *Service) inspectCluster(c *Cluster) Inspected {
+	out := Inspected{ID: c.ID, Name: c.Name, Group: c.Group, NodeGroup: c.nodeGroup(), State: c.State, Power: c.Power, Version: c.Current}
+	for _, p := range w.poolsOf(c) {
+		out.Pools = append(out.Pools, w.inspect(c, p))
 	}
 	return out
 }

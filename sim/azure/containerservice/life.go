@@ -247,8 +247,9 @@ func (w *lifecycle) scale(p *Pool, set string) {
 		want = 0
 	}
 	w.letGo(p, set, living)
+	w.reopen(p, living)
 	if missing := want - (len(living) - len(p.Leaving)); missing > 0 {
-		w.more(set, missing, want)
+		w.more(p, set, missing, want)
 	} else {
 		w.fewer(p, living, -missing)
 	}
@@ -288,7 +289,7 @@ func notReady(p *Pool, want, ready int) *arm.Trouble {
 }
 
 // more starts machines that were deallocated, and then makes new ones.
-func (w *lifecycle) more(set string, missing, want int) {
+func (w *lifecycle) more(p *Pool, set string, missing, want int) {
 	asleep := 0
 	for _, n := range w.compute.Nodes(set) {
 		if !n.Deallocated || n.Deleting {
@@ -296,13 +297,27 @@ func (w *lifecycle) more(set string, missing, want int) {
 		}
 		if missing > 0 {
 			w.compute.Wake(set, n.Instance)
-			w.nodes.cordon(n.UID, false)
+			if p.Woken == nil {
+				p.Woken = map[string]bool{}
+			}
+			p.Woken[n.Instance] = true
 			missing--
 			continue
 		}
 		asleep++
 	}
 	w.compute.GrowTo(set, want+asleep)
+}
+
+// reopen opens the nodes of machines that were started again to new pods, once they are Ready: they were closed before they were
+// deallocated, and a machine that is off has no node that could be opened.
+func (w *lifecycle) reopen(p *Pool, living []compute.Node) {
+	for _, n := range living {
+		if p.Woken[n.Instance] && w.nodes.ready(n) {
+			w.nodes.cordon(n.UID, false)
+			delete(p.Woken, n.Instance)
+		}
+	}
 }
 
 // leave begins to drain a machine.

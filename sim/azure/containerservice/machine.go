@@ -16,6 +16,9 @@ const (
 	lifeJoin  = 30 * time.Second
 	lifeEvict = 10 * time.Second
 
+	// operator is AKS's name on the consoles of its machines.
+	operator = "aks"
+
 	tagPool    = "aks-managed-poolName"
 	tagVersion = "aks-managed-orchestrator"
 	spotLabel  = "kubernetes.azure.com/scalesetpriority"
@@ -76,7 +79,8 @@ func (w *nodes) nodeOf(n compute.Node) (*sim.Managed, string) {
 		return nil, ""
 	}
 	return &sim.Managed{
-		Cluster: c.Name, Group: p.Name, Server: c.Endpoint, CA: c.CA, Token: c.Token, Labels: w.labels(c, p, n), Taints: taints(p),
+		Cluster: c.Name, Group: p.Name, Server: c.Endpoint, CA: c.CA, Token: c.Token, Operator: operator, Labels: w.labels(c, p, n),
+		Taints: taints(p),
 	}, "v" + versionOf(n)
 }
 

@@ -273,9 +273,14 @@ func (w *agentPools) upgradeImage(x *arm.Call) (*arm.Answer, error) {
 	if err := w.open(c, p); err != nil {
 		return nil, err
 	}
-	p.Image = imageName(p, w.latest())
-	op := w.life.beginPool(c, p, stateImage)
+	op := w.renewImage(c, p)
 	return &arm.Answer{Status: http.StatusAccepted, Body: w.views.pool(c, p), Op: &op.Operation}, nil
+}
+
+// renewImage begins to replace the nodes of a pool at rest by those of the newest node image.
+func (w *agentPools) renewImage(c *Cluster, p *Pool) *operation {
+	p.Image = imageName(p, w.latest())
+	return w.life.beginPool(c, p, stateImage)
 }
 
 // deleteMachines deletes chosen machines, and the count falls by as many.

@@ -1,6 +1,7 @@
 package containerservice
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"strings"
@@ -30,10 +31,18 @@ func NewPortal(by func(func(*Service) error) error) Portal { return Portal{by} }
 // PutAccess makes known how the API server of a cluster is reached.
 func (c Portal) PutAccess(cluster string, a Access) error {
 	return c.onCluster(cluster, func(w *Service, k *Cluster) error {
-		k.Endpoint, k.CA, k.Token, k.Kubeconfig = a.Endpoint, a.CA, a.Token, a.Kubeconfig
-		w.clusters.Touch(k.key())
+		w.give(k, a)
 		return nil
 	})
+}
+
+// give makes known how the API server of a cluster is reached.
+func (w *Service) give(k *Cluster, a Access) {
+	if k.Endpoint == a.Endpoint && bytes.Equal(k.CA, a.CA) && k.Token == a.Token && bytes.Equal(k.Kubeconfig, a.Kubeconfig) {
+		return
+	}
+	k.Endpoint, k.CA, k.Token, k.Kubeconfig = a.Endpoint, a.CA, a.Token, a.Kubeconfig
+	w.clusters.Touch(k.key())
 }
 
 // ReleaseImage publishes a node image, such as 202610.01.0.

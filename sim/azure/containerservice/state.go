@@ -69,6 +69,8 @@ type Pool struct {
 	Roll        *roll
 	// Leaving are the machines that drain before they are deleted, by instance.
 	Leaving map[string]*leaving
+	// Woken are the machines that were started again after they had been deallocated, by instance, until their nodes take pods again.
+	Woken map[string]bool
 	// Modeled is true once the scale set has the model that the operation wants.
 	Modeled bool
 }

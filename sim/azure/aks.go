@@ -1,0 +1,105 @@
+package azure
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/azure/containerservice"
+)
+
+// poolAction is the body of a request that acts on an agent pool. Each action reads what it needs.
+type poolAction struct {
+	Version, Size, Machine, Key, Value, Code, Message string
+	Count                                             int
+}
+
+// poolActions are what a user, or AKS itself, does to an agent pool, by the last part of the path.
+func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
+	plain := func(f func(string) error) func(string, poolAction) error {
+		return func(pool string, _ poolAction) error { return f(pool) }
+	}
+	return map[string]func(string, poolAction) error{
+		"stop": plain(c.AKS.StopPool), "start": plain(c.AKS.StartPool), "abort": plain(c.AKS.AbortPool), "delete": plain(c.AKS.DeletePool),
+		"upgrade-node-image": plain(c.AKS.UpgradeNodeImage),
+		"create":             func(pool string, a poolAction) error { return c.AKS.CreatePool(pool, a.Size, a.Count) },
+		"scale":              func(pool string, a poolAction) error { return c.AKS.ScalePool(pool, a.Count) },
+		"autoscale":          func(pool string, a poolAction) error { return c.AKS.Autoscale(pool, a.Count) },
+		"upgrade":            func(pool string, a poolAction) error { return c.AKS.UpgradePool(pool, a.Version) },
+		"tag":                func(pool string, a poolAction) error { return c.AKS.TagPool(pool, a.Key, a.Value) },
+		"untag":              func(pool string, a poolAction) error { return c.AKS.UntagPool(pool, a.Key) },
+		"delete-machine":     func(pool string, a poolAction) error { return c.AKS.DeleteMachine(pool, a.Machine) },
+		"fail":               func(pool string, a poolAction) error { return c.AKS.FailPool(pool, a.Code, a.Message) },
+	}
+}
+
+// serveAKS adds what is done to AKS by hand: PUT aks/clusters and DELETE aks/clusters/{subscription}/{group}/{name} are Portal.PutCluster
+// and DeleteCluster; POST aks/clusters/{name}/stop and start, and POST aks/pools/{cluster}/{pool}/{action} act on what exists; PUT aks/image
+// releases a node image.
+func (c *Cloud) serveAKS(mux *http.ServeMux) {
+	mux.HandleFunc("PUT "+sim.AdminPath+"aks/clusters", func(w http.ResponseWriter, r *http.Request) {
+		var want containerservice.Wanted
+		if !decoded(w, r, &want) {
+			return
+		}
+		shown, err := c.AKS.PutCluster(want)
+		if err != nil {
+			refused(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		// A client that is gone needs no answer.
+		_ = json.NewEncoder(w).Encode(shown)
+	})
+	mux.HandleFunc("DELETE "+sim.AdminPath+"aks/clusters/{subscription}/{group}/{name}", func(w http.ResponseWriter, r *http.Request) {
+		gone, err := c.AKS.DeleteCluster(r.PathValue("subscription"), r.PathValue("group"), r.PathValue("name"))
+		switch {
+		case err != nil:
+			refused(w, err)
+		case gone:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	})
+	powers := map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster}
+	mux.HandleFunc("POST "+sim.AdminPath+"aks/clusters/{name}/{action}", func(w http.ResponseWriter, r *http.Request) {
+		act, known := powers[r.PathValue("action")]
+		if !known {
+			http.NotFound(w, r)
+			return
+		}
+		done(w, act(r.PathValue("name")), http.StatusConflict)
+	})
+	mux.HandleFunc("POST "+sim.AdminPath+"aks/pools/{cluster}/{pool}/{action}", c.actOnPool)
+	mux.HandleFunc("PUT "+sim.AdminPath+"aks/image", func(w http.ResponseWriter, r *http.Request) {
+		var image struct{ Release string }
+		if decoded(w, r, &image) {
+			done(w, c.AKS.ReleaseImage(image.Release), http.StatusBadRequest)
+		}
+	})
+}
+
+// actOnPool does something to an agent pool by hand. Actions that need nothing have no body.
+func (c *Cloud) actOnPool(w http.ResponseWriter, r *http.Request) {
+	act, known := c.poolActions()[r.PathValue("action")]
+	if !known {
+		http.NotFound(w, r)
+		return
+	}
+	var a poolAction
+	if r.ContentLength == 0 || decoded(w, r, &a) {
+		done(w, act(r.PathValue("cluster")+"/"+r.PathValue("pool"), a), http.StatusConflict)
+	}
+}
+
+// refused answers with the status of AKS's own error.
+func refused(w http.ResponseWriter, err error) {
+	status := http.StatusConflict
+	if e, ok := errors.AsType[*arm.Error](err); ok {
+		status = e.Status
+	}
+	http.Error(w, err.Error(), status)
+}

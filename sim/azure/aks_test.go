@@ -1,0 +1,139 @@
+package azure_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	aks "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
+)
+
+// owned sends a request of the simulator's owner, and returns the status and the body of the answer.
+func (w *inventory) owned(method, path, body string) (status int, answer string) {
+	w.Helper()
+	r := httptest.NewRequestWithContext(w.Context(), method, sim.AdminPath+path, strings.NewReader(body))
+	rec := httptest.NewRecorder()
+	w.cloud.ServeHTTP(rec, r)
+	return rec.Code, rec.Body.String()
+}
+
+const wantedCluster = `{"subscriptionId": "` + azure.SubscriptionID + `", "resourceGroup": "world", "name": "hand", "body": {"location": "westus2",
+	"properties": {"kubernetesVersion": "1.34.2", "dnsPrefix": "hand", "agentPoolProfiles": [{"name": "system", "mode": "System", "count": 1, "vmSize": "Standard_D2s_v3"}]}},
+	"access": {"endpoint": "https://127.0.0.1:6443", "token": "abcdef.0123456789abcdef"}}`
+
+// TestClusterByHand holds that another provider's managed cluster is made without a request of the API, changed only where it differs, and
+// deleted.
+func TestClusterByHand(t *testing.T) {
+	t.Parallel()
+	host := &joins{started: map[string]sim.Machine{}}
+	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
+		put := func(body string, status int) (out containerservice.Inspected) {
+			got, answer := w.owned(http.MethodPut, "aks/clusters", body)
+			if got != status {
+				t.Fatalf("want the status %d, got %d: %s", status, got, answer)
+			}
+			if status == http.StatusOK {
+				w.must(json.Unmarshal([]byte(answer), &out))
+			}
+			return out
+		}
+		c := put(wantedCluster, http.StatusOK)
+		check(t, "state", "Creating", c.State)
+		check(t, "node group", "MC_world_hand_westus2", c.NodeGroup)
+		time.Sleep(time.Hour)
+		check(t, "state", "Succeeded", put(wantedCluster, http.StatusOK).State)
+		if m := host.of("system"); len(m) != 1 || m[0].Managed.Server != "https://127.0.0.1:6443" || m[0].Managed.Operator != "aks" {
+			t.Fatalf("want one machine that knows its cluster, got %+v", m)
+		}
+		newer := strings.Replace(wantedCluster, "1.34.2", "1.35.1", 1)
+		check(t, "state", "Upgrading", put(newer, http.StatusOK).State)
+		check(t, "the same again", "Upgrading", put(newer, http.StatusOK).State)
+		put(wantedCluster, http.StatusConflict)
+		time.Sleep(time.Hour)
+		check(t, "version", "1.35.1", put(newer, http.StatusOK).Version)
+		put(wantedCluster, http.StatusBadRequest) // no control plane goes back
+
+		id := "aks/clusters/" + azure.SubscriptionID + "/world/hand"
+		status, _ := w.owned(http.MethodDelete, id, "")
+		check(t, "status of the deletion", http.StatusAccepted, status)
+		time.Sleep(time.Hour)
+		status, _ = w.owned(http.MethodDelete, id, "")
+		check(t, "status once it is gone", http.StatusNoContent, status)
+		check(t, "requests of the API", 0, w.cloud.Calls().Count("containerservice", "ManagedClusters_CreateOrUpdate"))
+	})
+}
+
+// TestPoolByHand holds that the actions of docs/simulators.md reach a pool, and that others are unknown.
+func TestPoolByHand(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(w *aksClients) {
+		_, err := w.putPool("user", user(1, nil))
+		w.must(err)
+		for _, row := range []struct {
+			path, body, state string
+			status            int
+		}{
+			{"pools/managed/user/scale", `{"count": 2}`, "Scaling", 204},
+			{"pools/managed/user/stop", "", "Scaling", 409},
+			{"pools/managed/user/abort", "", "Canceled", 204},
+			{"pools/managed/user/upgrade-node-image", "", "UpgradingNodeImageVersion", 204},
+			{"pools/managed/user/fail", `{"code": "Z", "message": "no room"}`, "Failed", 204},
+			{"pools/managed/user/stop", "", "Stopping", 204},
+			{"pools/managed/user/explode", "", "Stopping", 404},
+			{"clusters/managed/stop", "", "Stopping", 409},
+		} {
+			status, answer := w.owned(http.MethodPost, "aks/"+row.path, row.body)
+			if status != row.status || w.held("user").State != row.state {
+				t.Errorf("%s: want %d and the state %s, got %d %s and %s", row.path, row.status, row.state, status, answer, w.held("user").State)
+			}
+		}
+		status, _ := w.owned(http.MethodPut, "aks/image", `{"release": "202610.01.0"}`)
+		check(t, "release of an image", http.StatusNoContent, status)
+	})
+}
+
+// cordons is a machine host that notes which nodes are closed. A machine that is off has none.
+type cordons struct {
+	joins
+	on, closed map[string]bool
+}
+
+func (j *cordons) PowerOn(m sim.Machine) { j.joins.PowerOn(m); j.on[m.ID] = true }
+func (j *cordons) PowerOff(id string)    { delete(j.on, id) }
+func (j *cordons) Ready(id string) bool  { return j.on[id] }
+func (j *cordons) Cordon(id string, off bool) {
+	j.closed[id] = off && j.on[id] || j.closed[id] && !j.on[id]
+}
+
+// TestWokenMachineTakesPods holds that a machine which was drained and deallocated comes back open to pods. Its node can't be opened while
+// the machine is off.
+func TestWokenMachineTakesPods(t *testing.T) {
+	t.Parallel()
+	host := &cordons{joins{started: map[string]sim.Machine{}}, map[string]bool{}, map[string]bool{}}
+	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
+		k := aksOf(w)
+		k.make("1.34", 1)
+		sleeps := func(p *aks.ManagedClusterAgentPoolProfileProperties) {
+			p.ScaleDownMode = to.Ptr(aks.ScaleDownModeDeallocate)
+		}
+		for _, count := range []int32{2, 1, 2} {
+			_, err := k.putPool("user", user(count, sleeps))
+			w.must(err)
+		}
+		machines := k.held("user").Machines
+		check(t, "machines", 2, len(machines))
+		for _, m := range machines {
+			if host.closed[m.UID] || !host.on[m.UID] {
+				t.Errorf("want a node that takes pods, got %+v, closed %v", m, host.closed[m.UID])
+			}
+		}
+	})
+}

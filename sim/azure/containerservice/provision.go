@@ -1,0 +1,109 @@
+package containerservice
+
+import (
+	"github.com/muster-project/muster/sim/azure/arm"
+)
+
+// Wanted is a managed cluster as another provider wants it.
+type Wanted struct {
+	// SubscriptionID, Group and Name of the cluster. The resource group need not exist.
+	SubscriptionID string `json:"subscriptionId"`
+	Group          string `json:"resourceGroup"`
+	Name           string `json:"name"`
+	// Body is that of the request. Its pools matter when the cluster is created, and later those that it lists and that exist.
+	Body arm.Document `json:"body"`
+	// Access is how the cluster's API server is reached.
+	Access Access `json:"access"`
+}
+
+// PutCluster creates a managed cluster as a request would, or changes it as far as it differs from what is wanted, and returns it as it is
+// then. While another operation runs a difference is refused with AKS's error.
+func (c Portal) PutCluster(want Wanted) (Inspected, error) {
+	var out Inspected
+	err := c.by(func(w *Service) error {
+		k, err := w.provision(want)
+		if err == nil {
+			out = w.inspectCluster(k)
+		}
+		return err
+	})
+	return out, err
+}
+
+// provision brings a cluster to what is wanted.
+func (w *Service) provision(want Wanted) (*Cluster, error) {
+	body := arm.Document{}
+	arm.Merge(body, want.Body)
+	arm.Preset(body, "properties", arm.Document{})
+	profiles := arm.Objects(body, "properties.agentPoolProfiles")
+	delete(arm.Under(body, "properties"), "agentPoolProfiles")
+	k := w.clusters.Get(clusterKey(want.SubscriptionID, want.Group, want.Name))
+	if k == nil {
+		made, err := w.managed.create(want.SubscriptionID, w.GroupName(want.SubscriptionID, want.Group), want.Name, body, profiles)
+		if err != nil {
+			return nil, err
+		}
+		w.give(made, want.Access)
+		w.managed.begin(made)
+		return made, nil
+	}
+	w.give(k, want.Access)
+	if !k.differs(body) {
+		return k, nil
+	}
+	if err := w.managed.open(k); err != nil {
+		return nil, err
+	}
+	_, err := w.managed.change(k, body, nil, versions[len(versions)-1])
+	return k, err
+}
+
+// differs reports whether a request with the body would change a cluster.
+func (c *Cluster) differs(body arm.Document) bool {
+	next := arm.Copied(c.Doc)
+	if _, given := body["tags"]; given {
+		delete(next, "tags")
+	}
+	arm.Merge(next, body)
+	return !arm.Same(next, c.Doc)
+}
+
+// DeleteCluster begins to delete a managed cluster with its pools. It reports whether the cluster is gone.
+func (c Portal) DeleteCluster(subscription, group, name string) (gone bool, err error) {
+	err = c.by(func(w *Service) error {
+		k := w.clusters.Get(clusterKey(subscription, group, name))
+		gone = k == nil
+		if k != nil && k.State != stateDeleting {
+			w.life.deleteCluster(k)
+		}
+		return nil
+	})
+	return gone, err
+}
+
+// StopCluster stops a cluster with all its pools, and StartCluster starts it again.
+func (c Portal) StopCluster(cluster string) error { return c.power(cluster, powerStopped) }
+
+// StartCluster starts a cluster that was stopped.
+func (c Portal) StartCluster(cluster string) error { return c.power(cluster, powerRunning) }
+
+func (c Portal) power(cluster, want string) error {
+	return c.onCluster(cluster, func(w *Service, k *Cluster) error {
+		if err := w.managed.open(k); err != nil {
+			return err
+		}
+		w.life.switchCluster(k, want)
+		return nil
+	})
+}
+
+// UpgradeNodeImage gives all nodes of a pool the newest node image.
+func (c Portal) UpgradeNodeImage(pool string) error {
+	return c.onPool(pool, func(w *Service, k *Cluster, p *Pool) error {
+		if err := w.agents.open(k, p); err != nil {
+			return err
+		}
+		w.agents.renewImage(k, p)
+		return nil
+	})
+}
