@@ -1,4 +1,4 @@
-package eks
+package workload
 
 import (
 	"context"
@@ -15,45 +15,45 @@ import (
 	"k8s.io/kubernetes/cmd/kubeadm/app/constants"
 )
 
-const (
-	// tokenID is the public half of EKS's token, the same in every cluster.
-	tokenID = "eksnod"
-	// managers is the group of a client with the token, beside that of machines which join.
-	managers = "system:bootstrappers:eks:node-manager"
-	// roleName is the role that EKS has in every cluster.
-	roleName = "eks:node-manager"
-)
+// Operator is the program of a managed cloud that operates on the nodes of a cluster, and lets the cloud's machines join.
+type Operator struct {
+	// Role is the name of its role in the cluster, Group that of its group, which begins with system:bootstrappers:.
+	Role, Group string
+	// TokenID is the public half of its token, six letters and digits, the same in every cluster.
+	TokenID string
+}
 
-// letIn gives EKS its place in a cluster, and the token that stands for it. Both stay as they are once they are there.
-func letIn(ctx context.Context, config *rest.Config) (string, error) {
+// LetIn gives the operator its role in a cluster, and returns the bootstrap token that stands for its identity there: with it machines ask
+// for their certificates, and the operator labels, closes and drains their nodes. Both stay as they are once they are there.
+func (o Operator) LetIn(ctx context.Context, config *rest.Config) (string, error) {
 	c, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return "", fmt.Errorf("make a client: %w", err)
 	}
-	_, err = c.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: roleName}, Rules: []rbacv1.PolicyRule{
+	_, err = c.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: o.Role}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list", "watch", "patch", "update"}},
 		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list", "watch", "delete"}},
 		{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
 	}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return "", fmt.Errorf("make the role %s: %w", roleName, err)
+		return "", fmt.Errorf("make the role %s: %w", o.Role, err)
 	}
-	_, err = c.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: roleName},
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: roleName},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: managers}}}, metav1.CreateOptions{})
+	_, err = c.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: o.Role},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: o.Role},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: o.Group}}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return "", fmt.Errorf("bind the role %s: %w", roleName, err)
+		return "", fmt.Errorf("bind the role %s: %w", o.Role, err)
 	}
-	return tokenOf(ctx, c)
+	return o.token(ctx, c)
 }
 
-// tokenOf finds the token, or makes it.
-func tokenOf(ctx context.Context, c kubernetes.Interface) (string, error) {
+// token finds the token, or makes it.
+func (o Operator) token(ctx context.Context, c kubernetes.Interface) (string, error) {
 	secrets := c.CoreV1().Secrets(metav1.NamespaceSystem)
-	name := bootstrapapi.BootstrapTokenSecretPrefix + tokenID
+	name := bootstrapapi.BootstrapTokenSecretPrefix + o.TokenID
 	found, err := secrets.Get(ctx, name, metav1.GetOptions{})
 	if err == nil {
-		return bootstraputil.TokenFromIDAndSecret(tokenID, string(found.Data[bootstrapapi.BootstrapTokenSecretKey])), nil
+		return bootstraputil.TokenFromIDAndSecret(o.TokenID, string(found.Data[bootstrapapi.BootstrapTokenSecretKey])), nil
 	}
 	if !apierrors.IsNotFound(err) {
 		return "", fmt.Errorf("read the token: %w", err)
@@ -64,13 +64,13 @@ func tokenOf(ctx context.Context, c kubernetes.Interface) (string, error) {
 	}
 	secret := fresh[len(fresh)-bootstrapapi.BootstrapTokenSecretBytes:]
 	_, err = secrets.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeBootstrapToken, Data: map[string][]byte{
-		bootstrapapi.BootstrapTokenIDKey:               []byte(tokenID),
+		bootstrapapi.BootstrapTokenIDKey:               []byte(o.TokenID),
 		bootstrapapi.BootstrapTokenSecretKey:           []byte(secret),
 		bootstrapapi.BootstrapTokenUsageAuthentication: []byte("true"),
-		bootstrapapi.BootstrapTokenExtraGroupsKey:      []byte(constants.NodeBootstrapTokenAuthGroup + "," + managers),
+		bootstrapapi.BootstrapTokenExtraGroupsKey:      []byte(constants.NodeBootstrapTokenAuthGroup + "," + o.Group),
 	}}, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("write the token: %w", err)
 	}
-	return bootstraputil.TokenFromIDAndSecret(tokenID, secret), nil
+	return bootstraputil.TokenFromIDAndSecret(o.TokenID, secret), nil
 }

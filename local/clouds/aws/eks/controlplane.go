@@ -36,6 +36,9 @@ const (
 	inUsePause = 2 * time.Second
 )
 
+// operator is EKS in a cluster.
+var operator = workload.Operator{Role: "eks:node-manager", Group: "system:bootstrappers:eks:node-manager", TokenID: "eksnod"}
+
 // ErrInUse is why a cluster is not removed: it still has node groups.
 var ErrInUse = errors.New("the cluster has node groups")
 
@@ -167,7 +170,7 @@ func (r *ControlPlanes) bring(ctx context.Context, plane *unstructured.Unstructu
 	if err := r.Publisher.Publish(ctx, plane, cluster.Name, server); err != nil {
 		return err
 	}
-	token, err := letIn(ctx, server.Config)
+	token, err := operator.LetIn(ctx, server.Config)
 	if err != nil {
 		return fmt.Errorf("let EKS into the cluster %s: %w", cluster.Name, err)
 	}
