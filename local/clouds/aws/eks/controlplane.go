@@ -7,23 +7,19 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
 	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
 	"github.com/muster-project/muster/local/fields"
+	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -80,14 +76,8 @@ type ControlPlanes struct {
 // SetupWithManager adds the reconciler to a manager.
 func (r *ControlPlanes) SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(mgr).
-		For(newObject(kinds.AWSManagedControlPlane)).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-			c, ok := o.(*clusterv1.Cluster)
-			if !ok || c.Spec.ControlPlaneRef.Kind != kinds.AWSManagedControlPlane.Kind {
-				return nil
-			}
-			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.ControlPlaneRef.Name}}}
-		})).
+		For(objects.New(kinds.AWSManagedControlPlane)).
+		Watches(&clusterv1.Cluster{}, objects.OfControlPlane(kinds.AWSManagedControlPlane)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
 		Complete(r)
 	if err != nil {
@@ -98,11 +88,11 @@ func (r *ControlPlanes) SetupWithManager(mgr ctrl.Manager) error {
 
 // Reconcile brings one AWSManagedControlPlane, its API server and EKS together.
 func (r *ControlPlanes) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	plane := newObject(kinds.AWSManagedControlPlane)
+	plane := objects.New(kinds.AWSManagedControlPlane)
 	if err := r.Client.Get(ctx, req.NamespacedName, plane); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	cluster, err := ownerOf(ctx, r.Client, plane)
+	cluster, err := objects.OwnerOf(ctx, r.Client, plane)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -115,19 +105,10 @@ func (r *ControlPlanes) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 		return ctrl.Result{}, nil
 	}
 	if err := r.bring(ctx, plane, cluster); err != nil {
-		told := r.tell(ctx, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
+		told := objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
 		return ctrl.Result{}, errors.Join(err, told)
 	}
 	return ctrl.Result{}, nil
-}
-
-// ownerOf is the Cluster that owns an object; nil before core has claimed it, or when the Cluster is gone.
-func ownerOf(ctx context.Context, c client.Client, o client.Object) (*clusterv1.Cluster, error) {
-	cluster, err := util.GetOwnerCluster(ctx, c, metav1.ObjectMeta{Namespace: o.GetNamespace(), OwnerReferences: o.GetOwnerReferences()})
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("find the Cluster of %s: %w", client.ObjectKeyFromObject(o), err)
-	}
-	return cluster, nil
 }
 
 // key of the API server of a control plane.
@@ -184,10 +165,10 @@ func (r *ControlPlanes) bring(ctx context.Context, plane *unstructured.Unstructu
 		return fmt.Errorf("register the cluster %s with EKS: %w", known.Name, err)
 	}
 	endpoint := clusterv1.APIEndpoint{Host: workload.Host, Port: int32(server.Port)}
-	if err := r.change(ctx, plane, func(o *unstructured.Unstructured) error { return network.FillSpec(o, endpoint) }); err != nil {
+	if err := objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return network.FillSpec(o, endpoint) }); err != nil {
 		return err
 	}
-	return r.tell(ctx, plane, func(o *unstructured.Unstructured) error { return available(o, network, version) })
+	return objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return available(o, network, version) })
 }
 
 // fill sets the finalizer and what the object leaves open, and gives the network.
@@ -197,30 +178,13 @@ func (r *ControlPlanes) fill(ctx context.Context, plane *unstructured.Unstructur
 		return awsnetwork.Network{}, err
 	}
 	network := r.Network(region)
-	return network, r.change(ctx, plane, func(o *unstructured.Unstructured) error {
+	return network, objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
 		controllerutil.AddFinalizer(o, finalizer)
 		if err := network.FillSpec(o, clusterv1.APIEndpoint{}); err != nil {
 			return err
 		}
 		return fields.Fill(o, fields.Field{Value: defaultName(o), Path: []string{"spec", "eksClusterName"}})
 	})
-}
-
-// change changes the object beside its status, and tell its status. What stays as it was is not written.
-func (r *ControlPlanes) change(ctx context.Context, plane *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
-	before := plane.DeepCopy()
-	if err := do(plane); err != nil || equality.Semantic.DeepEqual(before.Object, plane.Object) {
-		return err
-	}
-	return r.Client.Patch(ctx, plane, client.MergeFrom(before))
-}
-
-func (r *ControlPlanes) tell(ctx context.Context, plane *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
-	before := plane.DeepCopy()
-	if err := do(plane); err != nil || equality.Semantic.DeepEqual(before.Object, plane.Object) {
-		return err
-	}
-	return r.Client.Status().Patch(ctx, plane, client.MergeFrom(before))
 }
 
 // remove has EKS forget the cluster, stops the API server, removes what it kept, and lets the object go.
@@ -234,7 +198,7 @@ func (r *ControlPlanes) remove(ctx context.Context, plane *unstructured.Unstruct
 	}
 	switch err := r.Registry.Delete(ctx, r.Network(region).Region, nameOf(plane)); {
 	case errors.Is(err, ErrInUse):
-		return ctrl.Result{RequeueAfter: inUsePause}, r.tell(ctx, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
+		return ctrl.Result{RequeueAfter: inUsePause}, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("remove the cluster %s from EKS: %w", nameOf(plane), err)
 	}
@@ -244,7 +208,7 @@ func (r *ControlPlanes) remove(ctx context.Context, plane *unstructured.Unstruct
 	if err := r.Publisher.Withdraw(plane); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{}, client.IgnoreNotFound(r.change(ctx, plane, func(o *unstructured.Unstructured) error {
+	return ctrl.Result{}, client.IgnoreNotFound(objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
 		controllerutil.RemoveFinalizer(o, finalizer)
 		return nil
 	}))

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	"github.com/muster-project/muster/local/objects"
 )
 
 // TestControlPlane walks one through its life: EKS learns of it, nodes could join and EKS could drain them, its version
@@ -96,7 +97,7 @@ func create(t *testing.T, name string, spec map[string]any) (*clusterv1.Cluster,
 	if err := management.Create(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
-	plane, infrastructure := newObject(kinds.AWSManagedControlPlane), newObject(kinds.AWSManagedCluster)
+	plane, infrastructure := objects.New(kinds.AWSManagedControlPlane), objects.New(kinds.AWSManagedCluster)
 	for _, o := range []*unstructured.Unstructured{plane, infrastructure} {
 		o.SetNamespace("default")
 		o.SetName(name)
@@ -210,7 +211,7 @@ func managedCluster(t *testing.T, cluster *clusterv1.Cluster, plane *unstructure
 		t.Fatal(err)
 	}
 	eventually(t, "a ready AWSManagedCluster with the endpoint and the zones", func(ctx context.Context) error {
-		o := newObject(kinds.AWSManagedCluster)
+		o := objects.New(kinds.AWSManagedCluster)
 		if err := management.Get(ctx, client.ObjectKeyFromObject(cluster), o); err != nil {
 			return err
 		}
@@ -233,7 +234,7 @@ func TestVersion(t *testing.T) {
 		{"nothing that could be read", "latest", ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			o := newObject(kinds.AWSManagedControlPlane)
+			o := objects.New(kinds.AWSManagedControlPlane)
 			o.Object["spec"] = map[string]any{"version": tc.version}
 			got, err := versionOf(o)
 			if got != tc.want || (err == nil) != (tc.want != "") {

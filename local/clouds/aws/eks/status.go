@@ -3,7 +3,6 @@ package eks
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -27,7 +26,7 @@ func available(o *unstructured.Unstructured, network awsnetwork.Network, eksVers
 		fields.Field{Value: "v" + eksVersion, Path: []string{"status", "version"}}); err != nil {
 		return err
 	}
-	return mark(o, "True", "Available", "")
+	return fields.Mark(o, conditions, "True", "Available", "")
 }
 
 // unavailable says why it does not.
@@ -35,34 +34,7 @@ func unavailable(o *unstructured.Unstructured, why error) error {
 	if err := fields.Set(o, fields.Field{Value: false, Path: []string{"status", "ready"}}); err != nil {
 		return err
 	}
-	return mark(o, "False", "EKSControlPlaneReconciliationFailed", why.Error())
-}
-
-// mark sets all conditions alike. One that says the same already keeps its time.
-func mark(o *unstructured.Unstructured, status, reason, message string) error {
-	before := map[string]map[string]any{}
-	found, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
-	if err != nil {
-		return err
-	}
-	for _, c := range found {
-		if c, ok := c.(map[string]any); ok {
-			before[fmt.Sprint(c["type"])] = c
-		}
-	}
-	all := make([]any, 0, len(conditions))
-	for _, name := range conditions {
-		c := map[string]any{"type": name, "status": status, "reason": reason, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
-		if message != "" {
-			// The schema of the AWS provider refuses an empty message.
-			c["message"] = message
-		}
-		if b := before[name]; b != nil && b["status"] == status {
-			c["lastTransitionTime"] = b["lastTransitionTime"]
-		}
-		all = append(all, c)
-	}
-	return unstructured.SetNestedSlice(o.Object, all, "status", "conditions")
+	return fields.Mark(o, conditions, "False", "EKSControlPlaneReconciliationFailed", why.Error())
 }
 
 // versionOf is the Kubernetes version that an object wants, as EKS spells it: 1.32. Without one it is that of the API server.

@@ -1,4 +1,4 @@
-package eks
+package fields
 
 import (
 	"testing"
@@ -12,12 +12,13 @@ func TestConditionsHaveNoEmptyMessage(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]int{"": 0, "no subnets": 1} {
 		o := &unstructured.Unstructured{Object: map[string]any{}}
-		if err := mark(o, "True", "Available", message); err != nil {
+		names := []string{"Ready", "Available"}
+		if err := Mark(o, names, "True", "Available", message); err != nil {
 			t.Fatal(err)
 		}
 		found, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
-		if err != nil || len(found) != len(conditions) {
-			t.Fatalf("want %d conditions, got %v, %v", len(conditions), found, err)
+		if err != nil || len(found) != len(names) {
+			t.Fatalf("want %d conditions, got %v, %v", len(names), found, err)
 		}
 		for _, c := range found {
 			texts := 0
