@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/muster-project/muster/local/clouds"
+	"github.com/muster-project/muster/local/clouds/azure/aks"
 	"github.com/muster-project/muster/local/clouds/azure/kinds"
 	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
 	"github.com/muster-project/muster/local/clouds/azure/seeds"
@@ -56,7 +57,12 @@ func account(base string) []string {
 
 func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 	network := azurenetwork.Network{SubscriptionID: azure.SubscriptionID, Location: azure.Location, Zones: azure.Zones, Azure: azurenetwork.HTTP{Endpoint: in.Endpoint}}
-	return []clouds.Reconciler{
+	all := []clouds.Reconciler{
 		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AzureCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
 	}
+	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
+		all = append(all, &aks.Clusters{Client: in.Client, Kind: kind}, &aks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher,
+			Azure: network.Azure, Registry: aks.HTTP{Endpoint: in.Endpoint}, Kind: kind})
+	}
+	return all
 }

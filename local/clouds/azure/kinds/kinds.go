@@ -11,14 +11,22 @@ import (
 // stored is the only version that the provider has.
 const stored = "v1beta1"
 
-// AzureCluster is the kind that the local world fills in.
-var AzureCluster = schema.GroupVersionKind{Group: foreign.Infrastructure, Version: stored, Kind: "AzureCluster"}
+// The kinds that the local world fills in.
+var (
+	AzureCluster                = infrastructure("AzureCluster")
+	AzureManagedCluster         = infrastructure("AzureManagedCluster")
+	AzureManagedControlPlane    = infrastructure("AzureManagedControlPlane")
+	AzureASOManagedCluster      = infrastructure("AzureASOManagedCluster")
+	AzureASOManagedControlPlane = infrastructure("AzureASOManagedControlPlane")
+)
 
 var (
 	clusterColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn,
 		{Name: "Resource Group", Type: "string", JSONPath: ".spec.resourceGroup", Priority: 1},
 		{Name: "SubscriptionID", Type: "string", JSONPath: ".spec.subscriptionID", Priority: 1},
 		{Name: "Location", Type: "string", JSONPath: ".spec.location", Priority: 1}, foreign.EndpointColumn, foreign.AgeColumn}
+	managedColumns  = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, foreign.EndpointColumn, foreign.AgeColumn}
+	planeColumns    = []apiextensionsv1.CustomResourceColumnDefinition{foreign.VersionColumn, foreign.ClusterColumn, foreign.ReadyColumn, foreign.EndpointColumn, foreign.AgeColumn}
 	identityColumns = []apiextensionsv1.CustomResourceColumnDefinition{{Name: "Type", Type: "string", JSONPath: ".spec.type"}, foreign.AgeColumn}
 )
 
@@ -27,8 +35,22 @@ func All() []foreign.Kind {
 	return []foreign.Kind{
 		{GroupVersionKind: AzureCluster, Plural: "azureclusters", Columns: clusterColumns},
 		{GroupVersionKind: infrastructure("AzureClusterIdentity"), Plural: "azureclusteridentities", Columns: identityColumns},
-		{GroupVersionKind: infrastructure("AzureClusterTemplate"), Plural: "azureclustertemplates"},
+		{GroupVersionKind: AzureManagedCluster, Plural: "azuremanagedclusters", ShortName: "amc", Columns: managedColumns},
+		{GroupVersionKind: AzureManagedControlPlane, Plural: "azuremanagedcontrolplanes", ShortName: "amcp", Columns: planeColumns},
+		{GroupVersionKind: AzureASOManagedCluster, Plural: "azureasomanagedclusters", Columns: managedColumns},
+		{GroupVersionKind: AzureASOManagedControlPlane, Plural: "azureasomanagedcontrolplanes", Columns: planeColumns},
+		template(AzureCluster, "azureclustertemplates"),
+		template(AzureManagedCluster, "azuremanagedclustertemplates"),
+		template(AzureManagedControlPlane, "azuremanagedcontrolplanetemplates"),
+		template(AzureASOManagedCluster, "azureasomanagedclustertemplates"),
+		template(AzureASOManagedControlPlane, "azureasomanagedcontrolplanetemplates"),
 	}
+}
+
+// template is the kind that ClusterClasses make objects of a kind from.
+func template(of schema.GroupVersionKind, plural string) foreign.Kind {
+	of.Kind += "Template"
+	return foreign.Kind{GroupVersionKind: of, Plural: plural}
 }
 
 func infrastructure(kind string) schema.GroupVersionKind {

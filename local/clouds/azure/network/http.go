@@ -46,7 +46,11 @@ func (h HTTP) Make(ctx context.Context, w Wanted) error {
 func (w Wanted) resources() []resource {
 	subscription := "/subscriptions/" + w.SubscriptionID
 	place := map[string]any{"location": w.Location}
-	group, vnetGroup := subscription+"/resourceGroups/"+w.ResourceGroup, subscription+"/resourceGroups/"+w.VnetGroup
+	group := subscription + "/resourceGroups/" + w.ResourceGroup
+	if w.Vnet == "" {
+		return []resource{{group, place}}
+	}
+	vnetGroup := subscription + "/resourceGroups/" + w.VnetGroup
 	vnet := vnetGroup + "/providers/Microsoft.Network/virtualNetworks/" + w.Vnet
 	all := []resource{{group, place}, {vnetGroup, place}, {vnet, place}}
 	for _, s := range w.Subnets {

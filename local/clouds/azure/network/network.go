@@ -38,7 +38,7 @@ type Maker interface {
 type Wanted struct {
 	// SubscriptionID, ResourceGroup and Location of the cluster.
 	SubscriptionID, ResourceGroup, Location string
-	// VnetGroup is the resource group of the virtual network Vnet, and Subnets are the network's.
+	// VnetGroup is the resource group of the virtual network Vnet, and Subnets are the network's. With no Vnet there is a group alone.
 	VnetGroup, Vnet string
 	Subnets         []string
 	// BackendPools of load balancers, by the balancer's name.

@@ -1,0 +1,70 @@
+package aks
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	"github.com/muster-project/muster/local/clouds/azure/kinds"
+	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+)
+
+// Kind is what the two families of kinds for AKS differ in: those with fields for AKS, and those with manifests of Azure Service Operator.
+type Kind struct {
+	plane, cluster, pool schema.GroupVersionKind
+	// finalizer of the provider's controller of control planes.
+	finalizer string
+	// endpoint is where a control plane says how it is reached.
+	endpoint []string
+	// fill sets what a control plane leaves open, as the provider's admission does.
+	fill func(plane *unstructured.Unstructured, cluster string) error
+	// network is what the managed cluster is in.
+	network func(plane *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted
+	// body is that of the request for the managed cluster, without its version and the pools of objects.
+	body func(plane *unstructured.Unstructured) (map[string]any, error)
+	// profile is the agent pool of an object, without what follows from its MachinePool.
+	profile func(pool *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[string]any, error)
+	// status is what the status says beside what both kinds say; nil for nothing.
+	status func(plane *unstructured.Unstructured) error
+}
+
+// Managed is the family of AzureManagedControlPlane.
+func Managed() Kind {
+	return Kind{
+		plane: kinds.AzureManagedControlPlane, cluster: kinds.AzureManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
+		finalizer: "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"spec", "controlPlaneEndpoint"},
+		fill: fillManaged, network: managedNetwork, body: managedBody, profile: managedProfile,
+	}
+}
+
+// ASO is the family of AzureASOManagedControlPlane.
+func ASO() Kind {
+	return Kind{
+		plane: kinds.AzureASOManagedControlPlane, cluster: kinds.AzureASOManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
+		finalizer: "azureasomanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"status", "controlPlaneEndpoint"},
+		fill: func(*unstructured.Unstructured, string) error { return nil },
+		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
+			return azurenetwork.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup, Location: view.View.Location}
+		},
+		body: manifestBody, profile: manifestProfile, status: manifestStatus,
+	}
+}
+
+// kubernetesVersion is a version as AKS spells it: 1.34.2.
+func kubernetesVersion(version string) string { return strings.TrimPrefix(version, "v") }
+
+// specOf decodes the specification of an object.
+func specOf(o *unstructured.Unstructured, into any) error {
+	text, err := json.Marshal(o.Object["spec"])
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("read the specification of %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
+}

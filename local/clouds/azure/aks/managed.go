@@ -1,0 +1,209 @@
+package aks
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
+	"github.com/muster-project/muster/local/fields"
+	"github.com/muster-project/muster/sim/azure"
+)
+
+// clusterTag is the provider's tag of what belongs to a Cluster, before its name.
+const clusterTag = "sigs.k8s.io_cluster-api-provider-azure_cluster_"
+
+// fillManaged sets what an AzureManagedControlPlane leaves open, under the names that the provider chooses.
+func fillManaged(o *unstructured.Unstructured, cluster string) error {
+	spec := func(value any, path ...string) fields.Field {
+		return fields.Field{Value: value, Path: append([]string{"spec"}, path...)}
+	}
+	if err := fields.Fill(o, spec(azure.SubscriptionID, "subscriptionID"), spec(azure.Location, "location"), spec(cluster, "resourceGroupName"),
+		spec("AzurePublicCloud", "azureEnvironment"), spec("azure", "networkPlugin"), spec("Standard", "loadBalancerSKU"), spec("Free", "sku", "tier"),
+		spec(o.GetName(), "dnsPrefix"), spec(o.GetName(), "virtualNetwork", "name"), spec("10.0.0.0/8", "virtualNetwork", "cidrBlock"),
+		spec(o.GetName(), "virtualNetwork", "subnet", "name"), spec("10.240.0.0/16", "virtualNetwork", "subnet", "cidrBlock")); err != nil {
+		return err
+	}
+	group, _, err := unstructured.NestedString(o.Object, "spec", "resourceGroupName")
+	if err != nil {
+		return err
+	}
+	location, _, err := unstructured.NestedString(o.Object, "spec", "location")
+	if err != nil {
+		return err
+	}
+	return fields.Fill(o, spec(group, "virtualNetwork", "resourceGroup"), spec("MC_"+group+"_"+o.GetName()+"_"+location, "nodeResourceGroupName"))
+}
+
+// managedPlane are the fields of an AzureManagedControlPlane that reach AKS, beside those that say where it is.
+type managedPlane struct {
+	Version               string       `json:"version"`
+	Location              string       `json:"location"`
+	NodeResourceGroupName string       `json:"nodeResourceGroupName"`
+	DNSPrefix             string       `json:"dnsPrefix"`
+	AdditionalTags        azurev1.Tags `json:"additionalTags"`
+	NetworkPlugin         string       `json:"networkPlugin"`
+	NetworkPluginMode     *string      `json:"networkPluginMode"`
+	NetworkPolicy         *string      `json:"networkPolicy"`
+	DNSServiceIP          *string      `json:"dnsServiceIP"`
+	OutboundType          *string      `json:"outboundType"`
+	LoadBalancerSKU       string       `json:"loadBalancerSKU"`
+	SKU                   struct {
+		Tier string `json:"tier"`
+	} `json:"sku"`
+	OIDCIssuerProfile *struct {
+		Enabled bool `json:"enabled"`
+	} `json:"oidcIssuerProfile"`
+	VirtualNetwork struct {
+		Name          string `json:"name"`
+		ResourceGroup string `json:"resourceGroup"`
+		Subnet        struct {
+			Name string `json:"name"`
+		} `json:"subnet"`
+	} `json:"virtualNetwork"`
+}
+
+// managedNetwork is the virtual network of an AzureManagedControlPlane, with the one subnet that it describes.
+func managedNetwork(o *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
+	name := func(path ...string) string {
+		text, _, err := unstructured.NestedString(o.Object, append([]string{"spec", "virtualNetwork"}, path...)...)
+		if err != nil {
+			return "" // the request to AKS reports what is wrong with it
+		}
+		return text
+	}
+	return azurenetwork.Wanted{
+		SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup, Location: view.View.Location,
+		VnetGroup: name("resourceGroup"), Vnet: name("name"), Subnets: []string{name("subnet", "name")},
+	}
+}
+
+// managedBody is the managed cluster of an AzureManagedControlPlane as AKS is asked for it.
+func managedBody(o *unstructured.Unstructured) (map[string]any, error) {
+	var s managedPlane
+	if err := specOf(o, &s); err != nil {
+		return nil, err
+	}
+	tags := map[string]any{clusterTag + o.GetName(): "owned", "sigs.k8s.io_cluster-api-provider-azure_role": "common"}
+	for key, value := range s.AdditionalTags {
+		tags[key] = value
+	}
+	network := map[string]any{"networkPlugin": s.NetworkPlugin, "loadBalancerSku": strings.ToLower(s.LoadBalancerSKU)}
+	for name, value := range map[string]*string{
+		"networkPluginMode": s.NetworkPluginMode, "networkPolicy": s.NetworkPolicy, "dnsServiceIP": s.DNSServiceIP, "outboundType": s.OutboundType,
+	} {
+		if value != nil {
+			network[name] = *value
+		}
+	}
+	properties := map[string]any{
+		"kubernetesVersion": kubernetesVersion(s.Version), "dnsPrefix": s.DNSPrefix, "nodeResourceGroup": s.NodeResourceGroupName, "enableRBAC": true,
+		"servicePrincipalProfile": map[string]any{"clientId": "msi"}, "networkProfile": network,
+	}
+	if s.OIDCIssuerProfile != nil {
+		properties["oidcIssuerProfile"] = map[string]any{"enabled": s.OIDCIssuerProfile.Enabled}
+	}
+	return map[string]any{
+		"location": s.Location, "tags": tags, "identity": map[string]any{"type": "SystemAssigned"},
+		"sku": map[string]any{"name": "Base", "tier": s.SKU.Tier}, "properties": properties,
+	}, nil
+}
+
+// renamed are the fields of an AzureManagedMachinePool that AKS calls otherwise; those with no name are none of AKS's, or are written in a
+// form of their own.
+var renamed = map[string]string{
+	"sku": "vmSize", "additionalTags": "tags", "providerID": "", "providerIDList": "", "scaling": "", "subnetName": "", "taints": "",
+	"asoManagedClustersAgentPoolPatches": "", "spotMaxPrice": "", "osDiskSizeGB": "",
+}
+
+// managedProfile is the agent pool of an AzureManagedMachinePool, without its patches.
+func managedProfile(o *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[string]any, error) {
+	var s aksv1.AzureManagedMachinePoolSpec
+	if err := specOf(o, &s); err != nil {
+		return nil, err
+	}
+	out, err := sameFields(&s)
+	if err != nil {
+		return nil, fmt.Errorf("AzureManagedMachinePool %s: %w", o.GetName(), err)
+	}
+	out["type"], out["name"] = "VirtualMachineScaleSets", cmp.Or(ptr.Deref(s.Name, ""), o.GetName())
+	out["vnetSubnetID"], out["nodeTaints"] = view.SubnetID, taints(s.Taints)
+	if s.SubnetName != nil {
+		out["vnetSubnetID"] = view.SubnetPrefix + *s.SubnetName
+	}
+	setInt(out, "osDiskSizeGB", s.OSDiskSizeGB)
+	if out["osDiskSizeGB"] == 0.0 {
+		delete(out, "osDiskSizeGB") // the default of the VM size
+	}
+	if s.SpotMaxPrice != nil {
+		out["spotMaxPrice"] = s.SpotMaxPrice.AsApproximateFloat64()
+	}
+	if s.Scaling != nil {
+		out["enableAutoScaling"] = true
+		setInt(out, "minCount", s.Scaling.MinSize)
+		setInt(out, "maxCount", s.Scaling.MaxSize)
+	}
+	return out, nil
+}
+
+// sameFields are the fields of a specification that AKS takes in the form that they have, under its names.
+func sameFields(s *aksv1.AzureManagedMachinePoolSpec) (map[string]any, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("encode the specification: %w", err)
+	}
+	spec, out := map[string]any{}, map[string]any{}
+	if err := json.Unmarshal(text, &spec); err != nil {
+		return nil, fmt.Errorf("decode the specification: %w", err)
+	}
+	for field, value := range spec {
+		property, special := renamed[field]
+		switch {
+		case !special:
+			out[field] = value
+		case property != "":
+			out[property] = value
+		}
+	}
+	if config, ok := out["linuxOSConfig"].(map[string]any); ok {
+		out["linuxOSConfig"] = spelled(config)
+	}
+	return out, nil
+}
+
+// taints are taints as AKS writes them.
+func taints(list []aksv1.Taint) []any {
+	out := []any{}
+	for _, t := range list {
+		out = append(out, t.Key+"="+t.Value+":"+t.Effect)
+	}
+	return out
+}
+
+func setInt(d map[string]any, name string, n *int) {
+	if n != nil {
+		d[name] = float64(*n)
+	}
+}
+
+// spelling are the parts of the names of sysctls that AKS writes otherwise.
+var spelling = strings.NewReplacer("TCP", "Tcp", "IPLocal", "IpLocal")
+
+func spelled(config map[string]any) map[string]any {
+	sysctls, ok := config["sysctls"].(map[string]any)
+	if !ok {
+		return config
+	}
+	renamed := map[string]any{}
+	for name, value := range sysctls {
+		renamed[spelling.Replace(name)] = value
+	}
+	config["sysctls"] = renamed
+	return config
+}
