@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 const simulators = "docs/simulators.md"
@@ -54,6 +55,7 @@ func simulate(t *testing.T) simulated {
 			}
 		}
 	}
+	s.makePools(t)
 	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == ""; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("want a machine in each cloud within half a minute")
@@ -61,13 +63,33 @@ func simulate(t *testing.T) simulated {
 		for _, i := range aws.State(simaws.AccountID, simaws.Region).Living() {
 			s.env["INSTANCE"] = i.ID
 		}
-		for _, set := range azure.State().Sets {
-			for _, m := range set.Machines {
-				s.env["MACHINE"] = m.Name
-			}
+		for _, m := range azure.State().Sets[0].Machines {
+			s.env["MACHINE"] = m.Name
 		}
 	}
 	return s
+}
+
+// makePools makes the managed cluster of the examples with its pools, and waits until it rests.
+func (s simulated) makePools(t *testing.T) {
+	t.Helper()
+	pool := func(name, mode string) any {
+		return map[string]any{"name": name, "mode": mode, "count": 1.0, "vmSize": simazure.VMSize}
+	}
+	want := containerservice.Wanted{SubscriptionID: simazure.SubscriptionID, Group: "aks", Name: "aks", Body: map[string]any{"location": simazure.Location,
+		"properties": map[string]any{"agentPoolProfiles": []any{pool("system", "System"), pool("user", "User")}}}}
+	for end := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
+		is, err := s.azure.AKS.PutCluster(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is.State == "Succeeded" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("want the managed cluster within half a minute, got %+v", is)
+		}
+	}
 }
 
 var (
@@ -147,6 +169,10 @@ func TestSimulatorExamples(t *testing.T) {
 		},
 		"Change how fast time passes": func(s simulated) (string, string) {
 			return `{"speed":60}`, strings.Join(strings.Fields(s.run(t, "curl -f $AWS_SIM/_sim/speed")), "")
+		},
+		"Use AKS": func(s simulated) (string, string) {
+			p := s.azure.State().Clusters[0].Pools[1]
+			return "ignore user AKSUbuntu-2204gen2containerd-202610.01.0", faults(s.azure.Faults()) + " " + p.Name + " " + p.Image
 		},
 		"See what a cloud holds": nil,
 	}
