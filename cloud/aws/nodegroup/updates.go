@@ -204,7 +204,7 @@ func (r updateReader) readAll(ctx context.Context, is *ekstypes.Nodegroup, busy 
 
 // list lists the updates, and notes those that are not known to have ended.
 func (r updateReader) list(ctx context.Context) error {
-	pages := eks.NewListUpdatesPaginator(r.session.EKS, &eks.ListUpdatesInput{Name: &r.cluster, NodegroupName: &r.group})
+	pages := eks.NewListUpdatesPaginator(r.session.EKS.ListUpdates, &eks.ListUpdatesInput{Name: &r.cluster, NodegroupName: &r.group})
 	ids, err := session.Listed(ctx, pages, func(page *eks.ListUpdatesOutput) []string { return page.UpdateIds }, maxUpdates, r.now)
 	if err != nil {
 		if session.Absent(err) {

@@ -6,28 +6,25 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 )
 
-// ec2Operation is one operation of EC2, with its input and output.
-type ec2Operation[I, O any] func(context.Context, *I, ...func(*ec2.Options)) (*O, error)
-
 // EC2 has the operations of EC2 that Muster calls, with the names and types of the SDK. It holds no *ec2.Client: paginators turn what they are
 // given into an interface, and the linker then keeps every exported method of it and of what it holds, which for the client are 800 operations
 // and tens of megabytes of each binary.
 type EC2 struct {
-	createLaunchTemplate           ec2Operation[ec2.CreateLaunchTemplateInput, ec2.CreateLaunchTemplateOutput]
-	createLaunchTemplateVersion    ec2Operation[ec2.CreateLaunchTemplateVersionInput, ec2.CreateLaunchTemplateVersionOutput]
-	createTags                     ec2Operation[ec2.CreateTagsInput, ec2.CreateTagsOutput]
-	deleteLaunchTemplate           ec2Operation[ec2.DeleteLaunchTemplateInput, ec2.DeleteLaunchTemplateOutput]
-	deleteLaunchTemplateVersions   ec2Operation[ec2.DeleteLaunchTemplateVersionsInput, ec2.DeleteLaunchTemplateVersionsOutput]
-	deleteTags                     ec2Operation[ec2.DeleteTagsInput, ec2.DeleteTagsOutput]
-	describeImages                 ec2Operation[ec2.DescribeImagesInput, ec2.DescribeImagesOutput]
-	describeInstanceTypes          ec2Operation[ec2.DescribeInstanceTypesInput, ec2.DescribeInstanceTypesOutput]
-	describeInstances              ec2Operation[ec2.DescribeInstancesInput, ec2.DescribeInstancesOutput]
-	describeLaunchTemplateVersions ec2Operation[ec2.DescribeLaunchTemplateVersionsInput, ec2.DescribeLaunchTemplateVersionsOutput]
-	describeLaunchTemplates        ec2Operation[ec2.DescribeLaunchTemplatesInput, ec2.DescribeLaunchTemplatesOutput]
-	describeSecurityGroups         ec2Operation[ec2.DescribeSecurityGroupsInput, ec2.DescribeSecurityGroupsOutput]
-	describeSpotInstanceRequests   ec2Operation[ec2.DescribeSpotInstanceRequestsInput, ec2.DescribeSpotInstanceRequestsOutput]
-	describeSubnets                ec2Operation[ec2.DescribeSubnetsInput, ec2.DescribeSubnetsOutput]
-	modifyLaunchTemplate           ec2Operation[ec2.ModifyLaunchTemplateInput, ec2.ModifyLaunchTemplateOutput]
+	createLaunchTemplate           call[ec2.CreateLaunchTemplateInput, ec2.CreateLaunchTemplateOutput, ec2.Options]
+	createLaunchTemplateVersion    call[ec2.CreateLaunchTemplateVersionInput, ec2.CreateLaunchTemplateVersionOutput, ec2.Options]
+	createTags                     call[ec2.CreateTagsInput, ec2.CreateTagsOutput, ec2.Options]
+	deleteLaunchTemplate           call[ec2.DeleteLaunchTemplateInput, ec2.DeleteLaunchTemplateOutput, ec2.Options]
+	deleteLaunchTemplateVersions   call[ec2.DeleteLaunchTemplateVersionsInput, ec2.DeleteLaunchTemplateVersionsOutput, ec2.Options]
+	deleteTags                     call[ec2.DeleteTagsInput, ec2.DeleteTagsOutput, ec2.Options]
+	describeImages                 call[ec2.DescribeImagesInput, ec2.DescribeImagesOutput, ec2.Options]
+	describeInstanceTypes          call[ec2.DescribeInstanceTypesInput, ec2.DescribeInstanceTypesOutput, ec2.Options]
+	describeInstances              call[ec2.DescribeInstancesInput, ec2.DescribeInstancesOutput, ec2.Options]
+	describeLaunchTemplateVersions call[ec2.DescribeLaunchTemplateVersionsInput, ec2.DescribeLaunchTemplateVersionsOutput, ec2.Options]
+	describeLaunchTemplates        call[ec2.DescribeLaunchTemplatesInput, ec2.DescribeLaunchTemplatesOutput, ec2.Options]
+	describeSecurityGroups         call[ec2.DescribeSecurityGroupsInput, ec2.DescribeSecurityGroupsOutput, ec2.Options]
+	describeSpotInstanceRequests   call[ec2.DescribeSpotInstanceRequestsInput, ec2.DescribeSpotInstanceRequestsOutput, ec2.Options]
+	describeSubnets                call[ec2.DescribeSubnetsInput, ec2.DescribeSubnetsOutput, ec2.Options]
+	modifyLaunchTemplate           call[ec2.ModifyLaunchTemplateInput, ec2.ModifyLaunchTemplateOutput, ec2.Options]
 }
 
 // NewEC2 takes the operations of a client.

@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
 )
 
-// TestHoldsNoClientOfEC2: what a paginator is given becomes an interface, and the linker keeps all methods of all types that it holds.
-func TestHoldsNoClientOfEC2(t *testing.T) {
+// TestHoldsNoWholeClients: what a paginator is given becomes an interface, and the linker keeps all methods of all types that it holds.
+func TestHoldsNoWholeClients(t *testing.T) {
 	t.Parallel()
 	seen := map[reflect.Type]bool{}
 	var walk func(reflect.Type)
@@ -37,7 +40,11 @@ func TestHoldsNoClientOfEC2(t *testing.T) {
 	if !seen[reflect.TypeFor[*EC2]()] {
 		t.Error("want *EC2 in a Session: the test looks at too little")
 	}
-	if seen[reflect.TypeFor[ec2.Client]()] {
-		t.Error("want no ec2.Client in a Session: every operation of EC2 becomes part of the binaries")
+	for _, client := range []reflect.Type{
+		reflect.TypeFor[ec2.Client](), reflect.TypeFor[eks.Client](), reflect.TypeFor[iam.Client](), reflect.TypeFor[ssm.Client](),
+	} {
+		if seen[client] {
+			t.Errorf("want no %v in a Session: every operation of the service becomes part of the binaries", client)
+		}
 	}
 }

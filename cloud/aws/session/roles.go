@@ -11,7 +11,7 @@ import (
 )
 
 // newRoles makes the sweep over IAM roles. IAM has no call for several: pools that have the same role share one.
-func newRoles(client *iam.Client, now func() time.Time) *sweep.Sweep[*iamtypes.Role] {
+func newRoles(client *IAM, now func() time.Time) *sweep.Sweep[*iamtypes.Role] {
 	some := func(ctx context.Context, names []string, found func(string, *iamtypes.Role)) error {
 		out, err := client.GetRole(ctx, &iam.GetRoleInput{RoleName: &names[0]})
 		if err = Refusal(err, now()); err != nil && !Absent(err) {

@@ -81,10 +81,10 @@ type Session struct {
 	Key         string
 	AutoScaling *autoscaling.Client
 	EC2         *EC2
-	EKS         *eks.Client
-	IAM         *iam.Client
+	EKS         *EKS
+	IAM         *IAM
 	S3          *s3.Client
-	SSM         *ssm.Client
+	SSM         *SSM
 
 	// BootstrapFormatIgnition is the gate for machines that boot with Ignition.
 	BootstrapFormatIgnition bool
@@ -175,7 +175,7 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
 		s.naming(account, settings.Region, transport))
 	s.identify(&settings, identity)
-	client, machines, identities := autoscaling.NewFromConfig(settings), NewEC2(ec2.NewFromConfig(settings)), iam.NewFromConfig(settings)
+	client, machines, identities := autoscaling.NewFromConfig(settings), NewEC2(ec2.NewFromConfig(settings)), NewIAM(iam.NewFromConfig(settings))
 	return &Session{
 		Region:      settings.Region,
 		AutoScaling: client,
@@ -184,10 +184,10 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 		templates:   newTemplates(machines, s.options.Now),
 		instances:   newInstances(machines, s.options.Now),
 		roles:       newRoles(identities, s.options.Now),
-		EKS:         eks.NewFromConfig(settings),
+		EKS:         NewEKS(eks.NewFromConfig(settings)),
 		IAM:         identities,
 		S3:          s3.NewFromConfig(settings, plainObjects),
-		SSM:         ssm.NewFromConfig(settings),
+		SSM:         NewSSM(ssm.NewFromConfig(settings)),
 
 		BootstrapFormatIgnition: s.options.BootstrapFormatIgnition,
 		atOnce:                  s.options.AtOnce,

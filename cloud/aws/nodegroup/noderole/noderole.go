@@ -213,7 +213,7 @@ func tagOf(tags []iamtypes.Tag, key string) string {
 
 // listPolicies reads which policies are attached to the role.
 func (p Pass) listPolicies(ctx context.Context) error {
-	pages := iam.NewListAttachedRolePoliciesPaginator(p.Session.IAM, &iam.ListAttachedRolePoliciesInput{RoleName: &p.Memory.name})
+	pages := iam.NewListAttachedRolePoliciesPaginator(p.Session.IAM.ListAttachedRolePolicies, &iam.ListAttachedRolePoliciesInput{RoleName: &p.Memory.name})
 	found, err := session.Listed(ctx, pages, func(page *iam.ListAttachedRolePoliciesOutput) []iamtypes.AttachedPolicy {
 		return page.AttachedPolicies
 	}, maxListed, p.Now)
