@@ -175,6 +175,8 @@ func (f Input) decide(i *Infra, seen *pool.Instance) *Action {
 		return gone(i)
 	case i.abandoned() && !taken(seen):
 		return abandon(i)
+	case taken(seen) && !sameInstance(i.UID, seen.UID):
+		return nil // a list that is behind shows the end of an earlier instance, which had the ID before
 	case taken(seen) && !i.Deleting:
 		return leaving(i, seen)
 	}

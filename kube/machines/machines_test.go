@@ -157,6 +157,13 @@ func identified(id, uid string) pool.Instance {
 	return i
 }
 
+// ending returns one instance that the cloud is terminating.
+func ending(id, uid string) []pool.Instance {
+	i := identified(id, uid)
+	i.State = pool.Terminating
+	return []pool.Instance{i}
+}
+
 func infraOf(uid string) func(*awsv1.AWSMachine) {
 	return func(o *awsv1.AWSMachine) { o.Annotations = map[string]string{InstanceUIDAnnotation: uid} }
 }
@@ -226,6 +233,10 @@ func TestDecide(t *testing.T) {
 			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
 		"ID given anew": {"what stays stands for the new one", on,
 			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"ID given anew, an earlier one listed": {"a list that is behind shows how the earlier instance ends: that ends nothing for the present one", on,
+			ending("i-1", "old"), []client.Object{infra("i-1", infraOf("new"))}, []clusterv1.Machine{machine("i-1")}, nil},
+		"ends": {"the very instance that it stands for is being terminated", on,
+			ending("i-1", "new"), []client.Object{infra("i-1", infraOf("new"))}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
 		"name in use": {"the Machine of the one before would take what is made now for its own", on,
 			[]pool.Instance{identified("i-1", "new")}, nil, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"name free": {"another Machine has another", on,
