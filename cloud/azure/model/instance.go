@@ -18,25 +18,43 @@ type Instance struct {
 
 // Uniform compares one machine of a Uniform scale set.
 func (c Comparison) Uniform(vm armcompute.VirtualMachineScaleSetVM) Instance {
-	latest := deref(vm.Properties).LatestModelApplied
-	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, latest == nil || *latest)
+	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, reported(deref(vm.Properties).LatestModelApplied))
 }
 
 // Flexible compares one machine of a Flexible scale set.
 func (c Comparison) Flexible(vm armcompute.VirtualMachine) Instance {
-	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfFlexible(vm) }, true)
+	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfFlexible(vm) }, unreported)
+}
+
+// report is whether Azure reports that a machine has the model of its scale set.
+type report int
+
+const (
+	// unreported is that of machines of Flexible scale sets: Azure says nothing of them.
+	unreported report = iota
+	reportedLatest
+	reportedBehind
+)
+
+// reported returns what Azure reports of a machine of a Uniform scale set.
+func reported(latest *bool) report {
+	if latest != nil && !*latest {
+		return reportedBehind
+	}
+	return reportedLatest
 }
 
 // instance goes by the tag that a machine took from its scale set when it was made. What is seen is compared where it has none, where
-// Azure reports that it has not taken up the model though its tag is that of the model (a user tagged all machines alike), and
-// where a client has changed the scale set beside its tag: bootstrap data and what is changed in place leave nothing to see.
-func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen, latest bool) Instance {
+// the tag is that of the model and Azure does not report that the machine has it (a user tagged all machines alike, or Azure took the tags
+// of a change and not the change), and where a client has changed the scale set beside its tag: bootstrap data and what is changed in
+// place leave nothing to see.
+func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen, azure report) Instance {
 	out := Instance{Content: Tag(tags, TagContent), Data: Tag(tags, TagData)}
-	trusted := latest && c.State.Content == c.cur.Content
+	trusted := azure != reportedBehind && c.State.Content == c.cur.Content
 	switch {
 	case out.Content == "":
 		out.Content = c.made(look(), c.State.Content, c.is)
-	case out.Content == c.model.Content && !trusted:
+	case out.Content == c.model.Content && (!trusted || azure == unreported):
 		out.Content = c.made(look(), c.model.Content, c.wanted)
 	case out.Content == c.cur.Content && !trusted:
 		out.Content = c.made(look(), c.State.Content, c.is)
@@ -48,7 +66,7 @@ func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.V
 		if c.tagsBehind(tags) {
 			out.Behind = append(out.Behind, FieldTags)
 		}
-		if c.extensionsBehind(tags, extensions, latest) {
+		if c.extensionsBehind(tags, extensions, azure) {
 			out.Behind = append(out.Behind, FieldExtensions)
 		}
 	}
@@ -88,13 +106,13 @@ func (c Comparison) tagsBehind(is map[string]*string) bool {
 // up the model though nothing that it carries tells it from its scale set (its tags may be those of its scale set, whatever it was given),
 // what it shows of its extensions is compared. Older bootstrap data is a reason not to have the model that says nothing about extensions.
 // Once it is given the model a machine has both the tag and the model, so that this ends.
-func (c Comparison) extensionsBehind(tags map[string]*string, shown []*armcompute.VirtualMachineExtension, latest bool) bool {
+func (c Comparison) extensionsBehind(tags map[string]*string, shown []*armcompute.VirtualMachineExtension, azure report) bool {
 	hash := Tag(tags, TagInPlace)
 	of, _ := cutInPlace(hash)
 	wanted, _ := cutInPlace(c.model.InPlace)
 	if of != "" && of != wanted {
 		return true
 	}
-	own := latest || hash != c.cur.InPlace || Tag(tags, TagData) != c.cur.Data
+	own := azure != reportedBehind || hash != c.cur.InPlace || Tag(tags, TagData) != c.cur.Data
 	return (of == "" || !own) && !c.model.extensionsShown(shown)
 }
