@@ -436,6 +436,35 @@ func TestRow52_MachinesAreDeletedBeforeTheirPool(t *testing.T) {
 	wantAll(t, "nodes of deleted Machines", w.nodeNames(), []string{})
 }
 
+// TestMachinesOfNothingAreDeletedLast: the Machine controller deletes the Node of such a Machine without a drain.
+func TestMachinesOfNothingAreDeletedLast(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	if err := w.mgmt.Delete(t.Context(), anInfraMachine("m1", id1)); err != nil {
+		t.Fatal(err)
+	}
+	w.delete()
+	w.settled()
+	want(t, "m1 is held", w.machine("m1").DeletionTimestamp.IsZero(), true)
+	want(t, "m2 is being deleted", !w.machine("m2").DeletionTimestamp.IsZero(), true)
+	want(t, "message", w.message(clusterv1.DeletingCondition), "Waiting for Machines to be deleted, 1 left: m2")
+	want(t, "infrastructure is being deleted", !w.get(infraGVK, "infra").GetDeletionTimestamp().IsZero(), true)
+	w.letGo("m2")
+	w.settled()
+	want(t, "m1 is held while the infrastructure drains its instance", w.machine("m1").DeletionTimestamp.IsZero(), true)
+	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
+	w.finish(infraGVK, "infra")
+	w.settled()
+	want(t, "m1 is being deleted", !w.machine("m1").DeletionTimestamp.IsZero(), true)
+	w.letGo("m1")
+	w.settled()
+	w.finish(configGVK, "boot")
+	w.pass()
+	if w.pool() != nil {
+		t.Errorf("pool: want it gone, got %s", w.message(clusterv1.DeletingCondition))
+	}
+}
+
 func TestInfrastructureIsDeletedAfterAllMachinesAreDeleting(t *testing.T) {
 	t.Parallel()
 	w := populated(t)

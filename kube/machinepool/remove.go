@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
 	"github.com/muster-project/muster/kube/machinepool/poolevents"
@@ -30,9 +32,14 @@ const (
 
 // remove deletes the Machines and what the pool refers to, waits until all of it is gone, deletes the Nodes, and removes the finalizer.
 // The Machines are deleted first, so that the Machine controller drains each, and the infrastructure object as soon as all of them are
-// being deleted: by the contract it waits for its machines, and until its own deletion it would replace them.
+// being deleted: by the contract it waits for its machines, and until its own deletion it would replace them. Machines without an
+// infrastructure machine are deleted after it.
 func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
-	machines, requested, outcome := machinesync.DeleteAll(ctx, r.Client, p.pool, p.machines)
+	drained, held, outcome := r.drainable(ctx, p)
+	if outcome.Stopped {
+		return outcome
+	}
+	machines, requested, outcome := machinesync.DeleteAll(ctx, r.Client, p.pool, drained)
 	if len(machines) > 0 {
 		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: machinesync.Waiting(machines)}
 		if !requested {
@@ -47,6 +54,9 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
 	case infra.Left:
 		p.facts.Deletion = &status.Cause{Reason: waitingForInfrastructureReason, Message: infra.Message}
 		return deleted.Join(alsoDeleted)
+	case held > 0: // the next pass finds the infrastructure object gone, and deletes them
+		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: fmt.Sprintf("%d Machines are deleted next", held)}
+		return deleted.Join(alsoDeleted).Join(steps.RequeueAfter(machinesync.AfterDeletion))
 	case config.Left:
 		p.facts.Deletion = &status.Cause{Reason: waitingForBootstrapReason, Message: config.Message}
 		return deleted.Join(alsoDeleted)
@@ -57,6 +67,50 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
 	p.facts.Deletion = &status.Cause{Reason: clusterv1.DeletionCompletedReason}
 	controllerutil.RemoveFinalizer(p.pool, clusterv1.MachinePoolFinalizer)
 	return steps.Stop(0)
+}
+
+// drainable returns the Machines whose deletion drains their Nodes, and those that need none, and how many are held until the infrastructure
+// object is gone: the Machine controller drains no Node of a Machine without an infrastructure machine and deletes it at once, while the
+// instance and its pods run. Backups leave out what is being deleted, so that a restore can bring back such a Machine alone. The
+// infrastructure provider drains its instance.
+func (r *Reconciler) drainable(ctx context.Context, p *pass) (drained []*clusterv1.Machine, held int, outcome steps.Result) {
+	infra := p.infrastructure.Object
+	if infra == nil {
+		return p.machines, 0, steps.Continue()
+	}
+	there := map[string]bool{}
+	read := map[string]error{}
+	for _, m := range p.machines {
+		kind := m.Spec.InfrastructureRef.Kind
+		if _, done := read[kind]; done || !m.DeletionTimestamp.IsZero() {
+			continue
+		}
+		infras, err := r.infraMachines(ctx, p, kind)
+		for _, o := range infras {
+			there[kind+"/"+o.GetName()] = true
+		}
+		if read[kind] = err; err != nil && !errors.Is(err, contract.ErrNoKind) {
+			return nil, 0, steps.Result{Err: err, Stopped: true}
+		}
+	}
+	for _, m := range p.machines {
+		ref := m.Spec.InfrastructureRef
+		if m.DeletionTimestamp.IsZero() && read[ref.Kind] == nil && !there[ref.Kind+"/"+ref.Name] {
+			held++
+			continue
+		}
+		drained = append(drained, m)
+	}
+	return drained, held, steps.Continue()
+}
+
+// infraMachines reads the pool's infrastructure machines of a kind.
+func (r *Reconciler) infraMachines(ctx context.Context, p *pass, kind string) ([]*unstructured.Unstructured, error) {
+	gvk, err := r.members().Kind(ctx, p.infrastructure.Object, kind)
+	if err != nil {
+		return nil, err
+	}
+	return r.members().InfraMachines(ctx, p.pool, gvk)
 }
 
 const (
