@@ -67,6 +67,15 @@ func TestPoolFromCreationToRunning(t *testing.T) {
 	want(t, "phase with bootstrap data", w.pool().Status.Phase, "Provisioning")
 	want(t, "data secret", *w.pool().Spec.Template.Spec.Bootstrap.DataSecretName, "boot-data")
 
+	refusal := "ec2:CreateLaunchTemplate: UnauthorizedOperation: you are not authorized to perform this operation"
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedSlice(o, []any{map[string]any{"type": "Ready", "status": "False", "reason": "Denied", "message": refusal,
+			"lastTransitionTime": "2026-01-01T00:00:00Z"}}, "status", "conditions")
+	})
+	w.settled()
+	want(t, "what the cloud refuses", w.condition(clusterv1.InfrastructureReadyCondition), "False Denied")
+	want(t, "in its words", w.message(clusterv1.InfrastructureReadyCondition), refusal)
+
 	w.changeInfra(func(o map[string]any) { o["status"] = map[string]any{"ready": true, "replicas": int64(2)} })
 	w.settled()
 	want(t, "phase before instances are listed", w.pool().Status.Phase, "Provisioned")
