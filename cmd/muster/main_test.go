@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -106,6 +108,39 @@ func TestKubectlEndsAtTheFirstSignal(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		_ = cmd.Process.Kill()
 		t.Error("want it ended by the first signal, it went on")
+	}
+}
+
+// TestUpTellsWhatItStarts: a start of seconds shows that it goes on, and Ctrl-C ends it at once.
+func TestUpTellsWhatItStarts(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "up", "--dir", filepath.Join(t.TempDir(), "world"))
+	cmd.Env = append(os.Environ(), asMuster+"=1", "HOME="+t.TempDir())
+	var failure strings.Builder
+	cmd.Stderr = &failure
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	last := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer last.Stop()
+	var lines []string
+	for from := bufio.NewScanner(out); from.Scan(); {
+		if lines = append(lines, from.Text()); len(lines) == 2 { // the world, and the first part of it
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	err = cmd.Wait()
+	if len(lines) < 2 || !strings.HasPrefix(lines[0], "Starting a world in ") || !strings.HasSuffix(lines[1], " ...") {
+		t.Errorf("want a line for the world and for each part that is started, got %q", lines)
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(failure.String(), "interrupted before the world was up") {
+		t.Errorf("want it ended by the first signal with exit code 1 and the reason, got %v: %s", err, failure.String())
 	}
 }
 
