@@ -93,34 +93,40 @@ func TestEKSIsAskedForAReason(t *testing.T) {
 	})
 }
 
-// The group behind does not show that a node group has been given to another owner: it is neither changed nor deleted by an earlier answer
-// of EKS.
+// The group behind does not show that a node group has been given to another owner: by an earlier answer of EKS it is neither changed nor
+// deleted, and none of its instances is terminated.
 func TestAnothersIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
-		e := w.edge(withTemplate(), 1)
-		e.run()
-		target := e.target
-		target.MaxAge = 15 * time.Second
-		o := w.observe(target)
-		settings := config(simaws.Region)
-		settings.HTTPClient = &http.Client{Transport: w.over}
-		_, err := eks.NewFromConfig(settings).TagResource(t.Context(), &eks.TagResourceInput{
-			ResourceArn: &o.Group.ID, Tags: map[string]string{"muster.dev/owner": "another"}})
-		w.must(err)
-		time.Sleep(2 * time.Minute)
-		w.observe(target)
-		for _, s := range []pool.Step{{Kind: pool.UpdateGroup, Fields: []string{"spec.additionalTags"}}, {Kind: pool.DeleteGroup}} {
+	for _, s := range []pool.Step{
+		{Kind: pool.UpdateGroup, Fields: []string{"spec.additionalTags"}}, {Kind: pool.Remove}, {Kind: pool.Replace}, {Kind: pool.DeleteGroup},
+	} {
+		inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+			e := w.edge(withTemplate(), 1)
+			e.run()
+			target := e.target
+			target.MaxAge = 15 * time.Second
+			o := w.observe(target)
+			settings := config(simaws.Region)
+			settings.HTTPClient = &http.Client{Transport: w.over}
+			_, err := eks.NewFromConfig(settings).TagResource(t.Context(), &eks.TagResourceInput{
+				ResourceArn: &o.Group.ID, Tags: map[string]string{"muster.dev/owner": "another"}})
+			w.must(err)
+			time.Sleep(2 * time.Minute)
+			o = w.observe(target)
+			if s.Kind == pool.Remove || s.Kind == pool.Replace {
+				s.Targets = []pool.InstanceRef{{ID: o.Instances[0].ID}}
+			}
 			if err := w.driver.Start(t.Context(), target, s); cloud.KindOf(err) != cloud.Conflict {
 				t.Errorf("%s: want it refused for another owner's node group, got %v", s.Kind, err)
 			}
-			time.Sleep(2 * time.Minute)
-			w.observe(target)
-		}
-		if status := w.nodegroup(e.name()).Status; status != "ACTIVE" {
-			t.Errorf("want the node group left alone, got %s", status)
-		}
-	})
+			if status := w.nodegroup(e.name()).Status; status != "ACTIVE" {
+				t.Errorf("%s: want the node group left alone, got %s", s.Kind, status)
+			}
+			if n := w.server.Calls().Summary(0).Counts["autoscaling"]["TerminateInstanceInAutoScalingGroup"]; n > 0 {
+				t.Errorf("%s: want no instance terminated, got %d requests", s.Kind, n)
+			}
+		})
+	}
 }
 
 // sizer gives a hand that sets the size of the one Auto Scaling group of the account.

@@ -231,7 +231,7 @@ func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if err := asg.NoMoreThan(asg.RemoveBatch, s.Targets, "terminate"); err != nil {
 		return err
 	}
-	if err := w.known(ctx); err != nil {
+	if err := w.ownedNow(ctx); err != nil {
 		return err
 	}
 	if err := w.upToDate(); err != nil {
