@@ -129,6 +129,24 @@ func TestAnothersIsLeftAlone(t *testing.T) {
 	}
 }
 
+// TestWhatGoesHasNoUpdates: EKS is asked for no updates of a node group that it deletes.
+func TestWhatGoesHasNoUpdates(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 1)
+		e.run()
+		listed := func() int { return w.server.Calls().Summary(0).Counts["eks"]["ListUpdates"] }
+		before := listed()
+		e.desired.Deleting = true
+		for w.nodegroup(e.name()).Status != "DELETING" {
+			e.pass()
+			time.Sleep(100 * time.Millisecond)
+		}
+		e.pass()
+		e.check("lists of updates while it goes", before, listed())
+	})
+}
+
 // sizer gives a hand that sets the size of the one Auto Scaling group of the account.
 func sizer(w *world) func(size int32) {
 	w.t.Helper()

@@ -159,8 +159,11 @@ type updateReader struct {
 }
 
 // read reads the updates when they may have changed: while one runs, when one has ended, when EKS shows that the group was changed, and
-// once in a while.
+// once in a while. A group that is being deleted has none that matter.
 func (r updateReader) read(ctx context.Context, is *ekstypes.Nodegroup) error {
+	if is.Status == ekstypes.NodegroupStatusDeleting {
+		return nil // nothing is updated any more
+	}
 	known := r.history
 	busy := is.Status == ekstypes.NodegroupStatusUpdating
 	if known.refused != nil && r.now.Sub(known.at) < session.RefusedPeriod || !busy && known.quiet() && !r.changed(is) {
