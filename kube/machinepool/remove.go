@@ -55,7 +55,7 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
 		p.facts.Deletion = &status.Cause{Reason: waitingForInfrastructureReason, Message: infra.Message}
 		return deleted.Join(alsoDeleted)
 	case held > 0: // the next pass finds the infrastructure object gone, and deletes them
-		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: fmt.Sprintf("%d Machines are deleted next", held)}
+		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: fmt.Sprintf("Machines to be deleted next: %d", held)}
 		return deleted.Join(alsoDeleted).Join(steps.RequeueAfter(machinesync.AfterDeletion))
 	case config.Left:
 		p.facts.Deletion = &status.Cause{Reason: waitingForBootstrapReason, Message: config.Message}
