@@ -465,6 +465,27 @@ func TestMachinesOfNothingAreDeletedLast(t *testing.T) {
 	}
 }
 
+func TestUnreadableInfrastructureMachinesHoldTheDeletion(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	w.delete()
+	down := errors.New("the API server is overloaded")
+	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		if list.GetObjectKind().GroupVersionKind().Group == infraGVK.Group {
+			return down
+		}
+		return c.List(ctx, list, opts...)
+	}})
+	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, down) {
+		t.Fatalf("want the error to be returned, got %v", err)
+	}
+	want(t, "m1 is being deleted", !w.machine("m1").DeletionTimestamp.IsZero(), false)
+	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True "+machinesync.WaitingForDeletionReason)
+	if m := w.message(clusterv1.DeletingCondition); !strings.Contains(m, down.Error()) {
+		t.Errorf("Deleting: want what holds the deletion, got %q", m)
+	}
+}
+
 func TestInfrastructureIsDeletedAfterAllMachinesAreDeleting(t *testing.T) {
 	t.Parallel()
 	w := populated(t)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -35,9 +34,10 @@ const (
 // being deleted: by the contract it waits for its machines, and until its own deletion it would replace them. Machines without an
 // infrastructure machine are deleted after it.
 func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
-	drained, held, outcome := r.drainable(ctx, p)
-	if outcome.Stopped {
-		return outcome
+	drained, err := r.drainable(ctx, p)
+	if err != nil {
+		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: err.Error()}
+		return steps.Result{Err: err, Stopped: true}
 	}
 	machines, requested, outcome := machinesync.DeleteAll(ctx, r.Client, p.pool, drained)
 	if len(machines) > 0 {
@@ -54,9 +54,6 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
 	case infra.Left:
 		p.facts.Deletion = &status.Cause{Reason: waitingForInfrastructureReason, Message: infra.Message}
 		return deleted.Join(alsoDeleted)
-	case held > 0: // the next pass finds the infrastructure object gone, and deletes them
-		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: fmt.Sprintf("Machines to be deleted next: %d", held)}
-		return deleted.Join(alsoDeleted).Join(steps.RequeueAfter(machinesync.AfterDeletion))
 	case config.Left:
 		p.facts.Deletion = &status.Cause{Reason: waitingForBootstrapReason, Message: config.Message}
 		return deleted.Join(alsoDeleted)
@@ -69,48 +66,50 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
 	return steps.Stop(0)
 }
 
-// drainable returns the Machines whose deletion drains their Nodes, and those that need none, and how many are held until the infrastructure
-// object is gone: the Machine controller drains no Node of a Machine without an infrastructure machine and deletes it at once, while the
-// instance and its pods run. Backups leave out what is being deleted, so that a restore can bring back such a Machine alone. The
-// infrastructure provider drains its instance.
-func (r *Reconciler) drainable(ctx context.Context, p *pass) (drained []*clusterv1.Machine, held int, outcome steps.Result) {
-	infra := p.infrastructure.Object
-	if infra == nil {
-		return p.machines, 0, steps.Continue()
+// drainable returns the Machines to delete now. While the infrastructure object is there, Machines without an infrastructure machine are not
+// among them: the Machine controller does not drain their Nodes and deletes them at once, although the instance and its pods run. Backups
+// leave out what is being deleted, so that a restore can bring back such a Machine alone. The infrastructure provider drains its instance.
+func (r *Reconciler) drainable(ctx context.Context, p *pass) ([]*clusterv1.Machine, error) {
+	if p.infrastructure.Object == nil {
+		return p.machines, nil
 	}
-	there := map[string]bool{}
-	read := map[string]error{}
-	for _, m := range p.machines {
-		kind := m.Spec.InfrastructureRef.Kind
-		if _, done := read[kind]; done || !m.DeletionTimestamp.IsZero() {
-			continue
-		}
-		infras, err := r.infraMachines(ctx, p, kind)
-		for _, o := range infras {
-			there[kind+"/"+o.GetName()] = true
-		}
-		if read[kind] = err; err != nil && !errors.Is(err, contract.ErrNoKind) {
-			return nil, 0, steps.Result{Err: err, Stopped: true}
-		}
-	}
+	byKind := map[string]map[string]bool{} // the names of the infrastructure machines; nil for a kind that is not installed
+	var drained []*clusterv1.Machine
 	for _, m := range p.machines {
 		ref := m.Spec.InfrastructureRef
-		if m.DeletionTimestamp.IsZero() && read[ref.Kind] == nil && !there[ref.Kind+"/"+ref.Name] {
-			held++
-			continue
+		if m.DeletionTimestamp.IsZero() {
+			names, read := byKind[ref.Kind]
+			if !read {
+				var err error
+				if names, err = r.infraMachineNames(ctx, p, ref.Kind); err != nil {
+					return nil, err
+				}
+				byKind[ref.Kind] = names
+			}
+			if names != nil && !names[ref.Name] {
+				continue
+			}
 		}
 		drained = append(drained, m)
 	}
-	return drained, held, steps.Continue()
+	return drained, nil
 }
 
-// infraMachines reads the pool's infrastructure machines of a kind.
-func (r *Reconciler) infraMachines(ctx context.Context, p *pass, kind string) ([]*unstructured.Unstructured, error) {
+// infraMachineNames returns the names of the pool's infrastructure machines of a kind, nil if the kind is not installed.
+func (r *Reconciler) infraMachineNames(ctx context.Context, p *pass, kind string) (map[string]bool, error) {
 	gvk, err := r.members().Kind(ctx, p.infrastructure.Object, kind)
+	if errors.Is(err, contract.ErrNoKind) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r.members().InfraMachines(ctx, p.pool, gvk)
+	infras, err := r.members().InfraMachines(ctx, p.pool, gvk)
+	names := map[string]bool{}
+	for _, o := range infras {
+		names[o.GetName()] = true
+	}
+	return names, err
 }
 
 const (
