@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -70,18 +68,5 @@ func showTree(ctx context.Context, out io.Writer, m *management, args []string, 
 	if output == "json" {
 		return tree.JSON(out, tree.Build(objects))
 	}
-	return tree.Text(out, tree.Build(objects), columnsOf(out))
-}
-
-// columnsOf returns the width of the terminal; 0 if out is none.
-func columnsOf(out io.Writer) int {
-	f, ok := out.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return max(width, screen.Narrowest)
+	return tree.Text(out, tree.Build(objects), screen.New(out).Columns())
 }

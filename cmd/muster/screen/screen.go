@@ -35,22 +35,25 @@ func New(out io.Writer) *Screen {
 		s.size = func() (int, int) {
 			width, height, err := term.GetSize(int(f.Fd()))
 			if err != nil {
-				return Narrowest, 0
+				return narrowest, 0
 			}
-			return max(width, Narrowest), height
+			return max(width, narrowest), height
 		}
 	}
 	return s
 }
 
-// Narrowest is the width, in columns, below which a table makes no sense; a terminal that does not tell its width is taken as this wide.
-const Narrowest = 40
+// narrowest is the width, in columns, below which a table makes no sense; a terminal that does not tell its width is taken as this wide.
+const narrowest = 40
+
+// Columns returns how wide the terminal is now, in characters; 0 where there is no terminal.
+func (s *Screen) Columns() int {
+	width, _ := s.size()
+	return width
+}
 
 // Live tells whether the table is drawn again, so that it can show time passing.
-func (s *Screen) Live() bool {
-	width, _ := s.size()
-	return width > 0
-}
+func (s *Screen) Live() bool { return s.Columns() > 0 }
 
 // Show brings the screen up to date.
 func (s *Screen) Show(pools []view.Pool, now time.Time) error {

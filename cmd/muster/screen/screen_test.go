@@ -100,7 +100,7 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 			}
 			var out strings.Builder
 			s := New(&out)
-			s.size = func() (int, int) { return Narrowest, tc.height }
+			s.size = func() (int, int) { return narrowest, tc.height }
 			if err := s.Show(pools, noon); err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +147,7 @@ func TestScreenScrolls(t *testing.T) {
 		t.Run(tc.why, func(t *testing.T) {
 			var out strings.Builder
 			s := New(&out)
-			s.size, s.scrolls = func() (int, int) { return Narrowest, tc.height }, true
+			s.size, s.scrolls = func() (int, int) { return narrowest, tc.height }, true
 			keys := bufio.NewReader(strings.NewReader(tc.keys))
 			for {
 				text, err := sequence(keys)

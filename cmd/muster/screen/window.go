@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// hiddenRows is the line below a table that does not have all rows; it fits into the Narrowest terminal.
+	// hiddenRows is the line below a table that does not have all rows; it fits into the narrowest terminal.
 	hiddenRows = "(%d more pools hidden: window too low)\n"
 	// hiddenBelow is the same where a keyboard shows them.
 	hiddenBelow = "(%d more pools: press down to scroll)\n"
