@@ -35,40 +35,38 @@ func OwnerOf(ctx context.Context, c client.Client, o client.Object) (*clusterv1.
 
 // Change changes an object beside its status. What stays as it was is not written.
 func Change(ctx context.Context, c client.Client, o *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
-	before := o.DeepCopy()
-	if err := do(o); err != nil || equality.Semantic.DeepEqual(before.Object, o.Object) {
-		return err
-	}
-	return c.Patch(ctx, o, client.MergeFrom(before))
+	return change(o, do, func(p client.Patch) error { return c.Patch(ctx, o, p) })
 }
 
 // ChangeStatus changes the status of an object. What stays as it was is not written.
 func ChangeStatus(ctx context.Context, c client.Client, o *unstructured.Unstructured, do func(*unstructured.Unstructured) error) error {
+	return change(o, do, func(p client.Patch) error { return c.Status().Patch(ctx, o, p) })
+}
+
+func change(o *unstructured.Unstructured, do func(*unstructured.Unstructured) error, write func(client.Patch) error) error {
 	before := o.DeepCopy()
 	if err := do(o); err != nil || equality.Semantic.DeepEqual(before.Object, o.Object) {
 		return err
 	}
-	return c.Status().Patch(ctx, o, client.MergeFrom(before))
+	return write(client.MergeFrom(before))
 }
 
 // OfControlPlane leads from a Cluster to its control plane, if that is of the kind.
 func OfControlPlane(kind schema.GroupVersionKind) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		c, ok := o.(*clusterv1.Cluster)
-		if !ok || c.Spec.ControlPlaneRef.Kind != kind.Kind {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.ControlPlaneRef.Name}}}
-	})
+	return referred(kind, func(c *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference { return c.Spec.ControlPlaneRef })
 }
 
 // OfInfrastructure leads from a Cluster to its infrastructure, if that is of the kind.
 func OfInfrastructure(kind schema.GroupVersionKind) handler.EventHandler {
+	return referred(kind, func(c *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference { return c.Spec.InfrastructureRef })
+}
+
+func referred(kind schema.GroupVersionKind, by func(*clusterv1.Cluster) clusterv1.ContractVersionedObjectReference) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		c, ok := o.(*clusterv1.Cluster)
-		if !ok || c.Spec.InfrastructureRef.Kind != kind.Kind {
+		if !ok || by(c).Kind != kind.Kind {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.InfrastructureRef.Name}}}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: c.Namespace, Name: by(c).Name}}}
 	})
 }
