@@ -64,15 +64,7 @@ func (c *Cloud) serveAKS(mux *http.ServeMux) {
 			w.WriteHeader(http.StatusAccepted)
 		}
 	})
-	powers := map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster}
-	mux.HandleFunc("POST "+sim.AdminPath+"aks/clusters/{name}/{action}", func(w http.ResponseWriter, r *http.Request) {
-		act, known := powers[r.PathValue("action")]
-		if !known {
-			http.NotFound(w, r)
-			return
-		}
-		done(w, act(r.PathValue("name")), http.StatusConflict)
-	})
+	byHand(mux, "aks/clusters", map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster})
 	mux.HandleFunc("POST "+sim.AdminPath+"aks/pools/{cluster}/{pool}/{action}", c.actOnPool)
 	mux.HandleFunc("PUT "+sim.AdminPath+"aks/image", func(w http.ResponseWriter, r *http.Request) {
 		var image struct{ Release string }

@@ -71,6 +71,18 @@ func (c *Cloud) byCompute(f func(*compute.Service) error) error {
 	return c.by(func(w *inventory) error { return f(w.compute) })
 }
 
+// byHand has POST {path}/{id}/{hand} lay a hand on what the ID names. A refusal is a conflict with its state.
+func byHand(mux *http.ServeMux, path string, hands map[string]func(id string) error) {
+	mux.HandleFunc("POST "+sim.AdminPath+path+"/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
+		hand, known := hands[r.PathValue("hand")]
+		if !known {
+			http.NotFound(w, r)
+			return
+		}
+		done(w, hand(r.PathValue("id")), http.StatusConflict)
+	})
+}
+
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on machines, by their names or
 // UIDs: POST machines/{id}/terminate, stop, start, deallocate, evict, detach or sicken; PUT applications, groups, resources, quotas and attached, in JSON, are what
 // PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds away. What is
@@ -80,14 +92,7 @@ func (c *Cloud) adminHandler() http.Handler {
 	hands := map[string]func(string) error{"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach, "sicken": c.Sicken}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())
-	mux.HandleFunc("POST "+sim.AdminPath+"machines/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
-		hand, known := hands[r.PathValue("hand")]
-		if !known {
-			http.NotFound(w, r)
-			return
-		}
-		done(w, hand(r.PathValue("id")), http.StatusConflict)
-	})
+	byHand(mux, "machines", hands)
 	mux.HandleFunc("PUT "+sim.AdminPath+"applications", func(w http.ResponseWriter, r *http.Request) {
 		var a Application
 		if decoded(w, r, &a) {

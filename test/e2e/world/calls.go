@@ -2,11 +2,10 @@ package world
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
+
+	"github.com/muster-project/muster/sim"
 )
 
 // Calls are what the simulated cloud was asked since the last reset.
@@ -47,23 +46,15 @@ func (w *World) Admin(method, path, body string, into any) {
 
 // TryAdmin is Admin for a simulator that may be away.
 func (w *World) TryAdmin(method, path, body string, into any) error {
-	req, err := http.NewRequestWithContext(w.T.Context(), method, w.Endpoint+"/_sim/"+path, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	text, err := io.ReadAll(resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%s %s: %s %w %s", method, path, resp.Status, err, text)
+	reply, err := sim.Owner{Endpoint: w.Endpoint, Name: "cloud"}.Call(w.T.Context(), method, path, []byte(body))
+	if err != nil || reply.Refused() {
+		return fmt.Errorf("%s %s: %s %w %s", method, path, reply.Status, err, reply.Text())
 	}
 	if into == nil {
 		return nil
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s %s: %w in %s", method, path, err, text)
+	if err := json.Unmarshal(reply.Body, into); err != nil {
+		return fmt.Errorf("%s %s: %w in %s", method, path, err, reply.Text())
 	}
 	return nil
 }

@@ -1,22 +1,13 @@
 package eks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
-	"time"
-)
 
-const (
-	// callLimit bounds one call of the simulator, which answers at once or is away.
-	callLimit = 10 * time.Second
-	// answerLimit bounds what is read of a refusal.
-	answerLimit = 4 << 10
+	"github.com/muster-project/muster/sim"
 )
 
 // HTTP is the simulated EKS of another process, spoken to as its owner.
@@ -53,29 +44,16 @@ func (h HTTP) Delete(ctx context.Context, region, name string) error {
 
 // call asks the simulator. The token is in no error.
 func (h HTTP) call(ctx context.Context, method, path string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, h.Endpoint+"/_sim/eks/clusters"+path, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("ask the simulated EKS: %w", err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("ask the simulated EKS: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
-	if closed := resp.Body.Close(); err == nil {
-		err = closed
-	}
-	switch said := strings.TrimSpace(string(text)); {
+	reply, err := sim.Owner{Endpoint: h.Endpoint, Name: "EKS"}.Call(ctx, method, "eks/clusters"+path, body)
+	switch {
 	case err != nil:
-		return fmt.Errorf("read the answer of the simulated EKS: %w", err)
-	case resp.StatusCode == http.StatusConflict:
-		return fmt.Errorf("%w: %s", ErrInUse, said)
-	case method == http.MethodDelete && resp.StatusCode == http.StatusNotFound:
+		return err
+	case reply.Code == http.StatusConflict:
+		return fmt.Errorf("%w: %s", ErrInUse, reply.Text())
+	case method == http.MethodDelete && reply.Code == http.StatusNotFound:
 		return nil
-	case resp.StatusCode >= http.StatusMultipleChoices:
-		return fmt.Errorf("the simulated EKS refused: %s: %s", resp.Status, said)
+	case reply.Refused():
+		return fmt.Errorf("the simulated EKS refused: %s: %s", reply.Status, reply.Text())
 	}
 	return nil
 }

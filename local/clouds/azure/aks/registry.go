@@ -1,25 +1,15 @@
 package aks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
-	"time"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/containerservice"
-)
-
-const (
-	// callLimit bounds one call of the simulator, which answers at once or is away.
-	callLimit = 10 * time.Second
-	// answerLimit bounds what is read of an answer: a cluster has up to 100 pools, each with its machines.
-	answerLimit = 16 << 20
 )
 
 // ErrBusy is why a managed cluster is not changed now: another operation runs on it or on one of its pools.
@@ -47,11 +37,11 @@ func (h HTTP) Put(ctx context.Context, want containerservice.Wanted) (containers
 	if err != nil {
 		return out, fmt.Errorf("describe the managed cluster %s: %w", want.Name, err)
 	}
-	_, answer, err := h.call(ctx, http.MethodPut, "", body)
+	reply, err := h.call(ctx, http.MethodPut, "", body)
 	if err != nil {
 		return out, err
 	}
-	if err := json.Unmarshal(answer, &out); err != nil {
+	if err := json.Unmarshal(reply.Body, &out); err != nil {
 		return out, fmt.Errorf("read the answer of the simulated AKS: %w", err)
 	}
 	return out, nil
@@ -59,33 +49,20 @@ func (h HTTP) Put(ctx context.Context, want containerservice.Wanted) (containers
 
 // Delete implements Registry.
 func (h HTTP) Delete(ctx context.Context, subscription, group, name string) (gone bool, err error) {
-	status, _, err := h.call(ctx, http.MethodDelete, "/"+url.PathEscape(subscription)+"/"+url.PathEscape(group)+"/"+url.PathEscape(name), nil)
-	return err == nil && status == http.StatusNoContent, err
+	reply, err := h.call(ctx, http.MethodDelete, "/"+url.PathEscape(subscription)+"/"+url.PathEscape(group)+"/"+url.PathEscape(name), nil)
+	return err == nil && reply.Code == http.StatusNoContent, err
 }
 
 // call asks the simulator. The token is in no error.
-func (h HTTP) call(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, h.Endpoint+"/_sim/aks/clusters"+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, fmt.Errorf("ask the simulated AKS: %w", err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, nil, fmt.Errorf("ask the simulated AKS: %w", err)
-	}
-	answer, err = io.ReadAll(io.LimitReader(resp.Body, answerLimit))
-	if closed := resp.Body.Close(); err == nil {
-		err = closed
-	}
-	switch said := strings.TrimSpace(string(answer)); {
+func (h HTTP) call(ctx context.Context, method, path string, body []byte) (sim.Reply, error) {
+	reply, err := sim.Owner{Endpoint: h.Endpoint, Name: "AKS"}.Call(ctx, method, "aks/clusters"+path, body)
+	switch {
 	case err != nil:
-		return 0, nil, fmt.Errorf("read the answer of the simulated AKS: %w", err)
-	case resp.StatusCode == http.StatusConflict:
-		return 0, nil, fmt.Errorf("%w: %s", ErrBusy, said)
-	case resp.StatusCode >= http.StatusMultipleChoices:
-		return 0, nil, fmt.Errorf("AKS refused: %s", said)
+		return reply, err
+	case reply.Code == http.StatusConflict:
+		return reply, fmt.Errorf("%w: %s", ErrBusy, reply.Text())
+	case reply.Refused():
+		return reply, fmt.Errorf("AKS refused: %s", reply.Text())
 	}
-	return resp.StatusCode, answer, nil
+	return reply, nil
 }

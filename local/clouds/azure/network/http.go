@@ -1,23 +1,14 @@
 package network
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
-	"time"
-)
 
-const (
-	// callLimit bounds one call of the simulator, which answers at once or is away.
-	callLimit = 10 * time.Second
-	// answerLimit bounds what is read of a refusal.
-	answerLimit = 4 << 10
+	"github.com/muster-project/muster/sim"
 )
 
 // HTTP is the simulated Azure of another process, spoken to as its owner.
@@ -70,25 +61,9 @@ func (h HTTP) put(ctx context.Context, r resource) error {
 	if err != nil {
 		return fmt.Errorf("describe %s: %w", r.ID, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, h.Endpoint+"/_sim/resources", bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("ask the simulated Azure: %w", err)
+	reply, err := sim.Owner{Endpoint: h.Endpoint, Name: "Azure"}.Call(ctx, http.MethodPut, "resources", body)
+	if err == nil && reply.Refused() {
+		err = fmt.Errorf("the simulated Azure did not take %s: %s: %s", r.ID, reply.Status, reply.Text())
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("ask the simulated Azure: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
-	if closed := resp.Body.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("read the answer of the simulated Azure: %w", err)
-	}
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("the simulated Azure did not take %s: %s: %s", r.ID, resp.Status, strings.TrimSpace(string(text)))
-	}
-	return nil
+	return err
 }
