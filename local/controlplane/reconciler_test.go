@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
+	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -64,7 +65,7 @@ func TestLocalControlPlane(t *testing.T) {
 	w.pause(t, key, true)
 	w.stop()
 	w.start(t)
-	eventually(t, "the API server back where it was, with what it held", func(ctx context.Context) error {
+	standintest.Eventually(t, "the API server back where it was, with what it held", func(ctx context.Context) error {
 		_, err := admin.CoreV1().Nodes().Get(ctx, "machine", metav1.GetOptions{})
 		return err
 	})
@@ -106,7 +107,7 @@ func (w *testWorld) pause(t *testing.T, key client.ObjectKey, pause bool) {
 	if err := w.client.Patch(t.Context(), changed, client.MergeFrom(cluster)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the control plane to see the pause, or its end", func(ctx context.Context) error {
+	standintest.Eventually(t, "the control plane to see the pause, or its end", func(ctx context.Context) error {
 		lcp := &localv1.LocalControlPlane{}
 		if err := w.client.Get(ctx, key, lcp); err != nil {
 			return err
@@ -120,7 +121,7 @@ func (w *testWorld) pause(t *testing.T, key client.ObjectKey, pause bool) {
 
 func (w *testWorld) untilAvailable(t *testing.T, lcp *localv1.LocalControlPlane) {
 	t.Helper()
-	eventually(t, "an available control plane", func(ctx context.Context) error {
+	standintest.Eventually(t, "an available control plane", func(ctx context.Context) error {
 		if err := w.client.Get(ctx, client.ObjectKeyFromObject(lcp), lcp); err != nil {
 			return err
 		}
@@ -233,7 +234,7 @@ func (w *testWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port i
 		t.Fatal(err)
 	}
 	key := client.ObjectKeyFromObject(lcp)
-	eventually(t, "the object gone", func(ctx context.Context) error {
+	standintest.Eventually(t, "the object gone", func(ctx context.Context) error {
 		if err := w.client.Get(ctx, key, lcp); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("still there, %w, %+v", err, lcp.Status.Conditions)
 		}
@@ -248,7 +249,7 @@ func (w *testWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port i
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}
 	}
-	eventually(t, "the secrets collected", func(ctx context.Context) error {
+	standintest.Eventually(t, "the secrets collected", func(ctx context.Context) error {
 		var all corev1.SecretList
 		if err := w.client.List(ctx, &all, client.InNamespace(key.Namespace)); err != nil {
 			return err

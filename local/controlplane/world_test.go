@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -105,17 +103,4 @@ func (w *testWorld) start(t *testing.T) {
 
 func (w *testWorld) kubeconfigFile(c types.NamespacedName) string {
 	return filepath.Join(w.dir, "clusters", c.Namespace+"-"+c.Name+".kubeconfig")
-}
-
-// eventually fails the test when what does not come true in time; the last error says what was found.
-func eventually(t *testing.T, want string, what func(ctx context.Context) error) {
-	t.Helper()
-	last := fmt.Errorf("nothing was tried")
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = what(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("want %s, got: %v", want, last)
-	}
 }

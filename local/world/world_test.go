@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -25,6 +24,7 @@ import (
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
+	"github.com/muster-project/muster/local/standintest"
 )
 
 const (
@@ -117,7 +117,7 @@ func TestWorld(t *testing.T) {
 			if err := syscall.Kill(child.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "another process", func(context.Context) error {
+			standintest.Eventually(t, "another process", func(context.Context) error {
 				for _, now := range w.Children() {
 					if now.Name == child.Name && now.PID != 0 && now.PID != child.PID {
 						return nil
@@ -219,7 +219,7 @@ func reference(k schema.GroupVersionKind) clusterv1.ContractVersionedObjectRefer
 // touch changes the cluster, which goes through the webhooks.
 func touch(t *testing.T, c client.Client) {
 	t.Helper()
-	eventually(t, "a change of the cluster taken", func(ctx context.Context) error {
+	standintest.Eventually(t, "a change of the cluster taken", func(ctx context.Context) error {
 		cluster := &clusterv1.Cluster{}
 		if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "c"}, cluster); err != nil {
 			return err
@@ -232,7 +232,7 @@ func touch(t *testing.T, c client.Client) {
 
 func available(t *testing.T, c client.Client) {
 	t.Helper()
-	eventually(t, "an available cluster", func(ctx context.Context) error {
+	standintest.Eventually(t, "an available cluster", func(ctx context.Context) error {
 		cluster := &clusterv1.Cluster{}
 		if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "c"}, cluster); err != nil {
 			return err
@@ -247,7 +247,7 @@ func available(t *testing.T, c client.Client) {
 // nodesListed asks the workload cluster's own API server.
 func nodesListed(t *testing.T, w *World) {
 	t.Helper()
-	eventually(t, "an answer from the workload cluster", func(ctx context.Context) error {
+	standintest.Eventually(t, "an answer from the workload cluster", func(ctx context.Context) error {
 		config, err := clientcmd.BuildConfigFromFlags("", w.ClusterKubeconfig("default", "c"))
 		if err != nil {
 			return err
@@ -262,7 +262,7 @@ func deleted(t *testing.T, w *World, c client.Client) {
 	if err := c.Delete(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the cluster gone", func(ctx context.Context) error {
+	standintest.Eventually(t, "the cluster gone", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("still there, %w, %+v", err, cluster.Status.Conditions)
 		}
@@ -270,19 +270,6 @@ func deleted(t *testing.T, w *World, c client.Client) {
 	})
 	if _, err := os.Stat(w.ClusterKubeconfig("default", "c")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("its kubeconfig: want it gone, got %v", err)
-	}
-}
-
-// eventually fails the test when what does not come true in time; the last error says what was found.
-func eventually(t *testing.T, want string, what func(ctx context.Context) error) {
-	t.Helper()
-	last := errors.New("nothing was tried")
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = what(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("want %s, got: %v", want, last)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
 	"github.com/muster-project/muster/local/objects"
+	"github.com/muster-project/muster/local/standintest"
 )
 
 // TestControlPlane walks one through its life: EKS learns of it, nodes could join and EKS could drain them, its version
@@ -47,7 +48,7 @@ func TestControlPlane(t *testing.T) {
 		if _, err := secret.Get(t.Context(), management, client.ObjectKeyFromObject(cluster), secret.Kubeconfig); err != nil {
 			t.Error(err)
 		}
-		if _, err := os.Stat(kubeconfigFile(client.ObjectKeyFromObject(cluster))); err != nil {
+		if _, err := os.Stat(stand.KubeconfigFile(client.ObjectKeyFromObject(cluster))); err != nil {
 			t.Error(err)
 		}
 	})
@@ -55,8 +56,8 @@ func TestControlPlane(t *testing.T) {
 
 	known.set(func() { known.broken = errors.New("EKS is away") })
 	change(t, plane, func(o *unstructured.Unstructured) { setField(t, o, "v1.32.0", "spec", "version") })
-	eventually(t, "the object to say why it is not ready", func(ctx context.Context) error {
-		return says(ctx, plane, "False", "EKS is away")
+	standintest.Eventually(t, "the object to say why it is not ready", func(ctx context.Context) error {
+		return stand.Says(ctx, plane, len(conditions), "False", "EKS is away")
 	})
 	known.set(func() { known.broken = nil })
 	untilReady(t, plane, "v1.32")
@@ -68,11 +69,11 @@ func TestControlPlane(t *testing.T) {
 	if err := management.Delete(t.Context(), plane); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the object to wait for the node groups", func(ctx context.Context) error {
-		return says(ctx, plane, "False", "the cluster has node groups: one")
+	standintest.Eventually(t, "the object to wait for the node groups", func(ctx context.Context) error {
+		return stand.Says(ctx, plane, len(conditions), "False", "the cluster has node groups: one")
 	})
 	known.set(func() { known.busy["default_c"] = false })
-	eventually(t, "the object gone", func(ctx context.Context) error {
+	standintest.Eventually(t, "the object gone", func(ctx context.Context) error {
 		if err := management.Get(ctx, client.ObjectKeyFromObject(plane), plane); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("still there, %w", err)
 		}
@@ -81,7 +82,7 @@ func TestControlPlane(t *testing.T) {
 	if c, ok := known.get("default_c"); ok {
 		t.Errorf("EKS: want the cluster forgotten, got %+v", c)
 	}
-	for _, path := range []string{kubeconfigFile(client.ObjectKeyFromObject(cluster)), planes.Servers.Place(key(plane))} {
+	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), planes.Servers.Place(key(plane))} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}
@@ -134,8 +135,8 @@ func setField(t *testing.T, o *unstructured.Unstructured, value any, path ...str
 // untilReady waits until core would take the control plane for initialized, at a version.
 func untilReady(t *testing.T, plane *unstructured.Unstructured, version string) {
 	t.Helper()
-	eventually(t, "a control plane that is ready", func(ctx context.Context) error {
-		if err := says(ctx, plane, "True", ""); err != nil {
+	standintest.Eventually(t, "a control plane that is ready", func(ctx context.Context) error {
+		if err := stand.Says(ctx, plane, len(conditions), "True", ""); err != nil {
 			return err
 		}
 		for field, want := range map[string]any{"ready": true, "initialized": true, "externalManagedControlPlane": true, "version": version} {
@@ -145,24 +146,6 @@ func untilReady(t *testing.T, plane *unstructured.Unstructured, version string) 
 		}
 		return nil
 	})
-}
-
-// says reads the object and holds what its conditions say.
-func says(ctx context.Context, plane *unstructured.Unstructured, status, message string) error {
-	if err := management.Get(ctx, client.ObjectKeyFromObject(plane), plane); err != nil {
-		return err
-	}
-	all, _, err := unstructured.NestedSlice(plane.Object, "status", "conditions")
-	if err != nil || len(all) != len(conditions) {
-		return fmt.Errorf("conditions are %v, %w", all, err)
-	}
-	for _, c := range all {
-		c, ok := c.(map[string]any)
-		if !ok || c["status"] != status || !strings.Contains(fmt.Sprint(c["message"]), message) {
-			return fmt.Errorf("conditions are %v", all)
-		}
-	}
-	return nil
 }
 
 // letInto holds what EKS can do with its token, and what not.
@@ -210,7 +193,7 @@ func managedCluster(t *testing.T, cluster *clusterv1.Cluster, plane *unstructure
 	if err := management.Status().Patch(t.Context(), cluster, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a ready AWSManagedCluster with the endpoint and the zones", func(ctx context.Context) error {
+	standintest.Eventually(t, "a ready AWSManagedCluster with the endpoint and the zones", func(ctx context.Context) error {
 		o := objects.New(kinds.AWSManagedCluster)
 		if err := management.Get(ctx, client.ObjectKeyFromObject(cluster), o); err != nil {
 			return err

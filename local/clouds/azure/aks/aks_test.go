@@ -7,24 +7,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
@@ -33,78 +25,48 @@ import (
 	"github.com/muster-project/muster/local/clouds/azure/kinds"
 	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
 	"github.com/muster-project/muster/local/foreign"
-	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/objects"
+	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/local/workload"
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
-// patience bounds every wait; an idle machine needs a few seconds for the longest.
-const patience = 3 * time.Minute
-
 // The world of the tests: a management cluster with the reconcilers under test on it, and a simulated Azure without machines' insides.
 var (
+	stand      *standintest.World
 	management client.Client
 	planes     = map[string]*ControlPlanes{}
 	cloud      *azure.Cloud
-	files      string
 )
 
 func TestMain(m *testing.M) { os.Exit(alone.Run(m, "aks", begin)) }
 
 func begin(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
 	pools := []foreign.Kind{{GroupVersionKind: Managed().pool, Plural: "azuremanagedmachinepools"}, {GroupVersionKind: ASO().pool, Plural: "azureasomanagedmachinepools"}}
-	if err := install.Definitions(ctx, s.Config, nil, append(kinds.All(), pools...)...); err != nil {
+	var err error
+	if stand, err = standintest.New(ctx, s, dir, append(kinds.All(), pools...)...); err != nil {
 		return nil, err
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
-	}
-	mgr, err := ctrl.NewManager(s.Config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}}})
-	if err != nil {
-		return nil, err
-	}
-	etcd, err := apiserver.StartEtcd(filepath.Join(dir, "workloads"))
-	if err != nil {
-		return nil, err
-	}
+	management = stand.Client
 	if cloud, err = azure.New(azure.Options{Speed: 500}); err != nil {
 		return nil, err
 	}
 	web := httptest.NewServer(cloud)
-	files = dir
-	servers := workload.New(filepath.Join(dir, "servers"), etcd)
+	mgr := stand.Manager
 	for _, kind := range []Kind{Managed(), ASO()} {
-		r := &ControlPlanes{Client: mgr.GetClient(), Servers: servers, Kind: kind, Registry: HTTP{Endpoint: web.URL}, Azure: azurenetwork.HTTP{Endpoint: web.URL},
-			Publisher: &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: kubeconfigFile}}
+		r := &ControlPlanes{Client: mgr.GetClient(), Servers: stand.Servers, Publisher: stand.Publisher, Kind: kind, Registry: HTTP{Endpoint: web.URL}, Azure: azurenetwork.HTTP{Endpoint: web.URL}}
 		if err := errors.Join(r.SetupWithManager(mgr), (&Clusters{Client: mgr.GetClient(), Kind: kind}).SetupWithManager(mgr)); err != nil {
 			return nil, err
 		}
 		planes[kind.plane.Kind] = r
 	}
-	if management, err = client.New(s.Config, client.Options{Scheme: scheme}); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
+	stop := stand.Start(ctx)
 	return func() error {
-		cancel()
-		err := <-done
-		servers.Close()
-		etcd.Close()
+		err := stop()
 		web.Close()
 		return errors.Join(err, cloud.Close())
 	}, nil
-}
-
-func kubeconfigFile(c client.ObjectKey) string {
-	return filepath.Join(files, "clusters", c.Namespace+"-"+c.Name+".kubeconfig")
 }
 
 // The specifications of the objects of both kinds, in the shape of the published ones.
@@ -147,8 +109,8 @@ func TestControlPlane(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			cluster, plane := create(t, c.kind, c.name, c.plane)
-			eventually(t, "the control plane to wait for a System pool", func(ctx context.Context) error {
-				return says(ctx, plane, "False", c.kind.pool.Kind+" whose mode is System")
+			standintest.Eventually(t, "the control plane to wait for a System pool", func(ctx context.Context) error {
+				return stand.Says(ctx, plane, len(conditions), "False", c.kind.pool.Kind+" whose mode is System")
 			})
 			if c.user != "" {
 				createPool(t, c.kind, c.name, "pool1", c.user)
@@ -172,8 +134,8 @@ func TestControlPlane(t *testing.T) {
 			change(t, plane, func(o *unstructured.Unstructured) error {
 				return unstructured.SetNestedField(o.Object, "v1.39.0", "spec", "version")
 			})
-			eventually(t, "AKS's own words about a version that it does not have", func(ctx context.Context) error {
-				return says(ctx, plane, "False", "K8sVersionNotSupported")
+			standintest.Eventually(t, "AKS's own words about a version that it does not have", func(ctx context.Context) error {
+				return stand.Says(ctx, plane, len(conditions), "False", "K8sVersionNotSupported")
 			})
 			removed(t, c.kind, cluster, plane)
 		})
@@ -234,8 +196,8 @@ func createPool(t *testing.T, kind Kind, cluster, name, spec string) {
 // untilReady waits until core would take the control plane for initialized, at a version, with its endpoint.
 func untilReady(t *testing.T, kind Kind, plane *unstructured.Unstructured, version string) {
 	t.Helper()
-	eventually(t, "a control plane that is ready at "+version, func(ctx context.Context) error {
-		if err := says(ctx, plane, "True", ""); err != nil {
+	standintest.Eventually(t, "a control plane that is ready at "+version, func(ctx context.Context) error {
+		if err := stand.Says(ctx, plane, len(conditions), "True", ""); err != nil {
 			return err
 		}
 		for field, want := range map[string]any{"ready": true, "initialized": true, "version": version} {
@@ -248,24 +210,6 @@ func untilReady(t *testing.T, kind Kind, plane *unstructured.Unstructured, versi
 		}
 		return nil
 	})
-}
-
-// says reads the object and holds what its conditions say.
-func says(ctx context.Context, plane *unstructured.Unstructured, status, message string) error {
-	if err := management.Get(ctx, client.ObjectKeyFromObject(plane), plane); err != nil {
-		return err
-	}
-	all, _, err := unstructured.NestedSlice(plane.Object, "status", "conditions")
-	if err != nil || len(all) != len(conditions) {
-		return fmt.Errorf("conditions are %v, %w", all, err)
-	}
-	for _, c := range all {
-		c, ok := c.(map[string]any)
-		if !ok || c["status"] != status || !strings.Contains(fmt.Sprint(c["message"]), message) {
-			return fmt.Errorf("conditions are %v", all)
-		}
-	}
-	return nil
 }
 
 func change(t *testing.T, o *unstructured.Unstructured, do func(*unstructured.Unstructured) error) {
@@ -311,7 +255,7 @@ func infrastructure(t *testing.T, kind Kind, cluster *clusterv1.Cluster, plane *
 	if err := management.Status().Patch(t.Context(), cluster, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a ready "+kind.cluster.Kind+" with the endpoint", func(ctx context.Context) error {
+	standintest.Eventually(t, "a ready "+kind.cluster.Kind+" with the endpoint", func(ctx context.Context) error {
 		o := objects.New(kind.cluster)
 		if err := management.Get(ctx, client.ObjectKeyFromObject(cluster), o); err != nil {
 			return err
@@ -332,7 +276,7 @@ func removed(t *testing.T, kind Kind, cluster *clusterv1.Cluster, plane *unstruc
 	if err := management.Delete(t.Context(), plane); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the object gone", func(ctx context.Context) error {
+	standintest.Eventually(t, "the object gone", func(ctx context.Context) error {
 		if err := management.Get(ctx, client.ObjectKeyFromObject(plane), plane); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("still there, %w", err)
 		}
@@ -342,7 +286,7 @@ func removed(t *testing.T, kind Kind, cluster *clusterv1.Cluster, plane *unstruc
 		t.Errorf("AKS: want the managed cluster deleted, got %+v", c)
 	}
 	r := planes[kind.plane.Kind]
-	for _, path := range []string{kubeconfigFile(client.ObjectKeyFromObject(cluster)), r.Servers.Place(r.key(plane))} {
+	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), r.Servers.Place(r.key(plane))} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}
@@ -400,18 +344,5 @@ func TestHTTP(t *testing.T) {
 		if tc.is != nil && !errors.Is(err, tc.is) {
 			t.Errorf("%s: want %v, got %v", tc.why, tc.is, err)
 		}
-	}
-}
-
-// eventually fails the test when what does not come true in time; the last error says what was found.
-func eventually(t *testing.T, want string, what func(ctx context.Context) error) {
-	t.Helper()
-	last := errors.New("nothing was tried")
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = what(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("want %s, got: %v", want, last)
 	}
 }
