@@ -135,7 +135,7 @@ func TestProtectionThatMayNotBeRead(t *testing.T) {
 	})
 }
 
-// The least that another owner's lower capacity takes: those who are not protected.
+// The least that another owner's lower capacity takes: machines that are not protected.
 func TestProtection(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))

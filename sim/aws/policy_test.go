@@ -106,7 +106,7 @@ func TestPoliciesThatCannotBeMeant(t *testing.T) {
 	}
 }
 
-// A service that launches for a user asks whether he might.
+// A service that launches for a user asks whether the user is allowed to.
 func TestServicesAskForTheirCallers(t *testing.T) {
 	group := statement("Allow", `["autoscaling:*","iam:CreateServiceLinkedRole"]`, "*", "")
 	run := statement("Allow", `"ec2:RunInstances"`, "*", "")
