@@ -166,15 +166,22 @@ func ensurePrerequisitesStep(d Desired, o Observed, t Traits) *Step {
 		Cause: Cause{"PrerequisiteMissing", fmt.Sprintf("a prerequisite of the %s is missing or out of date", t.Group)}}
 }
 
-// planConflict plans for a group that exists and is not the pool's: it is adopted if the object asks for exactly this group and nothing
-// shows another owner, and left alone otherwise.
+// planConflict plans for a group that exists and is not the pool's: it is adopted if the object asks for exactly this group, or if the cloud
+// created the group with its cluster for this object, and nothing shows another owner. It is left alone otherwise.
 func planConflict(d Desired, o Observed) Plan {
 	if refused := adoptionRefused(d.Adopt, o); refused != nil {
 		return Plan{Refused: refused, Quiescent: true}
 	}
+	is := o.Unowned
+	if is.Busy != nil {
+		return Plan{Waiting: []Cause{*is.Busy}}
+	}
+	cause := Cause{"AdoptionRequested", fmt.Sprintf("annotation %s asks for %s", AdoptAnnotation, is.Group)}
+	if d.Adopt.Name == "" {
+		cause = Cause{"CreatedWithCluster", fmt.Sprintf("%s was created with its cluster for this object", is.Group)}
+	}
 	var p Plan
-	p.first(d, &Step{Kind: Adopt, Fields: o.Unowned.Resources,
-		Cause: Cause{"AdoptionRequested", fmt.Sprintf("annotation %s asks for %s", AdoptAnnotation, o.Unowned.Group)}})
+	p.first(d, &Step{Kind: Adopt, Fields: is.Resources, Cause: cause})
 	return p
 }
 
@@ -189,9 +196,9 @@ func adoptionRefused(asked Adoption, o Observed) *Cause {
 		return &conflict
 	case is.Owner != "":
 		return &conflict
-	case asked.Name == "":
+	case asked.Name == "" && !is.createdForPool():
 		return refuse("%s. %s", conflict.Message, AdoptionHint(is.Name))
-	case asked.Name != is.Name:
+	case asked.Name != "" && asked.Name != is.Name:
 		return refuse("annotation %s names %q, and the group found is %s: set the annotation to %q, or remove it", AdoptAnnotation, asked.Name, is.Group, is.Name)
 	case is.NamedInstead != "":
 		return refuse("annotation %s names %q, and spec.providerID names %q: correct the one that is wrong", AdoptAnnotation, asked.Name, is.NamedInstead)

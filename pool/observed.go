@@ -305,8 +305,18 @@ type Unowned struct {
 	NamedInstead string
 	// TemplateConflict, when set, is why the template that the group launches from can't become the pool's.
 	TemplateConflict *Cause
+	// CreatedWithCluster is true if the cloud created the group in the same request as its cluster, from what this object asks for: no
+	// annotation is needed to adopt it.
+	CreatedWithCluster bool
+	// Busy, when set, is what the cloud does to the group while it takes no write.
+	Busy *Cause
 	// Resources are the cloud objects that adoption writes the owner tags to, for people.
 	Resources []string
+}
+
+// createdForPool reports whether the group was created with its cluster for this object, and nothing names another.
+func (u Unowned) createdForPool() bool {
+	return u.CreatedWithCluster && u.OtherCluster == "" && u.NamedInstead == ""
 }
 
 // Adoption is the wish to take over a group that another tool made.
