@@ -32,6 +32,22 @@ func TestSystemPoolIsAdopted(t *testing.T) {
 		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Mode, s.AvailabilityZones = "System", nil })(w.target.Spec)
 		w.target.Spec.Name = "system"
 		before := w.names("system")
+		for _, c := range []struct {
+			why     string
+			created time.Duration
+			group   string
+			want    bool
+		}{
+			{"an object that is older than its agent pool", within, "", true},
+			{"an object that was created beside an agent pool of its name", time.Minute, "", false},
+			{"an object that another controller has found it for", within, "azure:///subscriptions/s/resourceGroups/g/providers/p/managedClusters/managed/agentPools/system", false},
+		} {
+			w.target.Spec.Created, w.target.GroupID = time.Now().Add(-c.created), c.group
+			if o := w.observe(); o.Unowned == nil || o.Unowned.CreatedWithCluster != c.want || o.Unowned.Busy != nil {
+				w.Errorf("%s: want an agent pool that was created with the cluster to be %t, got %+v", c.why, c.want, o.Unowned)
+			}
+		}
+		w.target.GroupID = ""
 		o := w.observe()
 		if o.Group != nil || o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.Group != "agent pool system of managed cluster managed" {
 			w.Fatalf("want the agent pool named that can be adopted, got %+v", o)

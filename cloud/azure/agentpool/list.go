@@ -29,11 +29,11 @@ func (r machineReader) read(ctx context.Context, vms bool, scaleSet *string) ([]
 		return r.virtualMachines(ctx)
 	}
 	if *scaleSet == "" {
-		name, err := r.findScaleSet(ctx)
-		if err != nil || name == "" {
+		set, err := r.findScaleSet(ctx)
+		if err != nil || set == nil {
 			return nil, err
 		}
-		*scaleSet = name
+		*scaleSet = *set.Name
 	}
 	options := &armcompute.VirtualMachineScaleSetVMsClientListOptions{Expand: new("instanceView")}
 	type page = armcompute.VirtualMachineScaleSetVMsClientListResponse
@@ -54,23 +54,23 @@ func (r machineReader) read(ctx context.Context, vms bool, scaleSet *string) ([]
 	return machines, nil
 }
 
-// findScaleSet returns the name of the scale set that AKS keeps the agent pool's machines in; empty if there is none yet.
-func (r machineReader) findScaleSet(ctx context.Context) (string, error) {
+// findScaleSet returns the scale set that AKS keeps the agent pool's machines in; nil if there is none yet.
+func (r machineReader) findScaleSet(ctx context.Context) (*armcompute.VirtualMachineScaleSet, error) {
 	type page = armcompute.VirtualMachineScaleSetsClientListResponse
 	items := func(p page) []*armcompute.VirtualMachineScaleSet { return p.Value }
 	list, err := session.Listed(ctx, r.c.ScaleSets.NewListPager(r.group, nil), items, r.now)
 	if session.Absent(err) {
-		return "", nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, set := range list {
 		if set.Name != nil && tagOf(set.Tags, tagPool) == r.pool {
-			return *set.Name, nil
+			return set, nil
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // virtualMachines lists the machines of an agent pool of type VirtualMachines.

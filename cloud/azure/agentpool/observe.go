@@ -20,7 +20,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	read := p.memory.read
 	if foreign := p.t.ownership(read).Conflict(); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, Unowned: p.t.unowned(read), ResolvedLookups: p.t.Remembered}, nil
+		return pool.Observed{OwnershipConflict: foreign, Unowned: p.unowned(), ResolvedLookups: p.t.Remembered}, nil
 	}
 	w, failed := p.want()
 	out := pool.Observed{ResolvedLookups: p.t.Remembered, Fresh: !read.at.Before(p.now), GroupFresh: !read.at.Before(p.now), Shared: true}
@@ -46,6 +46,16 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	p.observePool(ctx, w, &out)
 	return out, nil
+}
+
+// unowned returns the agent pool that has the pool's name and lacks its owner tag; nil if there is none.
+func (p *pass) unowned() *pool.Unowned {
+	read := p.memory.read
+	out := p.t.ownership(read).Unowned(p.t.name)
+	if out != nil {
+		out.Resources, out.CreatedWithCluster, out.Busy = []string{out.Group}, read.createdWithCluster, p.busy()
+	}
+	return out
 }
 
 // goesWithCluster reports whether the agent pool is the last System pool of a managed cluster that is being deleted: AKS deletes it with

@@ -24,6 +24,8 @@ type clusterRead struct {
 	named driverkit.NamedGroup
 	// machines are those of the agent pool.
 	machines []machine
+	// createdWithCluster is true if the agent pool lacks an owner tag and was created for the object with the managed cluster.
+	createdWithCluster bool
 }
 
 // managedCluster is what is read of a managed cluster.
@@ -115,15 +117,32 @@ func (p *pass) readAgain(ctx context.Context) error {
 		p.memory.read = read
 		return p.memory.absent(p.now, p.t.name)
 	}
+	list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
 	if p.t.ownership(read).Owned {
 		p.memory.note(read.pool, p.now)
-		list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
-		if read.machines, err = list.read(ctx, read.pool.text(body.Type) == typeVMs, &p.memory.scaleSet); err != nil {
-			return err
-		}
+		read.machines, err = list.read(ctx, read.pool.text(body.Type) == typeVMs, &p.memory.scaleSet)
+	} else {
+		read.createdWithCluster, err = p.createdWithCluster(ctx, read, list)
+	}
+	if err != nil {
+		return err
 	}
 	p.memory.read, p.memory.made = read, time.Time{}
 	return nil
+}
+
+// createdWithCluster reports whether an agent pool without an owner tag was created for the object: the object is older than the scale set of
+// the agent pool, and no controller has written the agent pool's ID to it. While a managed cluster is being created AKS takes no other
+// request, so that what appears then was in the request for the managed cluster.
+func (p *pass) createdWithCluster(ctx context.Context, read clusterRead, list machineReader) (bool, error) {
+	if read.pool.tag(model.TagOwner) != "" || p.t.GroupID != "" || p.t.Spec.Created.IsZero() || p.t.Deleting {
+		return false, nil
+	}
+	set, err := list.findScaleSet(ctx)
+	if err != nil || set == nil || set.Properties == nil {
+		return false, err
+	}
+	return !ourTime(set.Properties.TimeCreated, read.skew).Before(p.t.Spec.Created), nil
 }
 
 // readNamed reads the agent pool that the object names, where that is another than the pool's own, which does not exist: another tool may

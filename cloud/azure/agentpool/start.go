@@ -198,7 +198,7 @@ func (p *pass) adopt(ctx context.Context) error {
 	if is != nil && p.t.ownership(p.memory.read).Owned {
 		return nil
 	}
-	if err := p.t.ownership(p.memory.read).Adoptable(p.t.unowned(p.memory.read)); err != nil {
+	if err := p.t.ownership(p.memory.read).Adoptable(p.unowned()); err != nil {
 		return err
 	}
 	tags := map[string]any{}

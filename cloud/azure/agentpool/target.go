@@ -11,7 +11,6 @@ import (
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/driverkit"
-	"github.com/muster-project/muster/pool"
 )
 
 // Target is what the driver is handed about one pool.
@@ -157,11 +156,3 @@ func (t target) ownership(read clusterRead) driverkit.Ownership {
 	return o
 }
 
-// unowned returns the agent pool that has the pool's name and lacks its owner tag; nil if there is none.
-func (t target) unowned(read clusterRead) *pool.Unowned {
-	out := t.ownership(read).Unowned(t.name)
-	if out != nil {
-		out.Resources = []string{out.Group}
-	}
-	return out
-}

@@ -1,6 +1,10 @@
 package v1beta1
 
-import azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+import (
+	"time"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+)
 
 // AgentPoolSource is everything that the driver of agent pools translates into requests: the specification of one of the two kinds, and
 // what is read of its cluster. It is no API object, and it is never changed once it is made.
@@ -8,6 +12,8 @@ import azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 type AgentPoolSource struct {
 	// Name of the agent pool in AKS.
 	Name string
+	// Created is when the object was created that asks for the agent pool.
+	Created time.Time
 	// Managed is the specification of an AzureManagedMachinePool, nil for the other kind.
 	Managed *AzureManagedMachinePoolSpec
 	// Manifest is the manifest of an AzureASOManagedMachinePool, nil for the other kind.
