@@ -14,7 +14,6 @@ import (
 
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
@@ -38,6 +37,8 @@ type facts[S any] struct {
 	notObservable *pool.Cause
 	// groupName is the name of the pool's group.
 	groupName ownership.GroupName
+	// sizing is who owns the size of the group.
+	sizing sizing
 }
 
 // translation is what the adapter of the kind makes of an object.
@@ -53,7 +54,7 @@ func (r *Reconciler[O, S]) translate(ctx context.Context, s scope[O]) (translati
 	values, err := stored.Values(s.object)
 	t := translation[S]{values: values}
 	if err == nil {
-		in := Inputs{InfraCluster: s.infraCluster, Resolved: values, MachinePool: s.machinePool, Cluster: s.clusterName()}
+		in := Inputs{InfraCluster: s.infraCluster, Resolved: values, MachinePool: s.machinePool, Cluster: s.clusterName(), ClusterDeleting: s.clusterDeleting()}
 		t.Translation, err = r.adapter.Translate(s.object, in)
 	}
 	if err != nil {
@@ -91,15 +92,18 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 		return facts[S]{}, err
 	}
 	now := r.Now()
+	sizes := sizingOf(s.machinePool, t.Autoscaler, t.values)
 	desired := desiredOf(s, t)
+	desired.ReplicasManagedExternally = sizes.external
 	desired.NoDrain, desired.SkipModel = r.workloads.NoDrain(ctx, s.workload()), r.SkipModelReconciliation
 	var restarts map[string]string
-	f := facts[S]{notObservable: t.notObservable}
+	f := facts[S]{notObservable: t.notObservable, sizing: sizes}
 	desired.Restart, restarts, f.drop = settings.Restarting(s.settings.Restarts, t.values, now)
 	disableRollout(&desired, t.RollDisabled)
 	mark, history := bootstrap.Configuration(s.bootstrap, s.settings.BootstrapRolls, t.values)
 	f.keep = stored.Merged(history, stored.Merged(restarts, maps.Clone(t.Keep)))
 	if !s.deleting() {
+		f.keep = stored.Merged(sizes.keep(s.machinePool), f.keep)
 		f.keep = stored.Merged(bootstrap.Tokens(s.bootstrap.Bootstrap, t.values), f.keep)
 	}
 	target := targetOf(s, t, mark)
@@ -129,7 +133,6 @@ func (r *Reconciler[O, S]) facts(ctx context.Context, s scope[O]) (facts[S], err
 func desiredOf[O Object, S any](s scope[O], t translation[S]) pool.Desired {
 	return pool.Desired{
 		Replicas:                  replicas(s.machinePool),
-		ReplicasManagedExternally: managedExternally(s.machinePool),
 		Min:                       t.Min,
 		Max:                       t.Max,
 		MinField:                  t.MinField,
@@ -235,11 +238,6 @@ func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s scope[O], target clo
 func isUnsatisfiable(err error) bool {
 	var unmet *cloud.SpecUnsatisfiableError
 	return errors.As(err, &unmet)
-}
-
-// managedExternally reports whether an external autoscaler owns the size of the group.
-func managedExternally(mp *clusterv1.MachinePool) bool {
-	return mp != nil && annotations.ReplicasManagedByExternalAutoscaler(mp)
 }
 
 // replicas returns how many machines the MachinePool asks for; 1 without a value, as its defaulting sets.

@@ -50,6 +50,11 @@ type scope[O Object] struct {
 
 func (s scope[O]) deleting() bool { return !s.object.GetDeletionTimestamp().IsZero() }
 
+// clusterDeleting reports whether the Cluster is being deleted or gone.
+func (s scope[O]) clusterDeleting() bool {
+	return s.cluster == nil || !s.cluster.DeletionTimestamp.IsZero()
+}
+
 // clusterName returns the name of the cluster as far as it is known.
 func (s scope[O]) clusterName() string { return clusterName(s.object, s.machinePool) }
 

@@ -164,8 +164,9 @@ type Inputs struct {
 	Resolved map[string]string
 	// MachinePool that the object belongs to; nil while there is none. It must not be changed.
 	MachinePool *clusterv1.MachinePool
-	// Cluster is the name of the Cluster, as far as it is known.
-	Cluster string
+	// Cluster is the name of the Cluster, as far as it is known, and ClusterDeleting is true if it is being deleted or gone.
+	Cluster         string
+	ClusterDeleting bool
 }
 
 // NotYet is the error of a translation that waits for something: the cloud cannot be asked before.
@@ -181,6 +182,9 @@ type Translation[S any] struct {
 	// Min, Max and their fields bound the replicas, as in pool.Desired.
 	Min, Max           int
 	MinField, MaxField string
+	// Autoscaler is the value of the annotation cluster.x-k8s.io/replicas-managed-by for groups that the cloud's own autoscaler sizes; empty
+	// if the specification asks for no such autoscaler. The MachinePool is given the annotation, and spec.replicas follows the group.
+	Autoscaler string
 	// DeletePolicy orders the instances that a scale-in or a rollout may choose from.
 	DeletePolicy pool.DeletePolicy
 	// Strategy is how Muster replaces instances; nil leaves it to a provider rollout, if the cloud has one.

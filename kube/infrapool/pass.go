@@ -161,7 +161,7 @@ func (r *Reconciler[O, S]) runEngine(ctx context.Context, p *pass[O, S]) steps.R
 		if p.facts.adopted(o) != nil && !o.Fresh && !o.GroupFresh {
 			return true // a read of before the group was given back would end an adoption that has not begun
 		}
-		return contradicts(s, o)
+		return contradicts(s, p.facts.sizing, o)
 	}
 	p.outcome = r.engine.Run(ctx, in, throughMachines(p.machines, r.workloads.Nodes(ctx, s.workload())), lookups)
 	if !p.outcome.Seen || p.outcome.Plan.DeletionComplete {
@@ -187,14 +187,14 @@ func (l lookups[O]) Store(ctx context.Context, resolved map[string]string) error
 
 // contradicts reports whether an observation is not what the objects have. Another process has seen something newer, such as a second manager
 // while a lease changes hands: writing the older observation would have the two overwrite each other.
-func contradicts[O Object](s scope[O], o pool.Observed) bool {
+func contradicts[O Object](s scope[O], z sizing, o pool.Observed) bool {
 	if !writesInstances(s, o) {
 		return false
 	}
 	if !slices.Equal(report.ProviderIDs(o), s.object.GetProviderIDList()) {
 		return true
 	}
-	return o.Group != nil && (o.Group.ID != s.object.GetProviderID() || managedExternally(s.machinePool) && replicas(s.machinePool) != o.Group.Size-o.Group.Surge)
+	return o.Group != nil && (o.Group.ID != s.object.GetProviderID() || z.external && replicas(s.machinePool) != o.Group.Size-o.Group.Surge)
 }
 
 // forgetTokens drops the stored tokens with which no machine can be launched or joins any more.

@@ -107,19 +107,6 @@ func (w *writer[O]) providerIDs(ctx context.Context, o O, groupID string, ids []
 	return nil
 }
 
-// replicas sets the replicas of a MachinePool to the size of its group.
-func (w *writer[O]) replicas(ctx context.Context, mp *clusterv1.MachinePool, size int32) error {
-	if mp.Spec.Replicas != nil && *mp.Spec.Replicas == size {
-		return nil
-	}
-	after := mp.DeepCopy()
-	after.Spec.Replicas = &size
-	if err := w.client.Patch(ctx, after, client.MergeFrom(mp)); err != nil {
-		return fmt.Errorf("write the group's size to MachinePool %s: %w", client.ObjectKeyFromObject(mp), err)
-	}
-	return nil
-}
-
 // status writes the status if it differs from before.
 func (w *writer[O]) status(ctx context.Context, before, o O) error {
 	if equality.Semantic.DeepEqual(before, o) {
@@ -169,7 +156,7 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 	if out.RateLimited && meta.FindStatusCondition(o.GetConditions(), clusterv1.ReadyCondition) != nil {
 		return nil
 	}
-	if err := r.writer.spec(ctx, s, out, rep); err != nil {
+	if err := r.writer.spec(ctx, s, p.facts.sizing, out, rep); err != nil {
 		return err
 	}
 	before := o.DeepCopyObject().(O)
@@ -192,17 +179,14 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 	return nil
 }
 
-// spec writes the provider IDs of the object, and the replicas of its MachinePool if an external autoscaler owns the size.
-func (w *writer[O]) spec(ctx context.Context, s scope[O], out engine.Outcome, rep report.Report) error {
+// spec writes the provider IDs of the object, and what its MachinePool says about the size of the group.
+func (w *writer[O]) spec(ctx context.Context, s scope[O], z sizing, out engine.Outcome, rep report.Report) error {
 	if out.Seen && writesInstances(s, out.Observed) {
 		if err := w.providerIDs(ctx, s.object, rep.GroupID, rep.ProviderIDs); err != nil {
 			return err
 		}
 	}
-	if rep.Size == nil || s.deleting() || !managedExternally(s.machinePool) {
-		return nil
-	}
-	return w.replicas(ctx, s.machinePool, int32(*rep.Size))
+	return w.followSize(ctx, s, z, rep.Size)
 }
 
 // fillStatus sets the part of the status that all kinds share.

@@ -31,11 +31,17 @@ func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterVi
 		SubscriptionID: kept[keepSubscription], ResourceGroup: kept[keepResourceGroup], Location: kept[keepLocation], Environment: kept[keepEnvironment],
 	}
 	if v.ResourceGroup == "" {
-		return v, fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say where the scale set is: "+
-			`set it to {"%s": "<subscription ID>", "%s": "<resource group>", "%s": "<region>", "%s": "%s"}`,
-			annotation, keepSubscription, keepResourceGroup, keepLocation, keepEnvironment, PublicCloud)
+		return v, NotRemembered(annotation, "scale set", "")
 	}
 	return v, nil
+}
+
+// NotRemembered is the error of an object whose annotation does not say where its group is. more is a further part of what to write there, in
+// JSON.
+func NotRemembered(annotation, group, more string) error {
+	return fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say where the %s is: "+
+		`set it to {"%s": "<subscription ID>", "%s": "<resource group>", "%s": "<region>", "%s": "%s"%s}`,
+		annotation, group, keepSubscription, keepResourceGroup, keepLocation, keepEnvironment, PublicCloud, more)
 }
 
 // ImageRemembered is the one image that an object remembers; nil while there is none that is sure.

@@ -185,6 +185,30 @@ func TestAutoscaledPool(t *testing.T) {
 	})
 }
 
+// TestBoundsAndCount holds that bounds which the present count is not within are brought in steps that AKS takes: the count is raised to the
+// lower bound, and no machine is taken for the upper one.
+func TestBoundsAndCount(t *testing.T) {
+	inWorld(t, func(w *world) {
+		bounds := func(least, most int) {
+			w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
+				s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: &least, MaxSize: &most}
+			})(w.target.Spec)
+		}
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 4})
+		bounds(1, 3)
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		o := w.observe()
+		if o.Group.Size != 4 || len(o.Instances) != 4 || o.Group.Max != 4 || !slices.Equal(o.Group.Drift, []string{"spec.scaling.maxSize"}) {
+			w.Errorf("want the autoscaler on, and every machine kept, got %+v", o.Group)
+		}
+		bounds(6, 8)
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		if o = w.observe(); o.Group.Size != 6 || len(o.Instances) != 6 || o.Group.Drift != nil {
+			w.Errorf("want the count raised to the lower bound, got %+v", o.Group)
+		}
+	})
+}
+
 // TestVersionGoesBeforeTheSize holds the two rolls that a change of both takes: AKS refuses them in one request.
 func TestVersionGoesBeforeTheSize(t *testing.T) {
 	inWorld(t, func(w *world) {

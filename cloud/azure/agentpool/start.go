@@ -90,6 +90,7 @@ func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
 	if len(body.Diff(wanted, is.properties)) == 0 && !is.gaveUp() {
 		return nil
 	}
+	body.Bracket(wanted, is.count())
 	return p.put(ctx, body.Merge(wanted, is.properties), session.ResourceRequest{IfMatch: is.etag()})
 }
 

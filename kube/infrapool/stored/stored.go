@@ -35,6 +35,9 @@ const (
 	// Content and the hash of bootstrap data are the key of the content of that data, which is all of it but the tokens, for as long as its
 	// tokens are stored.
 	Content = "content-"
+	// ReplicasManagedBy is the value of the annotation of that name that the controller gave the MachinePool, because the specification has
+	// the cloud's own autoscaler size the group. An annotation of a user's is not stored.
+	ReplicasManagedBy = "replicas-managed-by"
 	// Restart is the time at which the restart that an annotation of the infrastructure object requests was first seen.
 	Restart = "restart"
 	// RestartPool is that of the restart that an annotation of its MachinePool requests.
@@ -47,7 +50,7 @@ const limit = 64
 
 // permanent are the keys, and the beginnings of keys, whose values are kept beyond the limit.
 var permanent = struct{ keys, prefixes []string }{
-	keys:     []string{Configurations, GroupName},
+	keys:     []string{Configurations, GroupName, ReplicasManagedBy},
 	prefixes: []string{Token, Content, pool.AdoptedKey},
 }
 

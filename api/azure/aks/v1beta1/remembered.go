@@ -1,0 +1,28 @@
+package v1beta1
+
+import (
+	"maps"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+)
+
+// keepManagedCluster is the key under which an object remembers the name of its managed cluster.
+const keepManagedCluster = "managed-cluster"
+
+// Remember is what an object keeps of the view, to find its agent pool by when the control plane is gone.
+func (v *ManagedClusterView) Remember() map[string]string {
+	out := maps.Clone(v.View.Remember())
+	out[keepManagedCluster] = v.Name
+	return out
+}
+
+// ManagedClusterViewRemembered is as much of the view as an object has kept, in its annotation of that name. The error says what to write
+// there.
+func ManagedClusterViewRemembered(kept map[string]string, annotation string) (ManagedClusterView, error) {
+	view, err := azurev1.ClusterViewRemembered(kept, annotation)
+	out := ManagedClusterView{View: view, Name: kept[keepManagedCluster]}
+	if err != nil || out.Name == "" {
+		return out, azurev1.NotRemembered(annotation, "agent pool", `, "`+keepManagedCluster+`": "<name of the managed cluster>"`)
+	}
+	return out, nil
+}
