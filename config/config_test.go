@@ -46,9 +46,9 @@ func TestBuilds(t *testing.T) {
 		controllers string
 		hooks       int
 	}{
-		"default":    {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 3},
-		"namespaced": {"one namespace takes the same controllers", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 3},
-		"full":       {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azurejson,webhook", 5},
+		"default":    {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,webhook", 3},
+		"namespaced": {"one namespace takes the same controllers", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,webhook", 3},
+		"full":       {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,webhook", 5},
 	} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()

@@ -26,14 +26,9 @@ bin/controller-gen crd:crdVersions=v1,maxDescLen=0 \
   paths=sigs.k8s.io/cluster-api/api/runtime/v1beta2 \
   output:crd:dir="$out/upstream"
 
-rm -f api/crd/*.yaml api/crd/unserved/*.yaml
+rm -f api/crd/*.yaml
 for file in "$out"/ours/*.yaml; do
-  # The kinds of AKS agent pools are installed nowhere until a controller runs them: their objects would wait forever.
-  to=api/crd
-  case $file in
-    *_azuremanagedmachinepool* | *_azureasomanagedmachinepool*) to=api/crd/unserved ;;
-  esac
-  bin/crds -from "$out/ours" -to $to -adjustments 'api/*/adjustments.yaml' "$(basename "$file")"
+  bin/crds -from "$out/ours" -to api/crd -adjustments 'api/*/adjustments.yaml' "$(basename "$file")"
 done
 bin/crds -from "$out/upstream" -to api/crd \
   -label cluster.x-k8s.io/v1beta1=v1beta1 -label cluster.x-k8s.io/v1beta2=v1beta2 \
@@ -68,7 +63,7 @@ fi
 if [ -d config/webhook ]; then
   bin/controller-gen webhook paths=./kube/webhook output:webhook:dir=config/webhook
   bin/controller-gen webhook paths=./providers/aws/warnings output:webhook:dir=config/warnings
-  bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission output:webhook:dir=config/admission
+  bin/controller-gen webhook paths=./providers/aws/admission paths=./providers/azure/admission paths=./providers/azure/agentpools output:webhook:dir=config/admission
 fi
 
 # The templates of the Helm chart that need no values, from config/ as it is now.

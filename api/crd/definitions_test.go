@@ -3,8 +3,6 @@ package crd_test
 import (
 	"context"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -24,24 +22,22 @@ import (
 func definitions(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	all := map[string]*apiextensionsv1.CustomResourceDefinition{}
-	for folder, files := range map[string]fs.FS{"": crd.Files, "unserved": os.DirFS("unserved")} {
-		names, err := fs.Glob(files, "*.yaml")
-		if err != nil || len(names) == 0 {
-			t.Fatalf("no definitions in %q: %v, %v", folder, names, err)
+	names, err := fs.Glob(crd.Files, "*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no definitions: %v, %v", names, err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(crd.Files, name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, name := range names {
-			data, err := fs.ReadFile(files, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			definition := &apiextensionsv1.CustomResourceDefinition{}
-			if err := yaml.UnmarshalStrict(data, definition); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			apiextensionsv1.SetDefaults_CustomResourceDefinition(definition)
-			apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&definition.Spec)
-			all[definition.Spec.Names.Kind] = definition
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(data, definition); err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
+		apiextensionsv1.SetDefaults_CustomResourceDefinition(definition)
+		apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&definition.Spec)
+		all[definition.Spec.Names.Kind] = definition
 	}
 	return all
 }
@@ -79,25 +75,6 @@ func TestKinds(t *testing.T) {
 		}
 		if got := served(definition); !slices.Equal(got, []string{want}) || stored(definition) != want {
 			t.Errorf("%s: want %s alone served and stored, got %v and %s", kind, want, got, stored(definition))
-		}
-	}
-}
-
-// TestUnserved holds that no definition of a kind that no controller runs yet is installed.
-func TestUnserved(t *testing.T) {
-	t.Parallel()
-	unserved, err := filepath.Glob("unserved/*.yaml")
-	if err != nil || len(unserved) == 0 {
-		t.Fatalf("want definitions of kinds that no controller runs yet, got %v, %v", unserved, err)
-	}
-	installed, err := os.ReadFile("kustomization.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range unserved {
-		name := filepath.Base(file)
-		if _, err := crd.Files.Open(name); err == nil || strings.Contains(string(installed), name) {
-			t.Errorf("want %s installed nowhere, found it embedded (%t) or in kustomization.yaml", name, err == nil)
 		}
 	}
 }

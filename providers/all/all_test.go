@@ -25,7 +25,7 @@ func TestPathsOfWebhooks(t *testing.T) {
 			kept = append(kept, h.Name)
 		}
 	}
-	want := []string{"awsmachinepooltemplate", "awsmanagedmachinepooltemplate", "azuremachinepooltemplate"}
+	want := []string{"awsmachinepooltemplate", "awsmanagedmachinepooltemplate", "azuremachinepooltemplate", "azuremanagedmachinepooltemplate", "azureasomanagedmachinepooltemplate"}
 	if !slices.Equal(want, kept) {
 		t.Errorf("want the templates %v kept, got %v", want, kept)
 	}

@@ -1,4 +1,4 @@
-// Package azure is the provider of Azure: scale sets in both orchestration modes.
+// Package azure is the provider of Azure: scale sets in both orchestration modes, and agent pools of AKS.
 package azure
 
 import (
@@ -12,21 +12,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/azure"
+	"github.com/muster-project/muster/cloud/azure/agentpool"
 	"github.com/muster-project/muster/cloud/azure/session"
 	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
 	"github.com/muster-project/muster/kube/infrapool/azureidentity"
+	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
 	"github.com/muster-project/muster/kube/infrapool/identity"
 	"github.com/muster-project/muster/kube/webhook"
 	"github.com/muster-project/muster/providers"
 	"github.com/muster-project/muster/providers/azure/admission"
+	"github.com/muster-project/muster/providers/azure/agentpools"
 	"github.com/muster-project/muster/providers/azure/azurejson"
 )
 
 const (
 	// MachinePool is the name of the controller of AzureMachinePools.
 	MachinePool = "azuremachinepool"
+	// ManagedMachinePool is the name of the controller of AzureManagedMachinePools, ASOManagedMachinePool of that of AzureASOManagedMachinePools.
+	ManagedMachinePool    = "azuremanagedmachinepool"
+	ASOManagedMachinePool = "azureasomanagedmachinepool"
 	// tenantVariable names the directory of clusters that name no identity, as Azure's own clients read it.
 	tenantVariable = "AZURE_TENANT_ID"
 )
@@ -35,9 +42,11 @@ const (
 func Provider() providers.Provider {
 	return providers.Provider{
 		Name: "azure", Title: "Azure",
-		AddToScheme: []func(*runtime.Scheme) error{azurev1.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{azurev1.AddToScheme, aksv1.AddToScheme},
 		Controllers: []providers.Controller{
 			{Name: MachinePool, Objects: "AzureMachinePools", Kind: azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolKind)},
+			{Name: ManagedMachinePool, Objects: "AzureManagedMachinePools", Kind: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind)},
+			{Name: ASOManagedMachinePool, Objects: "AzureASOManagedMachinePools", Kind: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind)},
 			{Name: azurejson.Name},
 		},
 		Hooks:   hooks(),
@@ -45,7 +54,10 @@ func Provider() providers.Provider {
 		Existing: providers.Existing{Label: "infrastructure-azure", Title: "cluster-api-provider-azure",
 			PoolGate: "MachinePool", Variable: "EXP_MACHINE_POOL", PoolGateDefault: true},
 		Identities: providers.Identities{
-			Clusters: []schema.GroupKind{{Group: azurev1.GroupVersion.Group, Kind: "AzureCluster"}},
+			Clusters: []schema.GroupKind{
+				{Group: azurev1.GroupVersion.Group, Kind: "AzureCluster"},
+				{Group: azurev1.GroupVersion.Group, Kind: aksv1.ManagedControlPlaneKind},
+			},
 			Check: func(ctx context.Context, by identity.Referrer, from *identity.Credentials) (string, error) {
 				view := &azurev1.ClusterView{}
 				_, err := azureidentity.Identify(ctx, by, from, view)
@@ -64,20 +76,42 @@ func hooks() []webhook.Hook {
 	validator := func(scheme *runtime.Scheme, reader client.Reader) *ctrladmission.Webhook {
 		return admission.Validator(scheme, reader)
 	}
-	return []webhook.Hook{
+	return append([]webhook.Hook{
 		{Role: webhook.Defaults, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.DefaultPath, Serve: webhook.Plain(admission.Defaulter)},
 		{Role: webhook.Validates, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.ValidatePath, Serve: validator},
 		{Role: webhook.Keeps, Version: version, Name: "azuremachinepooltemplate", Resource: "azuremachinepooltemplates", Path: admission.TemplatePath, Serve: webhook.Plain(admission.OfAzureMachinePool)},
+	}, agentPoolHooks()...)
+}
+
+// agentPoolHooks returns the webhooks of the kinds of agent pools.
+func agentPoolHooks() []webhook.Hook {
+	version := aksv1.GroupVersion
+	validator := func(scheme *runtime.Scheme, reader client.Reader) *ctrladmission.Webhook {
+		return agentpools.ManagedValidator(scheme, reader)
+	}
+	return []webhook.Hook{
+		{Role: webhook.Defaults, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools", Path: agentpools.ManagedDefaultPath,
+			Serve: webhook.Plain(agentpools.ManagedDefaulter)},
+		{Role: webhook.Validates, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools", Path: agentpools.ManagedValidatePath, Serve: validator},
+		{Role: webhook.Keeps, Version: version, Name: "azuremanagedmachinepooltemplate", Resource: "azuremanagedmachinepooltemplates", Path: agentpools.ManagedTemplatePath,
+			Serve: webhook.Plain(agentpools.OfAzureManagedMachinePool)},
+		{Role: webhook.Validates, Version: version, Name: "azureasomanagedmachinepool", Resource: "azureasomanagedmachinepools", Path: agentpools.ASOValidatePath,
+			Serve: webhook.Plain(agentpools.ASOValidator)},
+		{Role: webhook.Keeps, Version: version, Name: "azureasomanagedmachinepooltemplate", Resource: "azureasomanagedmachinepooltemplates", Path: agentpools.ASOTemplatePath,
+			Serve: webhook.Plain(agentpools.OfAzureASOManagedMachinePool)},
 	}
 }
 
 func connect(e providers.Environment) (*providers.Connection, error) {
-	driver, err := azure.New(azure.Options{Hook: e.Hook(), Around: e.Around()})
+	sessions, err := session.New(session.Options{Hook: e.Hook(), Around: e.Around()})
 	if err != nil {
-		return nil, fmt.Errorf("make the driver of Azure: %w", err)
+		return nil, fmt.Errorf("make the clients of Azure: %w", err)
 	}
 	c := &providers.Connection{}
-	providers.AddPools[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource](c, e, MachinePool, azurev1.AzureMachinePoolKind, azurepool.Adapter{}, driver)
+	agentPools := agentpool.Over(sessions)
+	providers.AddPools[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource](c, e, MachinePool, azurev1.AzureMachinePoolKind, azurepool.Adapter{}, azure.Over(sessions))
+	providers.AddPools[*aksv1.AzureManagedMachinePool, *aksv1.AgentPoolSource](c, e, ManagedMachinePool, aksv1.AzureManagedMachinePoolKind, azuremanaged.Managed{}, agentPools)
+	providers.AddPools[*aksv1.AzureASOManagedMachinePool, *aksv1.AgentPoolSource](c, e, ASOManagedMachinePool, aksv1.AzureASOManagedMachinePoolKind, azuremanaged.ASO{}, agentPools)
 	if e.Manager == nil {
 		return c, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool"
@@ -23,6 +22,14 @@ import (
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedmachinepools,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedmachinepools/status;azureasomanagedmachinepools/finalizers,verbs=get;update;patch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedcontrolplanes,verbs=get;list;watch
+
+// The properties of manifests that say how a pool is sized.
+const (
+	propertyMode       = "mode"
+	propertyAutoscaler = "enableAutoScaling"
+	propertyLeast      = "minCount"
+	propertyMost       = "maxCount"
+)
 
 // ASO translates AzureASOManagedMachinePools.
 type ASO struct{}
@@ -69,11 +76,11 @@ func (ASO) Translate(o *aksv1.AzureASOManagedMachinePool, in infrapool.Inputs) (
 	}
 	t := translation(&aksv1.AgentPoolSource{Name: manifest.Name, Created: o.CreationTimestamp.Time, Manifest: manifest}, upgradeSettings(manifest.Spec))
 	at := fmt.Sprintf("spec.resources[%d].spec.", manifest.Index)
-	mode, _, _ := unstructured.NestedString(manifest.Spec, body.Mode)
-	t.bound(mode, at+body.Mode)
-	if on, _, _ := unstructured.NestedBool(manifest.Spec, body.EnableAutoScaling); on {
-		t.autoscaled(aksv1.ReplicasManagedByAKS, number(manifest.Spec, body.MinCount), number(manifest.Spec, body.MaxCount))
-		t.MinField, t.MaxField = at+body.MinCount, at+body.MaxCount
+	mode, _, _ := unstructured.NestedString(manifest.Spec, propertyMode)
+	t.bound(mode, at+propertyMode)
+	if on, _, _ := unstructured.NestedBool(manifest.Spec, propertyAutoscaler); on {
+		t.autoscaled(aksv1.ReplicasManagedByAKS, number(manifest.Spec, propertyLeast), number(manifest.Spec, propertyMost))
+		t.MinField, t.MaxField = at+propertyLeast, at+propertyMost
 	}
 	err = t.locate(in)
 	t.Operations = azurestatus.Operations(o.Status.LongRunningOperationStates, t.Spec.Cluster.View.SubscriptionID)
