@@ -26,7 +26,7 @@ func Cloud() clouds.Cloud {
 		Seed:        seeds.Cloud(),
 		Kinds:       kinds.All(),
 		Reconcilers: reconcilers,
-		Resources:   []string{"azuremachinepool", "azuremachinepoolmachine"},
+		Resources:   []string{"azuremachinepool", "azuremachinepoolmachine", "azuremanagedmachinepool", "azureasomanagedmachinepool"},
 		Help: clouds.Help{
 			Variable: "AZURE_LOCATION", Hosts: "management.azure.com, login.microsoftonline.com",
 			Plan: "azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3",

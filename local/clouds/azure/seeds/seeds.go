@@ -9,8 +9,11 @@ import (
 	"github.com/muster-project/muster/sim/azure"
 )
 
-// clusterVersion is the Kubernetes version of clusters that are made around pools which want nothing newer.
-const clusterVersion = "v1.22.0"
+// Kubernetes versions of clusters that are made around pools which want nothing newer.
+const (
+	clusterVersion = "v1.22.0"
+	aksVersion     = "v1.34.2"
+)
 
 var (
 	//go:embed cluster.yaml
@@ -19,6 +22,16 @@ var (
 	pool string
 	//go:embed flexible.yaml
 	flexiblePool string
+	//go:embed aks-cluster.yaml
+	aksCluster string
+	//go:embed aks-system.yaml
+	systemPool string
+	//go:embed aks-user.yaml
+	userPool string
+	//go:embed aks-aso-cluster.yaml
+	manifestCluster string
+	//go:embed aks-aso.yaml
+	manifestPool string
 )
 
 // sshKey is a public key for machines that no user signs in to: its private half was thrown away. It is always the same, so that a
@@ -44,7 +57,14 @@ func Cloud() seed.Cloud {
 		Pools: []seed.Pool{
 			{Name: "capz-mp-0", About: "a scale set of Azure in Uniform mode", Manifest: pool, File: "pool of Azure"},
 			{Name: "capz-flex-0", About: "one in Flexible mode", Manifest: flexiblePool, File: "flexible pool"},
+			{Name: "aks-pool0", About: "a System pool of AKS", Manifest: systemPool, File: "system pool of AKS"},
+			{Name: "aks-pool1", About: "a User pool of the same cluster", Manifest: userPool, File: "user pool of AKS"},
+			{Name: "aks-aso-pool0", About: "a pool of AKS as a manifest of Azure Service Operator", Manifest: manifestPool, File: "manifest pool of AKS"},
 		},
-		Clusters: []seed.Cluster{{Kinds: []string{"AzureMachinePool"}, Manifest: cluster, Oldest: clusterVersion}},
+		Clusters: []seed.Cluster{
+			{Kinds: []string{"AzureManagedMachinePool"}, Manifest: aksCluster, Oldest: aksVersion},
+			{Kinds: []string{"AzureASOManagedMachinePool"}, Manifest: manifestCluster, Oldest: aksVersion},
+			{Kinds: []string{"AzureMachinePool"}, Manifest: cluster, Oldest: clusterVersion},
+		},
 	}
 }
