@@ -2,6 +2,7 @@ package containerservice
 
 import (
 	"cmp"
+	"encoding/base64"
 	"maps"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ func (w *nodes) model(c *Cluster, p *Pool) {
 	maps.Copy(tags, arm.Under(p.Doc, "tags"))
 	profile := arm.Document{
 		"osProfile": arm.Document{"computerNamePrefix": p.Set, "adminUsername": "azureuser",
+			"customData": base64.StdEncoding.EncodeToString([]byte("kubernetes " + p.Current)),
 			"linuxConfiguration": arm.Document{"disablePasswordAuthentication": true}},
 		"storageProfile": arm.Document{
 			"imageReference": arm.Document{"id": release},
