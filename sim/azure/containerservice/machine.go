@@ -2,7 +2,6 @@ package containerservice
 
 import (
 	"cmp"
-	"encoding/base64"
 	"maps"
 	"strings"
 	"time"
@@ -41,12 +40,13 @@ func (w *nodes) model(c *Cluster, p *Pool) {
 	maps.Copy(tags, arm.Under(p.Doc, "tags"))
 	profile := arm.Document{
 		"osProfile": arm.Document{"computerNamePrefix": p.Set, "adminUsername": "azureuser",
-			"customData": base64.StdEncoding.EncodeToString([]byte("kubernetes " + p.Current)),
 			"linuxConfiguration": arm.Document{"disablePasswordAuthentication": true}},
 		"storageProfile": arm.Document{
 			"imageReference": arm.Document{"id": release},
 			"osDisk":         arm.Document{"osType": arm.Text(p.Doc, "osType"), "createOption": "FromImage", "diskSizeGB": p.Doc["osDiskSizeGB"]},
 		},
+		"extensionProfile": arm.Document{"extensions": []any{arm.Document{"name": "vmssCSE", "properties": arm.Document{
+			"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript", "settings": arm.Document{"kubernetesVersion": p.Current}}}}},
 		"networkProfile": arm.Document{"networkInterfaceConfigurations": []any{arm.Document{"name": p.Set,
 			"properties": arm.Document{"primary": true}}}},
 	}
