@@ -45,6 +45,8 @@ type scope[O Object] struct {
 	// asked either.
 	createBlocked  *pool.Cause
 	observeBlocked bool
+	// ownedElsewhere, when set, is the other controller of the management cluster that runs the group.
+	ownedElsewhere *pool.Cause
 	settings       settings.Settings
 }
 
@@ -117,6 +119,11 @@ func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (scope[O], error) {
 	}
 	if !s.deleting() {
 		if s.bootstrap, noData, err = bootstrap.Read(ctx, r.Client, s.machinePool, r.kind.bootstrapMode(o)); err != nil {
+			return s, err
+		}
+	}
+	if r.kind.OwnedElsewhere != nil {
+		if s.ownedElsewhere, err = r.kind.OwnedElsewhere(ctx, r.Client, o); err != nil {
 			return s, err
 		}
 	}

@@ -64,6 +64,9 @@ type Kind[O Object, S any] struct {
 	// object so that the identity is known when the infrastructure cluster is gone. An *identity.Error means that no identity may be used;
 	// any other error is one of the API server. Nil: clusters of this kind reference no identity.
 	Identify func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec S) (keep map[string]string, err error)
+	// OwnedElsewhere returns why another controller of the management cluster runs the group of an object, or nil: the cloud is not asked
+	// then, and an object that is deleted is released. Nil: there is no such controller.
+	OwnedElsewhere func(ctx context.Context, c client.Client, o O) (*pool.Cause, error)
 	// Machines describes the objects that represent single instances, and MachineKind returns the status field that announces their kind
 	// to the core controller. Both are nil if instances of this kind have no Machines.
 	Machines    *machines.Kind

@@ -89,6 +89,9 @@ func (r *Reconciler[O, S]) gatherMachines(ctx context.Context, p *pass[O, S]) st
 // created and nothing can have been. Before it is asked, the object is claimed, so that everything that will be created can be found again.
 func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) steps.Result {
 	s, f := p.scope, p.facts
+	if s.ownedElsewhere != nil {
+		return r.leave(ctx, p)
+	}
 	rival, err := r.rival(ctx, s.object, f)
 	if err != nil {
 		return steps.Require(err)
@@ -107,6 +110,16 @@ func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) steps.
 	}
 	p.mayObserve = true
 	return steps.Require(r.writer.claim(ctx, s.object, r.kind.Finalizer, f.keep, f.drop))
+}
+
+// leave keeps the pass from asking the cloud about a group that another controller runs, and releases an object that is deleted.
+func (r *Reconciler[O, S]) leave(ctx context.Context, p *pass[O, S]) steps.Result {
+	if s := p.scope; s.deleting() {
+		emit(r.Recorder, s.object, status.LeftEvents(s.ownedElsewhere))
+		return steps.Require(r.release(ctx, s.object, p.facts.input.Target.Owner.ID)).Join(steps.Stop(0))
+	}
+	p.blocked = p.scope.ownedElsewhere
+	return steps.Continue()
 }
 
 // rival returns the object that owns the group in the place of this one.

@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/pool"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azureasomanagedmachinepools,verbs=get;list;watch;update;patch
@@ -46,6 +47,13 @@ func (ASO) Kind() infrapool.Kind[*aksv1.AzureASOManagedMachinePool, *aksv1.Agent
 		NewList:        func() client.ObjectList { return &aksv1.AzureASOManagedMachinePoolList{} },
 		NoInfraCluster: noControlPlane(aksv1.ASOManagedControlPlaneKind),
 		BootstrapMode:  func(*aksv1.AzureASOManagedMachinePool) bootstrap.Mode { return bootstrap.None },
+		OwnedElsewhere: func(ctx context.Context, c client.Client, o *aksv1.AzureASOManagedMachinePool) (*pool.Cause, error) {
+			manifest, err := o.Spec.AgentPoolManifest()
+			if err != nil {
+				return nil, nil // the translation reports what is wrong with it
+			}
+			return operated(ctx, c, o.Namespace, manifest.ManifestName)
+		},
 		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *aksv1.AgentPoolSource) (map[string]string, error) {
 			named, field := credentials(spec)
 			return azureidentity.ServiceOperator(ctx, by, from, named, field, &spec.Cluster.View)

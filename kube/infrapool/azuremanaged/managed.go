@@ -16,6 +16,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/azurestatus"
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
 	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/pool"
 )
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=azuremanagedmachinepools,verbs=get;list;watch;update;patch
@@ -44,6 +45,9 @@ func (Managed) Kind() infrapool.Kind[*aksv1.AzureManagedMachinePool, *aksv1.Agen
 		Aliases:        map[string]string{report.GroupReady: agentPoolsReady},
 		NoInfraCluster: noControlPlane(aksv1.ManagedControlPlaneKind),
 		BootstrapMode:  func(*aksv1.AzureManagedMachinePool) bootstrap.Mode { return bootstrap.None },
+		OwnedElsewhere: func(ctx context.Context, c client.Client, o *aksv1.AzureManagedMachinePool) (*pool.Cause, error) {
+			return operated(ctx, c, o.Namespace, o.Name)
+		},
 		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *aksv1.AgentPoolSource) (map[string]string, error) {
 			return azureidentity.Identify(ctx, by, from, &spec.Cluster.View)
 		},

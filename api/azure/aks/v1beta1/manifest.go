@@ -19,8 +19,8 @@ const (
 // AgentPoolManifest is the manifest of an agent pool in an AzureASOManagedMachinePool.
 // +kubebuilder:object:generate=false
 type AgentPoolManifest struct {
-	// Name is the agent pool's name in AKS.
-	Name string
+	// Name is the agent pool's name in AKS, ManifestName that of the manifest.
+	Name, ManifestName string
 	// APIVersion is the version of AKS's API whose fields the manifest has, for example 2023-10-01.
 	APIVersion string
 	// Spec of the manifest, as the user wrote it.
@@ -57,7 +57,7 @@ func (s *AzureASOManagedMachinePoolSpec) AgentPoolManifest() (*AgentPoolManifest
 		if err != nil {
 			return nil, fmt.Errorf("spec.resources[%d].spec: %w", i, err)
 		}
-		found = &AgentPoolManifest{Name: u.GetName(), APIVersion: version, Spec: spec, Annotations: u.GetAnnotations(), Index: i}
+		found = &AgentPoolManifest{Name: u.GetName(), ManifestName: u.GetName(), APIVersion: version, Spec: spec, Annotations: u.GetAnnotations(), Index: i}
 		if name, ok := spec["azureName"].(string); ok && name != "" {
 			found.Name = name
 		}
