@@ -56,7 +56,7 @@ func upCommand() *cobra.Command {
 		Short: "Start a world on this machine: API servers, simulated clouds, controllers",
 		Long: wrapped(fmt.Sprintf("Start a world on this machine and leave it running until Ctrl-C: a management cluster and one workload cluster "+
 			"for each Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it "+
-			"is seeded with two clusters for each cloud and a pool of two machines in each: %s.", builtinPools())) + fmt.Sprintf(`
+			"is seeded with pools of two machines each, with their clusters: %s.", builtinPools())) + fmt.Sprintf(`
 
 In the manifests of -f, ${NAME}, ${NAME:=default} and ${NAME:-default} are filled in from the environment as clusterctl
 does; variables of the providers that the environment does not have (%s ...) are taken from

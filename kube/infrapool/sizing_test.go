@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
-// TestSizing holds who owns the size of a group, and that the annotation of a MachinePool that says so is written and removed only where it
+// TestSizing holds who owns the size of a group, and that the annotation of a MachinePool for it is written and removed only where it
 // is the controller's.
 func TestSizing(t *testing.T) {
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestSizing(t *testing.T) {
 		{"another controller annotated it the same", "aks", "aks", "", true, "aks", "aks"},
 		{"an external autoscaler by a user's annotation", "keda", "", "", true, "keda", ""},
 		{"a user's annotation beside the cloud's autoscaler", "keda", "aks", "", true, "keda", ""},
-		{"a user who says that none does, beside the cloud's autoscaler", "false", "aks", "", true, "false", ""},
+		{"a user who denies an autoscaler, beside the cloud's autoscaler", "false", "aks", "", true, "false", ""},
 		{"the specification has it no more", "aks", "", "aks", true, none, ""},
 		{"a user's annotation after the specification has it no more", "keda", "", "aks", true, "keda", ""},
 		{"a user's annotation of the same value that was never the controller's", "true", "", "", true, "true", ""},

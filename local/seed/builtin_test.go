@@ -63,8 +63,8 @@ spec:
 		{reason: "things that name no cluster need none", text: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", want: []string{"Secret /s"}},
 		{reason: "a pool on Azure gets one there, as old as it", text: make("p", "c", "v1.22.0", "AzureMachinePool"), azure: true,
 			want: []string{"Cluster team/c", "AzureCluster team/c", "AzureClusterIdentity team/c-identity", "Secret team/c-identity-secret", "LocalControlPlane team/c v1.22.0", "MachinePool team/p"}},
-		{reason: "for an unknown kind nothing can be made", text: make("p", "c", "v1.30.0", "AzureManagedMachinePool"), azure: true,
-			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureManagedMachinePool none can be made`},
+		{reason: "for an unknown kind nothing can be made", text: make("p", "c", "v1.30.0", "GCPMachinePool"), azure: true,
+			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a GCPMachinePool none can be made`},
 		{reason: "for a cloud that is not simulated nothing can be made", text: make("p", "c", "v1.30.0", "AzureMachinePool"),
 			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a AzureMachinePool none can be made`},
 	} {
@@ -196,8 +196,8 @@ func TestBuiltinPoolsMakeNoWorldForeign(t *testing.T) {
 		names = append(names, p.Name)
 	}
 	objects, err := seed.Builtin(both, names)
-	if err != nil || len(names) != 4 {
-		t.Fatalf("want the objects of four pools, got %v, %v", names, err)
+	if err != nil || len(names) != 7 {
+		t.Fatalf("want the objects of seven pools, got %v, %v", names, err)
 	}
 	for _, o := range objects {
 		if err := record.Add(o); err != nil {
