@@ -4,6 +4,7 @@ package mutants
 const (
 	kubePass, kubeWrite, kubeStale = "kube/infrapool/pass.go", "kube/infrapool/write.go", "kube/infrapool/stalecache.go"
 	kubeOwner, kubeStored          = "kube/infrapool/ownership/ownership.go", "kube/infrapool/stored/stored.go"
+	kubeSizing                     = "kube/infrapool/sizing.go"
 	engineStart                    = "engine/start.go"
 	kubeStart, kubeDrain           = "kube/drain/start.go", "kube/drain/drain.go"
 	coreRemove, coreNodes          = "kube/machinepool/remove.go", "kube/machinepool/nodesync/delete.go"
@@ -48,8 +49,8 @@ var kubeTable = []Mutation{
 		`o.OwnershipConflict == nil`, `(o.OwnershipConflict == nil || mutated("list emptied in other hands"))`).from(999),
 	one("quarrel of two managers", kubePass, "writes what it saw a moment ago over what another manager has seen since",
 		Explore, []string{"busy"},
-		`return contradicts(s, o)`,
-		`return contradicts(s, o) && !mutated("quarrel of two managers")`),
+		`return contradicts(s, p.facts.sizing, o)`,
+		`return contradicts(s, p.facts.sizing, o) && !mutated("quarrel of two managers")`),
 	one("object without annotations", kubeStored, "writes into a map that is not there yet",
 		Explore, []string{"panic"},
 		`	if annotations == nil {
@@ -57,10 +58,10 @@ var kubeTable = []Mutation{
 `, `	if annotations == nil && !mutated("object without annotations") {
 		annotations = map[string]string{}
 `),
-	one("size of others not followed", kubeWrite, "leaves the replicas as they are where an autoscaler sizes the group",
+	one("size of others not followed", kubeSizing, "leaves the replicas as they are where an autoscaler sizes the group",
 		Explore, []string{"as desired"},
-		`if rep.Size == nil || s.deleting() || !managedExternally(s.machinePool) {`,
-		`if rep.Size == nil || s.deleting() || !managedExternally(s.machinePool) || mutated("size of others not followed") {`).from(77),
+		`if z.external && size != nil {`,
+		`if z.external && size != nil && !mutated("size of others not followed") {`).from(77),
 	one("pods deleted", kubeStart, "deletes pods instead of having them evicted",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
 		`	return unexpected(w.helper(node).EvictPods(quiet(ctx), r.list).PodsFailedEviction)

@@ -262,7 +262,9 @@ func TestAutoscalerIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.rest()
-	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)} })
+	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) {
+		s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
+	})
 	w.rest()
 	w.aks.resize(4)
 	w.rest()

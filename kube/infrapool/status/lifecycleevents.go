@@ -71,7 +71,9 @@ func lost(before *common.Status, out engine.Outcome, t pool.Traits) []report.Eve
 		return lostGroup(before, *ready, t)
 	case o.ProviderRolloutUnknown != nil || o.ProviderRollout.Runs() || o.Group.Size-o.Group.Surge < int(ptr.Deref(before.DesiredReplicas, 0)):
 		return nil
-	case slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool { return c.Type == report.UpToDate && strings.HasPrefix(c.Reason, "Roll") }):
+	case slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool {
+		return c.Type == report.UpToDate && strings.HasPrefix(strings.TrimPrefix(c.Reason, "Provider"), "Roll")
+	}):
 		return nil
 	}
 	return warnLost(lostInstances(before, o), t)
