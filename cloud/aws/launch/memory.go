@@ -29,6 +29,9 @@ type Memory struct {
 	made time.Time
 	// wrote is when a version was made last.
 	wrote time.Time
+	// deleted is when the pass began that deleted the template, zero if the reply did not say so, or if Muster has written to a template of
+	// the name since, or has been shown one.
+	deleted time.Time
 	// given is set for a template that was brought.
 	given *given
 	// objects are what is known of the objects that versions point to; now is the moment of the pass that looked last.
@@ -75,7 +78,13 @@ type version struct {
 func (m *Memory) Known() bool { return !m.at.IsZero() }
 
 // Forget makes the next pass read everything anew.
-func (m *Memory) Forget() { m.at, m.doubted = time.Time{}, true }
+func (m *Memory) Forget() { m.at, m.deleted, m.doubted = time.Time{}, time.Time{}, true }
+
+// deletedBefore reports whether Muster had deleted the template when a read began. The name can't be on a later page, nor too new to be
+// shown: a list that leaves it out proves the absence as well as a read of the name does.
+func (m *Memory) deletedBefore(read time.Time) bool {
+	return !m.deleted.IsZero() && read.After(m.deleted)
+}
 
 // ID of the template, empty when there is none.
 func (m *Memory) ID() string { return m.id }
@@ -138,7 +147,7 @@ func (m *Memory) unknown(refs []string) map[string]bool {
 }
 
 // touched is called before a write to the template. A reply that tells the outcome mends it.
-func (m *Memory) touched() { m.at, m.Wrote = time.Time{}, true }
+func (m *Memory) touched() { m.at, m.deleted, m.Wrote = time.Time{}, time.Time{}, true }
 
 // learned puts a version that we have just made to those that are known.
 func (m *Memory) learned(id string, v version, now time.Time) {

@@ -64,10 +64,11 @@ func templatePeriod(deleting bool) time.Duration {
 }
 
 // doubts reports whether what was read before counts for nothing: it was contradicted, an absence is unproven where it must be proven, or the
-// pool is being deleted and the template was absent.
+// pool is being deleted and the template was absent, unless Muster deleted it and has just read that it is gone.
 func (p Pass) doubts(refs []string) bool {
 	m := p.Memory
-	return m.doubted || m.unproven && p.needsProof(refs) || !m.Known() && !m.seen.IsZero() || p.Deleting && m.Known() && m.id == ""
+	gone := m.deletedBefore(m.seen) && p.Now.Sub(m.seen) <= session.SameMoment
+	return m.doubted || m.unproven && p.needsProof(refs) || !m.Known() && !m.seen.IsZero() || p.Deleting && m.Known() && m.id == "" && !gone
 }
 
 // versionsPeriod is how long the versions are taken as read while the template shows no change. One that others delete may be neither
@@ -102,6 +103,7 @@ func (p Pass) readAgain(ctx context.Context, refs []string) error {
 // template reads the template without its versions.
 func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration) (Memory, error) {
 	is, proven, at, err := p.Session.Template(ctx, p.Source.Name, maxAge)
+	proven = proven || p.Memory.deletedBefore(at)
 	if err == nil && is == nil && p.needsProof(refs) && (!proven || at.Sub(p.Memory.made) < session.VisibleWithin) {
 		is, proven, at, err = p.Session.Template(ctx, p.Source.Name, cloud.NoSharedCache)
 	}
@@ -110,6 +112,7 @@ func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration)
 	}
 	read := Memory{seen: at, unproven: is == nil && !proven}
 	if is != nil {
+		p.Memory.deleted = time.Time{}
 		read.identity = identity{
 			id: session.Deref(is.LaunchTemplateId), ours: session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner),
 			newest: session.Deref(is.LatestVersionNumber), standard: session.Deref(is.DefaultVersionNumber),
@@ -137,7 +140,7 @@ func (p Pass) read(ctx context.Context, refs []string, maxAge time.Duration) err
 // readVersionsOf reads the versions of the template as it was read, and remembers both.
 func (p Pass) readVersionsOf(ctx context.Context, read Memory, refs []string) error {
 	read.at, read.now, read.Wrote, read.objects, read.made = p.Now, p.Now, p.Memory.Wrote, p.Memory.objects, p.Memory.made
-	read.wrote = p.Memory.wrote
+	read.wrote, read.deleted = p.Memory.wrote, p.Memory.deleted
 	if read.id == "" && p.Now.Sub(read.made) < session.VisibleWithin {
 		// To believe it would let the object go, and leave the template.
 		return &cloud.Error{Kind: cloud.Conflict, Code: "TemplateNotShown", Message: fmt.Sprintf(

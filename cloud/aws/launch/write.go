@@ -237,6 +237,9 @@ func (p Pass) Delete(ctx context.Context) error {
 		return err
 	}
 	*p.Memory = Memory{at: p.Now, seen: p.Now, Wrote: true}
+	if err == nil {
+		p.Memory.deleted = p.Now
+	}
 	return nil
 }
 
