@@ -13,7 +13,7 @@ import (
 // round is the calls for the keys that were asked for together. Its fields are guarded by the sweep's lock until done is closed.
 type round[V any] struct {
 	s *Sweep[V]
-	// keys are those that passes wait for.
+	// keys are those that passes wait for. While the objects are listed further ones join.
 	keys []string
 	// shares is true if one of these passes accepts an older answer: such passes come again and again, so that the calls are worth filling.
 	shares bool
@@ -96,6 +96,14 @@ func (r *round[V]) want(key string, shares bool) {
 	}
 }
 
+// follow adds a key to a listing under way: if the listing leaves it out, the round reads it with the others that were left out. The lock is
+// held.
+func (r *round[V]) follow(key string) {
+	if r.s.listing == r && !slices.Contains(r.keys, key) {
+		r.keys = append(r.keys, key)
+	}
+}
+
 // collect lets other passes join for a while.
 func (r *round[V]) collect(window time.Duration) {
 	if window <= 0 {
@@ -168,7 +176,16 @@ func (r *round[V]) begin() bool {
 	for _, key := range r.keys {
 		r.reads(key)
 	}
-	return (s.o.Eager || !first) && s.listingPays(r)
+	if !s.o.Eager && first || !s.listingPays(r) {
+		return false
+	}
+	s.listing = r
+	for key, e := range s.entries {
+		if _, ok := r.writes[key]; !ok {
+			r.writes[key] = e.writes
+		}
+	}
+	return true
 }
 
 // listingPays reports whether a listing costs fewer calls than reading keys one chunk after the other, or answers the first requests for
@@ -235,16 +252,12 @@ func (r *round[V]) reads(key string) {
 // list lists the objects and returns the keys of the round that the listing left out.
 func (r *round[V]) list() []string {
 	s := r.s
-	s.mu.Lock()
-	for key := range s.entries {
-		if _, ok := r.writes[key]; !ok {
-			r.writes[key] = s.entries[key].writes
-		}
-	}
-	s.mu.Unlock()
 	pages, err := s.o.All(r.ranked(), r.found)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.listing == r {
+		s.listing = nil
+	}
 	r.store()
 	var rest []string
 	for _, key := range r.keys {

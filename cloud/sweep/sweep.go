@@ -68,8 +68,8 @@ type Sweep[V any] struct {
 	mu sync.Mutex
 	// entries are the registered keys, and those that a listing named beside them.
 	entries map[string]*entry[V]
-	// collecting is the round that still takes keys; nil if there is none.
-	collecting *round[V]
+	// collecting is the round that still takes keys, listing the one whose listing is under way; nil if there is none.
+	collecting, listing *round[V]
 	// begun is when the last round began, listed when the last listing succeeded, denied when one was denied last, failed when the last one
 	// failed otherwise, which failures have done in a row.
 	begun, listed, denied, failed time.Time
@@ -126,8 +126,9 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 		defer s.mu.Unlock()
 		return e.answer, nil
 	}
-	if r := e.underway(key, now, maxAge); r != nil && r.priority <= cloud.PriorityOf(ctx) {
+	if r := s.underway(key, now, maxAge); r != nil && r.priority <= cloud.PriorityOf(ctx) {
 		leave := r.join(ctx)
+		r.follow(key)
 		s.mu.Unlock()
 		defer leave()
 		return r.wait(ctx, key)
@@ -188,10 +189,18 @@ func (s *Sweep[V]) Several(ctx context.Context, keys []string) (map[string]Answe
 	return answers, nil
 }
 
-// underway returns the round that reads the key and began recently enough; nil if there is none. The lock is held.
-func (e *entry[V]) underway(key string, now time.Time, maxAge time.Duration) *round[V] {
+// underway returns the round that reads the key, or a listing that is expected to name it, if that began recently enough; nil if there is none.
+// The lock is held.
+func (s *Sweep[V]) underway(key string, now time.Time, maxAge time.Duration) *round[V] {
+	e := s.entries[key]
 	r := e.reading
-	if r == nil || maxAge <= 0 || now.Sub(r.at) > maxAge || r.writes[key] != e.writes {
+	if r == nil && e.listable(now) {
+		r = s.listing
+	}
+	if r == nil || maxAge <= 0 || now.Sub(r.at) > maxAge {
+		return nil
+	}
+	if writes, reads := r.writes[key]; !reads || writes != e.writes {
 		return nil
 	}
 	return r
