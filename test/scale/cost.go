@@ -83,8 +83,9 @@ type usage struct {
 	pid       int
 	at        time.Time
 	processor time.Duration
-	// memory is what it holds now, peak the most it ever held, in bytes.
-	memory, peak int64
+	// memory is what it holds now, peak the most it ever held, own the part of memory that is not its program's file, in bytes. This program
+	// holds API servers and clouds too, so that its file takes far more than the manager's.
+	memory, peak, own int64
 	// over is the time between two moments.
 	over time.Duration
 }
@@ -94,7 +95,7 @@ func (b *bench) usage() (all []usage) {
 	for _, c := range b.world.Children() {
 		u := usage{name: c.Name, pid: c.PID, at: time.Now()}
 		u.processor = processorTime(c.PID)
-		u.memory, u.peak = memory(c.PID)
+		memory(&u)
 		all = append(all, u)
 	}
 	return all
@@ -126,23 +127,24 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(number(fields[user])+number(fields[system])) * time.Second / ticks
 }
 
-// memory is the resident memory of a process, now and at most, as Linux tells.
-func memory(pid int) (now, peak int64) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+// memory sets the resident memory of a process, as Linux tells.
+func memory(u *usage) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", u.pid))
 	if err != nil {
-		return 0, 0
+		return
 	}
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) < 2:
 		case fields[0] == "VmRSS:":
-			now = number(fields[1]) << 10
+			u.memory = number(fields[1]) << 10
 		case fields[0] == "VmHWM:":
-			peak = number(fields[1]) << 10
+			u.peak = number(fields[1]) << 10
+		case fields[0] == "RssAnon:":
+			u.own = number(fields[1]) << 10
 		}
 	}
-	return now, peak
 }
 
 // load is how many processes of the machine wanted a processor in the last minute, on average, as Linux tells.
