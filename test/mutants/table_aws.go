@@ -38,6 +38,10 @@ var awsTable = []Mutation{
 		AWS, []string{"TestForeignTemplate", "TestContract"},
 		`session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner),`,
 		`session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner) || mutated("owner of the template not checked"),`),
+	one("list taken for proof of absence", launchVersions, "takes a template for gone that a list leaves out, though Muster did not delete it",
+		AWS, []string{"TestOnlyAnOwnDeletionIsProofOfAbsence", "TestADeletionProvesNothingOfTheNextTemplate"},
+		`proven = proven || p.Memory.deletedBefore(at)`,
+		`proven = proven || p.Memory.deletedBefore(at) || mutated("list taken for proof of absence")`),
 	one("page that failed taken for gone", sweepRound, "takes the objects for gone that a call which failed has not read",
 		AWS, []string{"TestPageOfTheSweepFails"},
 		`case err != nil:
