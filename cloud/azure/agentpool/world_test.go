@@ -19,9 +19,11 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool"
+	"github.com/muster-project/muster/cloud/azure/permissions"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/permissions/allowed"
 )
 
 // garbage is how much of it may pile up, in percent of what is in use: worlds are small, and a quarter of the processor time would go into
@@ -87,9 +89,14 @@ func settle() {
 	synctest.Wait()
 }
 
+// newDriver makes a driver that may ask for what package permissions allows, and for nothing else.
 func newDriver(over http.RoundTripper) (*agentpool.Driver, error) {
+	role, err := allowed.New(permissions.Options{})
+	if err != nil {
+		return nil, err
+	}
 	return agentpool.New(agentpool.Options{
-		Endpoint: endpoint, Base: over,
+		Endpoint: endpoint, Base: role.Over(over),
 		Credential: func(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
 			return &azfake.TokenCredential{}, nil
 		},

@@ -15,8 +15,8 @@ import (
 // DefaultName is the role's name unless another is asked for.
 const DefaultName = "Muster machine pools"
 
-// Options choose what is allowed. The zero Options allow AzureMachinePools whose machines have no identity, or identities that
-// another client made.
+// Options choose what is allowed. The zero Options allow agent pools of AKS, and AzureMachinePools whose machines have no identity, or
+// identities that another client made.
 type Options struct {
 	// Name of the role; empty means DefaultName. It is unique in a directory.
 	Name string
@@ -33,6 +33,8 @@ type Action struct {
 	Name string
 	// Why it is needed.
 	Why string
+	// AgentPools is true if only agent pools of AKS need it.
+	AgentPools bool
 	// ByService is true if Muster never asks for it: Azure checks it when it is asked for something else.
 	ByService bool
 }
@@ -49,6 +51,7 @@ const (
 	atGroup        = "the cluster's resource group"
 	atSubscription = "the subscription"
 	atNetwork      = "the resource group of the network"
+	atAKS          = "the managed cluster"
 )
 
 const (
@@ -67,7 +70,7 @@ func Grants(o Options) ([]Grant, error) {
 	}}, {At: atNetwork, Actions: []Action{
 		{Name: "Microsoft.Network/virtualNetworks/subnets/join/action", Why: "machines are in a subnet", ByService: true},
 		{Name: "Microsoft.Network/loadBalancers/backendAddressPools/join/action", Why: "machines are behind the load balancer of outbound traffic", ByService: true},
-	}}, references()}
+	}}, agentPools(), references()}
 	if o.RoleAssignments {
 		all = append(all, Grant{At: "spec.systemAssignedIdentityRole.scope", Actions: []Action{
 			{Name: "Microsoft.Authorization/roleAssignments/read", Why: "whether the identity of a scale set has its role"},
@@ -93,6 +96,19 @@ func groups() Grant {
 		{Name: "Microsoft.Compute/virtualMachines/read", Why: "each pass looks at the machines of mode Flexible; at the subscription, two lists read those of all pools"},
 		{Name: "Microsoft.Compute/virtualMachines/write", Why: "machines of mode Flexible get tags that are changed in place"},
 		{Name: "Microsoft.Compute/virtualMachines/instanceView/read", Why: "each pass sees how they are", ByService: true},
+	}}
+}
+
+// agentPools is about agent pools of AKS. Their machines are read as those of scale sets are, in the node resource group.
+func agentPools() Grant {
+	const clusters, pools = "Microsoft.ContainerService/managedClusters/", "Microsoft.ContainerService/managedClusters/agentPools/"
+	return Grant{At: atAKS, Actions: []Action{
+		{Name: clusters + "read", Why: "one read of a managed cluster shows all its agent pools", AgentPools: true},
+		{Name: pools + "write", Why: "an agent pool is made, changed, grows and gets another version or size", AgentPools: true},
+		{Name: pools + "delete", Why: "the pool is deleted", AgentPools: true},
+		{Name: pools + "deleteMachines/action", Why: "chosen, drained machines go", AgentPools: true},
+		{Name: pools + "abort/action", Why: "an upgrade is ended that is not wanted any more", AgentPools: true},
+		{Name: "Microsoft.ContainerService/locations/operations/read", Why: "why an operation failed, in AKS's words", AgentPools: true},
 	}}
 }
 
