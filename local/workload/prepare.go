@@ -6,12 +6,9 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
-	kubeadmapi "k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
 	"k8s.io/kubernetes/cmd/kubeadm/app/phases/bootstraptoken/clusterinfo"
 	bootstrapnode "k8s.io/kubernetes/cmd/kubeadm/app/phases/bootstraptoken/node"
 	"k8s.io/kubernetes/cmd/kubeadm/app/phases/kubelet"
-	"k8s.io/kubernetes/cmd/kubeadm/app/phases/uploadconfig"
-	kubeadmconfig "k8s.io/kubernetes/cmd/kubeadm/app/util/config"
 
 	"github.com/muster-project/muster/local/apiserver"
 )
@@ -24,7 +21,8 @@ type step struct {
 
 // prepare puts into an API server what "kubeadm init" puts there for machines that join: who may ask for a certificate
 // with a bootstrap token, which requests are approved without asking, cluster-info for everyone, and the two
-// configurations that a joining machine reads. It is kubeadm's own code, and may be run again.
+// configurations that a joining machine reads. It is kubeadm's own code wherever that can be had without kubectl's libraries,
+// and may be run again.
 func prepare(ctx context.Context, s *apiserver.Server, cluster string) error {
 	client, err := kubernetes.NewForConfig(s.Config)
 	if err != nil {
@@ -44,8 +42,8 @@ func prepare(ctx context.Context, s *apiserver.Server, cluster string) error {
 		{"approve the requests of bootstrap tokens", bootstrapnode.AutoApproveNodeBootstrapTokens},
 		{"approve the renewals of nodes", bootstrapnode.AutoApproveNodeCertificateRotation},
 		{"let the API server reach kubelets", bootstrapnode.AllowAPIServerToAccessKubeletAPI},
-		{"store kubeadm's configuration", func(c kubernetes.Interface) error { return uploadconfig.UploadConfiguration(config, c) }},
-		{"store the kubelets' configuration", func(c kubernetes.Interface) error { return kubelet.CreateConfigMap(&config.ClusterConfiguration, c) }},
+		{"store kubeadm's configuration", func(c kubernetes.Interface) error { return storeConfiguration(c, config) }},
+		{"store the kubelets' configuration", func(c kubernetes.Interface) error { return kubelet.CreateConfigMap(config, c) }},
 		{"let everyone read cluster-info", clusterinfo.CreateClusterInfoRBACRules},
 		{"publish cluster-info", func(c kubernetes.Interface) error { return clusterinfo.CreateBootstrapConfigMapIfNotExists(c, admin) }},
 	} {
@@ -57,16 +55,4 @@ func prepare(ctx context.Context, s *apiserver.Server, cluster string) error {
 		}
 	}
 	return nil
-}
-
-// configuration is what "kubeadm init" would have been given.
-func configuration(s *apiserver.Server, cluster string) (*kubeadmapi.InitConfiguration, error) {
-	c, err := kubeadmconfig.DefaultedStaticInitConfiguration()
-	if err != nil {
-		return nil, fmt.Errorf("make kubeadm's configuration of %s: %w", cluster, err)
-	}
-	c.ClusterName = cluster
-	c.KubernetesVersion = apiserver.Version()
-	c.ControlPlaneEndpoint = fmt.Sprintf("%s:%d", Host, s.Port)
-	return c, nil
 }
