@@ -32,6 +32,7 @@ import (
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/providers/azure/azurejson"
+	"github.com/muster-project/muster/test/e2e/binary"
 )
 
 // readyTimeout is shorter than a kubelet may take to mount a secret that the manager creates.
@@ -43,10 +44,25 @@ var server *rest.Config
 // kubeconfig makes its bearer the server's administrator.
 var kubeconfig []byte
 
+// muster is the path of the built binary, scratch a folder for what outlives one test.
+var muster, scratch string
+
 func TestMain(m *testing.M) {
 	os.Exit(alone.Run(m, "compat", func(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
-		server, kubeconfig = s.Config, s.Kubeconfig
-		return serveWebhooks(ctx, s.Config, filepath.Join(dir, "webhook"))
+		path, remove, err := binary.Build()
+		if err != nil {
+			return nil, err
+		}
+		server, kubeconfig, muster, scratch = s.Config, s.Kubeconfig, path, dir
+		stop, err := serveWebhooks(ctx, s.Config, filepath.Join(dir, "webhook"))
+		if err != nil {
+			remove()
+			return nil, err
+		}
+		return func() error {
+			remove()
+			return stop()
+		}, nil
 	}))
 }
 

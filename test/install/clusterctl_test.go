@@ -10,9 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 const (
@@ -57,8 +54,8 @@ spec:
 func TestClusterctl(t *testing.T) {
 	c := newCluster(t)
 	binary := filepath.Join(scratch, "clusterctl")
-	build := exec.Command("go", "build", "-modfile=hack/clusterctl/go.mod", "-ldflags=-s -w", "-o", binary, "sigs.k8s.io/cluster-api/cmd/clusterctl")
-	if out, err := build.CombinedOutput(); err != nil {
+	compile := exec.Command("go", "build", "-modfile=hack/clusterctl/go.mod", "-ldflags=-s -w", "-o", binary, "sigs.k8s.io/cluster-api/cmd/clusterctl")
+	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("build clusterctl: %v\n%s", err, out)
 	}
 	var manifests strings.Builder
@@ -107,17 +104,9 @@ func release(t *testing.T, dir, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "config/clusterctl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	components, err := built.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
 	folder := filepath.Join(dir, "infrastructure-muster", version)
 	write(t, filepath.Join(folder, "metadata.yaml"), string(metadata))
-	write(t, filepath.Join(folder, "infrastructure-components.yaml"), strings.ReplaceAll(string(components), "/muster:latest", "/muster:"+version))
+	write(t, filepath.Join(folder, "infrastructure-components.yaml"), strings.ReplaceAll(build(t, "config/clusterctl"), "/muster:latest", "/muster:"+version))
 }
 
 // repositories writes the files of the releases below dir, and clusterctl's configuration into home. Of Cluster API's own releases they

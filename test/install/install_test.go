@@ -22,16 +22,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
-	"k8s.io/kubectl/pkg/cmd"
-	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/test/e2e/binary"
 	"github.com/muster-project/muster/view/doctor"
 )
 
@@ -56,8 +51,8 @@ var webhookService = regexp.MustCompile(`service:\n +name: muster-webhook-servic
 
 var (
 	etcd *apiserver.Etcd
-	// scratch is a folder for everything that outlives one test.
-	scratch string
+	// scratch is a folder for everything that outlives one test, muster the path of the binary whose kubectl runs the page's commands.
+	scratch, muster string
 	// manager builds the manager and returns its path.
 	manager = sync.OnceValues(func() (string, error) {
 		binary := filepath.Join(scratch, "manager")
@@ -93,6 +88,12 @@ func run(m *testing.M) (code int, err error) {
 	if flag.Parse(); testing.Short() {
 		return m.Run(), nil
 	}
+	path, remove, err := binary.Build()
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	muster = path
 	if etcd, err = apiserver.StartEtcd(filepath.Join(scratch, "etcd")); err != nil {
 		return 0, err
 	}
@@ -132,18 +133,25 @@ func newCluster(t *testing.T) *cluster {
 // kubectl runs a command of kubectl and returns what it prints.
 func (c *cluster) kubectl(t *testing.T, command string) string {
 	t.Helper()
+	return kubectl(t, command, "--kubeconfig="+c.kubeconfig, "--cache-dir="+filepath.Join(filepath.Dir(c.kubeconfig), "cache"))
+}
+
+// kubectl runs a command of kubectl with further arguments, and returns what it prints.
+func kubectl(t *testing.T, command string, more ...string) string {
+	t.Helper()
 	var out, errors bytes.Buffer
-	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errors}
-	cmdutil.BehaviorOnFatal(func(message string, code int) { t.Fatalf("%s: ended with %d: %s", command, code, message) })
-	defer cmdutil.DefaultBehaviorOnFatal()
-	args := append(strings.Fields(command), "--kubeconfig="+c.kubeconfig)
-	flags := genericclioptions.NewConfigFlags(true).WithDiscoveryBurst(300).WithDiscoveryQPS(50)
-	kubectl := cmd.NewDefaultKubectlCommandWithArgs(cmd.KubectlOptions{Arguments: args, ConfigFlags: flags, IOStreams: streams})
-	kubectl.SetArgs(args[1:])
-	if err := kubectl.Execute(); err != nil {
+	run := exec.CommandContext(t.Context(), muster, append(strings.Fields(command), more...)...)
+	run.Stdout, run.Stderr = &out, &errors
+	if err := run.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, errors.String())
 	}
 	return out.String()
+}
+
+// build returns the manifests of a folder, as kubectl applies them.
+func build(t *testing.T, folder string) string {
+	t.Helper()
+	return kubectl(t, "kubectl kustomize "+folder)
 }
 
 // clusterAPI returns the files of the definitions that Cluster API's core manager and kubeadm bootstrap provider bring.
@@ -172,13 +180,10 @@ func (c *cluster) createClusterAPI(t *testing.T) {
 // wantObjects fails the test unless every object of the folder exists.
 func (c *cluster) wantObjects(t *testing.T, folder string) {
 	t.Helper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := strings.Count("\n"+build(t, folder), "\nkind: ")
 	// kubectl ends with an error when one is missing.
-	if found := strings.Fields(c.kubectl(t, "kubectl get -o name -k "+folder)); len(found) != built.Size() || len(found) < 20 {
-		t.Errorf("want the %d objects of %s, found %v", built.Size(), folder, found)
+	if found := strings.Fields(c.kubectl(t, "kubectl get -o name -k "+folder)); len(found) != built || len(found) < 20 {
+		t.Errorf("want the %d objects of %s, found %v", built, folder, found)
 	}
 }
 

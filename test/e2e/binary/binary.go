@@ -1,111 +1,64 @@
-package world
+// Package binary builds cmd/muster for the tests that run it.
+package binary
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
-// Binary is the path of the built muster; it is empty with -short.
-var Binary string
+// tags leave Go's plugins out of kustomize, with which the C compiler would link the binary and every exported method would stay in it.
+const tags = "kustomize_disable_go_plugin_support"
 
-// Main runs the tests of a package with the built binary, and ends the process. With -short nothing is built: tests that need the
-// binary call NeedsBinary.
-func Main(m *testing.M) {
-	flag.Parse()
-	os.Exit(runAll(m))
-}
-
-func runAll(m *testing.M) int {
-	if testing.Short() {
-		return m.Run()
-	}
-	remove, err := build()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "build cmd/muster:", err)
-		return 1
-	}
-	defer remove()
-	if err := collectLess(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
-
-// collectLess lets garbage pile up in the processes that the tests start, to five times what is in use or to a gigabyte each: a quarter
-// of a world's processor time would go into its collection otherwise. What the environment says already stays.
-func collectLess() error {
-	for name, value := range map[string]string{"GOGC": "400", "GOMEMLIMIT": "1GiB"} {
-		if _, ok := os.LookupEnv(name); ok {
-			continue
-		}
-		if err := os.Setenv(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// NeedsBinary skips a test with -short.
-func NeedsBinary(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("runs the built binary: left out with -short")
-	}
-}
-
-// build has cmd/muster built once for all packages below test/e2e. They run side by side, and to link it takes longer than most of
-// their tests: so it is built into bin/e2e of the module, by one package at a time, and "go build" leaves it as it is when its
-// sources have not changed. Each package runs a hard link of its own, which another build does not change.
-func build() (remove func(), err error) {
+// Build has cmd/muster built once for all packages that run it, and returns its path. They run side by side, and to link it takes longer
+// than most of their tests: so it is built into bin/e2e of the module, by one package at a time, and "go build" leaves it as it is when
+// its sources have not changed. Each package runs a hard link of its own, which another build does not change, and which remove removes.
+func Build() (path string, remove func(), err error) {
 	root, err := moduleRoot()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	shared := filepath.Join(root, "bin", "e2e")
 	if err := os.MkdirAll(shared, 0o755); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	lock, err := fileutil.LockFile(filepath.Join(shared, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	target := filepath.Join(shared, "muster")
 	// Without symbols for debuggers it is linked in less than half of the time and a third smaller; stack traces stay.
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", target, "./cmd/muster")
+	cmd := exec.Command("go", "build", "-tags="+tags, "-ldflags=-s -w", "-o", target, "./cmd/muster")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if err := removeStale(shared); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	own, err := os.MkdirTemp(shared, runPrefix)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	Binary = filepath.Join(own, "muster")
+	path = filepath.Join(own, "muster")
 	remove = func() {
 		if err := os.RemoveAll(own); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
-	if err := os.Link(target, Binary); err != nil {
+	if err := os.Link(target, path); err != nil {
 		remove()
-		return nil, err
+		return "", nil, err
 	}
-	return remove, nil
+	return path, remove, nil
 }
 
 const (

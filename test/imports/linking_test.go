@@ -1,0 +1,37 @@
+package imports
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// linkedByC are the packages whose binaries hold kustomize, with kubectl or alone. It imports Go's plugins, with which the C compiler
+// links a binary and every exported method stays in it: twice the processor time.
+var linkedByC = []string{"cmd/muster", "config"}
+
+// TestLinking fails for a binary or a test binary that is linked by the C compiler without need.
+func TestLinking(t *testing.T) {
+	t.Parallel()
+	const plugins = `{{range .Deps}}{{if eq . "plugin"}}{{$.ImportPath}}{{"\n"}}{{end}}{{end}}`
+	cmd := exec.Command("go", "list", "-test", "-f", plugins, module+"/...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	found := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		path, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		path = strings.TrimSuffix(strings.TrimSuffix(short(path), ".test"), "_test")
+		if found[path] = true; !slices.Contains(linkedByC, path) {
+			t.Errorf("%s depends on plugin, by way of kustomize: run the built muster's kubectl instead (test/e2e/binary)", path)
+		}
+	}
+	for _, path := range linkedByC {
+		if !found[path] {
+			t.Errorf("%s is listed, but does not depend on plugin or is gone: remove it from the list", path)
+		}
+	}
+}
