@@ -13,9 +13,14 @@ import (
 const (
 	// most is how many times the bound a rollout may take.
 	most = 1.1
-	// tested are the pools that tests roll; larger ones take minutes and are the benchmark's.
-	tested = 100
+	// tested are the pools that tests roll; larger ones take minutes and are the benchmark's. With -short the largest have shortly.
+	tested, shortly = 100, 30
 )
+
+// leftOut reports whether a test leaves out a pool of so many machines, where most is what it takes without -short.
+func leftOut(machines, most int) bool {
+	return machines > most || testing.Short() && machines > shortly
+}
 
 // plans are the rollouts that are measured.
 var plans = []plan{
@@ -109,7 +114,7 @@ func inBubble[T any](b *testing.B, name string, measure func(*testing.T) T) (is 
 // No rollout takes longer than it has to, exceeds what its strategy allows, or makes a machine too many.
 func TestRolloutMakespan(t *testing.T) {
 	for _, p := range plans {
-		if p.size > tested {
+		if leftOut(p.size, tested) {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {
