@@ -269,7 +269,7 @@ func TestTemplateReady(t *testing.T) {
 		{"denied", "its state is unknown", failing(denied), "Unknown Denied: autoscaling:X: AccessDenied: not authorized"},
 		{"invalid", "a specification that can't be met is known to be not ready", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"no answer", "an error that no cloud gave has a word too", failing(errors.New("connection refused")), "Unknown Failed: connection refused"},
-		{"brought", "whose it is not is said", given, "True UpToDate: launch template lt-1:1, which the user manages, is what the specification asks for"},
+		{"brought", "whose it is not is said", given, "True UpToDate: launch template lt-1:1, which Muster does not manage, is what the specification asks for"},
 		{"brought, not there", "it is not created", and(given, wanted("v1:b", ""), func(s *scene) { s.o.Wanted.UserManaged = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
 		{"bootstrap data, rolls of changes alone", "nothing would launch from a version for it", and(changes, wanted("v1:a", "e")), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"deleting", "a pool that goes wants no template", deleting, "absent"},

@@ -68,7 +68,7 @@ func newestTemplate(f facts) *Condition {
 	}
 	text := fmt.Sprintf("%s %s is what the specification asks for", f.t.Template, latest.Ref)
 	if latest.UserManaged {
-		text = fmt.Sprintf("%s %s, which the user manages, is what the specification asks for", f.t.Template, latest.Ref)
+		text = fmt.Sprintf("%s %s, which Muster does not manage, is what the specification asks for", f.t.Template, latest.Ref)
 	}
 	return &Condition{TemplateReady, True, "UpToDate", text + leftovers(f)}
 }

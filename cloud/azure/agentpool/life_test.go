@@ -185,6 +185,23 @@ func TestAutoscaledPool(t *testing.T) {
 	})
 }
 
+// TestSurge holds how many machines AKS adds in a rollout of its own.
+func TestSurge(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 4})
+		if got := w.observe().Group.ProviderRolloutSurge; got != 1 {
+			w.Errorf("want AKS's default of 10 %% of 4 machines, rounded up, got %d", got)
+		}
+		for surge, want := range map[string]int{"33%": 2, "3": 3} {
+			w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.UpgradeSettings.MaxSurge = &surge })(w.target.Spec)
+			w.start(pool.Step{Kind: pool.UpdateGroup})
+			if got := w.observe().Group.ProviderRolloutSurge; got != want {
+				w.Errorf("maxSurge %s of 4 machines: want %d, got %d", surge, want, got)
+			}
+		}
+	})
+}
+
 // TestBoundsAndCount holds that bounds which the present count is not within are brought in steps that AKS takes: the count is raised to the
 // lower bound, and no machine is taken for the upper one.
 func TestBoundsAndCount(t *testing.T) {

@@ -102,7 +102,7 @@ func (p *pass) group(w wanted) *pool.Group {
 	is, launched := read.pool, w.launched.template()
 	g := &pool.Group{
 		ID: p.t.groupID(), Size: is.count(), Template: launched.Ref, Content: launched.Content, State: is.state(),
-		Deleting: strings.EqualFold(is.state(), stateDeleting), Busy: p.busy(),
+		Deleting: strings.EqualFold(is.state(), stateDeleting), Busy: p.busy(), ProviderRolloutSurge: is.surge(),
 	}
 	if is.autoscaled() {
 		// AKS has bounds only while its autoscaler is on.

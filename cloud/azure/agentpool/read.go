@@ -3,6 +3,7 @@ package agentpool
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,6 +76,27 @@ func (a *agentPool) count() int { return a.number(body.Count) }
 func (a *agentPool) number(name string) int {
 	n, _ := a.properties[name].(float64)
 	return int(n)
+}
+
+// surgePercent is the share of nodes that AKS adds in an upgrade where the agent pool says nothing (AKS, "Customize node surge upgrade").
+const surgePercent = 10
+
+// surge returns how many machines AKS adds while it replaces those of the agent pool; a percentage rounds up.
+func (a *agentPool) surge() int {
+	settings, _ := a.properties["upgradeSettings"].(map[string]any)
+	text, ok := settings["maxSurge"].(string)
+	if !ok || text == "" {
+		return (surgePercent*a.count() + 99) / 100
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return 0
+	}
+	if percent {
+		return (n*a.count() + 99) / 100
+	}
+	return n
 }
 
 // autoscaled reports whether AKS's own autoscaler sizes the agent pool.
