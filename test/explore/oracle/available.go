@@ -7,14 +7,14 @@ import (
 
 // Available finds steps of Muster that took machines from those that serve when fewer than the wanted number, less those that
 // may be missing, serve afterwards. What was lost by others' hands so lately that a pass may not know it counts as there;
-// a machine that began to serve so lately may be taken for one that does not. What the cloud is about to take is drained
-// whatever that costs.
+// a machine that began to serve so lately may be taken for one that does not, and a size that the autoscaler has changed so
+// lately for the present one. What the cloud is about to take is drained whatever that costs.
 func Available(w Write) []string {
 	g, exists := ours(w.Before, w.Wanted.Owner)
 	if !exists || w.Wanted.Deleting || w.Moved || w.Named == nil {
 		return nil
 	}
-	want := w.wanted(g)
+	want := w.wantedAsRead(g)
 	_, unavailable := w.Wanted.Limits(want)
 	taken, left := 0, 0
 	for _, m := range g.Members {
@@ -54,6 +54,15 @@ func (w Write) wanted(g Group) int {
 		return g.Size - g.Surge
 	}
 	return w.Wanted.Replicas
+}
+
+// wantedAsRead is the least number of machines that the writer may take for the wanted one.
+func (w Write) wantedAsRead(g Group) int {
+	want := w.wanted(g)
+	for _, size := range w.Autoscaled {
+		want = min(want, size)
+	}
+	return want
 }
 
 // serves reports whether a member is joined, Ready, not being drained by us, and not on its way out.

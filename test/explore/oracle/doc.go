@@ -221,6 +221,8 @@ type Write struct {
 	Unseen time.Duration
 	// Moved is true if a user, the autoscaler or another manager changed the size, or the object, so lately that the writer may not know.
 	Moved bool
+	// Autoscaled are the sizes, without surge, that the autoscaler has changed so lately that the writer may not know of the present one.
+	Autoscaled []int
 	// Lost are the instances that stopped serving by others' doing so lately that not everybody can know, Risen those that
 	// began to serve so lately.
 	Lost, Risen map[string]bool

@@ -41,6 +41,32 @@ func wants(n int) func(*Write) { return func(w *Write) { w.Wanted.Replicas = n }
 
 func size(n int) func(*Write) { return func(w *Write) { w.After.Groups[0].Size = n } }
 
+// replacement is a write that takes b out of a group of that size with three machines, which all serve.
+func replacement(size int, change ...func(*Write)) Write {
+	serves := Node{Joined: true, Ready: true}
+	w := Write{
+		Call: "Terminate", Before: account(size, "a", "b", "c"), After: account(size, "a", "c"), Named: []string{"b"},
+		Nodes: map[string]Node{"a": serves, "b": serves, "c": serves}, Wanted: Wanted{Owner: "me", Replicas: size, Surge: Share{N: 1}},
+	}
+	for _, c := range change {
+		c(&w)
+	}
+	return w
+}
+
+// four adds a machine that serves.
+func four(w *Write) {
+	for _, c := range []*Cloud{&w.Before, &w.After} {
+		c.Groups[0].Members = append(c.Groups[0].Members, Member{ID: "d"})
+	}
+	w.Nodes["d"] = w.Nodes["a"]
+}
+
+// autoscaled has an autoscaler own the group's size, which was another a moment ago.
+func autoscaled(sizes ...int) func(*Write) {
+	return func(w *Write) { w.Wanted.External, w.Autoscaled = true, sizes }
+}
+
 // shrinks makes the cloud one that replaces no machine by itself. What the group launches is the present content.
 func shrinks(w *Write) {
 	w.Shrinks = true
@@ -93,6 +119,14 @@ func TestChecks(t *testing.T) {
 		{"and what a user asked to go", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
 		{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although an autoscaler"},
 		{"a surge beside it", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},
+
+		{"as many serve as are wanted", "available", replacement(3, four), ""},
+		{"fewer serve than are wanted", "available", replacement(3), "took 1 of those that serve and left 2 of 3, of which 0 may be missing"},
+		{"one may be missing", "available", replacement(3, func(w *Write) { w.Wanted.Unavailable = Share{N: 1} }), ""},
+		{"as many serve as the autoscaler wanted a moment ago", "available", replacement(5, autoscaled(3), four), ""},
+		{"fewer serve than it wanted a moment ago", "available", replacement(5, autoscaled(3)), "left 2 of 3"},
+		{"as many serve as it wants now", "available", replacement(3, autoscaled(5), four), ""},
+		{"fewer serve than it wants for some time", "available", replacement(5, autoscaled(), four), "left 3 of 5"},
 
 		{"as many as exist", "capacity", removal(), ""},
 		{"fewer than exist", "capacity", removal(size(1)), "from 3 to 1 while 2 instances exist"},

@@ -64,6 +64,8 @@ type account struct {
 	// moved is when a user changed the group's size or bounds by hand, which for a moment not every reader can see either:
 	// a removal that was right for the size before it may then leave one machine too few, until the next look.
 	moved time.Time
+	// autoscaled are the sizes of the group that the autoscaler has changed.
+	autoscaled []autoscaled
 	// wrote is when each manager wrote last. What it did another that works beside it may not have read yet.
 	wrote map[*process]time.Time
 	// rewritten is when a user changed versions of the pool's template, which is read again within minutes only.
@@ -203,7 +205,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	}
 	a.judge(oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
-		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
+		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
 		Rolls:  call.Operation == "StartInstanceRefresh" || call.Operation == "UpdateNodegroupVersion",
 		Forces: call.Operation == "UpdateNodegroupVersion" && strings.Contains(words, `"force":true`), Shrinks: a.azure != nil,
 	})

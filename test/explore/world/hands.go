@@ -61,10 +61,11 @@ func (w *World) toGroup(g *simaws.Group, e Event) error {
 	case HandResize:
 		return w.sized(g, e.N)
 	case Autoscaler:
-		if w.external() {
-			return w.sized(g, e.N)
+		if !w.external() {
+			return nil
 		}
-		return nil
+		w.account.autoscaled = append(w.account.autoscaled, autoscaled{until: time.Now(), size: int(g.Desired)})
+		return w.sized(g, e.N)
 	case HandDropTemplate:
 		return w.account.aws.DropTemplate(w.templateName())
 	case HandDropVersion, HandDefault:
