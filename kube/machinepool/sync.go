@@ -78,7 +78,7 @@ func (r *Reconciler) syncMachines(ctx context.Context, p *pass, basis uptodate.B
 		return machinesync.Output{}, steps.Continue()
 	}
 	all, gvk, problem, outcome := r.pairMembers(ctx, p, kind)
-	in := machinesync.Input{Pool: p.pool, Members: all, InfraKind: gvk, UpToDate: basis}
+	in := machinesync.Input{Pool: p.pool, Members: all, InfraKind: gvk, InfraGone: p.infrastructure.Object == nil, UpToDate: basis}
 	synced, written := machinesync.Syncer{Objects: r.objects()}.Sync(ctx, in)
 	p.events = append(p.events, synced.Events...)
 	p.facts.Machines = &status.Machines{Kind: kind, Problem: problem, Waiting: synced.Waiting, Remediating: synced.Remediating}

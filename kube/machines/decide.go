@@ -144,12 +144,12 @@ func Decide(f Input) []Action {
 
 // creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays
 // until another controller takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take the
-// new object for the one below that Machine, and delete it.
+// new object for the one below that Machine, and delete it. A Machine that is held waits for exactly that, to drain the instance first.
 func (f Input) creations(have map[string]bool) []Action {
 	var out []Action
 	going := map[string]bool{}
 	for _, m := range f.Known.Alone {
-		going[m.Infra] = m.Deleting
+		going[m.Infra] = m.Deleting && !m.Held
 	}
 	for k := range f.Instances {
 		i := &f.Instances[k]
@@ -269,7 +269,7 @@ func (f Input) detachMachine(m *Machine) *Action {
 		return nil
 	case m.Detached && m.Deleting:
 		return &Action{Do: Orphan, Machine: m}
-	case m.Detached || !f.On && !f.Announced && !m.Deleting:
+	case m.Detached || !f.On && !f.Announced && (!m.Deleting || m.Held):
 		return &Action{Do: Detach, Machine: m}
 	}
 	return nil

@@ -23,6 +23,8 @@ import (
 const (
 	// CauseAnnotation on a Machine is why the pool has deleted it, as REASON: MESSAGE.
 	CauseAnnotation = "muster.dev/removal-cause"
+	// HoldAnnotation is a hook of Cluster API's that holds the deletion of a Machine before its drain while it has no infrastructure machine.
+	HoldAnnotation = clusterv1.PreDrainDeleteHookAnnotationPrefix + "/muster-infrastructure-machine"
 	// DetachedAnnotation marks a Machine or an infrastructure machine that is deleted without its instance, because the pool has no Machines
 	// any more. It is set before anything else is done.
 	DetachedAnnotation = "muster.dev/detached"
@@ -40,6 +42,8 @@ type Machine struct {
 	Infra string
 	// Deleting is true if it is being deleted, Detached if this is without its instance, Paused if it must not be changed.
 	Deleting, Detached, Paused bool
+	// Held is true if a hook holds its deletion until its infrastructure machine exists.
+	Held bool
 	// Marked is true if its instance is removed before others.
 	Marked bool
 }
@@ -104,7 +108,7 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 func machineOf(m *clusterv1.Machine) *Machine {
 	return &Machine{
 		Object: m, Infra: m.Spec.InfrastructureRef.Name, Marked: marked(m),
-		Deleting: going(m), Detached: detached(m), Paused: annotations.HasPaused(m) && !detached(m),
+		Deleting: going(m), Detached: detached(m), Paused: annotations.HasPaused(m) && !detached(m), Held: onHold(m),
 	}
 }
 
@@ -112,6 +116,11 @@ func going(o client.Object) bool { return !o.GetDeletionTimestamp().IsZero() }
 
 func marked(o client.Object) bool {
 	_, ok := o.GetAnnotations()[clusterv1.DeleteMachineAnnotation]
+	return ok
+}
+
+func onHold(m *clusterv1.Machine) bool {
+	_, ok := m.Annotations[HoldAnnotation]
 	return ok
 }
 

@@ -136,6 +136,7 @@ func infraOrphaned(o *awsv1.AWSMachine)    { o.OwnerReferences = nil }
 func infraRestored(o *awsv1.AWSMachine)    { o.OwnerReferences[0].UID = "before" }
 func infraFree(o *awsv1.AWSMachine)        { o.Finalizers = nil }
 func machineGoing(m *clusterv1.Machine)    { m.DeletionTimestamp = at(0) }
+func machineHeld(m *clusterv1.Machine)     { m.Annotations = map[string]string{HoldAnnotation: ""} }
 func machineDetached(m *clusterv1.Machine) { machinePaused(m); m.Annotations[DetachedAnnotation] = "" }
 func machinePaused(m *clusterv1.Machine) {
 	m.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
@@ -239,6 +240,9 @@ func TestDecide(t *testing.T) {
 			ending("i-1", "new"), []client.Object{infra("i-1", infraOf("new"))}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
 		"name in use": {"the Machine of the one before would take what is made now for its own", on,
 			[]pool.Instance{identified("i-1", "new")}, nil, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"name in use, held": {"the deletion of its Machine waits for it, to drain the instance", on, running, nil,
+			[]clusterv1.Machine{machine("i-1", machineGoing, machineHeld)}, []string{"Create i-1"}},
+		"off, held": {"nothing is made for it to wait for", off, running, nil, []clusterv1.Machine{machine("i-1", machineGoing, machineHeld)}, []string{"Detach i-1"}},
 		"name free": {"another Machine has another", on,
 			[]pool.Instance{identified("i-1", "new")}, nil, []clusterv1.Machine{machine("i-2", machineGoing)}, []string{"Create i-1"}},
 		"the same, going": {"it is held as long as this very one exists", on,

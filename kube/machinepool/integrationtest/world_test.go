@@ -321,6 +321,18 @@ func (w *world) instance(n int) {
 	w.create(node)
 	w.t.Cleanup(func() { _ = client.IgnoreNotFound(admin.Delete(context.Background(), node)) })
 	w.ready(n, corev1.ConditionTrue)
+	w.infraMachine(n)
+	w.change("infra", poolGVK, func(o map[string]any) {
+		ids, _, _ := unstructured.NestedStringSlice(o, "spec", "providerIDList")
+		_ = unstructured.SetNestedStringSlice(o, append(ids, w.id(n)), "spec", "providerIDList")
+		_ = unstructured.SetNestedField(o, int64(len(ids)+1), "status", "replicas")
+		_ = unstructured.SetNestedField(o, int64(len(ids)+1), "status", "upToDateReplicas")
+	})
+}
+
+// infraMachine creates the infrastructure machine of an instance.
+func (w *world) infraMachine(n int) {
+	w.t.Helper()
 	infra := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerID": w.id(n)},
 		"status": map[string]any{"ready": true, "initialization": map[string]any{"provisioned": true}, "failureDomain": "zone-a"}}}
 	infra.SetGroupVersionKind(machineGVK)
@@ -329,12 +341,6 @@ func (w *world) instance(n int) {
 	infra.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"})
 	infra.SetFinalizers([]string{finalizer})
 	w.create(infra)
-	w.change("infra", poolGVK, func(o map[string]any) {
-		ids, _, _ := unstructured.NestedStringSlice(o, "spec", "providerIDList")
-		_ = unstructured.SetNestedStringSlice(o, append(ids, w.id(n)), "spec", "providerIDList")
-		_ = unstructured.SetNestedField(o, int64(len(ids)+1), "status", "replicas")
-		_ = unstructured.SetNestedField(o, int64(len(ids)+1), "status", "upToDateReplicas")
-	})
 }
 
 // ready sets the Ready condition of a Node, as its kubelet does, since a minute ago.

@@ -33,6 +33,8 @@ type Input struct {
 	// InfraKind is the kind of the infrastructure machines if all of them could be read; then a Machine without one represents nothing. It
 	// is empty otherwise.
 	InfraKind schema.GroupVersionKind
+	// InfraGone is true if the pool's infrastructure object does not exist.
+	InfraGone bool
 	// UpToDate is what decides which machines are up to date. It holds the Nodes of the pool.
 	UpToDate uptodate.Basis
 }
@@ -144,5 +146,5 @@ func (s Syncer) sync(ctx context.Context, in Input, m members.Member, listed map
 			return done, steps.Failed(err)
 		}
 	}
-	return s.update(ctx, in, m)
+	return s.update(ctx, in, m, listed)
 }

@@ -59,14 +59,18 @@ func (s Syncer) adopt(ctx context.Context, in Input, m members.Member, existing 
 		return change{waiting: m.Infra.GetName() + " (another owner controls the Machine of that name)"}, steps.Continue()
 	}
 	m.Machine = existing
-	return s.update(ctx, in, m)
+	return s.update(ctx, in, m, nil)
 }
 
-// update writes into a Machine what it has to have from the pool's template, and its status.
-func (s Syncer) update(ctx context.Context, in Input, m members.Member) (change, steps.Result) {
+// update writes into a Machine what it has to have from the pool's template, the hook that holds its deletion, and its status. listed are the
+// instances of the pool by key.
+func (s Syncer) update(ctx context.Context, in Input, m members.Member, listed map[string]bool) (change, steps.Result) {
 	done := change{machine: m.Machine}
 	machine := m.Machine.DeepCopy()
 	if err := applyTemplate(machine, in.Pool, m, m.Node(in.UpToDate.Nodes)); err != nil {
+		return done, steps.Failed(err)
+	}
+	if err := s.hold(ctx, in, m, machine, listed); err != nil {
 		return done, steps.Failed(err)
 	}
 	if equality.Semantic.DeepEqual(m.Machine, machine) {
@@ -91,11 +95,10 @@ func (s Syncer) deleteObsolete(ctx context.Context, in Input, machine *clusterv1
 	if !machine.DeletionTimestamp.IsZero() || !ownership.Controls(in.Pool, machine) || mayRepresent(in, machine.Spec.ProviderID, listed) {
 		return done, nil
 	}
-	ref := machine.Spec.InfrastructureRef
-	if ref.Kind != in.InfraKind.Kind || ref.APIGroup != in.InfraKind.Group {
+	if !in.ofKind(machine) {
 		return done, nil
 	}
-	infra, err := s.Objects.GetLive(ctx, in.InfraKind, client.ObjectKey{Namespace: machine.Namespace, Name: ref.Name})
+	infra, err := s.Objects.GetLive(ctx, in.InfraKind, client.ObjectKey{Namespace: machine.Namespace, Name: machine.Spec.InfrastructureRef.Name})
 	if err != nil || infra != nil {
 		return done, err
 	}

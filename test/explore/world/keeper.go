@@ -161,19 +161,14 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 	w, ctx, infra := k.world, k.world.t.Context(), k.infraOf(m)
 	before := m.DeepCopy()
 	k.refer(m, infra)
-	reason := clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason
-	if m.Status.NodeRef.IsDefined() && drainAllowed(m, infra) && !k.drained(m) {
-		reason = clusterv1.MachineDeletingDrainingNodeReason
-	} else if infra != nil && infra.DeletionTimestamp.IsZero() {
-		w.must(w.user.Delete(ctx, infra), "delete infrastructure machine %s", infra.Name)
-	}
+	reason := k.advance(m, infra)
 	meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
 		Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now(),
 	})
 	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
 		w.must(w.user.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
 	}
-	if infra != nil {
+	if infra != nil || reason == clusterv1.MachineDeletingWaitingForPreDrainHookReason {
 		return true
 	}
 	if node := k.referred(m); node != nil && !time.Now().Before(w.workload.away) {
@@ -182,6 +177,21 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
 	w.must(w.user.Update(ctx, m), "let Machine %s go", m.Name)
 	return false
+}
+
+// advance goes on with the hook, the drain or the infrastructure machine of a Machine, and says what is waited for.
+func (k *keeper) advance(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine) string {
+	w := k.world
+	if m.Status.NodeRef.IsDefined() && annotations.HasWithPrefix(clusterv1.PreDrainDeleteHookAnnotationPrefix, m.Annotations) {
+		return clusterv1.MachineDeletingWaitingForPreDrainHookReason
+	}
+	if m.Status.NodeRef.IsDefined() && drainAllowed(m, infra) && !k.drained(m) {
+		return clusterv1.MachineDeletingDrainingNodeReason
+	}
+	if infra != nil && infra.DeletionTimestamp.IsZero() {
+		w.must(w.user.Delete(w.t.Context(), infra), "delete infrastructure machine %s", infra.Name)
+	}
+	return clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason
 }
 
 // refer looks once more for the Node of a Machine that knows of none. Without one nothing is drained.
