@@ -161,7 +161,26 @@ func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
 			out.Guards[i.Key] = i.guard(now)
 		}
 	}
+	for _, m := range k.Alone {
+		key := m.waitsFor()
+		if key == "" || !on {
+			continue
+		}
+		out.DeletionRequested[key] = *m.cause()
+		if guarded {
+			out.Guards[key] = pool.Guard{Requested: true, WaitReasons: m.waits(now)}
+		}
+	}
 	return out
+}
+
+// waitsFor returns the provider key of the instance whose infrastructure machine a held deletion of the Machine waits for; empty if there is
+// none.
+func (m *Machine) waitsFor() string {
+	if !m.Deleting || !m.Held || m.Detached {
+		return ""
+	}
+	return cloud.ProviderKey(m.Object.Spec.ProviderID)
 }
 
 // Former returns the Machines that are being deleted, or whose infrastructure machine is, and whose provider IDs a group that is created

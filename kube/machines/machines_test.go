@@ -132,11 +132,14 @@ func infraPaused(o *awsv1.AWSMachine) {
 func infraMarked(o *awsv1.AWSMachine) {
 	o.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: ""}
 }
-func infraOrphaned(o *awsv1.AWSMachine)    { o.OwnerReferences = nil }
-func infraRestored(o *awsv1.AWSMachine)    { o.OwnerReferences[0].UID = "before" }
-func infraFree(o *awsv1.AWSMachine)        { o.Finalizers = nil }
-func machineGoing(m *clusterv1.Machine)    { m.DeletionTimestamp = at(0) }
-func machineHeld(m *clusterv1.Machine)     { m.Annotations = map[string]string{HoldAnnotation: ""} }
+func infraOrphaned(o *awsv1.AWSMachine) { o.OwnerReferences = nil }
+func infraRestored(o *awsv1.AWSMachine) { o.OwnerReferences[0].UID = "before" }
+func infraFree(o *awsv1.AWSMachine)     { o.Finalizers = nil }
+func machineGoing(m *clusterv1.Machine) { m.DeletionTimestamp = at(0) }
+func machineHeld(m *clusterv1.Machine) {
+	m.Annotations = map[string]string{HoldAnnotation: ""}
+	m.Spec.ProviderID = "aws:///zone-a/" + m.Name
+}
 func machineDetached(m *clusterv1.Machine) { machinePaused(m); m.Annotations[DetachedAnnotation] = "" }
 func machinePaused(m *clusterv1.Machine) {
 	m.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
@@ -427,6 +430,28 @@ func TestFormer(t *testing.T) {
 	}
 }
 
+// A deletion that waits for the infrastructure machine is a request to remove that instance and no other.
+func TestHeldDeletionsAreRequests(t *testing.T) {
+	t.Parallel()
+	list := []clusterv1.Machine{machine("i-1", machineGoing, machineHeld), machine("i-2", machineHeld), machine("i-3", machineGoing), machine("i-4", machineGoing, machineHeld, machineDetached)}
+	known := BuildIndex(kind, "u-p", nil, list)
+	want := Facts{
+		Marked: map[string]bool{}, UIDs: map[string]string{}, Guards: map[string]pool.Guard{"aws://i-1": {Requested: true}},
+		DeletionRequested: map[string]pool.Cause{"aws://i-1": {Reason: "MachineDeleted", Message: "Machine i-1 is being deleted"}},
+	}
+	if diff := cmp.Diff(want, known.Evaluate(kind, true, true, now)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	want.Guards = map[string]pool.Guard{}
+	if diff := cmp.Diff(want, known.Evaluate(kind, true, false, now)); diff != "" {
+		t.Errorf("facts where no controller releases an instance (-want +got):\n%s", diff)
+	}
+	want.DeletionRequested = map[string]pool.Cause{}
+	if diff := cmp.Diff(want, known.Evaluate(kind, false, true, now)); diff != "" {
+		t.Errorf("facts of a pool that has no Machines any more (-want +got):\n%s", diff)
+	}
+}
+
 // What is said of an instance that goes is said with its UID; what stays may stand for whichever has the ID.
 func TestSayOfWhom(t *testing.T) {
 	t.Parallel()
@@ -493,6 +518,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 		"none":               {"a node without one is drained as ever", pool.Drain, false, []string{"i-3"}, []string{"Drain i-3"}, nil, ""},
 		"some of each":       {"each its way", pool.Drain, false, []string{"i-1", "i-3", "i-2"}, []string{"Drain i-3"}, []string{"i-1"}, ""},
 		"being deleted":      {"nothing more is to be done", pool.Drain, false, []string{"i-2"}, nil, nil, ""},
+		"held":               {"its Machine drains it when it has its infrastructure machine", pool.Drain, false, []string{"i-7"}, nil, nil, ""},
 		"drained before":     {"its Machine drained an earlier Node, and drains no further one", pool.Drain, false, []string{"i-5"}, []string{"Drain i-5"}, nil, ""},
 		"an earlier one's":   {"its Machine stands for an instance that is gone, until this pass hands it on", pool.Drain, false, []string{"i-6", "i-1"}, nil, []string{"i-1"}, "Machine i-6 stands for an earlier instance"},
 		"paused":             {"it is said that it is left alone, and the others go", pool.Drain, false, []string{"i-4", "i-1"}, nil, []string{"i-1"}, "Machine i-4, which has the annotation cluster.x-k8s.io/paused"},
@@ -503,7 +529,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			objects := []client.Object{infra("i-1", infraOf("uid-i-1")), infra("i-2"), infra("i-3"), infra("i-4"), infra("i-5", infraGoing), infra("i-6", infraOf("earlier"))}
-			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing), machine("i-6")}
+			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing), machine("i-6"), machine("i-7", machineGoing, machineHeld)}
 			w := newWorld(t, objects, list)
 			nodes := &plain{}
 			if tc.away {

@@ -74,6 +74,11 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 	for _, i := range n.Known.Infras {
 		machines[i.Key], uids[i.Key] = i.Machine, i.UID
 	}
+	for _, m := range n.Known.Alone {
+		if key := m.waitsFor(); key != "" {
+			machines[key] = m
+		}
+	}
 	rest = s
 	rest.Targets = nil
 	for _, t := range s.Targets {

@@ -1,9 +1,11 @@
 package world
 
 import (
+	"net/http"
 	"time"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/sim"
 )
 
 // azureOnes are the golden scenarios of scale sets, those of both modes and those that differ in one.
@@ -45,6 +47,7 @@ func azureOnes() []Scenario {
 			with(at(mode, "adoption of another provider's scale set", Event{What: Adopt}), adopted),
 		)
 	}
+	unread := sim.Fault{Kind: sim.ErrorBefore, Action: "*List*", Code: "InternalError", Status: http.StatusInternalServerError}
 	uniform, flexible := azurev1.UniformOrchestrationMode, azurev1.FlexibleOrchestrationMode
 	return append(
 		list,
@@ -60,6 +63,8 @@ func azureOnes() []Scenario {
 		with(at(flexible, "spot machine deleted", Event{What: HandInterrupt, N: 1}), spot(azurev1.SpotEvictionPolicyDelete)),
 		at(uniform, "a machine is powered off", Event{What: HandUnhealthy, N: 1}),
 		at(flexible, "an infrastructure machine is deleted", Event{What: DropInfraMachine, N: 1}),
+		at(flexible, "a restored Machine is deleted while the cloud cannot be read", Event{What: DropInfraMachine, N: 1}, Event{What: CloudFault, Fault: unread, At: 500 * time.Millisecond},
+			Event{What: Restored, At: time.Second}, Event{What: DropMachine, At: 5 * time.Minute}, Event{What: Calm, At: 10 * time.Minute}),
 		at(uniform, "protection taken away", Event{What: HandExpose, N: 1}),
 		at(uniform, "no room, and room again", Event{What: HandQuota, N: 3}, Event{What: Replicas, N: 6, At: time.Second}, Event{What: HandHeal, At: 10 * time.Minute}),
 		at(flexible, "scale set deleted by hand", Event{What: HandDropGroup}),

@@ -3,7 +3,6 @@ package world
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -172,6 +171,9 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 		return true
 	}
 	if node := k.referred(m); node != nil && !time.Now().Before(w.workload.away) {
+		if id, pods := w.workload.machineOf(node.Name), len(w.workload.podsOn(node.Name)); id != "" && pods > 0 {
+			w.blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
+		}
 		w.must(client.IgnoreNotFound(w.workload.user.Delete(ctx, node)), "delete node %s", node.Name)
 	}
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
@@ -296,39 +298,6 @@ func (p *process) causes(name string, before oracle.Cloud, providerID string) {
 	w.blameAll("unwanted removal", oracle.Removal(oracle.Write{
 		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted, Unseen: 2 * unseen,
 	}))
-}
-
-// dropMachine has a user delete a Machine, or the object of the infrastructure below it.
-func (w *World) dropMachine(e Event) {
-	infras := &azurev1.AzureMachinePoolMachineList{}
-	w.must(w.user.List(w.t.Context(), infras, client.InNamespace(namespace)), "list infrastructure machines")
-	list := &clusterv1.MachineList{}
-	w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list Machines")
-	going := map[string]bool{}
-	for i := range list.Items {
-		going[list.Items[i].Spec.InfrastructureRef.Name] = !list.Items[i].DeletionTimestamp.IsZero()
-	}
-	living := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool {
-		return !o.DeletionTimestamp.IsZero() || going[o.Name] && e.What == DropMachine // the object of a Machine that is drained may be deleted too
-	})
-	if len(living) == 0 {
-		return
-	}
-	o := &living[e.N%len(living)]
-	if e.What == DropInfraMachine {
-		if w.ownsNow(o) {
-			w.condemnByHand(o.Spec.ProviderID)
-		}
-		w.must(w.user.Delete(w.t.Context(), o), "delete infrastructure machine %s", o.Name)
-		return
-	}
-	for i := range list.Items {
-		if m := &list.Items[i]; strings.EqualFold(m.Spec.InfrastructureRef.Name, o.Name) && m.DeletionTimestamp.IsZero() {
-			w.keeper.condemn(o.Spec.ProviderID)
-			w.condemnByHand(o.Spec.ProviderID)
-			w.must(w.user.Delete(w.t.Context(), m), "delete Machine %s", m.Name)
-		}
-	}
 }
 
 // ownsNow reports whether the pool as it is now owns an object. The deletion of one that it does not own, after a restore, asks for nothing.
