@@ -37,8 +37,8 @@ type memory struct {
 	role       roleassignment.Memory
 	issues     issuesRead
 	operations operations
-	// removed are the machines whose removal Azure has accepted, by UID, with the time.
-	removed map[string]time.Time
+	// removed are the removals of machines that Azure has accepted, by UID.
+	removed map[string]acceptedRemoval
 	// surgeRemoval is a removal that the surge tag does not count yet.
 	surgeRemoval *surgeRemoval
 	// made is when Azure accepted the creation of the scale set.
@@ -76,26 +76,47 @@ func (m *memory) touched() {
 	m.set, m.issues = setRead{}, issuesRead{}
 }
 
+// acceptedRemoval is a removal of a machine that Azure has accepted.
+type acceptedRemoval struct {
+	at time.Time
+	// ignored is true if the machine was still listed as before when no list could be older than the removal.
+	ignored bool
+}
+
 // removing remembers that Azure accepted the removal of machines.
 func (m *memory) removing(chosen []machine, now time.Time) {
 	if m.removed == nil {
-		m.removed = map[string]time.Time{}
+		m.removed = map[string]acceptedRemoval{}
 	}
 	for _, c := range chosen {
 		if c.uid != "" {
-			m.removed[c.uid] = now
+			m.removed[c.uid] = acceptedRemoval{at: now, ignored: m.removed[c.uid].ignored}
 		}
 	}
 }
 
 // seen returns the machines of a list that began at a moment, with those that were removed as terminating: the list may be older than the
-// accepted removal, and a removed machine must not be removed and counted a second time.
+// accepted removal, and a removed machine must not be removed and counted a second time. A machine whose removal Azure has ignored before
+// is returned as it is listed, so that the engine finds that its removal shows no effect.
 func (m *memory) seen(machines []machine, listed time.Time) []machine {
-	maps.DeleteFunc(m.removed, func(_ string, at time.Time) bool { return listed.Sub(at) >= visibleWithin })
+	there := map[string]bool{}
 	for k := range machines {
-		if _, ok := m.removed[machines[k].uid]; ok && machines[k].state() != pool.Terminating {
+		uid := machines[k].uid
+		r, ok := m.removed[uid]
+		if there[uid] = true; !ok {
+			continue
+		}
+		old := listed.Sub(r.at) >= visibleWithin
+		switch {
+		case machines[k].state() == pool.Terminating:
+			r.ignored = false
+		case old:
+			r.ignored = true
+		case !r.ignored:
 			machines[k].provisioning = stateDeleting
 		}
+		m.removed[uid] = r
 	}
+	maps.DeleteFunc(m.removed, func(uid string, r acceptedRemoval) bool { return !there[uid] && listed.Sub(r.at) >= visibleWithin })
 	return machines
 }

@@ -23,8 +23,9 @@ func TestIgnoredChangesComeToRest(t *testing.T) {
 		s.Events = append(s.Events,
 			world.Event{What: world.Bounds, N: 3, M: 4, At: world.Edited + 10*time.Second},
 			world.Event{What: world.Template, N: 3, At: world.Edited + 11*time.Second},
-			world.Event{What: world.Replicas, N: 5, At: world.Edited + 12*time.Second})
-		s.Ends = world.Edited + 5*time.Minute
+			world.Event{What: world.Replicas, N: 5, At: world.Edited + 12*time.Second},
+			world.Event{What: world.Replicas, N: 2, At: world.Edited + 8*time.Minute})
+		s.Ends = world.Edited + 13*time.Minute
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			told := 0
