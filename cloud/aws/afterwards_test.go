@@ -64,8 +64,12 @@ func TestTemplateIsDeletedBesideAForeignGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		if o := w.observe(target); o.OwnershipConflict == nil || len(o.Versions) != 1 {
+		o := w.observe(target)
+		if o.OwnershipConflict == nil || len(o.Versions) != 1 {
 			t.Fatalf("want the group foreign and our version named, got %+v", o)
+		}
+		if o.TaggedFor != target.Owner.Key() {
+			t.Errorf("want %s of the launch template, got %q", target.Owner.Key(), o.TaggedFor)
 		}
 		w.start(target, pool.Step{Kind: pool.DeleteTemplates})
 		settle()

@@ -33,7 +33,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if conflict := r.conflict(); conflict != nil {
 		return pool.Observed{
 			OwnershipConflict: conflict, Unowned: r.templates().unowned(r.t, group), GroupFresh: fresh,
-			Versions: r.templates().toDelete(r.t, group), ResolvedLookups: r.t.Remembered,
+			Versions: r.templates().toDelete(r.t, group), ResolvedLookups: r.t.Remembered, TaggedFor: template.TaggedFor(),
 		}, nil
 	}
 	out := pool.Observed{TaggedFor: template.TaggedFor(), Versions: template.Versions(), Reused: r.reused, Shared: true, GroupFresh: fresh}

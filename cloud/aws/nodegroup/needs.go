@@ -30,6 +30,7 @@ func (r *reader) nodeRole() noderole.Pass {
 func (r *reader) observeConflict(ctx context.Context, out pool.Observed) (pool.Observed, error) {
 	role, err := r.nodeRole().Observe(ctx)
 	out.Leftovers, out.Issues = role.Leftovers, append(out.Issues, role.Issues...)
+	out.TaggedFor = cmp.Or(out.TaggedFor, role.TaggedFor)
 	return out, err
 }
 

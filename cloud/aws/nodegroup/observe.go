@@ -41,7 +41,8 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := r.conflict(); foreign != nil {
-		out := pool.Observed{OwnershipConflict: foreign, Unowned: r.templates().unowned(r.memory.group), Versions: r.templates().toDelete(r.memory.group), ResolvedLookups: r.t.Remembered}
+		out := pool.Observed{OwnershipConflict: foreign, Unowned: r.templates().unowned(r.memory.group), Versions: r.templates().toDelete(r.memory.group),
+			ResolvedLookups: r.t.Remembered, TaggedFor: r.memory.template.TaggedFor()}
 		return r.observeConflict(ctx, out)
 	}
 	is := r.memory.group.is

@@ -254,6 +254,26 @@ func TestRoleIsMadeAndDeleted(t *testing.T) {
 	})
 }
 
+// The tags of what is left tell which object it is for, when the node group has been given to another owner.
+func TestWhatIsLeftTellsItsObject(t *testing.T) {
+	t.Parallel()
+	for what, s := range map[string]source{"role": withoutTemplate(), "launch template": withTemplate()} {
+		inWorld(t, version, func(o *nodegroup.Options) { o.EnableIAM = what == "role" }, func(t *testing.T, w *world) {
+			if what == "role" {
+				s.Pool.RoleName = ""
+			}
+			e := w.edge(s, 1)
+			e.run()
+			_, err := w.eks.TagResource(t.Context(), &eks.TagResourceInput{ResourceArn: &e.seen.Group.ID, Tags: map[string]string{"muster.dev/owner": "another"}})
+			w.must(err)
+			time.Sleep(5 * time.Minute)
+			if o := w.observe(e.target); o.OwnershipConflict == nil || o.TaggedFor != e.target.Owner.Key() {
+				t.Errorf("want %s of the %s, got %q with %+v", e.target.Owner.Key(), what, o.TaggedFor, o.OwnershipConflict)
+			}
+		})
+	}
+}
+
 func (w *world) attached(role string) []string {
 	w.t.Helper()
 	found, err := w.iam.ListAttachedRolePolicies(w.t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: &role})
