@@ -3,6 +3,7 @@ package arm
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"net/http"
 	"net/url"
@@ -144,35 +145,67 @@ func (x *Call) Unmet(header, current string) *Error {
 // listPage is the largest page of a list.
 const listPage = 100
 
-// Paged returns one page of a list, with where the next one is. The link names the last resource of the page: what comes and goes between
-// two pages, or between two reads of different age, hides no other resource.
+// Paged returns one page of a list, with where the next one is. The link names the last resources that were returned: what comes and goes
+// between two pages, or between two reads of different age, hides no other resource.
 func (w *Core) Paged(x *Call, all []any) (*Answer, error) {
 	size := listPage
 	if w.PageLimit > 0 {
 		size = min(size, w.PageLimit)
 	}
-	from := 0
-	if token := x.Query.Get("$skiptoken"); token != "" {
-		place, last, _ := strings.Cut(token, ",")
-		n, err := strconv.Atoi(place)
-		if err != nil || n < 0 || n > len(all)+listPage {
-			return nil, BadRequest("The $skiptoken '%s' is not valid.", token)
-		}
-		if from = min(n, len(all)); last != "" {
-			at := slices.IndexFunc(all, func(item any) bool { return idOf(item) == last })
-			if from = at + 1; at < 0 {
-				from = max(0, min(n, len(all)+1)-1) // it is gone, and those behind it have moved up
-			}
-		}
+	from, returned, err := resumed(x.Query.Get("$skiptoken"), all)
+	if err != nil {
+		return nil, err
 	}
 	to := min(len(all), from+size)
 	d := Document{"value": append([]any{}, all[from:to]...)}
 	if to < len(all) {
+		for _, item := range all[from:to] {
+			if mark := markOf(item); mark != "" {
+				returned = append(returned, mark)
+			}
+		}
+		returned = returned[max(0, len(returned)-listPage):]
 		query := maps.Clone(x.Query)
-		query.Set("$skiptoken", strconv.Itoa(to)+","+idOf(all[to-1]))
+		query.Set("$skiptoken", strconv.Itoa(to)+","+strings.Join(returned, ""))
 		d["nextLink"] = x.Base() + x.Request.URL.EscapedPath() + "?" + query.Encode()
 	}
 	return OK(d), nil
+}
+
+// resumed returns the place in a list at which a token resumes it, and the marks of the last resources that were returned before: behind
+// the last of them that is still there, and where all of them are gone, at the place less their number. Items without an ID have no marks.
+func resumed(token string, all []any) (from int, returned []string, err error) {
+	if token == "" {
+		return 0, nil, nil
+	}
+	place, marks, _ := strings.Cut(token, ",")
+	n, err := strconv.Atoi(place)
+	if err != nil || n < 0 || n > len(all)+listPage {
+		return 0, nil, BadRequest("The $skiptoken '%s' is not valid.", token)
+	}
+	for ; len(marks) >= markLength; marks = marks[markLength:] {
+		returned = append(returned, marks[:markLength])
+	}
+	for k := len(all) - 1; k >= 0; k-- {
+		if slices.Contains(returned, markOf(all[k])) {
+			return k + 1, returned, nil
+		}
+	}
+	return min(max(0, n-len(returned)), len(all)), returned, nil
+}
+
+// markLength is how many characters stand for a resource in a token.
+const markLength = 8
+
+// markOf returns what stands for an item of a list in a token, "" for one without an ID.
+func markOf(item any) string {
+	id := idOf(item)
+	if id == "" {
+		return ""
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return fmt.Sprintf("%08x", h.Sum32())
 }
 
 // idOf returns the ID of an item of a list, "" where it has none.

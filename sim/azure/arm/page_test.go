@@ -1,0 +1,81 @@
+package arm
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What comes and goes between two pages hides no other resource.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason string
+		// lists are what there is when each page is read, one letter a resource.
+		lists []string
+		want  string
+	}{
+		{"nothing changes", []string{"abcd"}, "abcd"},
+		{"one comes", []string{"abc", "abcd"}, "abcd"},
+		{"one that was given goes", []string{"abcd", "abcd", "acd"}, "abcd"},
+		{"the last that was given goes", []string{"abcd", "abcd", "abcd", "abd"}, "abcd"},
+		{"all that were given go", []string{"abcd", "abcd", "cd"}, "abcd"},
+		{"all go, and others come", []string{"abcd", "abcd", "ef"}, "abef"},
+		{"the next one goes", []string{"abcd", "acd"}, "acd"},
+		{"all are gone", []string{"abcd", ""}, "a"},
+		{"they have no IDs", []string{"...."}, "...."},
+	} {
+		got, next := "", "https://management.azure.com/list?api-version=1"
+		for page := 0; next != ""; page++ {
+			x := &Call{Request: httptest.NewRequest("GET", next, nil)}
+			x.Query = x.Request.URL.Query()
+			var all []any
+			for _, id := range c.lists[min(page, len(c.lists)-1)] {
+				all = append(all, Document{"id": strings.Trim(string(id), "."), "name": string(id)})
+			}
+			answer, err := (&Core{PageLimit: 1}).Paged(x, all)
+			if err != nil {
+				t.Fatalf("%s: %v", c.reason, err)
+			}
+			body := answer.Body.(Document)
+			for _, item := range body["value"].([]any) {
+				got += item.(Document)["name"].(string)
+			}
+			next, _ = body["nextLink"].(string)
+		}
+		if got != c.want {
+			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
+		}
+	}
+}
+
+// The link stays short, however long the list is.
+func TestPagesOfALongList(t *testing.T) {
+	t.Parallel()
+	var all []any
+	for n := range 1000 {
+		all = append(all, Document{"id": strings.Repeat("x", 200) + string(rune('a'+n))})
+	}
+	var got []any
+	for next := "https://management.azure.com/list"; next != ""; {
+		x := &Call{Request: httptest.NewRequest("GET", next, nil)}
+		x.Query = x.Request.URL.Query()
+		answer, err := (&Core{}).Paged(x, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := answer.Body.(Document)
+		got = append(got, body["value"].([]any)...)
+		if next, _ = body["nextLink"].(string); len(next) > 2000 {
+			t.Errorf("want a link of at most 2000 characters, got %d", len(next))
+		}
+	}
+	if !slices.EqualFunc(got, all, func(a, b any) bool { return idOf(a) == idOf(b) }) {
+		t.Errorf("want all %d resources once, got %d", len(all), len(got))
+	}
+	if _, err := (&Core{}).Paged(&Call{Query: url.Values{"$skiptoken": {"x"}}}, all); err == nil {
+		t.Error("want a link that names no place refused")
+	}
+}
