@@ -250,19 +250,30 @@ var numbered = regexp.MustCompile(`lt-…:\d+`)
 // named are identifiers that the cloud makes up, which another course of events makes others.
 var named = regexp.MustCompile(`\b(i|lt)-[0-9a-f]{17}\b`)
 
-// look sees whether the pool is gone, and that nothing of it is left then.
+// look sees whether the pool is gone, and that nothing of it was left when its infrastructure object went: what others do to the rest later
+// changes nothing.
 func (w *World) look() {
 	mp, o := &clusterv1.MachinePool{}, w.scenario.newInfra()
 	ctx := w.t.Context()
-	if w.gone || w.user.Get(ctx, poolKey, mp) == nil || w.user.Get(ctx, infraKey, o.Object) == nil {
+	if w.gone {
+		return
+	}
+	if w.user.Get(ctx, infraKey, o.Object) == nil {
+		w.released = false
+		return
+	}
+	if !w.released {
+		w.released, w.leftovers = true, nil
+		if !recent(w.account.owned) {
+			w.leftovers = oracle.Left(w.account.snapshot(), w.account.owner.ID)
+		}
+	}
+	if w.user.Get(ctx, poolKey, mp) == nil {
 		return
 	}
 	w.gone = true
 	w.trace.add("gone", "")
-	if recent(w.account.owned) {
-		return
-	}
-	w.blameAll("left", oracle.Left(w.account.snapshot(), w.account.owner.ID))
+	w.blameAll("left", w.leftovers)
 }
 
 // knows is what the pool asks for as a process knows it, in the oracles' words.

@@ -132,8 +132,11 @@ type World struct {
 	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
 	reshaped bool
 	gone     bool
-	reported bool
-	wrong    []Violation
+	// released is true once the infrastructure object is gone, leftovers are what it left in the cloud.
+	released  bool
+	leftovers []string
+	reported  bool
+	wrong     []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
 }
