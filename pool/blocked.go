@@ -33,6 +33,8 @@ func (v *gate) reasonHolds(m *member) bool {
 		return false
 	case notServing:
 		return v.mayReplace() || v.rolloutState == RolloutHalted
+	case failedInstance:
+		return !v.removalIsLost()
 	case unhealthy:
 		return v.rolloutState != RolloutHalted || !v.missedProgressDeadline(m)
 	case stale:
@@ -109,7 +111,7 @@ func (v *gate) blockedBySpec() (RolloutState, *Cause) {
 		return RolloutNone, v.d.Strategy.bothZero()
 	case v.outOfBounds() != nil:
 		return RolloutWaiting, v.outOfBounds()
-	case v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge == 0:
+	case v.removalIsLost():
 		return RolloutNone, &Cause{replicasManagedExternally, fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
 	}
 	return "", nil

@@ -88,7 +88,7 @@ func (v *selection) selectNotServing() {
 		case m.reason == notServing && v.reasonHolds(m) && !partition && idles > 0:
 			m.selected = true
 			idles--
-		case m.reason == failedInstance && brokens > 0 && rested(m):
+		case m.reason == failedInstance && v.reasonHolds(m) && brokens > 0 && rested(m):
 			m.selected = true
 			brokens--
 		}

@@ -181,17 +181,19 @@ func (v *status) rolloutWaiting() []Cause {
 	return nil
 }
 
-// stranded returns the stale instances that are not serving and that can't be replaced: where an external autoscaler owns the size and
-// every removal lowers it, only a surge keeps the size. Removing one and raising the size again is not safe: after a crash, a pass could
-// not tell its own removal from the autoscaler's, which removes instances that never join too, and would revert that.
+// stranded returns the failed instances, and the stale ones that are not serving, that can't be replaced: where an external autoscaler owns
+// the size and every removal lowers it, only a surge keeps the size. Removing one and raising the size again is not safe: after a crash, a
+// pass could not tell its own removal from the autoscaler's, which removes instances that never join too, and would revert that.
 func (v *status) stranded() []Cause {
-	if _, why := v.blockedBySpec(); why == nil || why.Reason != replicasManagedExternally {
+	if !v.removalIsLost() {
 		return nil
 	}
+	_, why := v.blockedBySpec()
+	staleToo := why != nil && why.Reason == replicasManagedExternally
 	var names []string
 	var first Cause
 	for _, m := range v.members {
-		if m.reason != notServing {
+		if m.reason != failedInstance && (m.reason != notServing || !staleToo) {
 			continue
 		}
 		if names = append(names, m.ID); len(names) == 1 {
@@ -238,7 +240,7 @@ func (v *status) launching() []Cause {
 	if n := pending + missing; n > 0 {
 		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
 	}
-	if failed > 0 {
+	if failed > 0 && !(v.t.KeepsFailedInstances && v.removalIsLost()) {
 		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
 	}
 	if serving > 0 {

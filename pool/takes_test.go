@@ -278,6 +278,31 @@ func TestStrandedInstances(t *testing.T) {
 	}
 }
 
+// A failed instance is no exception: its removal alone would shrink the group.
+func TestStrandedFailedInstances(t *testing.T) {
+	failed := machine("i-9", 60, notJoined, func(i *Instance) { i.State = Failed })
+	text := "i-9 can't be replaced (the instance failed): replicas are managed externally and spec.strategy.rollingUpdate.maxSurge is 0: " +
+		"set it to 1 or more, or delete the machine"
+	for name, c := range map[string]struct {
+		why  string
+		d    Desired
+		want bool
+	}{
+		"no surge":    {"the autoscaler's own removal of it could not be told from ours", wants(0, external, rolls(0, 1)), true},
+		"held":        {"a held rollout changes nothing about it", wants(0, external, rolls(0, 1), func(d *Desired) { d.RolloutPaused = &Cause{"Paused", "held"} }), true},
+		"surge":       {"another is launched first", wants(0, external, rolls(1, 0)), false},
+		"sized by us": {"its place is ours", wants(3, rolls(0, 1)), false},
+	} {
+		p := Decide(c.d, fleet(append(numbered("n", 2, current), failed)), onQuick(scaleSet), now)
+		if got := slices.Contains(p.Waiting, Cause{replicasManagedExternally, text}); got != c.want || c.want && p.Step != nil && p.Step.Kind == Remove {
+			t.Errorf("%s: %s: want it said %t, and no removal then, got %+v and %+v", name, c.why, c.want, p.Waiting, p.Step)
+		}
+		if replaced := slices.ContainsFunc(p.Waiting, func(c Cause) bool { return c.Reason == "InstancesFailed" }); replaced == c.want {
+			t.Errorf("%s: want its replacement said %t, got %+v", name, !c.want, p.Waiting)
+		}
+	}
+}
+
 // A rollout is not done before the last machine of an older template has gone, whatever it goes for by then: a Machine that was
 // deleted for it asks for that itself, and one that fails is replaced as a failed one.
 func TestRolloutEndsWithItsLastMachine(t *testing.T) {
