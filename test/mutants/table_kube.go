@@ -8,6 +8,7 @@ const (
 	engineStart                    = "engine/start.go"
 	kubeStart, kubeDrain           = "kube/drain/start.go", "kube/drain/drain.go"
 	coreRemove, coreNodes          = "kube/machinepool/remove.go", "kube/machinepool/nodesync/delete.go"
+	coreHold                       = "kube/machinepool/machinesync/hold.go"
 )
 
 // kubeTable is what goes wrong at the Kubernetes edge.
@@ -107,4 +108,8 @@ var kubeTable = []Mutation{
 	one("living nodes taken away", coreNodes, "deletes the node of every machine that is not listed",
 		Core, []string{"TestReadyNodeOutsideThePoolIsKept"},
 		`case ready && !node.Spec.Unschedulable:`, `case ready && !node.Spec.Unschedulable && !mutated("living nodes taken away"):`),
+	one("Machines that stand alone not held", coreHold, "lets a restored Machine go while it has no infrastructure machine, and its Node without a drain",
+		Core, []string{"TestMachinesOfNothingAreHeld"},
+		`	if m.Infra != nil || !runs || !machine.DeletionTimestamp.IsZero()`,
+		`	if mutated("Machines that stand alone not held") || m.Infra != nil || !runs || !machine.DeletionTimestamp.IsZero()`),
 }
