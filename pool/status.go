@@ -240,7 +240,7 @@ func (v *status) launching() []Cause {
 	if n := pending + missing; n > 0 {
 		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
 	}
-	if failed > 0 && !(v.t.KeepsFailedInstances && v.removalIsLost()) {
+	if failed > 0 && (!v.t.KeepsFailedInstances || !v.removalIsLost()) {
 		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
 	}
 	if serving > 0 {

@@ -31,8 +31,9 @@ import (
 const (
 	// MachinePool is the name of the controller of AzureMachinePools.
 	MachinePool = "azuremachinepool"
-	// ManagedMachinePool is the name of the controller of AzureManagedMachinePools, ASOManagedMachinePool of that of AzureASOManagedMachinePools.
-	ManagedMachinePool    = "azuremanagedmachinepool"
+	// ManagedMachinePool is the name of the controller of AzureManagedMachinePools.
+	ManagedMachinePool = "azuremanagedmachinepool"
+	// ASOManagedMachinePool is the name of the controller of AzureASOManagedMachinePools.
 	ASOManagedMachinePool = "azureasomanagedmachinepool"
 	// tenantVariable names the directory of clusters that name no identity, as Azure's own clients read it.
 	tenantVariable = "AZURE_TENANT_ID"

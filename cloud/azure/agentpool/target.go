@@ -155,4 +155,3 @@ func (t target) ownership(read clusterRead) driverkit.Ownership {
 	}
 	return o
 }
-

@@ -39,7 +39,7 @@ func TestPublishedKinds(t *testing.T) {
 // TestSchemas holds which contract every CustomResourceDefinition of Muster follows by its schema.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
-	want := map[string]Role{"AWSMachinePool": InfraMachinePool(), "AWSManagedMachinePool": InfraMachinePool(), "AzureMachinePool": InfraMachinePool(), "KubeadmConfig": BootstrapConfig()}
+	want := map[string]Role{"AWSMachinePool": InfraMachinePool(), "AWSManagedMachinePool": InfraMachinePool(), "AzureMachinePool": InfraMachinePool(), "AzureManagedMachinePool": InfraMachinePool(), "AzureASOManagedMachinePool": InfraMachinePool(), "KubeadmConfig": BootstrapConfig()}
 	files, err := fs.Glob(crd.Files, "*.yaml")
 	if err != nil {
 		t.Fatal(err)
