@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -9,11 +10,15 @@ import (
 	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
 	"k8s.io/utils/ptr"
 
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure"
+	"github.com/muster-project/muster/cloud/azure/agentpool"
+	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // scaleSets are pools of so many machines in a mode.
@@ -38,12 +43,50 @@ func microsoft(inside sim.MachineHost, speed float64) (simulated, error) {
 }
 
 func scaleSetDriver(base http.RoundTripper) (cloud.Driver[*azurev1.MachinePoolSource], error) {
-	return azure.New(azure.Options{
+	return azure.New(azureOptions(base))
+}
+
+func azureOptions(base http.RoundTripper) session.Options {
+	return session.Options{
 		Endpoint: "http://simulated.azure", Base: base,
 		Credential: func(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
 			return &azfake.TokenCredential{}, nil
 		},
+	}
+}
+
+// agentPools are pools of one managed cluster of AKS.
+func agentPools() lab[*aksv1.AgentPoolSource] {
+	return lab[*aksv1.AgentPoolSource]{
+		cloud: managedCluster, other: "Standard_D4s_v3", most: sharedAgentPool,
+		driver: func(base http.RoundTripper) (cloud.Driver[*aksv1.AgentPoolSource], error) {
+			sessions, err := session.New(azureOptions(base))
+			return agentpool.Over(sessions), err
+		},
+		spec: func(change string) *aksv1.AgentPoolSource {
+			cluster := scaleSet(azurev1.UniformOrchestrationMode, "").Cluster
+			return &aksv1.AgentPoolSource{Cluster: aksv1.ManagedClusterView{View: cluster, Name: aksName},
+				Managed: &aksv1.AzureManagedMachinePoolSpec{Mode: aksv1.ModeUser, SKU: cmp.Or(change, simazure.VMSize)}}
+		},
+		place: func(spec *aksv1.AgentPoolSource, k int) { spec.Name = fmt.Sprintf("pool%d", k) },
+	}
+}
+
+// aksName is the managed cluster of agent pools.
+const aksName = "aks"
+
+// managedCluster is a subscription of a simulated Azure with a managed cluster.
+func managedCluster(inside sim.MachineHost, speed float64) (simulated, error) {
+	made, err := simazure.New(simazure.Options{Seed: 1, Speed: speed, MachineHost: inside})
+	if err != nil {
+		return nil, err
+	}
+	_, err = made.AKS.PutCluster(containerservice.Wanted{
+		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: aksName,
+		Body: map[string]any{"location": simazure.Location, "properties": map[string]any{"kubernetesVersion": "1.34.1", "agentPoolProfiles": []any{
+			map[string]any{"name": "system", "mode": "System", "count": 1.0, "vmSize": simazure.VMSize}}}},
 	})
+	return made, err
 }
 
 // scaleSet is a pool in the default subscription.

@@ -40,7 +40,7 @@ const (
 	// one more for each further page of machines, and little for what is read once an hour. Where several pools share reads it is that of
 	// the machines of mode Uniform, and a part of the three lists of the subscription.
 	callsMost, azureCalls, rarely = 3.0, 2.0, 0.1
-	sharedUniform, sharedFlexible = 1.3, 0.7
+	sharedUniform, sharedFlexible, sharedAgentPool = 1.3, 0.7, 1.3
 	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes.
 	looksMost = 3
 	// azurePage is how many machines Azure names in a page.
@@ -59,6 +59,7 @@ var kinds = map[string]kind{
 		spec: func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, true) }}),
 	"AWSManagedMachinePool/bare": kindOf(lab[*awsv1.ManagedMachinePoolSource]{cloud: amazon, driver: nodegroups, most: callsMost, other: "m5.large",
 		spec: func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, false) }}),
+	"AzureManagedMachinePool":       kindOf(agentPools()),
 	"AzureMachinePool/uniform":      kindOf(scaleSets(azurev1.UniformOrchestrationMode, size)),
 	"AzureMachinePool/flexible":     kindOf(scaleSets(azurev1.FlexibleOrchestrationMode, size)),
 	"AzureMachinePool/uniform-101":  kindOf(scaleSets(azurev1.UniformOrchestrationMode, paged)),
@@ -93,7 +94,7 @@ type lab[S any] struct {
 	// spec is the specification of a pool, with machines of another size where one is named, which other is.
 	spec  func(change string) S
 	other string
-	// place puts the pool of that number where there is room for it, in a fleet; nil leaves it where it is.
+	// place puts the pool of that number where there is room for it; nil leaves it where it is.
 	place func(spec S, k int)
 	// size is how many machines each pool has; zero is the size of most.
 	size int
@@ -116,6 +117,15 @@ func (l lab[S]) number() int {
 		return 1
 	}
 	return pools
+}
+
+// placed is the specification of the pool of that number, in its place.
+func (l lab[S]) placed(change string, k int) S {
+	out := l.spec(change)
+	if l.place != nil {
+		l.place(out, k)
+	}
+	return out
 }
 
 func kindOf[S any](l lab[S]) kind {
@@ -338,8 +348,9 @@ func (a *account[S]) rest(long time.Duration) (is rested) {
 // live is the whole life of the pools.
 func (a *account[S]) live() time.Duration {
 	a.settle()
-	for _, p := range a.pools {
-		p.target.Spec, p.due = a.lab.spec(a.lab.other), time.Now()
+	for k, p := range a.pools {
+		p.due = time.Now()
+		p.target.Spec = a.lab.placed(a.lab.other, k)
 		p.generation = "changed"
 	}
 	a.settle()
@@ -392,7 +403,7 @@ func newAccount[S any](t *testing.T, e *engine.Engine[S], line *way, l lab[S], n
 		name := fmt.Sprintf("pool-%d", k)
 		a.pools = append(a.pools, &looked[S]{due: time.Now(), target: cloud.Target[S]{
 			Owner:             cloud.Owner{ID: "owner-" + name, Cluster: "c", Namespace: "default", Name: name},
-			KubernetesVersion: "v1.34.1", Spec: l.spec(""),
+			KubernetesVersion: "v1.34.1", Spec: l.placed("", k),
 			Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
 		}})
 	}
