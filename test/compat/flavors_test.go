@@ -64,6 +64,21 @@ var flavors = []flavor{
 		kinds:    []string{"Cluster", "AzureCluster", "KubeadmControlPlane", "AzureMachineTemplate", "MachinePool", "AzureMachinePool", "KubeadmConfig", "AzureClusterIdentity"},
 	},
 	{
+		cloud: "azure", name: "aks",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID", "AZURE_TENANT_ID",
+			"CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AZURE_RESOURCE_GROUP", "AZURE_SSH_PUBLIC_KEY_B64", "CLUSTER_IDENTITY_TYPE", "WORKER_MACHINE_COUNT"},
+		kinds: []string{"Cluster", "AzureManagedControlPlane", "AzureManagedCluster", "MachinePool", "AzureManagedMachinePool", "MachinePool", "AzureManagedMachinePool",
+			"AzureClusterIdentity"},
+	},
+	{
+		cloud: "azure", name: "aks-aso",
+		needed:   []string{"ASO_CREDENTIAL_SECRET_NAME", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"WORKER_MACHINE_COUNT"},
+		kinds: []string{"Cluster", "AzureASOManagedControlPlane", "AzureASOManagedCluster", "MachinePool", "AzureASOManagedMachinePool", "MachinePool",
+			"AzureASOManagedMachinePool"},
+	},
+	{
 		name: "topology", class: "aws-machinepool",
 		needed:   []string{"AWS_REGION", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE", "AWS_SSH_KEY_NAME", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT"},
@@ -154,7 +169,8 @@ func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 	}
 	values := map[string]string{"AWS_AVAILABILITY_ZONE": "eu-west-1a", "AWS_REGION": "eu-west-1", "AWS_SSH_KEY_NAME": "default", "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.33.1",
 		"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY": "client", "AZURE_CONTROL_PLANE_MACHINE_TYPE": "Standard_B2s", "AZURE_LOCATION": "westus2", "AZURE_NODE_MACHINE_TYPE": "Standard_B2s",
-		"AZURE_SUBSCRIPTION_ID": "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity"}
+		"AZURE_SUBSCRIPTION_ID": "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity",
+		"ASO_CREDENTIAL_SECRET_NAME": "credentials"}
 	out, err := p.Process(text, func(name string) (string, error) {
 		if value, ok := values[name]; ok {
 			return value, nil
