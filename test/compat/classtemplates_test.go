@@ -15,6 +15,9 @@ var classTemplates = []struct{ kind, version, one, other string }{
 	{"AWSManagedMachinePoolTemplate", "v1beta2", "{instanceType: t3.large, diskSize: 20}", "{instanceType: t3.xlarge, diskSize: 30}"},
 	{"AzureMachinePoolTemplate", "v1beta1", "{location: westus2, orchestrationMode: Uniform, template: {osDisk: {osType: Linux}, vmSize: Standard_B2s}}",
 		"{location: eastus, orchestrationMode: Flexible, template: {osDisk: {osType: Linux}, vmSize: Standard_B2s}}"},
+	{"AzureManagedMachinePoolTemplate", "v1beta1", "{mode: System, sku: Standard_B2s}", "{mode: User, sku: Standard_D2s_v3}"},
+	{"AzureASOManagedMachinePoolTemplate", "v1beta1", "{resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedClustersAgentPool, spec: {azureName: a}}]}",
+		"{resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedClustersAgentPool, spec: {azureName: b}}]}"},
 }
 
 // TestClassTemplates holds the contract's rule of dry runs on a real API server: the topology controller, which asks with server-side

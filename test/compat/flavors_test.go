@@ -93,6 +93,21 @@ var flavors = []flavor{
 			"Cluster", "AzureClusterIdentity"},
 	},
 	{
+		cloud: "azure", name: "aks-topology", class: "azure-aks",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID", "AZURE_TENANT_ID",
+			"CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"CLUSTER_IDENTITY_TYPE", "WORKER_MACHINE_COUNT"},
+		kinds: []string{"ClusterClass", "AzureManagedClusterTemplate", "AzureManagedControlPlaneTemplate", "AzureManagedMachinePoolTemplate", "AzureManagedMachinePoolTemplate",
+			"KubeadmConfigTemplate", "Cluster", "AzureClusterIdentity"},
+	},
+	{
+		cloud: "azure", name: "aks-aso-topology", class: "azure-aks-aso",
+		needed:   []string{"ASO_CREDENTIAL_SECRET_NAME", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"WORKER_MACHINE_COUNT"},
+		kinds: []string{"ClusterClass", "AzureASOManagedClusterTemplate", "AzureASOManagedControlPlaneTemplate", "AzureASOManagedMachinePoolTemplate",
+			"AzureASOManagedMachinePoolTemplate", "KubeadmConfigTemplate", "Cluster"},
+	},
+	{
 		name:     "eks-managedmachinepool-launchtemplate",
 		needed:   []string{"AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"AWS_NODE_MACHINE_TYPE", "AWS_NODE_ROOT_VOLUME_SIZE", "WORKER_MACHINE_COUNT"},
