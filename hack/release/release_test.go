@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -57,12 +58,14 @@ func TestManifests(t *testing.T) {
 	if content := read(t, r, "metadata.yaml"); !strings.Contains(content, "releaseSeries") {
 		t.Errorf("metadata.yaml has no release series:\n%s", content)
 	}
-	templates, err := filepath.Glob(filepath.Join(r.root, "templates", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range templates {
-		read(t, r, filepath.Base(path))
+	for _, pattern := range []string{"*.yaml", "*/*.yaml"} {
+		templates, err := fs.Glob(os.DirFS(filepath.Join(r.root, "templates")), pattern)
+		if err != nil || len(templates) == 0 {
+			t.Fatalf("want templates like %s, got %v, %v", pattern, templates, err)
+		}
+		for _, path := range templates {
+			read(t, r, templateName(path))
+		}
 	}
 }
 
