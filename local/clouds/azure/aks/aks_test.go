@@ -117,7 +117,7 @@ func TestControlPlane(t *testing.T) {
 			}
 			createPool(t, c.kind, c.name, "pool0", c.pool)
 			untilReady(t, c.kind, plane, "v1.34.2")
-			born(t, c.name)
+			born(t, c.name, c.user != "")
 			if _, err := secret.Get(t.Context(), management, client.ObjectKeyFromObject(cluster), secret.Kubeconfig); err != nil {
 				t.Error(err)
 			}
@@ -232,12 +232,16 @@ func inspected(name string) (containerservice.Inspected, bool) {
 	return containerservice.Inspected{}, false
 }
 
-// born holds what a managed cluster is created with: its System pool alone, as the provider asks for it, without a tag of Muster's.
-func born(t *testing.T, name string) {
+// born holds what a managed cluster is created with: the pools that were there, as the provider asks for them, without a tag of Muster's.
+func born(t *testing.T, name string, user bool) {
 	t.Helper()
 	c, ok := inspected(name)
-	if !ok || len(c.Pools) != 1 {
-		t.Fatalf("want a managed cluster with its System pool, got %+v", c)
+	pools := 1
+	if user {
+		pools = 2
+	}
+	if !ok || len(c.Pools) != pools {
+		t.Fatalf("want a managed cluster with %d pools, got %+v", pools, c)
 	}
 	p := c.Pools[0]
 	got := []any{c.Group, c.Version, p.Name, p.Mode, p.Count, p.Version, p.Size, p.State, len(p.Machines), len(p.Tags)}

@@ -198,7 +198,7 @@ func (r *ControlPlanes) want(ctx context.Context, plane *unstructured.Unstructur
 		return out, err
 	}
 	if !initialized(plane) {
-		pools, err := r.system(ctx, cluster, view)
+		pools, err := r.pools(ctx, cluster, view)
 		if err != nil {
 			return out, err
 		}

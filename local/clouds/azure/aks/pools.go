@@ -15,14 +15,16 @@ import (
 	"github.com/muster-project/muster/local/objects"
 )
 
-// system returns the System pools of a Cluster as the managed cluster is created with them, by the names of their MachinePools.
-func (r *ControlPlanes) system(ctx context.Context, cluster *clusterv1.Cluster, view aksv1.ManagedClusterView) ([]any, error) {
+// pools returns the pools of a Cluster that exist when its managed cluster is created, by the names of their MachinePools: the provider has AKS
+// create them all in that request. There are none without a System pool.
+func (r *ControlPlanes) pools(ctx context.Context, cluster *clusterv1.Cluster, view aksv1.ManagedClusterView) ([]any, error) {
 	list := &clusterv1.MachinePoolList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(cluster.Namespace)); err != nil {
 		return nil, fmt.Errorf("list the MachinePools of %s: %w", cluster.Name, err)
 	}
 	slices.SortFunc(list.Items, func(a, b clusterv1.MachinePool) int { return cmp.Compare(a.Name, b.Name) })
 	var out []any
+	system := false
 	for i := range list.Items {
 		mp := &list.Items[i]
 		ref := mp.Spec.Template.Spec.InfrastructureRef
@@ -41,14 +43,15 @@ func (r *ControlPlanes) system(ctx context.Context, cluster *clusterv1.Cluster, 
 		if err != nil {
 			return nil, err
 		}
-		if profile["mode"] != aksv1.ModeSystem {
-			continue
-		}
+		system = system || profile["mode"] == aksv1.ModeSystem
 		profile["count"] = float64(ptr.Deref(mp.Spec.Replicas, 1))
 		if v := mp.Spec.Template.Spec.Version; v != "" {
 			profile["orchestratorVersion"] = kubernetesVersion(v)
 		}
 		out = append(out, profile)
+	}
+	if !system {
+		return nil, nil
 	}
 	return out, nil
 }
