@@ -31,7 +31,8 @@ func TestUntilReady(t *testing.T) {
 		t.Fatalf("want exit code 0, got %v\n%s", err, out)
 	}
 	for _, want := range []string{`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `,
-		`(?m)^capz-mp-0 +capz +2 +2 +2/2 +2 `, `(?m)^capz-flex-0 +capz-flex +2 +2 +2/2 +2 `} {
+		`(?m)^capz-mp-0 +capz +2 +2 +2/2 +2 `, `(?m)^capz-flex-0 +capz-flex +2 +2 +2/2 +2 `,
+		`(?m)^aks-pool0 +aks +2 +2 +2/2 +2 `, `(?m)^aks-pool1 +aks +2 +2 +2/2 +2 `, `(?m)^aks-aso-pool0 +aks-aso +2 +2 +2/2 +2 `} {
 		if !regexp.MustCompile(want).Match(out) {
 			t.Errorf("want a table with a match of %s, got\n%s", want, out)
 		}
