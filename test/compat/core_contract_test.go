@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/crd"
 	"github.com/muster-project/muster/kube/infrapool"
@@ -26,6 +27,7 @@ func provisioned(t *testing.T) map[string]client.Object {
 	all := map[string]client.Object{}
 	for kind, o := range map[string]infrapool.Object{
 		awsv1.AWSMachinePoolKind: &awsv1.AWSMachinePool{}, awsv1.AWSManagedMachinePoolKind: &awsv1.AWSManagedMachinePool{}, azurev1.AzureMachinePoolKind: &azurev1.AzureMachinePool{},
+		aksv1.AzureManagedMachinePoolKind: &aksv1.AzureManagedMachinePool{}, aksv1.AzureASOManagedMachinePoolKind: &aksv1.AzureASOManagedMachinePool{},
 	} {
 		o.GetCommonStatus().SetProvisioned()
 		all[kind] = o
@@ -95,6 +97,11 @@ func TestEveryKindSpeaksBothContracts(t *testing.T) {
 			u = object(t, ns, "{spec: {awsLaunchTemplate: {instanceType: t3.large}}}")
 		case awsv1.AWSManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {}}")
+		case aksv1.AzureManagedMachinePoolKind:
+			u = object(t, ns, "{spec: {mode: System, name: pool0, sku: Standard_B2s}}")
+		case aksv1.AzureASOManagedMachinePoolKind:
+			u = object(t, ns, "{spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedClustersAgentPool, metadata: {name: p}, "+
+				"spec: {azureName: pool0, mode: System, owner: {name: c}}}]}}")
 		}
 		u.SetGroupVersionKind(schema.GroupVersionKind{Group: awsv1.GroupVersion.Group, Version: versions[len(versions)-1], Kind: kind})
 		u.SetNamespace(ns)
