@@ -116,7 +116,7 @@ func rolling(named, of body.Properties) map[string]any {
 	return out
 }
 
-// checkOwn refuses a manifest that sets what Muster sets from the MachinePool, with both values.
+// checkOwn refuses a manifest that sets otherwise what Muster sets from the MachinePool, with both values. The count is a step's own.
 func (p *pass) checkOwn(properties body.Properties) error {
 	if p.t.Spec.Manifest == nil {
 		return nil
@@ -125,8 +125,10 @@ func (p *pass) checkOwn(properties body.Properties) error {
 	if asked, ok := properties[body.OrchestratorVersion].(string); ok && must != "" && must != asked {
 		return incompatible(p.t.field(body.OrchestratorVersion), asked, must)
 	}
-	if count, ok := properties[body.Count]; ok {
-		return cloud.Invalidf(p.t.field(body.Count), "found %v, must be absent: the MachinePool's spec.replicas is the size", count)
+	count, named := properties[body.Count].(float64)
+	delete(properties, body.Count)
+	if want := p.t.Spec.Replicas; named && want != nil && int32(count) != *want {
+		return incompatible(p.t.field(body.Count), fmt.Sprint(count), fmt.Sprintf("%d, spec.replicas of the MachinePool", *want))
 	}
 	return nil
 }

@@ -304,10 +304,20 @@ func TestManifestPool(t *testing.T) {
 			w.Errorf("want the labels repaired, got drift %v", o.Group.Drift)
 		}
 		manifest(map[string]any{"mode": "User", "vmSize": "Standard_D2s_v3", "orchestratorVersion": "1.33.7"})
-		o = w.observe()
-		want := "spec.resources[0].spec.orchestratorVersion: incompatible value: found 1.33.7, and Muster must set it to 1.34.7"
-		if o.Group == nil || len(o.Issues) != 1 || o.Issues[0].Message != want || len(o.Instances) != 2 {
-			w.Errorf("want an agent pool as it is with the issue %q, got %+v, issues %+v", want, o.Group, o.Issues)
+		incompatible := func(want string) {
+			w.Helper()
+			o := w.observe()
+			if o.Group == nil || len(o.Issues) != 1 || o.Issues[0].Message != want || len(o.Instances) != 2 {
+				w.Errorf("want an agent pool as it is with the issue %q, got %+v, issues %+v", want, o.Group, o.Issues)
+			}
+		}
+		incompatible("spec.resources[0].spec.orchestratorVersion: incompatible value: found 1.33.7, and Muster must set it to 1.34.7")
+		manifest(map[string]any{"mode": "User", "vmSize": "Standard_D2s_v3", "count": 3.0})
+		w.target.Spec.Replicas = new(int32(2))
+		incompatible("spec.resources[0].spec.count: incompatible value: found 3, and Muster must set it to 2, spec.replicas of the MachinePool")
+		w.target.Spec.Replicas = new(int32(3))
+		if o = w.observe(); len(o.Issues) > 0 || len(o.Group.Drift) > 0 {
+			w.Errorf("want the MachinePool's own count accepted, got drift %v, issues %+v", o.Group.Drift, o.Issues)
 		}
 	})
 }

@@ -90,6 +90,9 @@ func (ASO) Translate(o *aksv1.AzureASOManagedMachinePool, in infrapool.Inputs) (
 		t.autoscaled(aksv1.ReplicasManagedByAKS, number(manifest.Spec, propertyLeast), number(manifest.Spec, propertyMost))
 		t.MinField, t.MaxField = at+propertyLeast, at+propertyMost
 	}
+	if in.MachinePool != nil && t.Autoscaler == "" {
+		t.Spec.Replicas = in.MachinePool.Spec.Replicas
+	}
 	err = t.locate(in)
 	t.Operations = azurestatus.Operations(o.Status.LongRunningOperationStates, t.Spec.Cluster.View.SubscriptionID)
 	return t.Translation, err

@@ -18,6 +18,9 @@ type AgentPoolSource struct {
 	Managed *AzureManagedMachinePoolSpec
 	// Manifest is the manifest of an AzureASOManagedMachinePool, nil for the other kind.
 	Manifest *AgentPoolManifest
+	// Replicas is spec.replicas of the MachinePool beside a manifest, which may name the same count and no other; nil where AKS's autoscaler
+	// sizes the agent pool, and for the other kind.
+	Replicas *int32
 	// Cluster is what is read of the managed cluster.
 	Cluster ManagedClusterView
 }
