@@ -119,11 +119,6 @@ func marked(o client.Object) bool {
 	return ok
 }
 
-func onHold(m *clusterv1.Machine) bool {
-	_, ok := m.Annotations[HoldAnnotation]
-	return ok
-}
-
 func detached(o client.Object) bool {
 	_, ok := o.GetAnnotations()[DetachedAnnotation]
 	return ok
@@ -161,26 +156,10 @@ func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
 			out.Guards[i.Key] = i.guard(now)
 		}
 	}
-	for _, m := range k.Alone {
-		key := m.waitsFor()
-		if key == "" || !on {
-			continue
-		}
-		out.DeletionRequested[key] = *m.cause()
-		if guarded {
-			out.Guards[key] = pool.Guard{Requested: true, WaitReasons: m.waits(now)}
-		}
+	if on {
+		k.held(out, guarded, now)
 	}
 	return out
-}
-
-// waitsFor returns the provider key of the instance whose infrastructure machine a held deletion of the Machine waits for; empty if there is
-// none.
-func (m *Machine) waitsFor() string {
-	if !m.Deleting || !m.Held || m.Detached {
-		return ""
-	}
-	return cloud.ProviderKey(m.Object.Spec.ProviderID)
 }
 
 // Former returns the Machines that are being deleted, or whose infrastructure machine is, and whose provider IDs a group that is created

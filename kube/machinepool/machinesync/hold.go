@@ -17,16 +17,14 @@ import (
 // the first pass after the restore is not held: the contract has no other place for a hook than the Machine. machine is the Machine as it is
 // going to be, listed are the instances of the pool by key.
 func (s Syncer) hold(ctx context.Context, in Input, m members.Member, machine *clusterv1.Machine, listed map[string]bool) error {
-	id := machine.Spec.ProviderID
-	runs := id != "" && listed[instances.Key(id)]
-	_, held := machine.Annotations[machines.HoldAnnotation]
-	if held {
-		if m.Infra != nil || !runs || in.deleting() && in.InfraGone {
+	alone := m.Infra == nil && runs(machine, listed)
+	if _, held := machine.Annotations[machines.HoldAnnotation]; held {
+		if !alone || in.deleting() && in.InfraGone {
 			delete(machine.Annotations, machines.HoldAnnotation)
 		}
 		return nil
 	}
-	if m.Infra != nil || !runs || !machine.DeletionTimestamp.IsZero() || in.deleting() || !in.ofKind(machine) {
+	if !alone || !machine.DeletionTimestamp.IsZero() || in.deleting() || !in.ofKind(machine) {
 		return nil
 	}
 	infra, err := s.Objects.GetLive(ctx, in.InfraKind, client.ObjectKey{Namespace: machine.Namespace, Name: machine.Spec.InfrastructureRef.Name})
@@ -35,6 +33,12 @@ func (s Syncer) hold(ctx context.Context, in Input, m members.Member, machine *c
 	}
 	machine.Annotations[machines.HoldAnnotation] = in.Pool.Name
 	return nil
+}
+
+// runs reports whether the instance of a Machine is listed.
+func runs(machine *clusterv1.Machine, listed map[string]bool) bool {
+	id := machine.Spec.ProviderID
+	return id != "" && listed[instances.Key(id)]
 }
 
 // ofKind reports whether the Machine refers to an infrastructure machine of the pool's kind, of which all could be read.
