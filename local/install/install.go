@@ -3,14 +3,10 @@ package install
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,8 +18,6 @@ const (
 	fieldOwner = client.FieldOwner("muster-up")
 	// parallel is how many objects are applied at once.
 	parallel = 8
-	// establishedLimit and establishedPause bound and space the looks at definitions that the API server takes up.
-	establishedLimit, establishedPause = time.Minute, 50 * time.Millisecond
 )
 
 // Webhook is where conversion and admission are served.
@@ -50,12 +44,10 @@ func Definitions(ctx context.Context, config *rest.Config, webhook *Webhook, oth
 			return fmt.Errorf("say how %s is converted: %w", d.GetName(), err)
 		}
 	}
-	return each(definitions, func(d *unstructured.Unstructured) error {
-		if err := Apply(ctx, c, d); err != nil {
-			return err
-		}
-		return established(ctx, c, d)
-	})
+	if err := each(definitions, func(d *unstructured.Unstructured) error { return Apply(ctx, c, d) }); err != nil {
+		return err
+	}
+	return untilServed(ctx, config, definitions)
 }
 
 // Objects installs what comes beside the definitions, such as the configurations of admission webhooks.
@@ -96,27 +88,4 @@ func each[T any](all []T, do func(T) error) error {
 		g.Go(func() error { return do(one) })
 	}
 	return g.Wait()
-}
-
-// established returns when the API server serves a definition.
-func established(ctx context.Context, c client.Client, d *unstructured.Unstructured) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, establishedPause, establishedLimit, true, func(ctx context.Context) (bool, error) {
-		found := &unstructured.Unstructured{}
-		found.SetGroupVersionKind(d.GroupVersionKind())
-		if last = c.Get(ctx, client.ObjectKeyFromObject(d), found); last != nil {
-			return false, nil
-		}
-		typed := &apiextensionsv1.CustomResourceDefinition{}
-		if last = runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, typed); last != nil {
-			return false, last
-		}
-		return slices.ContainsFunc(typed.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
-			return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
-		}), nil
-	})
-	if err != nil {
-		return fmt.Errorf("want %s served within %v: %w (last: %w)", d.GetName(), establishedLimit, err, last)
-	}
-	return nil
 }

@@ -1,0 +1,99 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+// servedLimit and servedPause bound and space the reads of what the API server serves.
+const servedLimit, servedPause = time.Minute, 50 * time.Millisecond
+
+// untilServed returns when the API server serves every definition in every version that it is to be served in. It reads the discovery
+// documents of the versions: a definition itself is a hundred times as large, and all of them together take the API server more processor
+// time to encode than to install.
+func untilServed(ctx context.Context, config *rest.Config, definitions []*unstructured.Unstructured) error {
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("create a discovery client: %w", err)
+	}
+	missing, err := servedVersions(definitions)
+	if err != nil {
+		return err
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, servedPause, servedLimit, true, func(context.Context) (bool, error) {
+		for version, resources := range missing {
+			var left []string
+			if left, last = notServed(client, version, resources); last != nil {
+				return false, nil
+			}
+			if missing[version] = left; len(left) == 0 {
+				delete(missing, version)
+			}
+		}
+		return len(missing) == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("want all kinds served within %v, %s: %w (last: %w)", servedLimit, list(missing), err, last)
+	}
+	return nil
+}
+
+// servedVersions returns the resources of definitions by the group and version that they are to be served in.
+func servedVersions(definitions []*unstructured.Unstructured) (map[string][]string, error) {
+	all := map[string][]string{}
+	for _, d := range definitions {
+		group, _, err := unstructured.NestedString(d.Object, "spec", "group")
+		if err != nil {
+			return nil, fmt.Errorf("read the definition %s: %w", d.GetName(), err)
+		}
+		versions, _, err := unstructured.NestedSlice(d.Object, "spec", "versions")
+		if err != nil {
+			return nil, fmt.Errorf("read the definition %s: %w", d.GetName(), err)
+		}
+		resource, _, _ := strings.Cut(d.GetName(), ".") // the API server accepts no other name
+		for _, v := range versions {
+			if v, ok := v.(map[string]any); ok && v["served"] == true {
+				version := fmt.Sprintf("%s/%s", group, v["name"])
+				all[version] = append(all[version], resource)
+			}
+		}
+	}
+	return all, nil
+}
+
+// notServed returns which resources the API server does not serve in a version.
+func notServed(client discovery.DiscoveryInterface, version string, resources []string) ([]string, error) {
+	found, err := client.ServerResourcesForGroupVersion(version)
+	if apierrors.IsNotFound(err) {
+		return resources, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(resources), func(name string) bool {
+		return slices.ContainsFunc(found.APIResources, func(r metav1.APIResource) bool { return r.Name == name })
+	}), nil
+}
+
+// list names resources with their versions.
+func list(resources map[string][]string) string {
+	var all []string
+	for _, version := range slices.Sorted(maps.Keys(resources)) {
+		for _, name := range resources[version] {
+			all = append(all, name+" in "+version)
+		}
+	}
+	return "not served: " + strings.Join(all, ", ")
+}
