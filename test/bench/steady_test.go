@@ -39,7 +39,7 @@ const (
 	// callsMost is how many requests a pass over a pool at rest may cost on AWS, slow reads included. On Azure it is two for one pool alone,
 	// one more for each further page of machines, and little for what is read once an hour. Where several pools share reads it is that of
 	// the machines of mode Uniform, and a part of the three lists of the subscription.
-	callsMost, azureCalls, rarely = 3.0, 2.0, 0.1
+	callsMost, azureCalls, rarely                  = 3.0, 2.0, 0.1
 	sharedUniform, sharedFlexible, sharedAgentPool = 1.3, 0.7, 1.3
 	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes.
 	looksMost = 3

@@ -64,7 +64,7 @@ func (w *World) toGroup(g *simaws.Group, e Event) error {
 		if !w.external() {
 			return nil
 		}
-		w.account.autoscaled = append(w.account.autoscaled, autoscaled{until: time.Now(), size: int(g.Desired)})
+		w.account.autoscaled = append(w.account.autoscaled, autoscaled{until: time.Now(), size: g.Desired})
 		return w.sized(g, e.N)
 	case HandDropTemplate:
 		return w.account.aws.DropTemplate(w.templateName())
