@@ -2,6 +2,7 @@ package containerservice
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
@@ -221,6 +222,8 @@ func (w *agentPools) change(c *Cluster, p *Pool, next arm.Document) *operation {
 		state = stateUpgrading
 	case !arm.Same(before["count"], next["count"]):
 		state = stateScaling
+	case arm.Same(before, next) && w.unfinished(c, p):
+		state = stateUpgrading
 	}
 	p.Doc = next
 	if to != p.Current {
@@ -231,6 +234,14 @@ func (w *agentPools) change(c *Cluster, p *Pool, next arm.Document) *operation {
 	}
 	w.nodes.mark(c, p, before)
 	return w.life.beginPool(c, p, state)
+}
+
+// unfinished reports whether a pool has nodes of another version or size than it should have, as an upgrade leaves them that failed or was
+// aborted. A request that asks for nothing else resumes the upgrade.
+func (w *agentPools) unfinished(c *Cluster, p *Pool) bool {
+	return slices.ContainsFunc(w.compute.Nodes(w.setKey(c, p)), func(n compute.Node) bool {
+		return !n.Deleting && !n.Deallocated && (versionOf(n) != p.Current || n.Size != arm.Text(p.Doc, "vmSize"))
+	})
 }
 
 // drop deletes a pool.

@@ -1,0 +1,50 @@
+package azure_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	aks "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+
+	"github.com/muster-project/muster/sim/azure"
+)
+
+// TestAbortedUpgradeIsResumed holds that the request of an upgrade that was aborted resumes it, also after another operation, and that a
+// request which changes something else does not.
+func TestAbortedUpgradeIsResumed(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(w *aksClients) {
+		at := func(version string, count int32) aks.AgentPool {
+			return user(count, func(p *aks.ManagedClusterAgentPoolProfileProperties) {
+				p.OrchestratorVersion = &version
+				p.UpgradeSettings = &aks.AgentPoolUpgradeSettings{NodeSoakDurationInMinutes: to.Ptr[int32](30)}
+			})
+		}
+		machines := func(behind bool) (n int) {
+			for _, m := range w.held("user").Machines {
+				if !m.Deleting && behind == (m.Version != "1.34.7") {
+					n++
+				}
+			}
+			return n
+		}
+		_, err := w.putPool("user", at("1.33.7", 3))
+		w.must(err)
+		_, err = w.pools.BeginCreateOrUpdate(t.Context(), azure.ResourceGroup, aksName, "user", at("1.34.7", 3), nil)
+		w.must(err)
+		time.Sleep(5 * time.Minute)
+		w.must(w.cloud.AKS.AbortPool(aksName + "/user"))
+		left := machines(true)
+		if left == 0 || left == 3 {
+			t.Fatalf("want the upgrade aborted in its midst, got %d machines of the earlier version", left)
+		}
+		w.must(w.cloud.AKS.TagPool(aksName+"/user", "theirs", "hand"))
+		time.Sleep(time.Hour)
+		check(t, "machines of the earlier version after another change", left, machines(true))
+		_, err = w.putPool("user", at("1.34.7", 3))
+		w.must(err)
+		check(t, "machines of the earlier version after the same request", 0, machines(true))
+		check(t, "machines of the wanted version", 3, machines(false))
+	})
+}
