@@ -48,3 +48,20 @@ func TestAbortedUpgradeIsResumed(t *testing.T) {
 		check(t, "machines of the wanted version", 3, machines(false))
 	})
 }
+
+// TestFailedMachineIsDeleted holds that a machine that failed can be deleted by its name.
+func TestFailedMachineIsDeleted(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(w *aksClients) {
+		_, err := w.putPool("user", user(2, nil))
+		w.must(err)
+		m := w.held("user").Machines[0]
+		w.must(w.cloud.Fail(m.UID, "OSProvisioningTimedOut", "played by the test"))
+		w.must(w.cloud.AKS.DeleteMachine(aksName+"/user", m.Name))
+		time.Sleep(time.Hour)
+		p := w.held("user")
+		if len(p.Machines) != 1 || p.Machines[0].Name == m.Name || p.Count != 1 || p.State != "Succeeded" {
+			t.Errorf("want the failed machine deleted and the other one kept, got %+v", p)
+		}
+	})
+}

@@ -217,7 +217,7 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 			p.Roll = newRoll(p)
 		}
 	}
-	if t := w.compute.Failure(set); t != nil {
+	if t := w.compute.Failure(set); t != nil && p.State != stateDeletingMachines { // those that failed may be the ones to delete
 		w.compute.Adjust(set)
 		w.finish(p, &arm.Trouble{Code: "VMSSAgentPoolReconcileFailed", Message: fmt.Sprintf("Agent pool %s: %s: %s", p.Name, t.Code, t.Message)})
 		return
