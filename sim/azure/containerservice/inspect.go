@@ -15,10 +15,11 @@ type Inspected struct {
 // InspectedPool is what the simulator holds of an agent pool.
 type InspectedPool struct {
 	Name, Mode, State, Power, Version, Image, Size, ScaleSet string
-	Count                                                    int
-	Autoscaled, Busy                                         bool
-	Tags, Labels                                             map[string]string
-	Machines                                                 []InspectedMachine
+	// Min and Max are the bounds of the autoscaler, zero while it is off.
+	Count, Min, Max  int
+	Autoscaled, Busy bool
+	Tags, Labels     map[string]string
+	Machines         []InspectedMachine
 }
 
 // InspectedMachine is what the simulator holds of a machine of a pool.
@@ -26,6 +27,8 @@ type InspectedMachine struct {
 	// Instance is its ID in the scale set, Name that of its node, UID that by which the MachineHost knows it.
 	Instance, Name, UID, Version, Image, Size string
 	Ready, Deleting, Deallocated              bool
+	// Leaving is true while AKS drains it to delete or deallocate it.
+	Leaving bool
 }
 
 // Inspect returns all clusters with their pools and machines.
@@ -52,11 +55,13 @@ func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 		Count: p.count(), Autoscaled: p.autoscaled(), Busy: p.Op != "", Tags: maps.Clone(arm.Pairs(p.Doc, "tags")), Labels: arm.Pairs(p.Doc,
 			"nodeLabels"),
 	}
+	out.Min, _ = arm.Number(p.Doc, "minCount")
+	out.Max, _ = arm.Number(p.Doc, "maxCount")
 	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
 		out.Machines = append(out.Machines, InspectedMachine{
 			Instance: n.Instance, Name: n.Computer, UID: n.UID, Version: versionOf(n), Image: imageOf(n.Image), Size: n.Size,
 			Ready:    w.nodes.ready(n),
-			Deleting: n.Deleting, Deallocated: n.Deallocated,
+			Deleting: n.Deleting, Deallocated: n.Deallocated, Leaving: p.Leaving[n.Instance] != nil,
 		})
 	}
 	return out
