@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -26,7 +27,7 @@ func newBudget(g *gate) *budget {
 	if v.mayReplace() {
 		need = all
 	}
-	v.minSize = v.want + min(v.surge, need)
+	v.minSize = max(v.want+min(v.surge, need), v.sizeForRemoval())
 	v.maxSize = max(v.minSize, min(v.o.Group.Size, v.want+min(v.surge, all)))
 	return v
 }
@@ -78,10 +79,32 @@ func (v *budget) forgoStep() *Step {
 		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more", machines(g.UnfulfilledCapacity), v.t.Group)}}
 }
 
-// replaceable cuts a list to the instances whose replacement exists already where an external autoscaler owns the size, and reports whether
-// that leaves some out.
+// replaceable cuts a list to the instances whose removal leaves enough: those whose replacement exists already where an external autoscaler
+// owns the size, and as many as the cloud lets go. It reports whether that leaves some out.
 func (v *budget) replaceable(list []*member) (now []*member, waits bool) {
 	if room := v.o.Group.Surge; v.removalShrinksGroup() && len(list) > room {
+		return list[:room], true
+	}
+	return v.aboveLeast(list)
+}
+
+// sizeForRemoval returns the size that the group needs before an instance can be removed where each removal lowers the size: the cloud
+// refuses one that leaves fewer than it keeps at least. It is 0 if no instance is to be replaced.
+func (v *budget) sizeForRemoval() int {
+	replaces := func(m *member) bool {
+		return m.reason != surplus && v.reasonHolds(m) && (m.byMuster || m.reason != stale)
+	}
+	if v.o.Group.Least == 0 || v.d.ReplicasManagedExternally || !slices.ContainsFunc(v.members, replaces) {
+		return 0
+	}
+	return v.o.Group.Least + 1
+}
+
+// aboveLeast cuts a list to the instances that can go without lowering the size below what the cloud keeps at least, and reports whether that
+// leaves some out.
+func (v *budget) aboveLeast(list []*member) (now []*member, waits bool) {
+	least := v.o.Group.Least
+	if room := max(0, v.o.Group.Size-least); least > 0 && len(list) > room {
 		return list[:room], true
 	}
 	return list, false

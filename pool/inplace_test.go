@@ -119,6 +119,19 @@ func TestGrowFailed(t *testing.T) {
 	}
 }
 
+// A cloud that refuses to remove the last machine is asked for another one first.
+func TestReplacedAtTheLeast(t *testing.T) {
+	least := func(o *Observed) { o.Group.Least = 1 }
+	agentPool := func(t *Traits) { scaleSet(t); t.RecordsSurge = false }
+	broken := machine("i-9", 9, failed, notJoined)
+	checkOn(t, agentPool, []row{
+		{name: "the only one failed", why: "the cloud refuses to remove the last machine", d: wants(1), o: fleet([]Instance{broken}, least), want: "Resize to 2 (Surge), waiting InstancesFailed"},
+		{name: "the only one failed, and another one came", why: "now it can go", d: wants(1), o: fleet(append(serving(1), broken), least), want: "Remove i-9 (Failed), waiting InstancesFailed"},
+		{name: "one of several failed", why: "the minimum is not touched", d: wants(2), o: fleet(append(serving(1), broken), least), want: "Remove i-9 (Failed), waiting InstancesFailed"},
+		{name: "no minimum", why: "a pool may be empty for a moment", d: wants(1), o: fleet([]Instance{broken}), want: "Remove i-9 (Failed), waiting InstancesFailed"},
+	})
+}
+
 // A surge by the size that can't be told from the size that another client asks for is none.
 func TestSurgeThatNobodyKeeps(t *testing.T) {
 	forgets := func(t *Traits) { t.RecordsSurge = false }

@@ -124,6 +124,9 @@ type Group struct {
 	ProviderRolloutSurge int
 	// Min and Max are the group's own limits as they are in the cloud, where it has any.
 	Min, Max int
+	// Least is the number of machines below which the cloud refuses to remove any, whatever the bounds of an autoscaler are; zero if the group
+	// may be empty.
+	Least int
 	// Template is the Ref of the template that the group launches from now.
 	Template string
 	// Content is that of what the group launches now, for a cloud that makes machines of more than their template (a version

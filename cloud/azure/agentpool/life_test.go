@@ -54,7 +54,7 @@ func TestSystemPoolIsAdopted(t *testing.T) {
 		}
 		w.start(pool.Step{Kind: pool.Adopt})
 		o = w.observe()
-		if o.Group == nil || o.OwnershipConflict != nil || len(o.Instances) != 1 || o.Group.Drift == nil {
+		if o.Group == nil || o.OwnershipConflict != nil || len(o.Instances) != 1 || o.Group.Drift == nil || o.Group.Least != 1 {
 			w.Fatalf("want the agent pool adopted, got %+v", o)
 		}
 		if after := w.names("system"); !slices.Equal(before, after) {

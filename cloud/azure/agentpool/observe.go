@@ -111,6 +111,9 @@ func (p *pass) group(w wanted) *pool.Group {
 	if !g.Deleting {
 		g.Drift, g.Unchangeable = w.drift, w.unchangeable
 	}
+	if strings.EqualFold(is.text(body.Mode), modeSystem) {
+		g.Least = 1
+	}
 	if members, _ := read.members(); is.gaveUp() && len(members) < is.count() {
 		g.ScaleUpFailedAt = p.memory.last.failed
 	}
