@@ -214,6 +214,10 @@ func (v *budget) larger() *Step {
 		return &Step{Kind: Resize, Size: min(goal, max(v.d.MaxReplicas(), v.o.Group.Max, v.minSize)), Surge: v.surgeIn(goal),
 			Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, size, v.want)}}
 	}
+	if v.o.Group.KeepsExcess && !v.d.ReplicasManagedExternally && v.counted > size {
+		return &Step{Kind: Resize, Size: v.counted, Cause: Cause{"ExcessKept",
+			fmt.Sprintf("the %s has %s and a size of %d: the cloud would choose which go with the next change", v.t.Group, machines(v.counted), size)}}
+	}
 	// While more exist than the size says, some are about to leave that are not seen leaving yet.
 	if goal := v.minSize; size < goal && v.counted <= size {
 		return &Step{Kind: Resize, Size: goal, Surge: v.surgeIn(goal),

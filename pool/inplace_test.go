@@ -123,12 +123,15 @@ func TestGrowFailed(t *testing.T) {
 func TestReplacedAtTheLeast(t *testing.T) {
 	least := func(o *Observed) { o.Group.Least = 1 }
 	agentPool := func(t *Traits) { scaleSet(t); t.RecordsSurge = false }
+	excess := func(o *Observed) { o.Group.Size, o.Group.KeepsExcess = 2, true }
 	broken := machine("i-9", 9, failed, notJoined)
 	checkOn(t, agentPool, []row{
 		{name: "the only one failed", why: "the cloud refuses to remove the last machine", d: wants(1), o: fleet([]Instance{broken}, least), want: "Resize to 2 (Surge), waiting InstancesFailed"},
 		{name: "the only one failed, and another one came", why: "now it can go", d: wants(1), o: fleet(append(serving(1), broken), least), want: "Remove i-9 (Failed), waiting InstancesFailed"},
 		{name: "one of several failed", why: "the minimum is not touched", d: wants(2), o: fleet(append(serving(1), broken), least), want: "Remove i-9 (Failed), waiting InstancesFailed"},
 		{name: "no minimum", why: "a pool may be empty for a moment", d: wants(1), o: fleet([]Instance{broken}), want: "Remove i-9 (Failed), waiting InstancesFailed"},
+		{name: "more than the size are kept", why: "which go is Muster's to say", d: wants(2), o: fleet(serving(3), excess), want: "Resize to 3 (ExcessKept)"},
+		{name: "more than the size are kept, sized by an autoscaler", why: "that size is read and never written", d: wants(2, external), o: fleet(serving(3), excess), want: ""},
 	})
 }
 

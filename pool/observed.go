@@ -127,6 +127,8 @@ type Group struct {
 	// Least is the number of machines below which the cloud refuses to remove any, whatever the bounds of an autoscaler are; zero if the group
 	// may be empty.
 	Least int
+	// KeepsExcess is true if the cloud leaves more machines than Size as they are until the group is changed: it chooses then which go.
+	KeepsExcess bool
 	// Template is the Ref of the template that the group launches from now.
 	Template string
 	// Content is that of what the group launches now, for a cloud that makes machines of more than their template (a version

@@ -114,7 +114,9 @@ func (p *pass) group(w wanted) *pool.Group {
 	if strings.EqualFold(is.text(body.Mode), modeSystem) {
 		g.Least = 1
 	}
-	if members, _ := read.members(); is.gaveUp() && len(members) < is.count() {
+	members, _ := read.members()
+	g.KeepsExcess = g.Busy == nil && len(members) > is.count()
+	if is.gaveUp() && len(members) < is.count() {
 		g.ScaleUpFailedAt = p.memory.last.failed
 	}
 	return g
