@@ -111,6 +111,8 @@ func (v *gate) blockedBySpec() (RolloutState, *Cause) {
 		return RolloutNone, v.d.Strategy.bothZero()
 	case v.outOfBounds() != nil:
 		return RolloutWaiting, v.outOfBounds()
+	case v.removalIsLost() && !v.t.RecordsSurge:
+		return RolloutNone, &Cause{replicasManagedExternally, fmt.Sprintf("replicas are managed externally, and a surge of the %s can't be told from them: let the MachinePool own them for as long as machines are replaced", v.t.Group)}
 	case v.removalIsLost():
 		return RolloutNone, &Cause{replicasManagedExternally, fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
 	}

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -146,6 +148,24 @@ func TestSurgeThatNobodyKeeps(t *testing.T) {
 	checkOn(t, func(t *Traits) { forgets(t); t.ReplaceKeepsSize = false }, []row{
 		{name: "no replacing call", why: "his size would shrink with each machine", d: wants(0, external, rolls(1, 1)), o: fleet(serving(3), newTemplate), want: "settled"},
 	})
+}
+
+// Where a surge can't be told from the size that another client asks for, the user is not told to allow one.
+func TestSurgeThatCannotBeToldIsNotAskedFor(t *testing.T) {
+	agentPool := onQuick(func(t *Traits) { scaleSet(t); t.Group, t.RecordsSurge = "agent pool", false })
+	p := Decide(wants(0, external, rolls(1, 0)), fleet(append(serving(2), machine("i-9", 60, notJoined)), newTemplate), agentPool, now)
+	want := Cause{replicasManagedExternally, "replicas are managed externally, and a surge of the agent pool can't be told from them: let the MachinePool own them for as long as machines are replaced"}
+	if p.Rollout.Cause != want {
+		t.Errorf("want %+v, got %+v", want, p.Rollout.Cause)
+	}
+	for _, c := range p.Waiting {
+		if c.Reason == replicasManagedExternally && !strings.HasSuffix(c.Message, "a surge of the agent pool can't be told from them: delete the machine") {
+			t.Errorf("want no word of a surge that can't be set, got %q", c.Message)
+		}
+	}
+	if !slices.ContainsFunc(p.Waiting, func(c Cause) bool { return c.Reason == replicasManagedExternally }) {
+		t.Errorf("want to be told of the machine that can't be replaced, got %+v", p.Waiting)
+	}
 }
 
 // A cloud in which machines fail, or do not come at all, is asked again and again, a dozen times an hour and a few machines at a

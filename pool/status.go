@@ -203,6 +203,10 @@ func (v *status) stranded() []Cause {
 	if len(names) == 0 {
 		return nil
 	}
+	if !v.t.RecordsSurge {
+		return []Cause{{replicasManagedExternally, fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally, and a surge of the %s can't be told from them: delete the machine",
+			firstNames(names), first.Message, v.t.Group)}}
+	}
 	return []Cause{{replicasManagedExternally, fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
 		firstNames(names), first.Message, v.surgeField())}}
 }
