@@ -116,8 +116,9 @@ func (p *pass) group(w wanted) *pool.Group {
 	}
 	members, _ := read.members()
 	g.KeepsExcess = g.Busy == nil && len(members) > is.count()
-	if is.gaveUp() && len(members) < is.count() {
-		g.ScaleUpFailedAt = p.memory.last.failed
+	if is.gaveUp() && len(members) < is.count() && !is.autoscaled() {
+		g.ScaleUpFailedAt, g.Size = p.memory.last.failed, len(members)
+		g.UnfulfilledCapacity = is.count() - g.Size
 	}
 	return g
 }

@@ -4,7 +4,27 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 )
+
+// TestUnfulfilledCapacity holds that machines that AKS could not bring are not counted in the size, so that they are requested again.
+func TestUnfulfilledCapacity(t *testing.T) {
+	inWorld(t, func(w *world) {
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Limit: 2}); err != nil {
+			w.Fatal(err)
+		}
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 4})
+		o := w.observe()
+		if o.Group.Size != len(o.Instances) || o.Group.UnfulfilledCapacity != 4-len(o.Instances) || o.Group.ScaleUpFailedAt.IsZero() {
+			w.Errorf("want the size of what exists, and the rest as unfulfilled, got %+v with %d machines", o.Group, len(o.Instances))
+		}
+		w.cloud.Faults().Clear()
+		w.start(pool.Step{Kind: pool.Resize, Size: 4})
+		if o = w.observe(); len(o.Instances) != 4 || o.Group.Size != 4 || o.Group.UnfulfilledCapacity != 0 || !o.Group.ScaleUpFailedAt.IsZero() {
+			w.Errorf("want all machines once there is room, got %+v with %d machines", o.Group, len(o.Instances))
+		}
+	})
+}
 
 // TestExcessIsKept holds that AKS leaves the machines of an aborted removal, which its count does not include.
 func TestExcessIsKept(t *testing.T) {
