@@ -91,9 +91,10 @@ func powerOf(statuses []*armcompute.InstanceViewStatus) string {
 }
 
 // deallocated reports whether the machine has no host: it was scaled in by an agent pool that keeps machines, or its pool was stopped.
-func (m machine) deallocated() bool {
-	return m.power == "deallocated" || m.power == "deallocating" || m.power == "stopped"
-}
+func (m machine) deallocated() bool { return m.power == "deallocated" || m.power == "deallocating" }
+
+// off reports whether the machine is powered off, on its host or without one.
+func (m machine) off() bool { return m.power == "stopped" || m.deallocated() }
 
 // state returns the machine's state.
 func (m machine) state() pool.InstanceState {
@@ -105,7 +106,7 @@ func (m machine) state() pool.InstanceState {
 	case stateFailed, stateCanceled:
 		return pool.Failed
 	}
-	if m.deallocated() {
+	if m.off() {
 		return pool.Failed
 	}
 	return pool.Running
@@ -138,7 +139,7 @@ func (r clusterRead) instances(members []machine, launched configuration, leavin
 		switch {
 		case leaving[m.name]:
 			i.State = pool.Terminating
-		case i.State == pool.Failed && m.deallocated():
+		case i.State == pool.Failed && m.off():
 			i.Stopped = m.power
 		}
 		list = append(list, i)

@@ -3,6 +3,7 @@ package agentpool_test
 import (
 	"testing"
 
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
@@ -22,6 +23,24 @@ func TestUnfulfilledCapacity(t *testing.T) {
 		w.start(pool.Step{Kind: pool.Resize, Size: 4})
 		if o = w.observe(); len(o.Instances) != 4 || o.Group.Size != 4 || o.Group.UnfulfilledCapacity != 0 || !o.Group.ScaleUpFailedAt.IsZero() {
 			w.Errorf("want all machines once there is room, got %+v with %d machines", o.Group, len(o.Instances))
+		}
+	})
+}
+
+// TestPoweredOffMachineIsAMember holds that an agent pool that keeps machines which are scaled in counts one that another client has powered
+// off: AKS counts it, and starts no other in its place.
+func TestPoweredOffMachineIsAMember(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.ScaleDownMode = new("Deallocate") })(w.target.Spec)
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		uid := w.observe().Instances[0].UID
+		if err := w.cloud.Stop(uid); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o := w.observe()
+		if len(o.Instances) != 2 || o.Instances[0].State != pool.Failed || o.Instances[0].Stopped != "stopped" || len(o.ExternalStandby) > 0 {
+			w.Errorf("want the machine among the instances, failed, got %+v, kept %v", o.Instances, o.ExternalStandby)
 		}
 	})
 }
