@@ -31,6 +31,7 @@ func (p *pass) want() (wanted, error) {
 		return wanted{launched: read.asIs()}, err
 	}
 	w := wanted{properties: properties}
+	w.recordTags(read.pool)
 	var controlPlane, current release
 	if read.cluster != nil {
 		controlPlane = reported(read.cluster.version)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
@@ -41,6 +42,34 @@ func TestPoweredOffMachineIsAMember(t *testing.T) {
 		o := w.observe()
 		if len(o.Instances) != 2 || o.Instances[0].State != pool.Failed || o.Instances[0].Stopped != "stopped" || len(o.ExternalStandby) > 0 {
 			w.Errorf("want the machine among the instances, failed, got %+v, kept %v", o.Instances, o.ExternalStandby)
+		}
+	})
+}
+
+// TestTagsNamedNoMoreAreRemoved holds that a tag goes with the specification that named it, and one of another client stays.
+func TestTagsNamedNoMoreAreRemoved(t *testing.T) {
+	inWorld(t, func(w *world) {
+		tags := func(t azurev1.Tags) {
+			w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.AdditionalTags = t })(w.target.Spec)
+		}
+		tags(azurev1.Tags{"team": "a", "stage": "test"})
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
+		if err := w.cloud.AKS.TagPool(clusterName+"/"+poolName, "theirs", "hand"); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		tags(azurev1.Tags{"stage": "test"})
+		if o := w.observe(); len(o.Group.Drift) != 1 || o.Group.Drift[0] != "spec.additionalTags" {
+			w.Errorf("want the tags to differ, got %v", o.Group.Drift)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		if o := w.observe(); o.Group.Drift != nil {
+			w.Errorf("want the tags to be as wanted, got a difference in %v", o.Group.Drift)
+		}
+		for _, p := range w.cloud.State().Clusters[0].Pools {
+			if _, still := p.Tags["team"]; p.Name == poolName && (still || p.Tags["stage"] != "test" || p.Tags["theirs"] != "hand") {
+				w.Errorf("want the tag team removed and the others kept, got %v", p.Tags)
+			}
 		}
 	})
 }

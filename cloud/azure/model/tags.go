@@ -109,6 +109,25 @@ func (m *Model) tags(owner cloud.Owner, user map[string]string) map[string]*stri
 	return out
 }
 
+// NamesOf returns the value of TagNames for the tags that a user names: for as many of them as fit into one value.
+func NamesOf(tags map[string]string) string {
+	text := namesOf(tags)
+	return text[:min(len(text), valueMost/nameDigits*nameDigits)]
+}
+
+// Retired returns the names among those of a resource's tags that a user named once, by the value of TagNames, and names no more.
+func Retired[V, W any](is map[string]V, names string, wanted map[string]W) []string {
+	once := namedOnce(names)
+	var out []string
+	for name := range is {
+		if _, still := nameLike(wanted, name); !still && once[nameDigest(name)] {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // namesOf are a few digits for each name, in order.
 func namesOf(tags map[string]string) string {
 	var list []string
