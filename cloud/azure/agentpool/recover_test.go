@@ -2,6 +2,7 @@ package agentpool_test
 
 import (
 	"testing"
+	"time"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
@@ -69,6 +70,54 @@ func TestTagsNamedNoMoreAreRemoved(t *testing.T) {
 		for _, p := range w.cloud.State().Clusters[0].Pools {
 			if _, still := p.Tags["team"]; p.Name == poolName && (still || p.Tags["stage"] != "test" || p.Tags["theirs"] != "hand") {
 				w.Errorf("want the tag team removed and the others kept, got %v", p.Tags)
+			}
+		}
+	})
+}
+
+// TestAbortedRolloutIsResumed holds that a rollout that a user aborted goes on with the same request, also after another operation that ended
+// well.
+func TestAbortedRolloutIsResumed(t *testing.T) {
+	for name, after := range map[string]func(*world) error{
+		"at once":                 func(*world) error { return nil },
+		"after another operation": func(w *world) error { return w.cloud.AKS.TagPool(clusterName+"/"+poolName, "theirs", "hand") },
+	} {
+		t.Run(name, func(t *testing.T) { abortedRolloutIsResumed(t, after) })
+	}
+}
+
+func abortedRolloutIsResumed(t *testing.T, after func(*world) error) {
+	t.Helper()
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
+		roll := pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref}
+		if err := w.driver.Start(w.Context(), w.target, roll); err != nil {
+			w.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		if err := w.cloud.AKS.AbortPool(clusterName + "/" + poolName); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		if o := w.observe(); o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutCancelled {
+			w.Fatalf("want a rollout that was cancelled in its midst, got %+v", o.ProviderRollout)
+		}
+		if err := after(w); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		w.observe()
+		w.start(roll)
+		settle()
+		settle()
+		o := w.observe()
+		if o.ProviderRollout != nil || len(o.Instances) != 3 {
+			w.Errorf("want the rollout ended, got %+v with %d machines", o.ProviderRollout, len(o.Instances))
+		}
+		for _, i := range o.Instances {
+			if i.Template.Ref != roll.Template {
+				w.Errorf("want all machines of %s, got %+v", roll.Template, i)
 			}
 		}
 	})

@@ -87,7 +87,8 @@ func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
 			wanted[name] = value
 		}
 	}
-	if len(body.Diff(wanted, is.properties)) == 0 && !is.gaveUp() {
+	resumes := slices.Contains(effects, body.Rolls) && p.memory.read.percent(w.launched) < allPercent
+	if len(body.Diff(wanted, is.properties)) == 0 && !is.gaveUp() && !resumes {
 		return nil
 	}
 	body.Bracket(wanted, is.count())
@@ -96,7 +97,8 @@ func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
 
 func (p *pass) updateGroup(ctx context.Context) error { return p.change(ctx, body.InPlace) }
 
-// startRollout has AKS replace the machines that have another version or size. A rollout that failed is begun again by the same request.
+// startRollout has AKS replace the machines that have another version or size. A rollout that failed or was aborted is resumed by the same
+// request, whatever AKS has done to the agent pool since.
 func (p *pass) startRollout(ctx context.Context) error {
 	return p.change(ctx, body.InPlace, body.Rolls)
 }
