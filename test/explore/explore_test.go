@@ -20,6 +20,7 @@ var (
 	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so that each commit explores others")
 	stop      = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop      = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
+	kind      = flag.String("kind", "", "explore scenarios of one kind alone: aks is agent pools of AKS")
 	output    = flag.String("report", "", "file for a report of the run")
 )
 
@@ -90,12 +91,20 @@ func TestExplore(t *testing.T) {
 	}
 }
 
+// draw makes the scenario of a seed, of the kind that is asked for.
+func draw(seed uint64) world.Scenario {
+	if *kind == "aks" {
+		return world.DrawAKS(seed)
+	}
+	return world.Draw(seed)
+}
+
 // shortenMost bounds how many failures are shortened, shownMost how many are shown.
 const shortenMost, shownMost = 3, 20
 
 // explore plays the scenario of one seed and adds it up.
 func explore(t *testing.T, seed uint64) {
-	s := world.Draw(seed)
+	s := draw(seed)
 	got := world.Play(t, s, world.Options{})
 	nth := total.add(seed, got)
 	if len(got.Wrong) == 0 {
@@ -108,6 +117,9 @@ func explore(t *testing.T, seed uint64) {
 		return
 	}
 	replay := fmt.Sprintf("go test ./test/explore -run Replay -v -seed %d", seed)
+	if *kind != "" {
+		replay += " -kind " + *kind
+	}
 	if nth > shortenMost {
 		t.Logf("replay with: %s", replay)
 		return
@@ -131,7 +143,7 @@ func TestReplay(t *testing.T) {
 	if f := flag.Lookup("test.run"); f == nil || !strings.HasSuffix(f.Value.String(), "Replay") {
 		t.Skip("run it by its name: -run Replay -v -seed N")
 	}
-	got := world.Play(t, world.Draw(*first).Without(numbers(t, *drop)...), world.Options{})
+	got := world.Play(t, draw(*first).Without(numbers(t, *drop)...), world.Options{})
 	fmt.Print(got.Trace)
 	for _, v := range got.Wrong {
 		t.Errorf("seed %d: %s: %s", *first, v.Oracle, v.Text)
@@ -145,7 +157,7 @@ func TestOneSeedGivesOneTrace(t *testing.T) {
 	for seed := *first; seed < *first+twice; seed++ {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			a, b := world.Play(t, world.Draw(seed), world.Options{}), world.Play(t, world.Draw(seed), world.Options{})
+			a, b := world.Play(t, draw(seed), world.Options{}), world.Play(t, draw(seed), world.Options{})
 			if a.Trace != b.Trace {
 				t.Errorf("seed %d gave two traces: want them equal, they differ first at\n%s", seed, difference(a.Trace, b.Trace))
 			}

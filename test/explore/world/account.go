@@ -99,7 +99,7 @@ func (a *account) inForce() []sim.PlayedFault {
 
 func newAccount(w *World) *account {
 	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
-	if w.scenario.onAzure() {
+	if w.scenario.inAzure() {
 		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload, LiveTags: w.scenario.LiveTags})
 		w.must(err, "make the simulator")
 		a.server, a.azure = made, made
@@ -141,7 +141,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errKilled
 	}
 	w.account.calls++
-	if !isWrite(call.Operation) || w.scenario.onAzure() && req.Method == http.MethodGet {
+	if !isWrite(call.Operation) || w.scenario.inAzure() && req.Method == http.MethodGet {
 		reply, err := sim.Transport{Handler: w.account.server}.RoundTrip(req)
 		w.trace.add("call", "%s%s -> %s", l.p.name, call, ending(reply, err))
 		return reply, err
@@ -244,6 +244,10 @@ func (a *account) inWords(service string, req *http.Request) (text string, named
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
+	if a.world.scenario.onAKS() {
+		text, named = a.askedOfAKS(req, body)
+		return text, named, nil
+	}
 	if a.azure != nil {
 		text, named = a.askedOfAzure(req, body)
 		return text, named, nil
@@ -337,6 +341,9 @@ func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen 
 
 // snapshot is what exists, in the oracles' words.
 func (a *account) snapshot() oracle.Cloud {
+	if a.world.scenario.onAKS() {
+		return a.agentPools()
+	}
 	if a.azure != nil {
 		return a.subscription()
 	}

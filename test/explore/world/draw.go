@@ -17,6 +17,9 @@ const (
 
 // Draw makes the scenario of a seed.
 func Draw(seed uint64) Scenario {
+	if drawsAKS(seed) {
+		return DrawAKS(seed)
+	}
 	d := drawing{Rand: rand.New(rand.NewPCG(seed, 0x6d757374)), s: Scenario{Seed: seed}, happenings: happenings, actions: actions}
 	s := &d.s
 	d.kind(kindsDrawn[seed%uint64(len(kindsDrawn))])
@@ -215,6 +218,8 @@ func (d *drawing) follow(e Event) {
 		}
 	case BadTemplate:
 		d.s.add(Event{What: []What{Back, Template, Back}[d.IntN(3)], At: later(60, 300), N: d.IntN(9)})
+	case HandStop:
+		d.s.add(Event{What: HandStart, At: later(10, 200)})
 	case HandRefresh:
 		d.s.add(Event{What: HandCancel, At: later(5, 300)})
 	case GroupEdit:
@@ -276,7 +281,7 @@ func (d *drawing) machineFault(f *sim.Fault) {
 	if d.IntN(2) == 0 {
 		at := d.IntN(3)
 		f.Zone = "eu-west-1" + string("abc"[at])
-		if d.s.onAzure() {
+		if d.s.inAzure() {
 			f.Zone = string("123"[at])
 		}
 	}

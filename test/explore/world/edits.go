@@ -57,6 +57,9 @@ func edits() map[What]func(*World, Event) {
 				if o.azure != nil {
 					o.azure.Spec.Template.VMSize = badSize
 				}
+				if o.agents != nil {
+					o.agents.edit(func(s *agentSpec) { s.SKU = badSize })
+				}
 			})
 		},
 		Back:        func(w *World, _ Event) { w.back() },
@@ -215,6 +218,10 @@ func (w *World) deletePool() {
 
 // template changes what machines are launched as.
 func template(o *infra, n int) {
+	if o.agents != nil {
+		o.agents.edit(func(s *agentSpec) { s.SKU = sizes[n%len(sizes)] })
+		return
+	}
 	if o.azure != nil {
 		azureEdit(&o.azure.Spec.Template, n)
 		return
@@ -241,6 +248,10 @@ func template(o *infra, n int) {
 // editGroup changes one field of the group.
 func (w *World) editGroup(e Event) {
 	w.editInfra(func(o *infra) {
+		if o.agents != nil {
+			o.agents.edit(func(s *agentSpec) { agentEdit(s, e.N, e.M) })
+			return
+		}
 		if o.managed != nil {
 			managedEdit(&o.managed.Spec, e.N, e.M)
 			return

@@ -24,7 +24,7 @@ func Golden() []Scenario {
 	}
 	adoption := at("adoption of another provider's group", false, Event{What: Adopt})
 	adoption.Adopted = true
-	return slices.Concat(rollouts(at), managedOnes(), azureOnes(), []Scenario{
+	return slices.Concat(rollouts(at), managedOnes(), azureOnes(), aksOnes(), []Scenario{
 		at("create", false),
 		at("scale out", false, Event{What: Replicas, N: 6}),
 		at("scale in", false, Event{What: Replicas, N: 1}),

@@ -40,6 +40,9 @@ func (w *World) byHand(e Event) error {
 	if w.scenario.Managed {
 		return w.toManaged(e)
 	}
+	if w.scenario.onAKS() {
+		return w.toAgents(e)
+	}
 	if w.scenario.onAzure() {
 		return w.toScaleSet(e)
 	}
@@ -183,6 +186,10 @@ func (w *World) own() {
 		w.ownManaged()
 		return
 	}
+	if w.scenario.onAKS() {
+		w.ownAgents()
+		return
+	}
 	if w.scenario.onAzure() {
 		w.ownScaleSet()
 		return
@@ -198,6 +205,9 @@ const theirTemplate, theirGroup = "by-hand", "by-hand"
 
 // foreign makes a template and a group of another owner: beside the pool's, under the pool's name before it has one, or both.
 func (w *World) foreign(n int) {
+	if w.scenario.onAKS() {
+		return // it is there before the control plane is ready
+	}
 	if w.scenario.onAzure() {
 		w.foreignScaleSets(n)
 		return
@@ -256,6 +266,10 @@ func (w *World) image() string {
 func (w *World) dropForeign() {
 	if w.scenario.Adopted {
 		return // what is not the pool's yet is the group that it adopts
+	}
+	if w.scenario.onAKS() {
+		w.dropForeignAgents()
+		return
 	}
 	if w.scenario.onAzure() {
 		w.dropForeignScaleSet()

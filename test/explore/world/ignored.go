@@ -25,6 +25,9 @@ func (d *drawing) ignored() {
 
 // Ignorable are the rules of what the cloud of a scenario may accept and ignore.
 func Ignorable(s Scenario) []sim.Fault {
+	if s.onAKS() {
+		return simazure.IgnorableOfPools()
+	}
 	if s.onAzure() {
 		return simazure.Ignorable()
 	}

@@ -75,6 +75,9 @@ func (anybody) GetToken(context.Context, policy.TokenRequestOptions) (azcore.Acc
 
 // reconciler is the one of the scenario's kind.
 func (w *World) reconciler(base http.RoundTripper, o infrapool.Options) reconcile {
+	if w.scenario.onAKS() {
+		return w.agentReconciler(base, o)
+	}
 	if w.scenario.Managed {
 		return infrapool.New(awsmanaged.Adapter{}, counted[*awsv1.ManagedMachinePoolSource]{w.managedDriver(base), w.account}, o).Reconcile
 	}
@@ -89,6 +92,9 @@ type look func(ctx context.Context, edited []client.Object, key client.ObjectKey
 
 // planner is the one of the scenario's kind.
 func (w *World) planner(base http.RoundTripper, o infrapool.Options) look {
+	if w.scenario.onAKS() {
+		return w.agentPlanner(base, o)
+	}
 	if w.scenario.Managed {
 		return infrapool.NewPlanner(awsmanaged.Adapter{}, w.managedDriver(base), o).Look
 	}

@@ -35,6 +35,10 @@ func minor(n int) string { return "1." + strconv.Itoa(n) }
 
 // upgrade brings control plane and pool to the next minor version, or the pool alone to that of its control plane.
 func (w *World) upgrade(e Event) {
+	if w.scenario.onAKS() {
+		w.upgradeAKS(e)
+		return
+	}
 	if !w.scenario.Managed {
 		return
 	}
@@ -57,6 +61,9 @@ func (w *World) upgrade(e Event) {
 func (s Scenario) version() string {
 	if s.Managed {
 		return "v" + minor(firstMinor) + ".0"
+	}
+	if s.onAKS() {
+		return "v" + minor(firstMinor) + aksPatch
 	}
 	if s.onAzure() {
 		return azureVersion

@@ -21,6 +21,9 @@ func (w *World) busy() bool {
 	if time.Since(w.trace.began) > w.scenario.Ends+restMost {
 		return false
 	}
+	if w.scenario.onAKS() {
+		return w.account.atWork()
+	}
 	if s := w.account.scaleSet(); s != nil {
 		return s.Busy
 	}

@@ -18,12 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
 	azurepool "github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/infrapool/azuremanaged"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
@@ -46,18 +48,19 @@ var (
 )
 
 var schemes = []func(*runtime.Scheme) error{
-	clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, azurev1.AddToScheme, apiextensionsv1.AddToScheme,
+	clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, azurev1.AddToScheme, aksv1.AddToScheme, apiextensionsv1.AddToScheme,
 }
 
 func statusKinds() []client.Object {
 	return []client.Object{
-		&azurev1.AzureMachinePool{}, &azurev1.AzureMachinePoolMachine{}, &awsv1.AWSMachinePool{}, &awsv1.AWSManagedMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{},
+		&aksv1.AzureManagedMachinePool{}, &aksv1.AzureASOManagedMachinePool{}, &azurev1.AzureMachinePool{}, &azurev1.AzureMachinePoolMachine{}, &awsv1.AWSMachinePool{}, &awsv1.AWSManagedMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{},
 	}
 }
 
 func managementIndexes() []memapi.Index {
 	list := []memapi.Index{{Object: &clusterv1.MachinePool{}, Field: nodes.PoolField, Values: nodes.PoolKeys}}
-	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes(), awsmanaged.Adapter{}.Kind().Indexes(), azurepool.Adapter{}.Kind().Indexes()) {
+	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes(), awsmanaged.Adapter{}.Kind().Indexes(), azurepool.Adapter{}.Kind().Indexes(),
+		azuremanaged.Managed{}.Kind().Indexes(), azuremanaged.ASO{}.Kind().Indexes()) {
 		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.Values})
 	}
 	return list
@@ -66,10 +69,14 @@ func managementIndexes() []memapi.Index {
 // furnish makes what a user applies: a cluster that is up, and a pool.
 func (w *World) furnish() {
 	ctx := w.t.Context()
-	for _, kind := range []string{
+	kinds := []string{
 		"awsclusters.infrastructure", "awsmachinepools.infrastructure", "awsmanagedmachinepools.infrastructure", "awsmanagedcontrolplanes.controlplane",
 		"azureclusters.infrastructure", "azuremachinepools.infrastructure", "azuremachinepoolmachines.infrastructure",
-	} {
+	}
+	if w.scenario.onAKS() {
+		kinds = aksDefinitions
+	}
+	for _, kind := range kinds {
 		version := "v1beta2"
 		if strings.HasPrefix(kind, "azure") {
 			version = "v1beta1"
@@ -96,6 +103,9 @@ func (w *World) furnish() {
 	if w.scenario.Managed {
 		w.account.putCluster()
 	}
+	if w.scenario.onAKS() {
+		w.at(time.Now().Add(time.Second), w.provide) // after the object of a System pool is there
+	}
 	o := w.infra()
 	if named, ok := o.(infrapool.Lists); ok && w.scenario.Named {
 		w.foreign(0)
@@ -119,6 +129,10 @@ func (w *World) cluster() *clusterv1.Cluster {
 	if w.scenario.onAzure() {
 		infrastructure, at = "AzureCluster", azurePlace()
 	}
+	if w.scenario.onAKS() {
+		infrastructure, at = "AzureManagedCluster", w.aksPlane()
+		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: at.GetKind(), Name: clusterName}
+	}
 	c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: infrastructure, Name: clusterName}
 	w.must(w.user.Create(w.t.Context(), at), "make the %s", at.GetKind())
 	return c
@@ -141,6 +155,9 @@ func place() *unstructured.Unstructured {
 }
 
 func (w *World) infra() client.Object {
+	if w.scenario.onAKS() {
+		return w.aksPool()
+	}
 	if w.scenario.Managed {
 		return w.managedPool()
 	}

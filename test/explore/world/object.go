@@ -18,10 +18,15 @@ type infra struct {
 	managed *awsv1.AWSManagedMachinePool
 	// azure is it as an AzureMachinePool.
 	azure *azurev1.AzureMachinePool
+	// agents is it as an agent pool of AKS.
+	agents *agentPool
 }
 
 // newInfra is an object of the scenario's kind with nothing in it.
 func (s Scenario) newInfra() *infra {
+	if s.onAKS() {
+		return newAgentPool(s.AgentPool)
+	}
 	if s.onAzure() {
 		o := &azurev1.AzureMachinePool{}
 		return &infra{Object: o, azure: o}
@@ -36,6 +41,9 @@ func (s Scenario) newInfra() *infra {
 
 // kind is the name of the object's kind.
 func (s Scenario) kind() string {
+	if s.onAKS() {
+		return string(s.AgentPool)
+	}
 	if s.onAzure() {
 		return azurev1.AzureMachinePoolKind
 	}
@@ -47,7 +55,7 @@ func (s Scenario) kind() string {
 
 // template is what machines are launched as; nil where the cloud itself says.
 func (o *infra) template() *awsv1.AWSLaunchTemplate {
-	if o.azure != nil {
+	if o.azure != nil || o.agents != nil {
 		return nil
 	}
 	if o.managed != nil {
@@ -69,6 +77,9 @@ func (o *infra) keep() int { return o.template().Keep() }
 
 // bounds are those of the number of machines. A bound that is not set is as far as the replicas go.
 func (o *infra) bounds() (least, most int32) {
+	if o.agents != nil {
+		return o.agents.bounds()
+	}
 	if o.azure != nil {
 		return 0, plenty
 	}
@@ -81,6 +92,10 @@ func (o *infra) bounds() (least, most int32) {
 
 // bound sets the bounds.
 func (o *infra) bound(least, most int32) {
+	if o.agents != nil {
+		o.agents.bound(least, most)
+		return
+	}
 	if o.azure != nil {
 		return // scale sets have none
 	}
@@ -93,6 +108,9 @@ func (o *infra) bound(least, most int32) {
 
 // status is what every kind's status tells.
 func (o *infra) status() *common.Status {
+	if o.agents != nil {
+		return o.agents.status()
+	}
 	if o.azure != nil {
 		return &o.azure.Status.Status
 	}
@@ -107,7 +125,7 @@ func (o *infra) strategy() *common.Strategy {
 	if o.azure != nil {
 		return &o.azure.Spec.Strategy
 	}
-	if o.managed != nil {
+	if o.managed != nil || o.agents != nil {
 		return nil
 	}
 	return o.group.Spec.Strategy
@@ -115,7 +133,7 @@ func (o *infra) strategy() *common.Strategy {
 
 // rolls reports whether machines of another template than the wanted one are to be replaced, as far as the object says.
 func (o *infra) rolls() bool {
-	if o.managed != nil || o.azure != nil {
+	if o.managed != nil || o.azure != nil || o.agents != nil {
 		return true
 	}
 	p := o.group.Spec.RefreshPreferences

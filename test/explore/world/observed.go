@@ -23,6 +23,9 @@ func (w *World) is() map[string]string {
 	if w.scenario.Managed {
 		return w.isManaged()
 	}
+	if w.scenario.onAKS() {
+		return w.isAgents()
+	}
 	if w.scenario.onAzure() {
 		return w.isAzure()
 	}

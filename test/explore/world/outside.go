@@ -52,7 +52,7 @@ func (d *drawing) outside() {
 
 // named draws a pool whose object names the group of another tool.
 func (d *drawing) named() {
-	if d.IntN(outsideOneIn) > 0 || d.s.Has(HandForeign) {
+	if d.IntN(outsideOneIn) > 0 || d.s.Has(HandForeign) || d.s.onAKS() {
 		return
 	}
 	d.s.Named = true
@@ -62,6 +62,8 @@ func (d *drawing) named() {
 // secondary is a read without which the rest of a pool can be observed.
 func (d *drawing) secondary() string {
 	switch {
+	case d.s.onAKS():
+		return "Operations_Get"
 	case d.s.Mode == azurev1.FlexibleOrchestrationMode:
 		return "VirtualMachineScaleSetVMs_List"
 	case d.s.Managed:
@@ -100,7 +102,7 @@ func (w *World) deny() {
 		return
 	}
 	f := sim.Fault{Kind: sim.ErrorBefore, Action: w.scenario.Denied, Code: "AccessDenied", Message: "played by the explorer", Status: http.StatusForbidden}
-	if w.scenario.onAzure() {
+	if w.scenario.inAzure() {
 		f.Code = "AuthorizationFailed"
 	}
 	w.must(w.account.server.Faults().Add(f), "deny a read")

@@ -46,8 +46,11 @@ func (w *World) peace() {
 	if w.scenario.Managed {
 		w.appease()
 	}
-	if w.scenario.onAzure() {
+	if w.scenario.inAzure() {
 		w.must(w.account.azure.ClearQuotas(), "take the quotas away")
+	}
+	if w.scenario.onAKS() {
+		w.tellAKS()
 	}
 	if w.bootstrap() == nil {
 		w.rotate()
@@ -61,6 +64,9 @@ func (w *World) peace() {
 		}
 		if o.azure != nil && o.azure.Spec.Template.VMSize == badSize {
 			o.azure.Spec.Template = w.azureTemplate()
+		}
+		if o.agents != nil && o.agents.spec().SKU == badSize {
+			o.agents.edit(func(s *agentSpec) { s.SKU = w.agentSpec().SKU })
 		}
 	})
 	w.within()
@@ -89,6 +95,9 @@ func (w *World) rest() {
 
 // unjoined reports whether a machine is still to join.
 func (w *World) unjoined() bool {
+	if w.scenario.onAKS() {
+		return w.unjoinedAgents() && time.Since(w.trace.began) < w.scenario.Ends+restMost/2
+	}
 	members := 0
 	if g := w.account.kept(); g != nil {
 		members = len(g.Members)
@@ -158,6 +167,9 @@ func (w *World) want() map[string]string {
 	}
 	if w.scenario.Managed {
 		return w.wantManaged(mp, o)
+	}
+	if w.scenario.onAKS() {
+		return w.wantAgents(mp, o)
 	}
 	if w.scenario.onAzure() {
 		return w.wantAzure(mp, o)
@@ -290,7 +302,7 @@ func (p *process) knows() oracle.Wanted {
 		wanted.Adopt, wanted.Kept = annotated(mp, o, pool.AdoptAnnotation), p.world.kept()
 		least, most := o.bounds()
 		wanted.Min, wanted.Max = int(least), int(most)
-		wanted.Deleting = !o.GetDeletionTimestamp().IsZero() || mp != nil && o.azure != nil && !mp.DeletionTimestamp.IsZero()
+		wanted.Deleting = !o.GetDeletionTimestamp().IsZero() || mp != nil && (o.azure != nil || o.agents != nil) && !mp.DeletionTimestamp.IsZero()
 		if id := o.GetAnnotations()[ownership.Annotation]; id != "" {
 			wanted.Owner = id
 		}
@@ -312,6 +324,17 @@ func (p *process) asks(mp *clusterv1.MachinePool, o *infra, wanted *oracle.Wante
 		wanted.ByHand = true
 		r := o.strategy().RollingUpdate
 		wanted.Surge, wanted.Unavailable = share(r.MaxSurge), share(r.MaxUnavailable)
+	}
+	if o != nil && o.agents != nil {
+		// AKS replaces what has changed, and our hand what is to be restarted.
+		if p.world.scenario.System && p.world.account.disowned.IsZero() {
+			wanted.Adopt = infraKey.Name // without being asked: it was created with its cluster for the object
+		}
+		wanted.ByHand, wanted.External = true, wanted.External || o.agents.spec().Scaling != nil
+		wanted.Surge, wanted.Unavailable = o.agents.limits()
+		if wanted.Surge.N == 0 && wanted.Replicas <= wanted.Min {
+			wanted.Surge.N = 1 // AKS takes no machine that its least number needs
+		}
 	}
 	if o != nil && o.managed != nil {
 		// EKS replaces what has changed, and our hand what is to be restarted, of which one at least may always be missing.

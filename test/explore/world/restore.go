@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -20,6 +21,10 @@ import (
 func (w *World) backup() []client.ObjectList {
 	list := []client.ObjectList{&corev1.SecretList{}, &clusterv1.ClusterList{}, &clusterv1.MachinePoolList{}}
 	switch {
+	case w.scenario.manifest():
+		return append(list, &aksv1.AzureASOManagedMachinePoolList{})
+	case w.scenario.onAKS():
+		return append(list, &aksv1.AzureManagedMachinePoolList{})
 	case w.scenario.onAzure():
 		return append(list, &azurev1.AzureMachinePoolList{}, &azurev1.AzureMachinePoolMachineList{}, &clusterv1.MachineList{})
 	case w.scenario.Managed:

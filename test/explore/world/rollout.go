@@ -80,6 +80,9 @@ func (w *World) left() (stale, old int) {
 func (w *World) editStrategy(e Event) {
 	some := []*Limits{{"1", "0", "Oldest"}, {"0", "1", "Newest"}, {"2", "2", "Random"}, {"50%", "0", "Oldest"}, {"0", "50%", "Oldest"}, nil}
 	w.editInfra(func(o *infra) {
+		if o.agents != nil {
+			return // its limits are a field of the pool
+		}
 		if o.managed != nil {
 			o.managed.Spec.UpdateConfig = some[e.N%len(some)].updates()
 			return
@@ -101,6 +104,9 @@ func (w *World) back() {
 		o.setTemplate(w.launchTemplate())
 		if o.azure != nil {
 			o.azure.Spec.Template = w.azureTemplate()
+		}
+		if o.agents != nil {
+			o.agents.edit(func(s *agentSpec) { s.SKU = w.agentSpec().SKU })
 		}
 	})
 }

@@ -22,6 +22,10 @@ type Scenario struct {
 	Mode            azurev1.OrchestrationModeType
 	Zones, LiveTags bool
 	Evicts          azurev1.SpotEvictionPolicy
+	// AgentPool is the kind of the object of an agent pool of AKS, empty for other pools. System pools are created with their managed cluster,
+	// and adopted; External ones are sized by AKS's own autoscaler.
+	AgentPool AgentPoolKind
+	System    bool
 	// Bare managed pools have no launch template.
 	Bare bool
 	// Roles lets the controller make the role of nodes; otherwise a user has made one.

@@ -152,7 +152,7 @@ func (l *workload) arrive() {
 }
 
 func (l *workload) boot(on sim.Machine) {
-	if l.by[on.ID] != nil {
+	if is := l.by[on.ID]; is != nil && (is.off.IsZero() || !l.world.scenario.onAKS()) { // AKS starts machines again that it had deallocated
 		return
 	}
 	m := &machine{Machine: on}
