@@ -10,6 +10,40 @@ const (
 	poolMachines, machinesDecide      = "kube/infrapool/azure/machine.go", "kube/machines/decide.go"
 )
 
+// Those of agent pools.
+const (
+	agentStart, agentTarget = "cloud/azure/agentpool/start.go", "cloud/azure/agentpool/target.go"
+	agentObserve, agentTags = "cloud/azure/agentpool/observe.go", "cloud/azure/agentpool/tags.go"
+)
+
+// agentTable is what goes wrong with agent pools of AKS.
+var agentTable = []Mutation{
+	one("every machine of the agent pool removed", agentStart, "names all machines of an agent pool that is to lose some",
+		Explore, []string{"undrained", "unwanted removal", "available"},
+		`names = append(names, target.ID)`,
+		`names = append(names, target.ID)
+			for _, m := range members {
+				if mutated("every machine of the agent pool removed") && m.name != target.ID {
+					names = append(names, m.name)
+				}
+			}`),
+	one("owner of the agent pool not checked", agentTarget, "takes any agent pool of the right name for ours",
+		Explore, []string{"foreign"},
+		`o.Owned = o.Owner == t.Owner.ID ||`,
+		`o.Owned = mutated("owner of the agent pool not checked") || o.Owner == t.Owner.ID ||`),
+	one("machines that AKS gave up counted", agentObserve, "waits for machines that AKS could not bring, and never asks for them again",
+		Explore, []string{"as desired"},
+		`len(members) < is.count() && !is.autoscaled() {`,
+		`len(members) < is.count() && !is.autoscaled() && !mutated("machines that AKS gave up counted") {`),
+	one("tags of the agent pool never removed", agentTags, "leaves tags on an agent pool that the object names no more",
+		Explore, []string{"as desired"},
+		`	if is == nil {
+		return
+	}`, `	if is == nil || mutated("tags of the agent pool never removed") {
+		return
+	}`),
+}
+
 // azureTable is what goes wrong with scale sets, and with what only they have.
 var azureTable = []Mutation{
 	one("no machine protected", poolInPlace, "leaves it to the cloud which machines it removes when a user makes the group smaller",
