@@ -212,19 +212,7 @@ func (w *agentPools) change(c *Cluster, p *Pool, next arm.Document) *operation {
 	if arm.Text(next, "orchestratorVersion") != arm.Text(before, "orchestratorVersion") {
 		to = resolved(arm.Text(next, "orchestratorVersion"))
 	}
-	state := stateUpdating
-	switch {
-	case power == powerStopped && p.Power == powerRunning:
-		state = stateStopping
-	case power == powerRunning && p.Power == powerStopped:
-		state = stateStarting
-	case to != p.Current || !arm.Same(before["vmSize"], next["vmSize"]):
-		state = stateUpgrading
-	case !arm.Same(before["count"], next["count"]):
-		state = stateScaling
-	case arm.Same(before, next) && w.unfinished(c, p):
-		state = stateUpgrading
-	}
+	state := w.changing(c, p, next, to)
 	p.Doc = next
 	if to != p.Current {
 		p.Current, p.Image = to, imageName(p, w.latest())
@@ -234,6 +222,24 @@ func (w *agentPools) change(c *Cluster, p *Pool, next arm.Document) *operation {
 	}
 	w.nodes.mark(c, p, before)
 	return w.life.beginPool(c, p, state)
+}
+
+// changing returns the state of a pool while it is changed, and brought to a version.
+func (w *agentPools) changing(c *Cluster, p *Pool, next arm.Document, to string) string {
+	power := arm.Text(next, "powerState.code")
+	switch {
+	case power == powerStopped && p.Power == powerRunning:
+		return stateStopping
+	case power == powerRunning && p.Power == powerStopped:
+		return stateStarting
+	case to != p.Current || !arm.Same(p.Doc["vmSize"], next["vmSize"]):
+		return stateUpgrading
+	case !arm.Same(p.Doc["count"], next["count"]):
+		return stateScaling
+	case arm.Same(p.Doc, next) && w.unfinished(c, p):
+		return stateUpgrading
+	}
+	return stateUpdating
 }
 
 // unfinished reports whether a pool has nodes of another version or size than it should have, as an upgrade leaves them that failed or was
