@@ -25,6 +25,7 @@ const (
 	Drain     Binary = "kube/drain"
 	Core      Binary = "kube/machinepool"
 	Azure     Binary = "cloud/azure"
+	AgentPool Binary = "cloud/azure/agentpool"
 	Machines  Binary = "kube/machines"
 )
 

@@ -19,7 +19,7 @@ const (
 // agentTable is what goes wrong with agent pools of AKS.
 var agentTable = []Mutation{
 	one("every machine of the agent pool removed", agentStart, "names all machines of an agent pool that is to lose some",
-		Explore, []string{"undrained", "unwanted removal", "available"},
+		Explore, []string{"undrained", "unwanted removal", "available", "as desired"},
 		`names = append(names, target.ID)`,
 		`names = append(names, target.ID)
 			for _, m := range members {
@@ -32,11 +32,11 @@ var agentTable = []Mutation{
 		`o.Owned = o.Owner == t.Owner.ID ||`,
 		`o.Owned = mutated("owner of the agent pool not checked") || o.Owner == t.Owner.ID ||`),
 	one("machines that AKS gave up counted", agentObserve, "waits for machines that AKS could not bring, and never asks for them again",
-		Explore, []string{"as desired"},
+		AgentPool, []string{"TestUnfulfilledCapacity"},
 		`len(members) < is.count() && !is.autoscaled() {`,
 		`len(members) < is.count() && !is.autoscaled() && !mutated("machines that AKS gave up counted") {`),
 	one("tags of the agent pool never removed", agentTags, "leaves tags on an agent pool that the object names no more",
-		Explore, []string{"as desired"},
+		AgentPool, []string{"TestTagsNamedNoMoreAreRemoved"},
 		`	if is == nil {
 		return
 	}`, `	if is == nil || mutated("tags of the agent pool never removed") {
