@@ -47,8 +47,7 @@ func shrunk(w Write, before, after Group) []string {
 			asked++
 		}
 	}
-	raised := before.Size < after.Min && after.Size == after.Min // bounds that the user changed move the size between them
-	if had, has := before.Size-before.Surge, after.Size-after.Surge; w.Wanted.External && !raised && after.Size != before.Size && (has > had || has < had-asked) {
+	if had, has := before.Size-before.Surge, after.Size-after.Surge; w.Wanted.External && !raised(before, after) && after.Size != before.Size && (has > had || has < had-asked) {
 		return []string{fmt.Sprintf("%s changed the size from %d to %d (%d and %d of them a surge) although an autoscaler owns the size",
 			w.Call, before.Size, after.Size, before.Surge, after.Surge)}
 	}
@@ -64,3 +63,6 @@ func shrunk(w Write, before, after Group) []string {
 	}
 	return nil
 }
+
+// raised reports whether bounds that the user changed have moved the size between them.
+func raised(before, after Group) bool { return before.Size < after.Min && after.Size == after.Min }

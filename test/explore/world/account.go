@@ -244,10 +244,6 @@ func (a *account) inWords(service string, req *http.Request) (text string, named
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	if a.world.scenario.onAKS() {
-		text, named = a.askedOfAKS(req, body)
-		return text, named, nil
-	}
 	if a.azure != nil {
 		text, named = a.askedOfAzure(req, body)
 		return text, named, nil
@@ -341,9 +337,6 @@ func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen 
 
 // snapshot is what exists, in the oracles' words.
 func (a *account) snapshot() oracle.Cloud {
-	if a.world.scenario.onAKS() {
-		return a.agentPools()
-	}
 	if a.azure != nil {
 		return a.subscription()
 	}

@@ -41,7 +41,7 @@ func (w *World) toAgents(e Event) error {
 		w.startAgents()
 		return nil
 	case HandUpgrade:
-		return w.upgradeByHand(p, e)
+		return w.upgradeByHand(e)
 	case HandQuota:
 		return a.azure.SetQuota(simazure.Location, "cores", 2*(2+e.N))
 	case HandHeal:
@@ -95,7 +95,7 @@ func (w *World) autoscale(p *containerservice.InspectedPool, n int) error {
 }
 
 // upgradeByHand upgrades the node image of the pool, or its version to that of its control plane.
-func (w *World) upgradeByHand(p *containerservice.InspectedPool, e Event) error {
+func (w *World) upgradeByHand(e Event) error {
 	aks := w.account.azure.AKS
 	if e.N%3 == 0 {
 		return aks.UpgradePool(onPool, w.account.managedCluster().Version)

@@ -2,7 +2,6 @@ package world
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"strings"
 
@@ -81,10 +80,7 @@ func (a *agentPool) edit(change func(*agentSpec)) {
 	}
 	s := a.spec()
 	change(&s)
-	text, err := json.Marshal(manifestOf(s))
-	if err != nil {
-		panic(fmt.Sprintf("encode a manifest: %v", err)) // it is made of texts and numbers
-	}
+	text, _ := json.Marshal(manifestOf(s)) // it is made of texts and numbers
 	a.aso.Spec.Resources = []runtime.RawExtension{{Raw: text}}
 }
 

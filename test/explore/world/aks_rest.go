@@ -28,9 +28,20 @@ func (w *World) wantAgents(mp *clusterv1.MachinePool, o *infra) map[string]strin
 		"version":  strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
 	}
-	if p := w.account.agents(); p != nil && w.scenario.Has(HandUpgrade) && newer(p.Version, want["version"]) {
-		delete(want, "version") // a user has upgraded the pool beyond it, and AKS takes no version back
+	wantSettings(s, want)
+	for what, by := range w.account.notes {
+		want[what] = by
 	}
+	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
+		want[name] = size
+	}
+	w.leaveToOthers(mp, s, want)
+	return want
+}
+
+// wantSettings is what is wanted of taints, bounds and upgrades.
+func wantSettings(s agentSpec, want map[string]string) {
 	var taints []string
 	for _, t := range s.Taints {
 		taints = append(taints, t.Key+"="+t.Value+":"+t.Effect)
@@ -45,15 +56,15 @@ func (w *World) wantAgents(mp *clusterv1.MachinePool, o *infra) map[string]strin
 	if u := s.UpgradeSettings; u != nil {
 		want["surge"], want["unavailable"] = ptr.Deref(u.MaxSurge, ""), ptr.Deref(u.MaxUnavailable, "")
 	}
+}
+
+// leaveToOthers leaves out what only a user or the autoscaler can bring about.
+func (w *World) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[string]string) {
+	if p := w.account.agents(); p != nil && w.scenario.Has(HandUpgrade) && newer(p.Version, want["version"]) {
+		delete(want, "version") // a user has upgraded the pool beyond it, and AKS takes no version back
+	}
 	if w.external() {
 		delete(want, "old") // no machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says
-	}
-	for what, by := range w.account.notes {
-		want[what] = by
-	}
-	size := itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
-		want[name] = size
 	}
 	if c := s.Scaling; c != nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > ptr.Deref(c.MaxSize, plenty) && strings.Contains(w.says(), "maxSize") {
 		delete(want, "max") // the autoscaler has to make the pool smaller first
@@ -64,7 +75,6 @@ func (w *World) wantAgents(mp *clusterv1.MachinePool, o *infra) map[string]strin
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
 	}
-	return want
 }
 
 // tellAKS has a user do what the objects ask for: start a pool that is stopped, and adopt one that was created with its cluster for an

@@ -58,6 +58,9 @@ func (a *account) ourScaleSet() *simcompute.Set {
 
 // subscription is what exists, in the oracles' words.
 func (a *account) subscription() oracle.Cloud {
+	if a.world.scenario.onAKS() {
+		return a.agentPools()
+	}
 	var c oracle.Cloud
 	for _, s := range a.azure.State().Sets {
 		g := oracle.Group{
@@ -97,6 +100,9 @@ func surgeLeft(s simcompute.Set) int {
 
 // askedOfAzure is what a request asks for, as a trace shows it, without its secrets, and which machines it names.
 func (a *account) askedOfAzure(req *http.Request, body []byte) (text string, named []string) {
+	if a.world.scenario.onAKS() {
+		return a.askedOfAKS(req, body)
+	}
 	tail := req.URL.Path
 	if at := strings.Index(strings.ToLower(tail), "/providers/"); at >= 0 {
 		tail = tail[at+len("/providers/"):]

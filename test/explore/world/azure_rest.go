@@ -88,6 +88,9 @@ func first(form *regexp.Regexp, text string) string {
 
 // isAzure says what there is of a pool on Azure.
 func (w *World) isAzure() map[string]string {
+	if w.scenario.onAKS() {
+		return w.isAgents()
+	}
 	is := map[string]string{"group": "0"}
 	s := w.account.scaleSet()
 	if s == nil {

@@ -193,6 +193,9 @@ func (d *drawing) happening() {
 		e.What = Template // nothing would ever replace what does not join
 	}
 	d.s.add(e)
+	if e.What == HandStop {
+		d.s.add(Event{What: HandStart, At: min(e.At+time.Duration(10+d.IntN(200))*time.Second, d.within+time.Minute)})
+	}
 	d.follow(e)
 }
 
@@ -218,8 +221,6 @@ func (d *drawing) follow(e Event) {
 		}
 	case BadTemplate:
 		d.s.add(Event{What: []What{Back, Template, Back}[d.IntN(3)], At: later(60, 300), N: d.IntN(9)})
-	case HandStop:
-		d.s.add(Event{What: HandStart, At: later(10, 200)})
 	case HandRefresh:
 		d.s.add(Event{What: HandCancel, At: later(5, 300)})
 	case GroupEdit:

@@ -23,10 +23,7 @@ func (w *World) is() map[string]string {
 	if w.scenario.Managed {
 		return w.isManaged()
 	}
-	if w.scenario.onAKS() {
-		return w.isAgents()
-	}
-	if w.scenario.onAzure() {
+	if w.scenario.inAzure() {
 		return w.isAzure()
 	}
 	ctx, name := context.Background(), w.owner().ResourceName()

@@ -47,10 +47,7 @@ func (w *World) peace() {
 		w.appease()
 	}
 	if w.scenario.inAzure() {
-		w.must(w.account.azure.ClearQuotas(), "take the quotas away")
-	}
-	if w.scenario.onAKS() {
-		w.tellAKS()
+		w.appeaseAzure()
 	}
 	if w.bootstrap() == nil {
 		w.rotate()
@@ -58,22 +55,33 @@ func (w *World) peace() {
 	w.pause(false)
 	w.annotate(0, rolloutAnnotation, "")
 	w.annotate(1, rolloutAnnotation, "")
-	w.editInfra(func(o *infra) {
-		if t := o.template(); t != nil && t.InstanceType == badType {
-			o.setTemplate(w.launchTemplate())
-		}
-		if o.azure != nil && o.azure.Spec.Template.VMSize == badSize {
-			o.azure.Spec.Template = w.azureTemplate()
-		}
-		if o.agents != nil && o.agents.spec().SKU == badSize {
-			o.agents.edit(func(s *agentSpec) { s.SKU = w.agentSpec().SKU })
-		}
-	})
+	w.editInfra(w.mend)
 	w.within()
 	if n := w.account.nodegroup(); w.scenario.Managed && (n == nil || n.Status != "ACTIVE") {
 		w.editPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + minor(w.minor) + ".0" }) // new groups are of no other version
 	}
 	w.trace.add("event", "peace")
+}
+
+// mend takes a template back whose machines never join.
+func (w *World) mend(o *infra) {
+	if t := o.template(); t != nil && t.InstanceType == badType {
+		o.setTemplate(w.launchTemplate())
+	}
+	if o.azure != nil && o.azure.Spec.Template.VMSize == badSize {
+		o.azure.Spec.Template = w.azureTemplate()
+	}
+	if o.agents != nil && o.agents.spec().SKU == badSize {
+		o.agents.edit(func(s *agentSpec) { s.SKU = w.agentSpec().SKU })
+	}
+}
+
+// appeaseAzure takes back what keeps Azure from bringing machines.
+func (w *World) appeaseAzure() {
+	w.must(w.account.azure.ClearQuotas(), "take the quotas away")
+	if w.scenario.onAKS() {
+		w.tellAKS()
+	}
 }
 
 // rest waits until nothing is written any more.
@@ -326,15 +334,7 @@ func (p *process) asks(mp *clusterv1.MachinePool, o *infra, wanted *oracle.Wante
 		wanted.Surge, wanted.Unavailable = share(r.MaxSurge), share(r.MaxUnavailable)
 	}
 	if o != nil && o.agents != nil {
-		// AKS replaces what has changed, and our hand what is to be restarted.
-		if p.world.scenario.System && p.world.account.disowned.IsZero() {
-			wanted.Adopt = infraKey.Name // without being asked: it was created with its cluster for the object
-		}
-		wanted.ByHand, wanted.External = true, wanted.External || o.agents.spec().Scaling != nil
-		wanted.Surge, wanted.Unavailable = o.agents.limits()
-		if wanted.Surge.N == 0 && wanted.Replicas <= wanted.Min {
-			wanted.Surge.N = 1 // AKS takes no machine that its least number needs
-		}
+		p.asksAKS(o.agents, wanted)
 	}
 	if o != nil && o.managed != nil {
 		// EKS replaces what has changed, and our hand what is to be restarted, of which one at least may always be missing.
@@ -359,4 +359,17 @@ func share(v *intstr.IntOrString) oracle.Share {
 func sizedElsewhere(o client.Object) bool {
 	value, on := o.GetAnnotations()[clusterv1.ReplicasManagedByAnnotation]
 	return on && value != "false"
+}
+
+// asksAKS says how machines of an agent pool are to be replaced.
+func (p *process) asksAKS(a *agentPool, wanted *oracle.Wanted) {
+	// AKS replaces what has changed, and our hand what is to be restarted.
+	if p.world.scenario.System && p.world.account.disowned.IsZero() {
+		wanted.Adopt = infraKey.Name // without being asked: it was created with its cluster for the object
+	}
+	wanted.ByHand, wanted.External = true, wanted.External || a.spec().Scaling != nil
+	wanted.Surge, wanted.Unavailable = a.limits()
+	if wanted.Surge.N == 0 && wanted.Replicas <= wanted.Min {
+		wanted.Surge.N = 1 // AKS takes no machine that its least number needs
+	}
 }

@@ -132,8 +132,8 @@ type World struct {
 	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
 	reshaped bool
 	// ready is true once a control plane of AKS has been ready.
-	ready    bool
-	gone     bool
+	ready bool
+	gone  bool
 	// released is true once the infrastructure object is gone, leftovers are what it left in the cloud.
 	released  bool
 	leftovers []string
