@@ -110,6 +110,6 @@ var kubeTable = []Mutation{
 		`case ready && !node.Spec.Unschedulable:`, `case ready && !node.Spec.Unschedulable && !mutated("living nodes taken away"):`),
 	one("Machines that stand alone not held", coreHold, "lets a restored Machine go while it has no infrastructure machine, and its Node without a drain",
 		Core, []string{"TestMachinesOfNothingAreHeld"},
-		`	if m.Infra != nil || !runs || !machine.DeletionTimestamp.IsZero()`,
-		`	if mutated("Machines that stand alone not held") || m.Infra != nil || !runs || !machine.DeletionTimestamp.IsZero()`),
+		`	if !alone || !machine.DeletionTimestamp.IsZero()`,
+		`	if mutated("Machines that stand alone not held") || !alone || !machine.DeletionTimestamp.IsZero()`),
 }
