@@ -13,7 +13,7 @@ type budget struct {
 	// Instances that are not serving need no surge. Where the cloud supports standby, the surge is not part of the size.
 	minSize int
 	// maxSize is the size above which the group is scaled in. A blocked rollout keeps its surge, because removing it would delete the
-	// replacement it is waiting for.
+	// replacement it is waiting for. It keeps none for a rollout of the cloud's own, which comes first and adds its own.
 	maxSize int
 }
 
@@ -24,6 +24,9 @@ func newBudget(g *gate) *budget {
 	}
 	need := v.requested + v.shrinking
 	all := need + v.servingStale
+	if v.cloudFirst() {
+		all = need
+	}
 	if v.mayReplace() {
 		need = all
 	}

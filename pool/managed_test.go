@@ -167,3 +167,16 @@ func TestStepByStep(t *testing.T) {
 		})
 	}
 }
+
+// A surge of Muster's own is not kept for a rollout of the cloud's, which adds its own.
+func TestSurgeGoesBeforeTheCloudsRoll(t *testing.T) {
+	agentPool := func(t *Traits) {
+		rollsChanges(t)
+		t.SupportsStandby, t.ReplaceKeepsSize = false, false
+	}
+	behind := func(o *Observed) { newTemplate(o); o.Group.Template = "lt:1" }
+	checkOn(t, agentPool, []row{
+		{name: "a restart half-way, and another template", why: "both surges together would exceed the budget", d: wants(2, rolls(1, 0), restartOf(time.Minute)), o: fleet(list(machine("i-1", 60, current), machine("i-2", 60), machine("i-3", 0, current)), behind), want: "Drain i-1 (ScaleIn)"},
+		{name: "a restart half-way", why: "its replacement is there", d: wants(2, rolls(1, 0), restartOf(time.Minute)), o: fleet(serving(3)), want: "Drain i-1 (Restart)"},
+	})
+}
