@@ -164,7 +164,7 @@ func TestSurgeThatCannotBeToldIsNotAskedFor(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(p.Waiting, func(c Cause) bool { return c.Reason == replicasManagedExternally }) {
-		t.Errorf("want to be told of the machine that can't be replaced, got %+v", p.Waiting)
+		t.Errorf("want the machine named that can't be replaced, got %+v", p.Waiting)
 	}
 }
 
