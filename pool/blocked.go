@@ -145,3 +145,8 @@ func (v *gate) mayReplace() bool { return v.blocked == nil }
 
 // replaces reports whether the rollout may replace a stale member now.
 func (v *gate) replaces(m *member) bool { return m.reason == stale && m.byMuster && v.mayReplace() }
+
+// removalIsLost reports whether removing an instance also lowers a size that an external autoscaler owns, and no surge may restore it.
+func (v *gate) removalIsLost() bool {
+	return v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge == 0
+}

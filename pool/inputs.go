@@ -60,11 +60,6 @@ func (v *inputs) removalShrinksGroup() bool {
 	return v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge > 0
 }
 
-// removalIsLost reports whether removing an instance also lowers a size that an external autoscaler owns, and no surge may restore it.
-func (v *inputs) removalIsLost() bool {
-	return v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge == 0
-}
-
 // runs reports whether an instance runs.
 func (v *inputs) runs(i *Instance) bool { return v.t.Runs(*i) }
 

@@ -91,7 +91,7 @@ func (a *account) inForce() []sim.PlayedFault {
 
 func newAccount(w *World) *account {
 	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
-	if w.scenario.inAzure() {
+	if w.scenario.InAzure() {
 		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload, LiveTags: w.scenario.LiveTags})
 		w.must(err, "make the simulator")
 		a.server, a.azure = made, made
@@ -133,7 +133,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errKilled
 	}
 	w.account.calls++
-	if !isWrite(call.Operation) || w.scenario.inAzure() && req.Method == http.MethodGet {
+	if !isWrite(call.Operation) || w.scenario.InAzure() && req.Method == http.MethodGet {
 		reply, err := sim.Transport{Handler: w.account.server}.RoundTrip(req)
 		w.trace.add("call", "%s%s -> %s", l.p.name, call, ending(reply, err))
 		return reply, err

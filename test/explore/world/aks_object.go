@@ -21,8 +21,8 @@ type AgentPoolKind string
 // onAKS reports whether the pool is an agent pool of AKS.
 func (s Scenario) onAKS() bool { return s.AgentPool != "" }
 
-// inAzure reports whether the simulated cloud is Azure.
-func (s Scenario) inAzure() bool { return s.onAzure() || s.onAKS() }
+// InAzure reports whether the simulated cloud is Azure.
+func (s Scenario) InAzure() bool { return s.onAzure() || s.onAKS() }
 
 // agentPool is the infrastructure object of an agent pool, in one of the two kinds: the other is nil.
 type agentPool struct {

@@ -282,7 +282,7 @@ func (d *drawing) machineFault(f *sim.Fault) {
 	if d.IntN(2) == 0 {
 		at := d.IntN(3)
 		f.Zone = "eu-west-1" + string("abc"[at])
-		if d.s.inAzure() {
+		if d.s.InAzure() {
 			f.Zone = string("123"[at])
 		}
 	}

@@ -38,14 +38,14 @@ func (d *drawing) scaleSet() {
 
 // reads are the calls that a slow or stale read may be.
 func (d *drawing) reads() string {
-	if d.s.inAzure() {
+	if d.s.InAzure() {
 		return []string{"*_Get", "*_List*"}[d.IntN(2)]
 	}
 	return "Describe*"
 }
 
 func (d *drawing) refusals() []string {
-	if d.s.inAzure() {
+	if d.s.InAzure() {
 		return azureRefusals
 	}
 	return refusals
@@ -53,7 +53,7 @@ func (d *drawing) refusals() []string {
 
 // status is that of a reply with a code.
 func (d *drawing) status(code string) int {
-	if !d.s.inAzure() {
+	if !d.s.InAzure() {
 		return http.StatusBadRequest
 	}
 	switch code {

@@ -23,7 +23,7 @@ func (w *World) is() map[string]string {
 	if w.scenario.Managed {
 		return w.isManaged()
 	}
-	if w.scenario.inAzure() {
+	if w.scenario.InAzure() {
 		return w.isAzure()
 	}
 	ctx, name := context.Background(), w.owner().ResourceName()

@@ -102,7 +102,7 @@ func (w *World) deny() {
 		return
 	}
 	f := sim.Fault{Kind: sim.ErrorBefore, Action: w.scenario.Denied, Code: "AccessDenied", Message: "played by the explorer", Status: http.StatusForbidden}
-	if w.scenario.inAzure() {
+	if w.scenario.InAzure() {
 		f.Code = "AuthorizationFailed"
 	}
 	w.must(w.account.server.Faults().Add(f), "deny a read")

@@ -46,7 +46,7 @@ func (w *World) peace() {
 	if w.scenario.Managed {
 		w.appease()
 	}
-	if w.scenario.inAzure() {
+	if w.scenario.InAzure() {
 		w.appeaseAzure()
 	}
 	if w.bootstrap() == nil {
