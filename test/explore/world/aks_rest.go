@@ -70,6 +70,7 @@ func (w *World) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[s
 		delete(want, "max") // the autoscaler has to make the pool smaller first
 		delete(want, "ready")
 	}
+	w.leaveExcess(want)
 	if w.external() && strings.Contains(w.says(), "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
@@ -172,4 +173,26 @@ func (w *World) unjoinedAgents() bool {
 	}
 	living, joined, _ := w.nodesOf(p)
 	return joined < living
+}
+
+// leaveExcess leaves out what an aborted operation has launched beside a size that is not Muster's to change: AKS keeps it until the pool is
+// changed.
+func (w *World) leaveExcess(want map[string]string) {
+	p := w.account.agents()
+	if p == nil || !w.external() || launchedOf(p) <= p.Count {
+		return
+	}
+	for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "pool replicas", "pool"} {
+		delete(want, name)
+	}
+}
+
+// launchedOf counts the machines of an agent pool that are neither being deleted nor deallocated.
+func launchedOf(p *containerservice.InspectedPool) (n int) {
+	for _, m := range p.Machines {
+		if !m.Deleting && !m.Deallocated {
+			n++
+		}
+	}
+	return n
 }
