@@ -186,6 +186,9 @@ func (w *writer[O]) spec(ctx context.Context, s scope[O], z sizing, out engine.O
 			return err
 		}
 	}
+	if !out.Seen || out.Observed.OwnershipConflict != nil {
+		return nil // another controller may run the group
+	}
 	return w.followSize(ctx, s, z, rep.Size)
 }
 

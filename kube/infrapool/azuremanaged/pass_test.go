@@ -290,7 +290,11 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 	manifest.SetName("p")
 	w := newWorld(t, manifest, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "managedclustersagentpools.containerservice.azure.com"}})
 	w.aks.resize(2)
+	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)} })
 	w.rest()
+	if mp := w.machinePool(); mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "" {
+		t.Errorf("want the MachinePool left to the other controller too, got annotations %v", mp.Annotations)
+	}
 	o := w.object()
 	if ready := meta.FindStatusCondition(o.Status.Conditions, "Ready"); ready == nil || ready.Reason != reasonOperator || w.aks.looks > 0 || len(w.aks.steps) > 0 {
 		t.Errorf("want AKS left alone, and why, got %d reads, steps %v, %+v", w.aks.looks, w.aks.steps, o.Status.Conditions)
