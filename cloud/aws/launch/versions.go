@@ -113,19 +113,24 @@ func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration)
 	read := Memory{seen: at, unproven: is == nil && !proven}
 	if is != nil {
 		p.Memory.deleted = time.Time{}
-		read.identity = identity{
-			id: session.Deref(is.LaunchTemplateId), ours: session.TaggedFor(is.Tags, session.TagOwner, p.Source.Owner),
-			newest: session.Deref(is.LatestVersionNumber), standard: session.Deref(is.DefaultVersionNumber),
-		}
-		tags := session.TagMap(is.Tags)
-		read.ours = read.ours || p.Source.AssumeOwned && tags[session.TagOwner] == ""
-		if read.ours {
-			read.taggedFor = cloud.TaggedFor(func(name string) string { return tags[session.OwnTag(name)] })
-		} else {
-			read.owner, read.otherCluster = tags[session.TagOwner], session.OtherCluster(tags, p.Source.clusters()...)
-		}
+		p.Source.identify(&read, is)
 	}
 	return read, nil
+}
+
+// identify records which template was read, and whose it is.
+func (s Source) identify(read *Memory, is *ec2types.LaunchTemplate) {
+	read.identity = identity{
+		id: session.Deref(is.LaunchTemplateId), ours: session.TaggedFor(is.Tags, session.TagOwner, s.Owner),
+		newest: session.Deref(is.LatestVersionNumber), standard: session.Deref(is.DefaultVersionNumber),
+	}
+	tags := session.TagMap(is.Tags)
+	read.ours = read.ours || s.AssumeOwned && tags[session.TagOwner] == ""
+	if read.ours {
+		read.taggedFor = cloud.TaggedFor(func(name string) string { return tags[session.OwnTag(name)] })
+		return
+	}
+	read.owner, read.otherCluster = tags[session.TagOwner], session.OtherCluster(tags, s.clusters()...)
 }
 
 // read reads the template and its versions.

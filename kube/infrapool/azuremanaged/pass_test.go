@@ -290,7 +290,9 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 	manifest.SetName("p")
 	w := newWorld(t, manifest, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "managedclustersagentpools.containerservice.azure.com"}})
 	w.aks.resize(2)
-	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)} })
+	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) {
+		s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
+	})
 	w.rest()
 	if mp := w.machinePool(); mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "" {
 		t.Errorf("want the MachinePool left to the other controller too, got annotations %v", mp.Annotations)
