@@ -1,0 +1,72 @@
+package v1beta1
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/muster-project/muster/api/common"
+)
+
+// IdentityView is who asks the cloud for a cluster, where that is not the controller with its own credentials. It is no API object, and is
+// never changed once it is made.
+// +kubebuilder:object:generate=false
+type IdentityView struct {
+	// Name is Secret, its namespace and its name, for example Secret/default/tenant-a. It is what messages, rate budgets and metrics know the
+	// identity by.
+	Name string
+	// Credentials is the JSON that Google's tools write: of a service account, an external account or an impersonated service account.
+	Credentials common.Sealed
+}
+
+// Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated key makes new ones.
+func (i *IdentityView) Fingerprint() string {
+	if i == nil {
+		return ""
+	}
+	return i.Name + "/" + i.Credentials.Hash()
+}
+
+// CredentialsReference names the Secret of a cluster's credentials.
+// +kubebuilder:object:generate=false
+type CredentialsReference struct {
+	// Namespace and Name of the Secret.
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// credentialsKind begins the text of a reference.
+const credentialsKind = "Secret"
+
+// String returns the kind, the namespace and the name, as messages have it.
+func (r CredentialsReference) String() string {
+	return credentialsKind + "/" + r.Namespace + "/" + r.Name
+}
+
+// ParseCredentialsReference reads what String writes.
+func ParseCredentialsReference(text string) (CredentialsReference, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 || parts[0] != credentialsKind || parts[1] == "" || parts[2] == "" {
+		return CredentialsReference{}, fmt.Errorf("want the namespace and the name of a Secret as Secret/NAMESPACE/NAME, found %q", text)
+	}
+	return CredentialsReference{Namespace: parts[1], Name: parts[2]}, nil
+}
+
+// CredentialsRefOf returns the Secret that a GCPCluster or GCPManagedCluster names in spec.credentialsRef; nil if it names none, which leaves it
+// to the controller's own credentials. A reference without a namespace means that of the cluster.
+func CredentialsRefOf(u *unstructured.Unstructured) (*CredentialsReference, error) {
+	var fields struct {
+		Spec struct {
+			CredentialsRef *CredentialsReference `json:"credentialsRef,omitempty"`
+		} `json:"spec,omitempty"`
+	}
+	if err := fieldsOf(u, &fields); err != nil {
+		return nil, err
+	}
+	ref := fields.Spec.CredentialsRef
+	if ref != nil && ref.Namespace == "" {
+		ref.Namespace = u.GetNamespace()
+	}
+	return ref, nil
+}
