@@ -1,0 +1,131 @@
+package session
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
+)
+
+const (
+	// EndpointVariable names the environment variable that puts another address in the place of all of Google's services.
+	EndpointVariable = "MUSTER_GCP_ENDPOINT"
+	// ProjectVariable names the project of clusters that name none.
+	ProjectVariable = "GOOGLE_CLOUD_PROJECT"
+	// computePath is where Compute Engine's API begins at an address.
+	computePath = "/compute/v1/"
+	// universe is the domain of Google's own services.
+	universe = "googleapis.com"
+)
+
+// Access is how the services of a project are reached.
+type Access struct {
+	// Project is the ID of the project; empty for that of the controller's environment.
+	Project string
+	// Credentials are what requests are authorized with.
+	Credentials Credentials
+	// Compute and Container are addresses of Compute Engine and GKE in the place of Google's; empty for the default.
+	Compute, Container string
+}
+
+// Credentials are a document of Google's: a service account's key, an external account, or an impersonated service account. The zero
+// Credentials are the controller's own (application default credentials).
+type Credentials struct {
+	// Name is how messages call them: the namespace and name of the Secret that holds them.
+	Name string
+	// JSON is the document.
+	JSON common.Sealed
+}
+
+// name is how messages call the credentials.
+func (c Credentials) name() string {
+	if c.Name == "" {
+		return "controller"
+	}
+	return c.Name
+}
+
+// project returns the ID of the project that is asked about.
+func (a Access) project() (string, error) {
+	for _, id := range []string{a.Project, os.Getenv(ProjectVariable)} {
+		if id != "" {
+			return id, nil
+		}
+	}
+	return "", cloud.Invalidf("spec.project",
+		"the infrastructure cluster names no project and the controller's settings have none: set spec.project of the cluster")
+}
+
+// bases are the addresses of the services, each with a slash at its end.
+type bases struct{ compute, container string }
+
+// basesOf returns where the services of an Access are: what the cluster says, then the controller's setting, then Google's.
+func (s *Sessions) basesOf(a Access) (bases, error) {
+	b := bases{compute: "https://compute." + universe + computePath, container: "https://container." + universe + "/"}
+	if s.options.Endpoint != "" {
+		b = bases{compute: s.options.Endpoint + computePath, container: s.options.Endpoint + "/"}
+	}
+	for _, own := range []struct {
+		address, field string
+		to             *string
+		path           string
+	}{
+		{a.Compute, "spec.serviceEndpoints.compute", &b.compute, computePath},
+		{a.Container, "spec.serviceEndpoints.container", &b.container, "/"},
+	} {
+		if own.address == "" {
+			continue
+		}
+		if err := usable(own.address); err != nil {
+			return b, cloud.Invalidf(own.field, "%v", err)
+		}
+		*own.to = withPath(own.address, own.path)
+	}
+	return b, nil
+}
+
+// withPath returns an address whose API begins at the path: an address that has a path of its own is taken as it is.
+func withPath(address, path string) string {
+	at, err := url.Parse(address)
+	if err == nil && strings.Trim(at.Path, "/") == "" {
+		return strings.TrimRight(address, "/") + path
+	}
+	return strings.TrimRight(address, "/") + "/"
+}
+
+// usable returns what is wrong with the address of a service; an empty one is right.
+func usable(address string) error {
+	if address == "" {
+		return nil
+	}
+	at, err := url.Parse(address)
+	switch {
+	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+		return fmt.Errorf("%q is no address of a service: want one like https://compute.%s", address, universe)
+	case at.Scheme == "http" && !loopback(at.Hostname()):
+		return fmt.Errorf("%q is plain HTTP, where a token could be read on its way: want https, or http on a loopback address", address)
+	}
+	return nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// plain reports whether requests to the address can be read on their way.
+func plain(address string) bool { return strings.HasPrefix(address, "http://") }
+
+// hostOf returns the host of an address, with its port where it names one.
+func hostOf(address string) string {
+	at, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(at.Host)
+}

@@ -1,0 +1,224 @@
+package session
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"google.golang.org/api/googleapi"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/wire"
+)
+
+// codeNotFound is what a 404 without words is known by.
+const codeNotFound = "notFound"
+
+// Refusal makes the cloud's refusal of every error that a call of the clients can end with. It is nil for nil.
+func (s *Session) Refusal(err error) error {
+	if err == nil {
+		return nil
+	}
+	var own *cloud.Error
+	if errors.As(err, &own) {
+		return byWhom(own, s.credentials)
+	}
+	e, target := &cloud.Error{Kind: cloud.Unavailable}, ""
+	var unanswered *unanswered
+	if errors.As(err, &unanswered) {
+		e.Op = unanswered.call.String()
+	}
+	var held *wire.RateLimitedError
+	var reply *googleapi.Error
+	var token *tokenError
+	var unsent *astray
+	switch {
+	case errors.As(err, &held):
+		e.Kind, e.Code, e.Message, e.After = cloud.Throttled, cloud.CodeClientRateLimited, held.Error(), held.After
+	case errors.As(err, &unsent):
+		e.Kind, e.Code, e.Message = cloud.Denied, "Astray", unsent.Error()
+	case errors.As(err, &token):
+		ofToken(e, token, s.now())
+	case errors.As(err, &reply):
+		target = ofReply(e, reply, s.now())
+	default:
+		no := cloud.NoResponse(e.Op, err)
+		e.Code, e.Message = no.Code, no.Message
+	}
+	if e = byWhom(e, s.credentials); e.Kind == cloud.Invalid && target != "" {
+		return &targeted{err: e, target: target}
+	}
+	return e
+}
+
+// byWhom names the credentials that were denied something.
+func byWhom(e *cloud.Error, c Credentials) *cloud.Error {
+	if e.Kind == cloud.Denied && e.Field == "" && c.Name != "" {
+		e.Field = c.Name
+	}
+	return e
+}
+
+// targeted is a refusal of which Google says what part of the request it is about.
+type targeted struct {
+	err    *cloud.Error
+	target string
+}
+
+// Error is the text of the refusal.
+func (t *targeted) Error() string { return t.err.Error() }
+
+// Unwrap gives the refusal.
+func (t *targeted) Unwrap() error { return t.err }
+
+// TargetOf returns what a refusal is about, as it is spelled in requests ("resource.properties.machineType"); empty where Google does not
+// say.
+func TargetOf(err error) string {
+	var t *targeted
+	if errors.As(err, &t) {
+		return t.target
+	}
+	return ""
+}
+
+// ofToken takes over the answer of the token service.
+func ofToken(e *cloud.Error, err *tokenError, now time.Time) {
+	e.Op = opToken
+	var reply *oauth2.RetrieveError
+	if !errors.As(err, &reply) || reply.Response == nil {
+		no := cloud.NoResponse(e.Op, err)
+		e.Code, e.Message = no.Code, no.Message
+		return
+	}
+	is := readToken(reply.Body)
+	e.Code, e.Message = is.Error, Clean(is.Description)
+	switch status := reply.Response.StatusCode; {
+	case status == http.StatusTooManyRequests:
+		e.Kind, e.After = cloud.Throttled, wire.RetryAfter(reply.Response.Header, now)
+	case status >= http.StatusInternalServerError:
+		e.Kind, e.After = cloud.Unavailable, wire.RetryAfter(reply.Response.Header, now)
+	default:
+		e.Kind = cloud.Denied
+	}
+	if e.Code == "" {
+		e.Code = cloud.CodeNoCredentials
+	}
+}
+
+// ofReply takes over what a service has answered, and returns what it is about.
+func ofReply(e *cloud.Error, reply *googleapi.Error, now time.Time) (target string) {
+	e.Op, e.After = reply.Header.Get(headerCall), wire.RetryAfter(reply.Header, now)
+	if cloud.KindOfStatus(reply.Code) == cloud.Invalid && strings.HasPrefix(strings.TrimSpace(reply.Body), "<") {
+		*e = *cloud.NotFromService(e.Op, reply.Code)
+		return ""
+	}
+	is := readReply([]byte(reply.Body))
+	if is.Code == "" && reply.Code == http.StatusNotFound {
+		is.Code = codeNotFound
+	}
+	is.tell(e, reply.Code)
+	return is.Target
+}
+
+// tell sorts what was said, and the status that it was said with, into a kind.
+func (s said) tell(e *cloud.Error, status int) {
+	e.Code, e.Message = s.Code, Clean(s.Message)
+	e.Kind = kindOf(s, status)
+	if e.Kind != cloud.Throttled && e.Kind != cloud.Unavailable {
+		e.After = 0
+	}
+	if e.Kind == cloud.Capacity {
+		e.Where = where(s.Message)
+	}
+	if e.Message == "" && e.Code == "" {
+		e.Code = strings.ReplaceAll(http.StatusText(status), " ", "")
+	}
+}
+
+// codes are the codes of Google whose kind does not follow from the status: reasons of replies, the codes of operations and of attempts to
+// create instances, and canonical codes. Case and underscores do not count.
+var codes = map[cloud.Kind][]string{
+	cloud.Throttled: {
+		"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_OPERATION_RATE_EXCEEDED", "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
+	},
+	cloud.Conflict: {
+		"conditionNotMet", "resourceInUse", "resourceInUseByAnotherResource", "resourceNotReady", "alreadyExists", "ABORTED", "FAILED_PRECONDITION",
+		"failedPrecondition", "CONFLICT", "concurrentModification", "fingerprintMismatch", "operationInProgress", "RESOURCE_ALREADY_EXISTS",
+		"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "RESOURCE_NOT_READY", "CLUSTER_ALREADY_HAS_OPERATION", "CANCELLED_BY_USER", "INVALID_STATE_FOR_OPERATION",
+	},
+	cloud.Capacity: {
+		"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "LIMIT_EXCEEDED", "stockout", "STOCKOUT", "GCE_STOCKOUT", "GCE_QUOTA_EXCEEDED", "ZONE_RESOURCE_POOL_EXHAUSTED",
+		"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "REGION_RESOURCE_POOL_EXHAUSTED", "RESOURCE_POOL_EXHAUSTED", "RESOURCE_EXHAUSTED", "resourceAvailability",
+		"IP_SPACE_EXHAUSTED", "IP_SPACE_EXHAUSTED_WITH_DETAILS", "resourcesExhausted", "RESERVATION_CAPACITY_EXCEEDED",
+	},
+	cloud.Denied: {
+		"forbidden", "authError", "insufficientPermissions", "accessNotConfigured", "SERVICE_DISABLED", "PERMISSION_DENIED", "PERMISSIONS_ERROR",
+		"IAM_PERMISSION_DENIED", "UNAUTHENTICATED", "CREDENTIALS_MISSING", "billingNotEnabled", "BILLING_DISABLED", "conditionViolated", "SERVICE_ACCOUNT_ACCESS_DENIED",
+	},
+	cloud.Invalid: {
+		"invalid", "badRequest", "invalidParameter", "INVALID_ARGUMENT", "INVALID_FIELD_VALUE", "INVALID_USAGE", "UNSUPPORTED_OPERATION", codeNotFound, "NOT_FOUND", "RESOURCE_NOT_FOUND",
+		"OUT_OF_RANGE", "parseError",
+	},
+	cloud.Unavailable: {"backendError", "internalError", "INTERNAL", "INTERNAL_ERROR", "UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN"},
+}
+
+// kinds is codes the other way round.
+var kinds = invert(codes)
+
+func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
+	inverted := map[string]cloud.Kind{}
+	for kind, list := range table {
+		for _, code := range list {
+			inverted[normal(code)] = kind
+		}
+	}
+	return inverted
+}
+
+// normal is a code without case and underscores: what is resourceNotReady in a reply is RESOURCE_NOT_READY in an operation.
+func normal(code string) string { return strings.ToLower(strings.ReplaceAll(code, "_", "")) }
+
+// kindOf is the kind of what was said: by the code, else by the status.
+func kindOf(s said, status int) cloud.Kind {
+	switch status {
+	case http.StatusTooManyRequests:
+		return cloud.Throttled
+	case http.StatusUnauthorized:
+		return cloud.Denied
+	}
+	if kind, ok := kinds[normal(s.Code)]; ok {
+		return kind
+	}
+	if status == 0 {
+		return cloud.Unavailable
+	}
+	return cloud.KindOfStatus(status)
+}
+
+// Absent reports whether a call failed because something that it names does not exist (any more).
+func Absent(err error) bool {
+	switch normal(cloud.CodeOf(err)) {
+	case "notfound", "resourcenotfound":
+		return true
+	}
+	return false
+}
+
+// Exists reports whether a creation failed because there is something of that name already.
+func Exists(err error) bool {
+	switch normal(cloud.CodeOf(err)) {
+	case "alreadyexists", "resourcealreadyexists":
+		return true
+	}
+	return false
+}
+
+// Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.
+func Vanished(err error) error {
+	if Absent(err) {
+		return cloud.AsConflict(err)
+	}
+	return err
+}

@@ -1,0 +1,178 @@
+package session
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"google.golang.org/api/compute/v1"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+// said is what Google says of something that failed: in a reply, of an operation, or of one instance.
+type said struct{ Code, Message, Target string }
+
+// reply is the body of a refusal.
+type reply struct {
+	Error struct {
+		Message string `json:"message"`
+		Status  string `json:"status"`
+		Errors  []struct {
+			Reason   string `json:"reason"`
+			Message  string `json:"message"`
+			Location string `json:"location"`
+		} `json:"errors"`
+		Details []struct {
+			Reason     string `json:"reason"`
+			Violations []struct {
+				Field       string `json:"field"`
+				Description string `json:"description"`
+			} `json:"fieldViolations"`
+		} `json:"details"`
+	} `json:"error"`
+}
+
+// readReply reads the body of a refusal: {"error":{...}}.
+func readReply(body []byte) said {
+	var is reply
+	if json.Unmarshal(body, &is) != nil {
+		return said{}
+	}
+	out := said{Code: is.Error.Status, Message: is.Error.Message}
+	if len(is.Error.Errors) > 0 {
+		first := is.Error.Errors[0]
+		// GKE writes the canonical code in both places, in two spellings: the one of the documentation is kept.
+		if first.Reason != "" && normal(first.Reason) != normal(out.Code) {
+			out.Code = first.Reason
+		}
+		if out.Message == "" {
+			out.Message = first.Message
+		}
+	}
+	for _, detail := range is.Error.Details {
+		if _, known := kinds[normal(detail.Reason)]; known && detail.Reason != "" {
+			out.Code = detail.Reason
+		}
+		for _, v := range detail.Violations {
+			if out.Target == "" {
+				out.Target = v.Field
+			}
+		}
+	}
+	if out.Target == "" {
+		out.Target = fieldIn(out.Message)
+	}
+	return out
+}
+
+// tokenReply is the body of a refusal of the token service.
+type tokenReply struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+func readToken(body []byte) tokenReply {
+	var is tokenReply
+	_ = json.Unmarshal(body, &is) // A body that is no object says nothing: the status remains.
+	return is
+}
+
+var fieldName = regexp.MustCompile(`(?i)(?:for field|field) '([\w.\[\]]+)'`)
+
+// fieldIn returns the field of the request that a message names.
+func fieldIn(message string) string {
+	if found := fieldName.FindStringSubmatch(message); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// Failed returns why an operation has failed; nil while it has not.
+func Failed(op *compute.Operation) *cloud.Error {
+	if op == nil || op.Error == nil || len(op.Error.Errors) == 0 {
+		return nil
+	}
+	first := op.Error.Errors[0]
+	return Said(first.Code, first.Message)
+}
+
+// Said is what Google says of a failure outside of a reply, as a refusal: of an operation, or of the last attempt to create an instance.
+func Said(code, message string) *cloud.Error {
+	e := &cloud.Error{Kind: cloud.Unavailable}
+	said{Code: code, Message: message}.tell(e, 0)
+	return e
+}
+
+// reasonFailed is the reason word of a failure that is of no kind.
+const reasonFailed = "LaunchFailed"
+
+// IssueOf is a refusal as an issue: its kind as far as it says something about the machines, its code and its words.
+func IssueOf(e *cloud.Error) pool.Cause {
+	issue := pool.Cause{Reason: reasonFailed, Message: e.Message}
+	switch {
+	case e.Message == "":
+		issue.Message = e.Code
+	case e.Code != "":
+		issue.Message = e.Code + ": " + e.Message
+	}
+	switch e.Kind {
+	case cloud.Capacity, cloud.Denied, cloud.Invalid:
+		issue.Reason = string(e.Kind)
+	}
+	return issue
+}
+
+var (
+	operationID = regexp.MustCompile(`(?i)\b(?:operation|op)[- ]?(?:id:? )?'?operation-[0-9a-f-]{16,}'?|\boperation-[0-9a-f-]{16,}`)
+	uuid        = regexp.MustCompile(`(?i)[(\[,;]?\s*(?:request|trace|tracking|correlation)[ -]?id:?(?: is)?:?\s*'?[0-9a-f-]{16,}'?[)\].]?`)
+	instant     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?`)
+	link        = regexp.MustCompile(`https?://[^\s'"]*?/(projects/[^\s'"]+)`)
+	address     = regexp.MustCompile(`(?i)https?://\S+`)
+	ending      = regexp.MustCompile(`\.\s+`)
+	spaces      = regexp.MustCompile(`\s+`)
+	trailing    = regexp.MustCompile(`,?\s*(?i:details): \[\s*\]`)
+)
+
+// Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and the sentences that only
+// lead somewhere else. Resources are named by their paths.
+func Clean(message string) string {
+	message = link.ReplaceAllString(message, "$1")
+	message = operationID.ReplaceAllString(message, "operation")
+	for _, drop := range []*regexp.Regexp{uuid, instant, trailing} {
+		message = drop.ReplaceAllString(message, "")
+	}
+	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
+	sentences := ending.Split(message, -1)
+	kept := sentences[:0]
+	for _, sentence := range sentences {
+		if !address.MatchString(sentence) {
+			kept = append(kept, sentence)
+		}
+	}
+	if len(kept) == 0 {
+		kept = []string{strings.TrimSpace(address.ReplaceAllString(message, ""))}
+	}
+	return cloud.NormalizeText(strings.Join(kept, ". "))
+}
+
+var (
+	quotaName  = regexp.MustCompile(`(?i)quota '?([A-Z][A-Z0-9_]+)'?`)
+	zoneName   = regexp.MustCompile(`\bzones?[/ ']+([a-z]+-[a-z]+\d+-[a-z])\b`)
+	regionName = regexp.MustCompile(`\bregion[s]?[/ ']+([a-z]+-[a-z]+\d+)\b`)
+)
+
+// where is the quota, zone and region that a capacity message names.
+func where(message string) string {
+	var parts []string
+	for _, p := range []struct {
+		name *regexp.Regexp
+		form string
+	}{{quotaName, "quota "}, {zoneName, "zone "}, {regionName, "region "}} {
+		if found := p.name.FindStringSubmatch(message); found != nil {
+			parts = append(parts, p.form+found[1])
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,102 @@
+package session
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+
+	"github.com/muster-project/muster/cloud/sweep"
+)
+
+// skewLeast is by how much Google's clock must differ from ours to be taken for different: replies carry the time in whole seconds, some
+// while after it was.
+const skewLeast = 2 * time.Second
+
+// noResults is the warning of a scope that has nothing to list.
+const noResults = "NO_RESULTS_ON_PAGE"
+
+// Manager is an instance group manager as it was read.
+type Manager struct {
+	// Is is nil if there is no such manager. It is shared by all pools and must not be changed.
+	Is *compute.InstanceGroupManager
+	// Skew is how far Google's clock is ahead of Muster's.
+	Skew time.Duration
+}
+
+// keyOf is the key of a manager in the sweeps.
+func keyOf(location, name string) string { return location + "/" + name }
+
+// Manager returns the manager of a zone or region, and when it was read. maxAge is as in cloud.Target.
+func (s *Session) Manager(ctx context.Context, location, name string, maxAge time.Duration) (Manager, time.Time, error) {
+	answer, err := s.managers.Get(ctx, keyOf(location, name), maxAge)
+	return answer.Value, answer.At, err
+}
+
+// TouchManager is called before and after a write that concerns a manager or its instances: what was read of them before is out of date.
+func (s *Session) TouchManager(location, name string) {
+	s.managers.Touch(keyOf(location, name))
+	s.members.Touch(keyOf(location, name))
+}
+
+// newManagers makes the sweep of managers: all pools of a project share its reads.
+func newManagers(s *Session, o Options) *sweep.Sweep[Manager] {
+	return sweep.New(sweep.Options[Manager]{Some: s.someManagers, All: s.allManagers, Now: o.Now, Eager: o.Listing})
+}
+
+// someManagers reads single managers.
+func (s *Session) someManagers(ctx context.Context, keys []string, found func(string, Manager)) error {
+	for _, key := range keys {
+		location, name, _ := strings.Cut(key, "/")
+		is, err := s.manager(ctx, location, name)
+		if err = s.Refusal(err); err != nil && !Absent(err) {
+			return err
+		}
+		if err == nil {
+			found(key, Manager{Is: is, Skew: s.skew(is.Header)})
+		}
+	}
+	return nil
+}
+
+func (s *Session) manager(ctx context.Context, location, name string) (*compute.InstanceGroupManager, error) {
+	if IsZone(location) {
+		return s.Compute.InstanceGroupManagers.Get(s.Project, location, name).Context(ctx).Do()
+	}
+	return s.Compute.RegionInstanceGroupManagers.Get(s.Project, location, name).Context(ctx).Do()
+}
+
+// allManagers lists the managers of all zones and regions. A scope that can't be read is left out: its managers are read one by one.
+func (s *Session) allManagers(ctx context.Context, found func(string, Manager)) (int, error) {
+	return s.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+		list := s.Compute.InstanceGroupManagers.AggregatedList(s.Project).ReturnPartialSuccess(true).MaxResults(pageSize)
+		page, err := list.PageToken(token).Context(ctx).Do()
+		if err != nil {
+			return "", err
+		}
+		skew := s.skew(page.Header)
+		for scope, in := range page.Items {
+			if in.Warning != nil && in.Warning.Code != noResults {
+				continue
+			}
+			for _, is := range in.InstanceGroupManagers {
+				found(keyOf(LastName(scope), is.Name), Manager{Is: is, Skew: skew})
+			}
+		}
+		return page.NextPageToken, nil
+	})
+}
+
+// skew returns how far Google's clock is ahead of Muster's, as far as a reply's header shows it.
+func (s *Session) skew(h http.Header) time.Duration {
+	date, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	if skew := date.Sub(s.now().Truncate(time.Second)); skew.Abs() >= skewLeast {
+		return skew
+	}
+	return 0
+}

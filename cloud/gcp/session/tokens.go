@@ -1,0 +1,240 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/wire"
+)
+
+const (
+	// scope is what tokens are asked for; what they may do is decided by the roles of who asks.
+	scope = "https://www.googleapis.com/auth/cloud-platform"
+	// fileVariable names the file with the controller's own credentials.
+	fileVariable = "GOOGLE_APPLICATION_CREDENTIALS"
+	// quotaVariable names the project whose quota requests count against.
+	quotaVariable = "GOOGLE_CLOUD_QUOTA_PROJECT"
+	// statedFor is how long what is said in clear over plain HTTP is good.
+	statedFor = time.Hour
+)
+
+// tokens are the tokens of one credentials. A source is made when it is first needed, and again after it was refused: a file with
+// credentials may hold others by then.
+type tokens struct {
+	make func() (oauth2.TokenSource, error)
+	// quota is the project whose quota requests count against; empty for the one that is asked about.
+	quota string
+
+	mu   sync.Mutex
+	made oauth2.TokenSource
+}
+
+// token returns a token that is valid for a while.
+func (t *tokens) token() (*oauth2.Token, error) {
+	t.mu.Lock()
+	if t.made == nil {
+		made, err := t.make()
+		if err != nil {
+			t.mu.Unlock()
+			return nil, &tokenError{err: err}
+		}
+		t.made = oauth2.ReuseTokenSource(nil, made)
+	}
+	source := t.made
+	t.mu.Unlock()
+	token, err := source.Token()
+	if err != nil {
+		t.forget(source)
+		return nil, &tokenError{err: err}
+	}
+	return token, nil
+}
+
+// refused forgets a token that a service has refused.
+func (t *tokens) refused() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.made = nil
+}
+
+// forget drops a source that failed, unless another was made since.
+func (t *tokens) forget(source oauth2.TokenSource) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.made == source {
+		t.made = nil
+	}
+}
+
+// tokenError is the error of a request that there was no token for.
+type tokenError struct{ err error }
+
+// Error is the text of the error within.
+func (e *tokenError) Error() string { return e.err.Error() }
+
+// Unwrap gives the error within.
+func (e *tokenError) Unwrap() error { return e.err }
+
+// tokensOf returns the tokens of credentials, which all projects share. The lock is held.
+func (s *Sessions) tokensOf(where bases, c Credentials) *tokens {
+	inClear := plain(where.compute) || plain(where.container)
+	key := strings.Join([]string{fmt.Sprint(inClear), c.Name, c.JSON.Hash()}, "\n")
+	if found, ok := s.tokens[key]; ok {
+		return found
+	}
+	made := &tokens{quota: quotaOf(c), make: func() (oauth2.TokenSource, error) { return s.source(c, inClear) }}
+	s.tokens[key] = made
+	return made
+}
+
+// quotaOf returns the project whose quota the credentials say that requests count against.
+func quotaOf(c Credentials) string {
+	if project := readDocument([]byte(c.JSON.Reveal())).QuotaProject; project != "" || !c.JSON.Empty() {
+		return project
+	}
+	if project := os.Getenv(quotaVariable); project != "" {
+		return project
+	}
+	data, _ := os.ReadFile(os.Getenv(fileVariable)) // Without a file there is no project: its absence is reported when a token is due.
+	return readDocument(data).QuotaProject
+}
+
+// source makes the source of the tokens of credentials. Where requests can be read on their way, no real token is sent: a service account
+// whose tokens come from this machine gets them, all others say in clear who they are.
+func (s *Sessions) source(c Credentials, inClear bool) (oauth2.TokenSource, error) {
+	if s.options.Tokens != nil {
+		return s.options.Tokens(c)
+	}
+	data := []byte(c.JSON.Reveal())
+	if c.JSON.Empty() {
+		data, _ = os.ReadFile(os.Getenv(fileVariable)) // The library reports a file that can't be read.
+	}
+	is := readDocument(data)
+	if inClear && !is.local() {
+		return stated{name: c.name(), now: s.options.Now}, nil
+	}
+	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Transport: &tokenSender{to: s.transport}})
+	if c.JSON.Empty() {
+		found, err := google.FindDefaultCredentials(ctx, scope)
+		if err != nil {
+			return nil, noCredentials("no usable credentials were found: name a Secret with credentials in spec.credentialsRef of the cluster, " +
+				"or set " + fileVariable + " for the controller")
+		}
+		return found.TokenSource, nil
+	}
+	if err := is.check(); err != nil {
+		return nil, noCredentials(fmt.Sprintf("the credentials of %s can't be used: %v", c.name(), err))
+	}
+	found, err := google.CredentialsFromJSONWithType(ctx, data, google.CredentialsType(is.Type), scope)
+	if err != nil {
+		// The library's words may repeat what could not be read.
+		return nil, noCredentials(fmt.Sprintf("the credentials of %s can't be used: the document of type %q is not complete", c.name(), is.Type))
+	}
+	return found.TokenSource, nil
+}
+
+func noCredentials(message string) *cloud.Error {
+	return &cloud.Error{Kind: cloud.Denied, Op: opToken, Code: cloud.CodeNoCredentials, Message: message}
+}
+
+// document is what is read of a document with credentials.
+type document struct {
+	Type          string    `json:"type"`
+	TokenURI      string    `json:"token_uri"`
+	TokenURL      string    `json:"token_url"`
+	Impersonation string    `json:"service_account_impersonation_url"`
+	QuotaProject  string    `json:"quota_project_id"`
+	Source        *document `json:"source_credentials"`
+	From          struct {
+		Executable any `json:"executable"`
+	} `json:"credential_source"`
+}
+
+func readDocument(data []byte) document {
+	var is document
+	_ = json.Unmarshal(data, &is) // What is no document has no type, which check reports.
+	return is
+}
+
+// local reports whether tokens come from this machine.
+func (d document) local() bool {
+	at, err := url.Parse(d.TokenURI)
+	return err == nil && d.TokenURI != "" && loopback(at.Hostname())
+}
+
+// documentTypes are the types of documents that a cluster may name.
+var documentTypes = map[string]bool{
+	string(google.ServiceAccount): true, string(google.AuthorizedUser): true, string(google.ExternalAccount): true,
+	string(google.ImpersonatedServiceAccount): true, string(google.ExternalAccountAuthorizedUser): true,
+}
+
+// check returns why a document that came with a cluster is not used. Whoever writes it must not lead the controller's surroundings
+// elsewhere than to Google.
+func (d document) check() error {
+	switch {
+	case d.Type == "":
+		return errors.New("it is no JSON object with a type")
+	case !documentTypes[d.Type]:
+		return fmt.Errorf("type %q is not supported: want service_account, external_account or impersonated_service_account", d.Type)
+	case d.From.Executable != nil:
+		return errors.New("credential_source.executable would run a program in the controller: want a file or a URL")
+	}
+	for _, address := range []string{d.TokenURI, d.TokenURL, d.Impersonation} {
+		if err := leadsToGoogle(address); err != nil {
+			return err
+		}
+	}
+	if d.Source != nil {
+		return d.Source.check()
+	}
+	return nil
+}
+
+// leadsToGoogle returns an error if an address is neither of Google nor of this machine.
+func leadsToGoogle(address string) error {
+	at, err := url.Parse(address)
+	switch {
+	case address == "":
+		return nil
+	case err == nil && loopback(at.Hostname()):
+		return nil
+	case err == nil && at.Scheme == "https" && (at.Hostname() == universe || strings.HasSuffix(at.Hostname(), "."+universe)):
+		return nil
+	}
+	return fmt.Errorf("%q is no address of Google's: want https below %s", address, universe)
+}
+
+// stated says in clear who asks, for addresses where anybody could read a token.
+type stated struct {
+	name string
+	now  func() time.Time
+}
+
+// Token gives what is no token anywhere else.
+func (s stated) Token() (*oauth2.Token, error) {
+	return &oauth2.Token{AccessToken: "simulated:" + s.name, TokenType: "Bearer", Expiry: s.now().Add(statedFor)}, nil
+}
+
+// tokenSender hands requests for tokens to the transport.
+type tokenSender struct{ to *wire.Transport }
+
+// RoundTrip sends one request. Addresses of the machine itself and of its cloud's metadata are the only ones that are asked in clear.
+func (s *tokenSender) RoundTrip(req *http.Request) (*http.Response, error) {
+	if host := req.URL.Hostname(); req.URL.Scheme != "https" && !loopback(host) && !net.ParseIP(host).IsLinkLocalUnicast() {
+		return nil, &astray{host: req.URL.Host}
+	}
+	return s.to.RoundTrip(req.WithContext(wire.WithCall(req.Context(), wire.Call{Service: serviceLogin, Operation: "GetToken", ReadOnly: true})))
+}
