@@ -11,6 +11,8 @@ import (
 var templateKinds = []struct{ kind, pool, version, spec, other string }{
 	{"AWSMachinePoolTemplate", "AWSMachinePool", "v1beta2", "awsLaunchTemplate: {instanceType: t3.large}", "awsLaunchTemplate: {instanceType: t3.xlarge}"},
 	{"AWSManagedMachinePoolTemplate", "AWSManagedMachinePool", "v1beta2", "instanceType: t3.large, diskSize: 20", "instanceType: t3.xlarge"},
+	{"GCPMachinePoolTemplate", "GCPMachinePool", "v1beta1", "instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a]}", "instanceType: n2-standard-4, distributionPolicy: {zones: [us-central1-b]}"},
+	{"GCPManagedMachinePoolTemplate", "GCPManagedMachinePool", "v1beta1", "spot: true, nodeSecurity: {sandboxType: gvisor}", "spot: false, nodePoolName: a, nodeNetwork: {podRangeName: pods}"},
 	{"AzureMachinePoolTemplate", "AzureMachinePool", "v1beta1", azureLocation + "westus2, orchestrationMode: Uniform, " + azureMachine, azureLocation + "eastus, orchestrationMode: Flexible, platformFaultDomainCount: 1, " + azureMachine},
 }
 
@@ -42,6 +44,8 @@ func TestPoolTemplateRules(t *testing.T) {
 	for _, c := range []struct{ kind, version, reason, spec, at, says string }{
 		{"AWSMachinePoolTemplate", "v1beta2", "the rules of a new pool", "minSize: 3, maxSize: 2, awsLaunchTemplate: {}", "spec.template.spec.minSize", "must not be above maxSize"},
 		{"AWSManagedMachinePoolTemplate", "v1beta2", "the rules of a new pool", "amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {}", "spec.template.spec.amiType", "must be CUSTOM or absent"},
+		{"GCPMachinePoolTemplate", "v1beta1", "the rules of a new pool", "instanceType: n2d-standard-2, confidentialCompute: Enabled", "spec.template.spec.onHostMaintenance", "must be Terminate"},
+		{"GCPManagedMachinePoolTemplate", "v1beta1", "the rules of a new pool", "scaling: {minCount: 3, maxCount: 2}", "spec.template.spec.scaling.maxCount", "must be at least minCount"},
 		{"AzureMachinePoolTemplate", "v1beta1", "the rules of a new pool", "location: westus2, identity: UserAssigned, " + azureMachine, "spec.template.spec.userAssignedIdentities", "must be specified"},
 	} {
 		a := admissionOf(t, c.kind, c.version)

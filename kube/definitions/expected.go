@@ -11,19 +11,21 @@ import (
 	"github.com/muster-project/muster/api/crd"
 )
 
-// providerFiles match the definitions of the infrastructure kinds.
-const providerFiles = "infrastructure.cluster.x-k8s.io_*.yaml"
+// providerFiles match the definitions of the infrastructure kinds, and of the bootstrap kinds that belong to them.
+var providerFiles = []string{"infrastructure.cluster.x-k8s.io_*.yaml", "bootstrap.cluster.x-k8s.io_gke*.yaml"}
 
 // Names returns the names of the definitions that this build installs.
 func Names() ([]string, error) {
-	files, err := fs.Glob(crd.Files, providerFiles)
-	if err != nil {
-		return nil, fmt.Errorf("list the definitions: %w", err)
-	}
 	var names []string
-	for _, file := range files {
-		group, plural, _ := strings.Cut(strings.TrimSuffix(file, ".yaml"), "_")
-		names = append(names, plural+"."+group)
+	for _, pattern := range providerFiles {
+		files, err := fs.Glob(crd.Files, pattern)
+		if err != nil {
+			return nil, fmt.Errorf("list the definitions: %w", err)
+		}
+		for _, file := range files {
+			group, plural, _ := strings.Cut(strings.TrimSuffix(file, ".yaml"), "_")
+			names = append(names, plural+"."+group)
+		}
 	}
 	return names, nil
 }
