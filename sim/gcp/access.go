@@ -1,0 +1,101 @@
+package gcp
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// authenticate finds out who asks. Where no accounts were given, any bearer token is good.
+func (x *exchange) authenticate() error {
+	x.User = "user@example.com"
+	token, bearer := strings.CutPrefix(x.Request.Header.Get("Authorization"), "Bearer ")
+	if !bearer || strings.TrimSpace(token) == "" {
+		return &project.Error{
+			Status: http.StatusUnauthorized, Reason: "required", State: "UNAUTHENTICATED", Location: "Authorization", LocationType: "header",
+			Message: "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or other valid authentication credential. " +
+				"See https://developers.google.com/identity/sign-in/web/devconsole-project.",
+		}
+	}
+	said, good := x.cloud.tokenClaims(token)
+	if good {
+		x.User = said.Issuer
+	}
+	if !x.cloud.guarded {
+		return nil
+	}
+	if !good || x.Began.Unix() >= said.Expires {
+		return &project.Error{
+			Status: http.StatusUnauthorized, Reason: "authError", State: "UNAUTHENTICATED", Location: "Authorization", LocationType: "header",
+			Message: "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. " +
+				"See https://developers.google.com/identity/sign-in/web/devconsole-project.",
+		}
+	}
+	x.caller = &said
+	return nil
+}
+
+// account returns a service account, nil for none.
+func (c *Cloud) account(email string) *Account {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inventory.accounts.Get(email)
+}
+
+// authorize checks that the caller has the permissions that the operation needs on the resource of its path.
+func (x *exchange) authorize(w *inventory) error {
+	if x.caller == nil {
+		return nil
+	}
+	a := w.accounts.Get(x.caller.Issuer)
+	for _, permission := range x.route.Permissions {
+		if a == nil || !a.may(permission) {
+			return project.Forbidden(permission, x.resource())
+		}
+	}
+	return nil
+}
+
+// resource is the path of the resource that a permission is needed on: that of the request, or the project for a list.
+func (x *exchange) resource() string {
+	path := "projects/" + x.Vars["project"]
+	_, rest, found := strings.Cut(strings.Trim(x.Path, "/"), path+"/")
+	parts := strings.Split(rest, "/")
+	switch {
+	case !found || len(parts) < 2 || parts[0] == "aggregated":
+		return path
+	case parts[0] == "global":
+		return joined(path, parts, 3)
+	}
+	return joined(path, parts, 4)
+}
+
+// joined returns the path of a resource with so many parts, or the project's for a shorter path.
+func joined(path string, parts []string, n int) string {
+	if len(parts) < n {
+		return path
+	}
+	return path + "/" + strings.Join(parts[:n], "/")
+}
+
+// may reports whether the account has a permission.
+func (a *Account) may(permission string) bool {
+	named := func(pattern string) bool {
+		prefix, open := strings.CutSuffix(pattern, "*")
+		return pattern == permission || open && strings.HasPrefix(permission, prefix)
+	}
+	if slices.ContainsFunc(a.Denied, named) {
+		return false
+	}
+	return len(a.Allowed) == 0 || slices.ContainsFunc(a.Allowed, named)
+}
+
+// PutAccount creates a service account or replaces it.
+func (c *Cloud) PutAccount(a Account) error {
+	return c.by(func(w *inventory) error {
+		w.accounts.Put(a.Email, &a)
+		return nil
+	})
+}

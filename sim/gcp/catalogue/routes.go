@@ -1,0 +1,34 @@
+package catalogue
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// Routes returns all operations of the service.
+func Routes() []project.Route[*Service] {
+	get := func(path, name, permission string, f func(*Service, *project.Call) (*project.Answer, error)) project.Route[*Service] {
+		bucket := project.BucketList
+		if strings.HasSuffix(name, ".get") {
+			bucket = project.BucketRead
+		}
+		return project.Route[*Service]{
+			Method: http.MethodGet, Pattern: project.ComputePath + path, Service: "compute", Name: name, Permissions: []string{"compute." + permission}, Bucket: bucket, Run: f,
+		}
+	}
+	return []project.Route[*Service]{
+		get("/zones/{zone}/machineTypes", "machineTypes.list", "machineTypes.list", (*Service).listMachineTypes),
+		get("/zones/{zone}/machineTypes/{name}", "machineTypes.get", "machineTypes.get", (*Service).getMachineType),
+		get("/aggregated/machineTypes", "machineTypes.aggregatedList", "machineTypes.list", (*Service).aggregateMachineTypes),
+		get("/global/images/{name}", "images.get", "images.get", getNamed("images")),
+		get("/global/images/family/{family}", "images.getFromFamily", "images.getFromFamily", (*Service).imageFromFamily),
+		get("/global/images", "images.list", "images.list", listNamed("images", "compute#imageList")),
+		get("/global/networks/{name}", "networks.get", "networks.get", getNamed("networks")),
+		get("/regions/{region}/subnetworks/{name}", "subnetworks.get", "subnetworks.get", getNamed("subnetworks")),
+		get("/regions/{region}/subnetworks", "subnetworks.list", "subnetworks.list", listNamed("subnetworks", "compute#subnetworkList")),
+		get("/zones", "zones.list", "zones.list", (*Service).listZones),
+		get("/regions/{region}", "regions.get", "regions.get", (*Service).getRegion),
+	}
+}

@@ -1,0 +1,263 @@
+package compute
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// outputOnly are fields of a group that only the service sets, or that have fields of their own in the row.
+var outputOnly = []string{
+	"currentActions", "creationTimestamp", "fingerprint", "id", "instanceGroup", "kind", "region", "satisfiesPzi", "satisfiesPzs", "selfLink", "status",
+	"zone", "name", "targetSize", "versions", "instanceTemplate", "allInstancesConfig", "serviceAccount",
+}
+
+// settable are the fields of a group that clients can set, beside those with fields in the row.
+var settable = []string{
+	"autoHealingPolicies", "baseInstanceName", "description", "distributionPolicy", "instanceFlexibilityPolicy", "instanceLifecyclePolicy",
+	"listManagedInstancesResults", "namedPorts", "resourcePolicies", "standbyPolicy", "statefulPolicy", "targetPools", "targetSizePolicy",
+	"targetStoppedSize", "targetSuspendedSize", "updatePolicy",
+}
+
+// accept takes over what a request sets, for a group that is created or changed.
+func (w *groups) accept(g *manager, d project.Document) error {
+	if err := unknownFields(d); err != nil {
+		return err
+	}
+	if err := w.acceptVersions(g, d); err != nil {
+		return err
+	}
+	if err := w.acceptConfig(g, d); err != nil {
+		return err
+	}
+	created := g.ID == 0
+	zones := zonesIn(g.Doc)
+	patch := project.Document{}
+	for k, v := range d {
+		if !slices.Contains(outputOnly, k) {
+			patch[k] = v
+		}
+	}
+	project.Merge(g.Doc, patch)
+	if asked := zonesIn(g.Doc); !created && !slices.Equal(sorted(zones), sorted(asked)) {
+		return project.Invalid("resource.distributionPolicy.zones", strings.Join(asked, ","), "The zones of a regional managed instance group cannot be changed.")
+	}
+	return w.check(g)
+}
+
+// unknownFields refuses what is no field of a group, as Google's frontend does.
+func unknownFields(d project.Document) error {
+	for k := range d {
+		if !slices.Contains(outputOnly, k) && !slices.Contains(settable, k) {
+			return &project.Error{Status: 400, State: "INVALID_ARGUMENT", Reason: "badRequest",
+				Message: fmt.Sprintf("Invalid JSON payload received. Unknown name \"%s\": Cannot find field.", k)}
+		}
+	}
+	return nil
+}
+
+// acceptVersions takes over the templates of a request: versions, or the one template of them all.
+func (w *groups) acceptVersions(g *manager, d project.Document) error {
+	given := project.Objects(d, "versions")
+	field := "resource.versions[%d].instanceTemplate"
+	if len(given) == 0 {
+		link := project.Text(d, "instanceTemplate")
+		if link == "" {
+			return nil
+		}
+		given, field = []project.Document{{"instanceTemplate": link}}, "resource.instanceTemplate%.0d"
+	}
+	var versions []version
+	open := 0
+	for i, v := range given {
+		path, err := w.checkTemplate(fmt.Sprintf(field, i), project.Text(v, "instanceTemplate"), g.Project)
+		if err != nil {
+			return err
+		}
+		size := sizeOf(v)
+		if size == nil {
+			open++
+		}
+		versions = append(versions, version{Name: project.Text(v, "name"), Template: path, Size: size})
+	}
+	if open != 1 {
+		return project.Refuse(400, "invalid", "Invalid value for field 'resource.versions': Exactly one version must leave targetSize unset.")
+	}
+	g.Versions = versions
+	return nil
+}
+
+// sizeOf returns the target size of a version as it was set, nil where it was not.
+func sizeOf(v project.Document) project.Document {
+	out := project.Document{}
+	for _, k := range []string{"fixed", "percent"} {
+		if n, ok := project.Number(v, "targetSize."+k); ok {
+			out[k] = float64(n)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// checkTemplate returns the path of a template, and refuses what is none.
+func (w *groups) checkTemplate(field, link, id string) (string, error) {
+	path := project.PathOf(link, id)
+	switch {
+	case link == "":
+		return "", project.Required(field)
+	case !strings.Contains(path, "/instanceTemplates/"):
+		return "", project.Invalid(field, link, "The URL is malformed.")
+	case w.templates.Get(path) == nil:
+		return "", project.NotFound(path)
+	}
+	return path, nil
+}
+
+// acceptConfig takes over allInstancesConfig, and notes its revision when it has changed.
+func (w *groups) acceptConfig(g *manager, d project.Document) error {
+	given, there := d["allInstancesConfig"]
+	if !there {
+		return nil
+	}
+	config := project.Copied(g.Config)
+	if config == nil {
+		config = project.Document{}
+	}
+	patch, isObject := given.(project.Document)
+	switch {
+	case !isObject:
+		config = project.Document{}
+	case patch["properties"] == nil:
+		if _, cleared := patch["properties"]; cleared {
+			config = project.Document{}
+		}
+	default:
+		project.Merge(config, project.Under(patch, "properties"))
+	}
+	if err := project.CheckLabels(project.Under(config, "labels"), "resource.allInstancesConfig.properties.labels"); err != nil {
+		return err
+	}
+	if project.Written(config) != project.Written(g.Config) {
+		g.Config, g.Revision = config, w.Now
+	}
+	return nil
+}
+
+// check refuses a group that Compute Engine would refuse.
+func (w *groups) check(g *manager) error {
+	if project.Text(g.Doc, "baseInstanceName") == "" {
+		g.Doc["baseInstanceName"] = g.Name[:min(len(g.Name), maxBase)]
+	}
+	if base := project.Text(g.Doc, "baseInstanceName"); len(base) > maxBase {
+		return project.Invalid("resource.baseInstanceName", base, "Must be at most %d characters long.", maxBase)
+	}
+	for path, values := range enums {
+		if v := project.Text(g.Doc, path); v != "" && !slices.Contains(values, v) {
+			return project.Invalid("resource."+path, v, "Must be one of [%s].", strings.Join(values, ", "))
+		}
+	}
+	for i, policy := range project.Objects(g.Doc, "autoHealingPolicies") {
+		if err := w.checkHealing(g, i, policy); err != nil {
+			return err
+		}
+	}
+	if err := checkZones(g); err != nil {
+		return err
+	}
+	return checkPolicy(g)
+}
+
+// maxBase is the largest length of a base name.
+const maxBase = 58
+
+// enums are the values of fields that have only these.
+var enums = map[string][]string{
+	"updatePolicy.type":                              {"OPPORTUNISTIC", "PROACTIVE"},
+	"updatePolicy.minimalAction":                     {"NONE", "REFRESH", "REPLACE", "RESTART"},
+	"updatePolicy.mostDisruptiveAllowedAction":       {"NONE", "REFRESH", "REPLACE", "RESTART"},
+	"updatePolicy.replacementMethod":                 {"RECREATE", "SUBSTITUTE"},
+	"updatePolicy.instanceRedistributionType":        {"NONE", "PROACTIVE"},
+	"instanceLifecyclePolicy.defaultActionOnFailure": {"DO_NOTHING", "REPAIR"},
+	"instanceLifecyclePolicy.forceUpdateOnRepair":    {"NO", "YES"},
+	"instanceLifecyclePolicy.onFailedHealthCheck":    {"DEFAULT_ACTION", "DO_NOTHING", "REPAIR"},
+	"distributionPolicy.targetShape":                 {"ANY", "ANY_SINGLE_ZONE", "BALANCED", "EVEN"},
+	"listManagedInstancesResults":                    {"PAGELESS", "PAGINATED"},
+}
+
+// checkHealing refuses an autohealing policy whose health check does not exist, and keeps the check's path.
+func (w *groups) checkHealing(g *manager, i int, policy project.Document) error {
+	field := fmt.Sprintf("resource.autoHealingPolicies[%d]", i)
+	if i > 0 {
+		return project.Invalid("resource.autoHealingPolicies", "", "At most one policy can be specified.")
+	}
+	if delay, given := project.Number(policy, "initialDelaySec"); given && (delay < 0 || delay > 3600) {
+		return project.Invalid(field+".initialDelaySec", fmt.Sprint(delay), "Values must be within the following range: [0, 3600]")
+	}
+	link := project.Text(policy, "healthCheck")
+	if link == "" {
+		return nil
+	}
+	path := project.PathOf(link, g.Project)
+	if !w.Catalogue.Has(path) {
+		return project.NotFound(path)
+	}
+	policy["healthCheck"] = path
+	return nil
+}
+
+// checkZones refuses zones that are not of the group's region, and chooses three where none are named.
+func checkZones(g *manager) error {
+	if !g.regional() {
+		if g.Doc["distributionPolicy"] != nil {
+			return project.Invalid("resource.distributionPolicy", "", "Distribution policy can be specified for regional managed instance groups only.")
+		}
+		return nil
+	}
+	region := project.FindRegion(g.Region)
+	zones := zonesIn(g.Doc)
+	if len(zones) == 0 {
+		zones = region.Zones[max(0, len(region.Zones)-defaultZones):]
+	}
+	list := []any{}
+	for i, z := range zones {
+		if !slices.Contains(region.Zones, z) {
+			return project.Invalid(fmt.Sprintf("resource.distributionPolicy.zones[%d].zone", i), z, "The zone is not in the region '%s'.", g.Region)
+		}
+		list = append(list, project.Document{"zone": "projects/" + g.Project + "/zones/" + z})
+	}
+	project.Place(g.Doc, "distributionPolicy.zones", list)
+	if project.Text(g.Doc, "distributionPolicy.targetShape") == "" {
+		project.Place(g.Doc, "distributionPolicy.targetShape", "EVEN")
+	}
+	return nil
+}
+
+// defaultZones is how many zones a regional group has that names none.
+const defaultZones = 3
+
+// zonesIn returns the names of the zones of a distribution policy.
+func zonesIn(d project.Document) []string {
+	var out []string
+	for _, z := range project.Objects(d, "distributionPolicy.zones") {
+		out = append(out, project.LastOf(project.Text(z, "zone")))
+	}
+	return out
+}
+
+// zones returns the names of the zones in which a group has instances.
+func (g *manager) zones() []string {
+	if !g.regional() {
+		return []string{g.Zone}
+	}
+	return zonesIn(g.Doc)
+}
+
+func sorted(list []string) []string {
+	out := slices.Clone(list)
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,86 @@
+package compute
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/catalogue"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// Node is an instance as a service sees it that manages it.
+type Node struct {
+	// Group is the path of its managed instance group, Template that of its template.
+	Group, Template string
+	Project, Zone   string
+	Name            string
+	// Labels are those of the resource.
+	Labels map[string]string
+}
+
+// guest is what an instance learns from its firmware, its image and its metadata server.
+func (w *fleet) guest(m *instance) sim.Machine {
+	p := w.properties(m.Content)
+	g := sim.Machine{
+		Cloud: "gcp", Region: project.RegionOf(m.Zone), Zone: m.Zone, ID: project.Digits(m.ID), ProviderID: providerID(m), Hostname: m.Name, Address: m.Address,
+		Type: w.typeOf(m), Launched: m.Running, UserData: []byte(w.metadata(m)["user-data"]), KubeletVersion: w.kubelet(m.Project, p),
+	}
+	if w.NodeOf != nil {
+		if managed, version := w.NodeOf(w.node(m)); managed != nil {
+			g.Managed, g.KubeletVersion = managed, version
+		}
+	}
+	if t := catalogue.FindMachineType(g.Type); t != nil {
+		g.CPUs, g.MemoryMiB = t.CPUs, t.MemoryMB
+	}
+	return g
+}
+
+func (w *Service) node(m *instance) Node {
+	return Node{Group: m.Group, Template: m.Template, Project: m.Project, Zone: m.Zone, Name: m.Name, Labels: w.labels(m)}
+}
+
+// providerID is what a kubelet reports with the cloud provider of Google Cloud.
+func providerID(m *instance) string { return "gce://" + m.Project + "/" + m.Zone + "/" + m.Name }
+
+// labels returns the labels of an instance: those of its template, those of its group's configuration, and its own.
+func (w *Service) labels(m *instance) map[string]string {
+	out := project.Overlaid(project.Pairs(w.properties(m.Content), "labels"), project.Pairs(m.Overrides, "labels"))
+	if m.Labels != nil {
+		return m.Labels
+	}
+	return out
+}
+
+// metadata returns the metadata of an instance: that of its template, and that of its group's configuration.
+func (w *Service) metadata(m *instance) map[string]string {
+	out := map[string]string{}
+	for _, item := range project.Objects(w.properties(m.Content), "metadata.items") {
+		out[project.Text(item, "key")] = project.Text(item, "value")
+	}
+	return project.Overlaid(out, project.Pairs(m.Overrides, "metadata"))
+}
+
+var kubernetesVersion = regexp.MustCompile(`-v(\d+)-(\d+)(-(\d+))?`)
+
+// kubelet returns the version of the kubelet in the image that properties boot, "" for an image without one.
+func (w *fleet) kubelet(id string, p project.Document) string {
+	for _, disk := range project.Objects(p, "disks") {
+		image := w.Catalogue.Image(id, project.Text(disk, "initializeParams.sourceImage"))
+		if image == nil || !project.Truth(disk, "boot") {
+			continue
+		}
+		if v := project.Text(image.Doc, "labels.kubernetes-version"); v != "" {
+			return "v" + strings.ReplaceAll(v, "-", ".")
+		}
+		if m := kubernetesVersion.FindStringSubmatch(project.LastOf(image.Path)); m != nil {
+			patch := m[4]
+			if patch == "" {
+				patch = "0"
+			}
+			return "v" + m[1] + "." + m[2] + "." + patch
+		}
+	}
+	return ""
+}

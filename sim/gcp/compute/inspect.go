@@ -1,0 +1,93 @@
+package compute
+
+import (
+	"time"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// Group is what the simulator holds of a managed instance group.
+type Group struct {
+	Path, Name, Zone, Region string
+	Size                     int
+	// Templates are the paths of the templates that it creates instances from.
+	Templates []string
+	// Labels are those of allInstancesConfig.
+	Labels map[string]string
+	// Policy is its update policy as it was set, Doc all that clients have set.
+	Doc      project.Document
+	Deleting bool
+	Created  time.Time
+	// Errors are the messages of its last errors, the newest last.
+	Errors    []string
+	Instances []Instance
+}
+
+// Instance is what the simulator holds of an instance of a group.
+type Instance struct {
+	Name, Zone, ProviderID string
+	// ID is that by which the MachineHost knows it, "" while it does not exist.
+	ID string
+	// Template is the path of its template, Content a fingerprint of the properties that it has.
+	Template, Content      string
+	State, Action, Address string
+	Type                   string
+	Spot                   bool
+	Labels                 map[string]string
+	UserData               []byte
+	Code, Message          string
+	Created                time.Time
+}
+
+// Template is what the simulator holds of an instance template.
+type Template struct {
+	Path, Name string
+	Content    string
+	Labels     map[string]string
+	Created    time.Time
+}
+
+// Inspect returns all groups with their instances.
+func (w *Service) Inspect() []Group {
+	out := []Group{}
+	for key, g := range w.managers.All() {
+		shown := Group{
+			Path: key, Name: g.Name, Zone: g.Zone, Region: g.Region, Size: g.Target, Labels: project.Pairs(g.Config, "labels"), Doc: project.Copied(g.Doc),
+			Deleting: g.Deletion != "", Created: g.Created,
+		}
+		for _, v := range g.Versions {
+			shown.Templates = append(shown.Templates, v.Template)
+		}
+		for _, e := range g.Errors {
+			shown.Errors = append(shown.Errors, e.Failure.Message)
+		}
+		for _, m := range w.members(g) {
+			shown.Instances = append(shown.Instances, w.inspect(m))
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+func (w *Service) inspect(m *instance) Instance {
+	out := Instance{
+		Name: m.Name, Zone: m.Zone, ProviderID: providerID(m), Template: m.Template, Content: m.Content, State: m.State, Action: m.Action, Address: m.Address,
+		Type: w.typeOf(m), Spot: w.spot(m), Labels: w.labels(m), UserData: []byte(w.metadata(m)["user-data"]), Created: m.Created,
+	}
+	if m.exists() {
+		out.ID = project.Digits(m.ID)
+	}
+	for _, f := range m.Failures {
+		out.Code, out.Message = f.Code, f.Message
+	}
+	return out
+}
+
+// InspectTemplates returns all templates.
+func (w *Service) InspectTemplates() []Template {
+	out := []Template{}
+	for key, t := range w.templates.All() {
+		out = append(out, Template{Path: key, Name: t.Name, Content: t.Content, Labels: project.Pairs(w.properties(t.Content), "labels"), Created: t.Created})
+	}
+	return out
+}

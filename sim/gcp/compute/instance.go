@@ -1,0 +1,112 @@
+package compute
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/muster-project/muster/sim/gcp/catalogue"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// instance returns an instance as it goes over the wire.
+func (w *views) instance(x *project.Call, m *instance) project.Document {
+	d := project.Copied(w.properties(m.Content))
+	linkInterfaces(x, d)
+	zone := "projects/" + m.Project + "/zones/" + m.Zone
+	labels := w.labels(m)
+	maps.Copy(d, project.Document{
+		"kind": "compute#instance", "id": project.Digits(m.ID), "creationTimestamp": project.Stamp(m.Created), "name": m.Name, "status": m.State,
+		"selfLink": x.Link(m.path()), "zone": x.Link(zone), "machineType": x.Link(zone + "/machineTypes/" + w.typeOf(m)),
+		"labelFingerprint": project.Fingerprint(labels), "deletionProtection": false,
+	})
+	delete(d, "labels")
+	if len(labels) > 0 {
+		d["labels"] = project.OfStrings(labels)
+	}
+	metadata := w.metadata(m)
+	if m.Group != "" {
+		metadata["created-by"], metadata["instance-template"] = m.Group, m.Template
+	}
+	list := []any{}
+	for _, k := range slices.Sorted(maps.Keys(metadata)) {
+		list = append(list, project.Document{"key": k, "value": metadata[k]})
+	}
+	d["metadata"] = project.Document{"kind": "compute#metadata", "fingerprint": project.Fingerprint(metadata), "items": list}
+	for i, n := range project.Objects(d, "networkInterfaces") {
+		if i == 0 {
+			n["networkIP"] = m.Address
+		}
+	}
+	if m.powered() {
+		d["lastStartTimestamp"] = project.Stamp(m.Running)
+	}
+	return d
+}
+
+// shownInstances are the instances of a project that exist and are wanted.
+func (w *others) shownInstances(x *project.Call, wanted func(*instance) bool) []project.Named {
+	var all []project.Named
+	for _, m := range w.instances.All() {
+		if m.Project == x.Vars["project"] && m.exists() && wanted(m) {
+			all = append(all, project.Named{Key: m.path(), Doc: w.views.instance(x, m)})
+		}
+	}
+	return all
+}
+
+func (w *others) listInstances(x *project.Call) (*project.Answer, error) {
+	return w.List(x, "compute#instanceList", w.shownInstances(x, func(m *instance) bool { return m.Zone == x.Vars["zone"] }))
+}
+
+func (w *others) aggregateInstances(x *project.Call) (*project.Answer, error) {
+	return catalogue.Scoped(w.Core, x, "compute#instanceAggregatedList", "instances", catalogue.ZoneScopes(), w.shownInstances(x, func(*instance) bool { return true }))
+}
+
+func (w *others) getInstance(x *project.Call) (*project.Answer, error) {
+	m, err := w.asked(x)
+	if err != nil {
+		return nil, err
+	}
+	return project.OK(w.views.instance(x, m)), nil
+}
+
+// deleteInstance answers instances.delete. The group of an instance creates it again.
+func (w *others) deleteInstance(x *project.Call) (*project.Answer, error) {
+	m, err := w.asked(x)
+	if err != nil {
+		return nil, err
+	}
+	o := w.Start(x, "delete", m.path(), m.ID)
+	w.fleet.lose(m)
+	return project.OK(o.Show(x, w.Now)), nil
+}
+
+// lose deletes an instance that its group has not deleted.
+func (w *fleet) lose(m *instance) {
+	w.off(m)
+	if m.Group == "" {
+		w.instances.Delete(m.key())
+		return
+	}
+	w.vanish(m)
+	m.Next = w.Now.Add(w.Life(lifeAccept))
+	if !m.leaving() && m.Action != actionRecreating {
+		m.Action, m.Next = actionNone, m.StopsAt
+	}
+	if m.leaving() {
+		m.State = stateStopping
+	}
+	w.touch(m)
+	w.look(m)
+}
+
+// asked finds the instance of the request's path, which can be its name or its ID.
+func (w *others) asked(x *project.Call) (*instance, error) {
+	path := project.Zonal(x.Vars["project"], x.Vars["zone"], "instances", x.Vars["instance"])
+	for _, m := range w.instances.All() {
+		if m.exists() && (m.path() == path || m.Zone == x.Vars["zone"] && project.Digits(m.ID) == x.Vars["instance"]) {
+			return m, nil
+		}
+	}
+	return nil, project.NotFound(path)
+}

@@ -1,0 +1,217 @@
+package compute
+
+import (
+	"time"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// How long things take in life.
+const (
+	lifeAccept    = 2 * time.Second
+	lifeProvision = 4 * time.Second
+	lifeStage     = 6 * time.Second
+	lifeVerify    = 15 * time.Second
+	lifeStop      = 25 * time.Second
+	lifeAbandon   = 5 * time.Second
+	lifeRefresh   = 3 * time.Second
+	// lifeRetry is how long a group waits before it tries again to create an instance; it doubles up to retryLimit times.
+	lifeRetry  = 20 * time.Second
+	retryLimit = 4
+	// lifeNotice is how long an instance that Compute Engine takes back has to stop.
+	lifeNotice = 30 * time.Second
+)
+
+// tick brings one instance to the present, and returns when something is due next for it.
+func (w *fleet) tick(key string, m *instance) time.Time {
+	if project.Due(m.PreemptAt, w.Now) {
+		w.preempt(m)
+	}
+	if project.Due(m.StopsAt, w.Now) {
+		w.halt(m)
+	}
+	if project.Due(m.Next, w.Now) {
+		w.advance(m)
+	}
+	if w.instances.Get(key) != m {
+		return time.Time{}
+	}
+	return project.Earliest(m.Next, project.Earliest(m.StopsAt, m.PreemptAt))
+}
+
+// advance lets an instance pass from one state to the next.
+func (w *fleet) advance(m *instance) {
+	m.Next = time.Time{}
+	w.touch(m)
+	switch {
+	case m.Action == actionAbandoning:
+		w.release(m)
+	case m.Action == actionRefreshing:
+		w.apply(m)
+		m.Action = actionNone
+	case m.Action == actionVerifying:
+		w.verify(m)
+	case m.State == stateStopping:
+		w.stopped(m)
+	case !m.exists():
+		w.attempt(m)
+	case m.State == stateProvisioning:
+		m.State, m.Next = stateStaging, w.Now.Add(w.Life(lifeStage))
+	case m.State == stateStaging:
+		w.run(m)
+	}
+	w.look(m)
+}
+
+// look lets the group of an instance look after it at once.
+func (w *fleet) look(m *instance) {
+	if g := w.groupOf(m); g != nil {
+		g.NextLook = w.Now
+		w.managers.Touch(g.path())
+	}
+}
+
+// run starts what is inside an instance.
+func (w *fleet) run(m *instance) {
+	m.State, m.Running, m.Unhealthy = stateRunning, w.Now, false
+	w.powerOn = append(w.powerOn, m.key())
+	if m.Group == "" {
+		return
+	}
+	m.Action, m.Surplus = actionNone, false
+	if g := w.groupOf(m); g != nil {
+		if check, _ := g.healthCheck(); check != "" {
+			m.Action, m.Next = actionVerifying, w.Now.Add(w.Life(lifeVerify))
+		}
+	}
+}
+
+// verify ends the verification of an instance once its health check succeeds, or its failures count.
+func (w *fleet) verify(m *instance) {
+	g := w.groupOf(m)
+	if g == nil || !m.NeverBoots && !m.Unhealthy {
+		m.Action = actionNone
+		return
+	}
+	_, delay := g.healthCheck()
+	if until := m.Running.Add(w.Life(time.Duration(delay) * time.Second)); until.After(w.Now) {
+		m.Next = until
+		return
+	}
+	m.Unhealthy, m.Action = true, actionNone
+}
+
+// stopped passes an instance on that has stopped: it is deleted, created again, started again, or left as it is.
+func (w *fleet) stopped(m *instance) {
+	switch m.Action {
+	case actionDeleting:
+		w.instances.Delete(m.key())
+	case actionRecreating:
+		w.vanish(m)
+		m.Next = w.Now.Add(w.Life(lifeAccept))
+	case actionRestarting:
+		w.apply(m)
+		m.State, m.Next = stateStaging, w.Now.Add(w.Life(lifeStage))
+	default:
+		m.State = stateTerminated
+	}
+}
+
+// vanish makes an instance one that does not exist, of which the name remains.
+func (w *fleet) vanish(m *instance) {
+	m.ID, m.State, m.Address, m.Created, m.Running = 0, "", "", time.Time{}, time.Time{}
+	m.StopsAt, m.PreemptAt, m.NeverBoots, m.Unhealthy, m.Labels, m.Overrides = time.Time{}, time.Time{}, false, false, nil, nil
+	m.Revision = time.Time{}
+}
+
+// remove begins to delete an instance of a group.
+func (w *fleet) remove(m *instance) {
+	if m.Action == actionDeleting {
+		return
+	}
+	m.Action = actionDeleting
+	w.stop(m)
+	w.touch(m)
+}
+
+// recreate begins to delete an instance and to create it again under the same name.
+func (w *fleet) recreate(m *instance, renew bool) {
+	if m.leaving() || m.Action == actionRecreating {
+		return
+	}
+	m.Action, m.Renew, m.Retries = actionRecreating, renew, 0
+	w.stop(m)
+	w.touch(m)
+}
+
+// stop begins to stop an instance. One that does not exist needs no time.
+func (w *fleet) stop(m *instance) {
+	w.off(m)
+	m.StopsAt, m.PreemptAt = time.Time{}, time.Time{}
+	m.State, m.Next = stateStopping, w.Now.Add(w.Life(lifeStop))
+	if !m.exists() {
+		m.Next = w.Now.Add(w.Life(lifeAccept))
+	}
+}
+
+// off stops what is inside an instance.
+func (w *fleet) off(m *instance) {
+	if m.powered() {
+		w.powerOff = append(w.powerOff, project.Digits(m.ID))
+	}
+}
+
+// halt stops an instance for good that nobody has asked to stop.
+func (w *fleet) halt(m *instance) {
+	m.StopsAt = time.Time{}
+	w.touch(m)
+	if m.State != stateRunning {
+		return
+	}
+	w.off(m)
+	m.State, m.Next = stateTerminated, time.Time{}
+	w.look(m)
+}
+
+// preempt takes a spot instance back: it is stopped, or deleted where the template says so. Its group then repairs it.
+func (w *fleet) preempt(m *instance) {
+	m.PreemptAt = time.Time{}
+	w.touch(m)
+	if m.State != stateRunning || m.Action != actionNone && m.Action != actionVerifying {
+		return
+	}
+	m.Action = actionNone
+	if project.Text(w.properties(m.Content), "scheduling.instanceTerminationAction") == "DELETE" {
+		w.off(m)
+		w.vanish(m)
+		w.look(m)
+		return
+	}
+	w.stop(m)
+	m.Next = w.Now.Add(w.Life(lifeNotice))
+}
+
+// release makes an instance one of no group. It goes on as it is.
+func (w *fleet) release(m *instance) {
+	w.instances.Delete(m.key())
+	if !m.exists() {
+		return
+	}
+	m.Group, m.Action = "", ""
+	w.instances.Put(m.key(), m)
+	if m.State == stateProvisioning || m.State == stateStaging {
+		m.Next = w.Now.Add(w.Life(lifeStage))
+	}
+}
+
+// apply gives an instance the group's configuration that overrides its template.
+func (w *fleet) apply(m *instance) {
+	g := w.groupOf(m)
+	if g == nil {
+		return
+	}
+	m.Overrides, m.Revision = project.Copied(g.Config), g.Revision
+	if m.Renew {
+		w.renew(g, m)
+	}
+}

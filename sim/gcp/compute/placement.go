@@ -1,0 +1,138 @@
+package compute
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/catalogue"
+	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/server"
+)
+
+// order returns the zones of a group, those with the fewest instances first.
+func (w *placement) order(g *manager) []string {
+	counts := map[string]int{}
+	for _, o := range w.staying(g) {
+		counts[o.Zone]++
+	}
+	zones := slices.Clone(g.zones())
+	if g.text("distributionPolicy.targetShape", "EVEN") == "ANY_SINGLE_ZONE" {
+		slices.SortStableFunc(zones, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+		return zones[:1]
+	}
+	slices.SortStableFunc(zones, func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
+	return zones
+}
+
+// place finds a zone for an instance, and the faults that it meets there. A group that need not be even tries its other zones.
+func (w *placement) place(g *manager, m *instance) ([]sim.Fault, *project.Failure) {
+	if failure := w.unfit(m); failure != nil {
+		return nil, failure
+	}
+	zones := []string{m.Zone}
+	if shape := g.text("distributionPolicy.targetShape", "EVEN"); g.regional() && (shape == "ANY" || shape == "BALANCED") {
+		zones = slices.Concat(zones, slices.DeleteFunc(w.order(g), func(z string) bool { return z == m.Zone }))
+	}
+	for _, zone := range zones {
+		faults := w.facing(g, m, zone)
+		if _, none := server.FaultOf(faults, sim.NoCapacity); !none {
+			w.move(m, zone)
+			return faults, nil
+		}
+	}
+	return nil, &project.Failure{Code: "ZONE_RESOURCE_POOL_EXHAUSTED", Message: fmt.Sprintf(wordsExhausted, m.Project, m.Zone)}
+}
+
+// NoCapacity is part of the message about a zone that has no capacity.
+const NoCapacity = "does not have enough resources available to fulfill the request"
+
+// wordsExhausted is how Compute Engine words that a zone has no capacity.
+const wordsExhausted = "The zone 'projects/%s/zones/%s' " + NoCapacity + ".  Try a different zone, or try again later."
+
+// move moves an instance that does not exist yet to another zone.
+func (w *placement) move(m *instance, zone string) {
+	if m.Zone == zone {
+		return
+	}
+	w.instances.Delete(m.key())
+	m.Zone = zone
+	w.instances.Put(m.key(), m)
+}
+
+// unfit returns why an instance can't be created anywhere: its machine type, its image or a quota.
+func (w *placement) unfit(m *instance) *project.Failure {
+	p := w.properties(m.Content)
+	name := project.Text(p, "machineType")
+	t := catalogue.FindMachineType(name)
+	if t == nil {
+		path := project.Zonal(m.Project, m.Zone, "machineTypes", project.LastOf(name))
+		return &project.Failure{Code: "RESOURCE_NOT_FOUND", Message: "The resource '" + path + "' was not found"}
+	}
+	for _, disk := range project.Objects(p, "disks") {
+		link := project.Text(disk, "initializeParams.sourceImage")
+		image := w.Catalogue.Image(m.Project, link)
+		if link == "" || !project.Truth(disk, "boot") {
+			continue
+		}
+		if image == nil {
+			return &project.Failure{Code: "RESOURCE_NOT_FOUND", Message: "The resource '" + project.PathOf(link, m.Project) + "' was not found"}
+		}
+		if arch := project.Text(image.Doc, "architecture"); arch != "" && arch != t.Architecture() {
+			return &project.Failure{Code: "CONDITION_NOT_MET", Message: fmt.Sprintf("Requested boot disk architecture (%s) is not compatible with machine type architecture (%s).",
+				arch, t.Architecture())}
+		}
+	}
+	return w.overQuota(m, t)
+}
+
+// overQuota returns the quota that an instance does not fit into, nil for none.
+func (w *placement) overQuota(m *instance, t *catalogue.MachineType) *project.Failure {
+	region := project.RegionOf(m.Zone)
+	metric, needed := t.Metric, t.CPUs
+	for _, one := range []struct {
+		metric string
+		needed int
+	}{{metric, needed}, {"INSTANCES", 1}} {
+		q := w.Catalogue.Quotas.Get(region + "/" + one.metric)
+		if q == nil {
+			continue
+		}
+		if used := w.used(region, one.metric); float64(used+one.needed) > q.Limit {
+			return &project.Failure{Code: "QUOTA_EXCEEDED", Message: fmt.Sprintf("Quota '%s' exceeded.  Limit: %.1f in region %s.", one.metric, q.Limit, region)}
+		}
+	}
+	return nil
+}
+
+// used returns how much of a metric is used in a region.
+func (w *placement) used(region, metric string) int {
+	n := 0
+	for _, m := range w.instances.All() {
+		if !m.exists() || project.RegionOf(m.Zone) != region {
+			continue
+		}
+		if metric == "INSTANCES" {
+			n++
+		} else if t := catalogue.FindMachineType(project.Text(w.properties(m.Content), "machineType")); t != nil && t.Metric == metric {
+			n += t.CPUs
+		}
+	}
+	return n
+}
+
+// facing are the faults that an instance would meet in a zone.
+func (w *placement) facing(g *manager, m *instance, zone string) []sim.Fault {
+	kind := w.typeOf(m)
+	return w.Faults.ForLaunch(sim.Launch{Zone: zone, Type: kind, Group: g.Name, Existing: func(f sim.Fault) int {
+		n := 0
+		for _, o := range w.instances.All() {
+			inGroup := f.Group == "" || project.LastOf(o.Group) == f.Group
+			if o.exists() && !o.leaving() && inGroup && (f.Zone == "" || f.Zone == o.Zone) && (f.Type == "" || f.Type == w.typeOf(o)) {
+				n++
+			}
+		}
+		return n
+	}})
+}

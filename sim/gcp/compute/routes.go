@@ -1,0 +1,125 @@
+package compute
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+const (
+	globalPath = project.ComputePath + "/global"
+	zonePath   = project.ComputePath + "/zones/{zone}"
+	regionPath = project.ComputePath + "/regions/{region}"
+	allPath    = project.ComputePath + "/aggregated"
+)
+
+type route = project.Route[*Service]
+
+// run is an operation of the service.
+type run = func(*Service, *project.Call) (*project.Answer, error)
+
+// Routes returns all operations of the service.
+func Routes() []route {
+	return slices.Concat(templateRoutes(), managerRoutes("instanceGroupManagers", zonePath), managerRoutes("regionInstanceGroupManagers", regionPath),
+		instanceRoutes(), operationRoutes())
+}
+
+// read and list return routes that change nothing; write returns one that does.
+func read(path, name string, f run, permissions ...string) route {
+	return route{Method: http.MethodGet, Pattern: path, Service: "compute", Name: name, Permissions: permissions, Bucket: project.BucketRead, Run: f}
+}
+
+func list(path, name string, f run, permissions ...string) route {
+	r := read(path, name, f, permissions...)
+	r.Bucket = project.BucketList
+	return r
+}
+
+func write(method, path, name string, f run, permissions ...string) route {
+	return route{Method: method, Pattern: path, Service: "compute", Name: name, Permissions: permissions, Mutating: true, Bucket: project.BucketWrite, Run: once(f)}
+}
+
+// once answers a request whose ID was seen before with the operation that it began then.
+func once(f run) run {
+	return func(w *Service, x *project.Call) (*project.Answer, error) {
+		if answer, err := w.Repeated(x); answer != nil || err != nil {
+			return answer, err
+		}
+		return f(w, x)
+	}
+}
+
+func templateRoutes() []route {
+	const all, one, may = globalPath + "/instanceTemplates", globalPath + "/instanceTemplates/{instanceTemplate}", "compute.instanceTemplates."
+	return []route{
+		list(all, "instanceTemplates.list", viaGroups((*groups).listTemplates), may+"list"),
+		read(one, "instanceTemplates.get", viaGroups((*groups).getTemplate), may+"get"),
+		write(http.MethodPost, all, "instanceTemplates.insert", viaGroups((*groups).insertTemplate), may+"create"),
+		write(http.MethodDelete, one, "instanceTemplates.delete", viaGroups((*groups).deleteTemplate), may+"delete"),
+	}
+}
+
+// managerRoutes are the operations on groups of one kind: of zones or of regions.
+func managerRoutes(kind, place string) []route {
+	const may = "compute.instanceGroupManagers."
+	all, one := place+"/instanceGroupManagers", place+"/instanceGroupManagers/{manager}"
+	post := func(action string, f run, permissions ...string) route {
+		return write(http.MethodPost, one+"/"+action, kind+"."+action, f, permissions...)
+	}
+	managed := read(one+"/listManagedInstances", kind+".listManagedInstances", viaScaling((*scaling).listManaged), may+"get")
+	managed.Method, managed.Bucket = http.MethodPost, project.BucketList
+	return []route{
+		list(all, kind+".list", viaGroups((*groups).listManagers), may+"list"),
+		read(one, kind+".get", viaGroups((*groups).getManager), may+"get"),
+		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertManager), may+"create"),
+		write(http.MethodPatch, one, kind+".patch", viaGroups((*groups).patchManager), may+"update"),
+		write(http.MethodDelete, one, kind+".delete", viaGroups((*groups).deleteManager), may+"delete"),
+		managed,
+		list(one+"/listErrors", kind+".listErrors", viaScaling((*scaling).listErrors), may+"get"),
+		post("resize", viaScaling((*scaling).resizeManager), may+"update"),
+		post("setInstanceTemplate", viaScaling((*scaling).setTemplate), may+"update"),
+		post("deleteInstances", viaScaling((*scaling).deleteInstances), may+"update"),
+	}
+}
+
+func instanceRoutes() []route {
+	const all, one, may = zonePath + "/instances", zonePath + "/instances/{instance}", "compute.instances."
+	return []route{
+		list(allPath+"/instanceGroupManagers", "instanceGroupManagers.aggregatedList", viaGroups((*groups).aggregateManagers), "compute.instanceGroupManagers.list"),
+		list(allPath+"/instances", "instances.aggregatedList", viaOthers((*others).aggregateInstances), may+"list"),
+		list(all, "instances.list", viaOthers((*others).listInstances), may+"list"),
+		read(one, "instances.get", viaOthers((*others).getInstance), may+"get"),
+		write(http.MethodDelete, one, "instances.delete", viaOthers((*others).deleteInstance), may+"delete"),
+	}
+}
+
+func operationRoutes() []route {
+	var out []route
+	for _, place := range []struct{ name, path string }{{"globalOperations", globalPath}, {"zoneOperations", zonePath}, {"regionOperations", regionPath}} {
+		one := place.path + "/operations/{operation}"
+		may := "compute." + place.name + ".get"
+		get := read(one, place.name+".get", viaCore((*project.Core).GetOperation), may)
+		wait := read(one+"/wait", place.name+".wait", viaCore((*project.Core).WaitOperation), may)
+		wait.Method, get.Bucket, wait.Bucket = http.MethodPost, project.BucketOperation, project.BucketOperation
+		out = append(out, get, wait)
+	}
+	return out
+}
+
+// These functions return an operation of a part as one of the service.
+func viaGroups(f func(*groups, *project.Call) (*project.Answer, error)) run {
+	return project.Via(func(w *Service) *groups { return w.groups }, f)
+}
+
+func viaScaling(f func(*scaling, *project.Call) (*project.Answer, error)) run {
+	return project.Via(func(w *Service) *scaling { return w.scaling }, f)
+}
+
+func viaOthers(f func(*others, *project.Call) (*project.Answer, error)) run {
+	return project.Via(func(w *Service) *others { return w.others }, f)
+}
+
+func viaCore(f func(*project.Core, *project.Call) (*project.Answer, error)) run {
+	return project.Via(func(w *Service) *project.Core { return w.Core }, f)
+}

@@ -1,0 +1,174 @@
+// Package compute simulates Compute Engine: instance templates, managed instance groups of a zone or a region, and their instances.
+//
+// Instances are created one after another and go through the states of real ones, all at sim.Speed. Groups act by themselves as in the real
+// service: they retry what failed, repair what stopped, roll when their update policy is proactive, and even out zones. None of that
+// drains a node.
+package compute
+
+import (
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/catalogue"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// Service is Compute Engine with all that it holds. Its operations run one at a time.
+type Service struct {
+	*project.Core
+	// Catalogue is what groups and templates refer to.
+	Catalogue *catalogue.Service
+
+	templates *sim.Table[template]
+	contents  *sim.Table[content]
+	managers  *sim.Table[manager]
+	instances *sim.Table[instance]
+
+	groups  *groups
+	scaling *scaling
+	fleet   *fleet
+	keeper  *keeper
+	views   *views
+	others  *others
+
+	placement *placement
+
+	// NodeOf returns what an instance that another service manages learns from it, and its version of Kubernetes; nil for others.
+	NodeOf func(Node) (*sim.Managed, string)
+
+	// powerOn and powerOff are what becomes of instances once the state is on disk.
+	powerOn  []string
+	powerOff []string
+}
+
+// The parts of the service, by what they decide. Each embeds the Service, which holds the tables.
+type (
+	// groups are the operations on templates and on groups as a whole.
+	groups struct{ *Service }
+	// scaling are the operations on the instances of groups.
+	scaling struct{ *Service }
+	// fleet creates, powers and removes instances.
+	fleet struct{ *Service }
+	// placement chooses zones and decides whether an instance can be created there.
+	placement struct{ *Service }
+	// keeper is what groups do by themselves.
+	keeper struct{ *Service }
+	// views are groups and instances as clients see them.
+	views struct{ *Service }
+	// others are the operations on instances.
+	others struct{ *Service }
+)
+
+// New returns the empty service.
+func New(core *project.Core) *Service {
+	w := &Service{
+		Core:      core,
+		templates: sim.NewTable[template]("template/"),
+		contents:  sim.NewTable[content]("content/"),
+		managers:  sim.NewTable[manager]("manager/"),
+		instances: sim.NewTable[instance]("instance/"),
+	}
+	w.groups, w.scaling, w.fleet, w.keeper = &groups{w}, &scaling{w}, &fleet{w}, &keeper{w}
+	w.views, w.others, w.placement = &views{w}, &others{w}, &placement{w}
+	w.Catalogue = catalogue.New(core, w.placement.used)
+	return w
+}
+
+// Tables returns the tables of the service.
+func (w *Service) Tables() project.Tables {
+	return project.Tables{w.templates, w.contents, w.managers, w.instances}
+}
+
+// Resume powers on again the instances that ran, and drops properties that nothing refers to any more.
+func (w *Service) Resume() {
+	used := map[string]bool{}
+	for _, t := range w.templates.All() {
+		used[t.Content] = true
+	}
+	for key, m := range w.instances.All() {
+		used[m.Content] = true
+		if m.powered() {
+			w.powerOn = append(w.powerOn, key)
+		}
+	}
+	for key := range w.contents.All() {
+		if !used[key] {
+			w.contents.Delete(key)
+		}
+	}
+}
+
+// keep stores properties once and returns where.
+func (w *Service) keep(properties project.Document) string {
+	key := sim.Seed(0).Hex(32, project.Written(properties))
+	if w.contents.Get(key) == nil {
+		w.contents.Put(key, &content{properties})
+	}
+	return key
+}
+
+// properties returns the properties that are kept under a key.
+func (w *Service) properties(key string) project.Document {
+	if c := w.contents.Get(key); c != nil {
+		return c.Properties
+	}
+	return project.Document{}
+}
+
+// members are the instances of a group in the order in which they were added.
+func (w *Service) members(g *manager) []*instance {
+	var out []*instance
+	for _, m := range w.instances.Under(g.path() + "|") {
+		out = append(out, m)
+	}
+	slices.SortStableFunc(out, func(a, b *instance) int { return a.Number - b.Number })
+	return out
+}
+
+// staying are the members of a group that are not on their way out.
+func (w *Service) staying(g *manager) []*instance {
+	return slices.DeleteFunc(w.members(g), (*instance).leaving)
+}
+
+// groupOf returns the group of an instance, nil for one that has none.
+func (w *Service) groupOf(m *instance) *manager { return w.managers.Get(m.Group) }
+
+func (w *Service) touch(m *instance) { w.instances.Touch(m.key()) }
+
+// changed notes that a group has changed, and lets it look after its instances at once.
+func (w *Service) changed(g *manager) {
+	g.Changes++
+	g.NextLook = w.Now
+	w.managers.Touch(g.path())
+}
+
+// Tick brings the service to the present and returns when something is due next; the zero time means never.
+func (w *Service) Tick() time.Time {
+	w.Forget()
+	var next time.Time
+	for key, m := range w.instances.All() {
+		next = project.Earliest(next, w.fleet.tick(key, m))
+	}
+	for _, g := range w.managers.All() {
+		next = project.Earliest(next, w.keeper.tick(g))
+	}
+	return next
+}
+
+// Power tells the machine host what has become of the instances.
+func (w *Service) Power() {
+	on, off := w.powerOn, w.powerOff
+	w.powerOn, w.powerOff = nil, nil
+	if w.Host == nil {
+		return
+	}
+	for _, id := range off {
+		w.Host.PowerOff(id)
+	}
+	for _, key := range on {
+		if m := w.instances.Get(key); m != nil && m.powered() && !m.NeverBoots {
+			w.Host.PowerOn(w.fleet.guest(m))
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package gcp_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+func TestGroupBootsItsInstances(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		op := w.group("pool", w.template("tmpl"), 2)
+		check(w, "the operation's type", "compute.instanceGroupManagers.insert", project.Text(op, "operationType"))
+		w.rest(minute)
+		on := w.host.machines()
+		check(w, "machines", 2, len(on))
+		for name, m := range on {
+			check(w, "the provider ID", "gce://simulated-project/us-central1-b/"+name, m.ProviderID)
+			check(w, "the user data", "#cloud-config tmpl", string(m.UserData))
+			check(w, "the kubelet", "v1.33.1", m.KubeletVersion)
+		}
+		g := w.get(groups + "/pool")
+		check(w, "stable", true, project.Truth(g, "status.isStable"))
+		for name, m := range w.managed(groups + "/pool") {
+			check(w, name+" action", "NONE", project.Text(m, "currentAction"))
+			check(w, name+" state", "RUNNING", project.Text(m, "instanceStatus"))
+		}
+	})
+}
+
+func TestDeleteInstancesLowersTheSize(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("tmpl"), 3)
+		w.rest(minute)
+		name := keys(w.managed(groups + "/pool"))[1]
+		w.do(http.MethodPost, groups+"/pool/deleteInstances", doc{"instances": []any{"zones/" + zone + "/instances/" + name}})
+		g := w.get(groups + "/pool")
+		size, _ := project.Number(g, "targetSize")
+		check(w, "the size", 2, size)
+		check(w, "the action", "DELETING", project.Text(w.managed(groups + "/pool")[name], "currentAction"))
+		w.rest(minute)
+		check(w, "instances", 2, len(w.managed(groups+"/pool")))
+		if _, there := w.host.machines()[name]; there {
+			t.Errorf("want %s off", name)
+		}
+	})
+}
+
+func TestResizeAndDelete(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("tmpl"), 1)
+		w.do(http.MethodPost, groups+"/pool/resize?size=4", nil)
+		w.rest(minute)
+		check(w, "machines", 4, len(w.host.machines()))
+		op := w.do(http.MethodDelete, groups+"/pool", nil)
+		w.refused(http.MethodPost, groups+"/pool/resize?size=5", nil, 400, "resourceNotReady")
+		w.rest(minute)
+		done := w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com"))
+		check(w, "the operation", "DONE", project.Text(done, "status"))
+		w.refused(http.MethodGet, groups+"/pool", nil, 404, "notFound")
+		check(w, "machines", 0, len(w.host.machines()))
+		w.do(http.MethodDelete, base+"/global/instanceTemplates/tmpl", nil)
+	})
+}
+
+func TestTemplateInUseIsKept(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		first, second := w.template("first"), w.template("second")
+		w.group("pool", first, 1)
+		w.rest(minute)
+		w.refused(http.MethodDelete, base+"/global/instanceTemplates/first", nil, 400, "resourceInUseByAnotherResource")
+		w.do(http.MethodPost, groups+"/pool/setInstanceTemplate", doc{"instanceTemplate": second})
+		w.rest(minute)
+		for _, m := range w.managed(groups + "/pool") {
+			check(w, "the instance's template", first, project.Text(m, "version.instanceTemplate"))
+		}
+		check(w, "the version is reached", false, project.Truth(w.get(groups+"/pool"), "status.versionTarget.isReached"))
+		w.refused(http.MethodDelete, base+"/global/instanceTemplates/first", nil, 400, "resourceInUseByAnotherResource")
+	})
+}
+
+func TestUnknownPathIsAPage(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		status, d := w.ask(http.MethodGet, base+"/global/nonsense", nil)
+		check(w, "the status", 404, status)
+		check(w, "members of the body", 0, len(d))
+	})
+}

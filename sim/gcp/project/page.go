@@ -1,0 +1,129 @@
+package project
+
+import (
+	"encoding/base64"
+	"net/http"
+	"sort"
+	"strconv"
+)
+
+// largestPage is the largest page of a list, and its size where nothing is asked for.
+const largestPage = 500
+
+// Named is an item of a list with the name that it is ordered by.
+type Named struct {
+	Key string
+	Doc Document
+}
+
+// Page returns one page of items in the order of their keys, and the token of the next page. A page is resumed behind the last key that was
+// returned, so that what comes and goes between two pages hides no other item.
+func (w *Core) Page(x *Call, all []Named) (page []Named, next string, err error) {
+	size, err := w.pageSize(x)
+	if err != nil {
+		return nil, "", err
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Key < all[j].Key })
+	from := 0
+	if token := x.Query.Get("pageToken"); token != "" {
+		last, err := base64.URLEncoding.DecodeString(token)
+		if err != nil {
+			return nil, "", Invalid("pageToken", token, "The page token is invalid.")
+		}
+		from = sort.Search(len(all), func(i int) bool { return all[i].Key > string(last) })
+	}
+	to := min(len(all), from+size)
+	if to < len(all) {
+		next = base64.URLEncoding.EncodeToString([]byte(all[to-1].Key))
+	}
+	return all[from:to], next, nil
+}
+
+// pageSize returns how many items a page may hold.
+func (w *Core) pageSize(x *Call) (int, error) {
+	size := largestPage
+	if asked := x.Query.Get("maxResults"); asked != "" {
+		n, err := strconv.Atoi(asked)
+		if err != nil || n < 0 || n > largestPage {
+			return 0, Refuse(http.StatusBadRequest, "invalid", "Invalid value for field 'maxResults': '%s'. Values must be within the following range: [0, 500]", asked)
+		}
+		if n > 0 {
+			size = n
+		}
+	}
+	if w.PageLimit > 0 {
+		size = min(size, w.PageLimit)
+	}
+	return size, nil
+}
+
+// List answers with one page of the items that the request's filter lets through.
+func (w *Core) List(x *Call, kind string, all []Named) (*Answer, error) {
+	kept, err := Filtered(x, all)
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := w.Page(x, kept)
+	if err != nil {
+		return nil, err
+	}
+	d := Document{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x))}
+	if len(page) > 0 {
+		d["items"] = Documents(page)
+	}
+	if next != "" {
+		d["nextPageToken"] = next
+	}
+	return OK(d), nil
+}
+
+// Scoped answers an aggregated list: one page of the items by their scopes, with a warning for each scope that has none on it. scopeOf
+// returns the scope of an item, member is the list's name within a scope, scopes are all that are shown.
+func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named, scopeOf func(Document) string) (*Answer, error) {
+	kept, err := Filtered(x, all)
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := w.Page(x, kept)
+	if err != nil {
+		return nil, err
+	}
+	items := Document{}
+	for _, one := range page {
+		scope := scopeOf(one.Doc)
+		under, ok := items[scope].(Document)
+		if !ok {
+			under = Document{member: []any{}}
+			items[scope] = under
+		}
+		list, _ := under[member].([]any)
+		under[member] = append(list, one.Doc)
+	}
+	for _, scope := range scopes {
+		if items[scope] == nil {
+			items[scope] = Document{"warning": Document{
+				"code": "NO_RESULTS_ON_PAGE", "message": "There are no results for scope '" + scope + "' on this page.",
+				"data": []any{Document{"key": "scope", "value": scope}},
+			}}
+		}
+	}
+	d := Document{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x)), "items": items}
+	if next != "" {
+		d["nextPageToken"] = next
+	}
+	return OK(d), nil
+}
+
+// Documents returns the items of a page without their keys.
+func Documents(page []Named) []any {
+	out := make([]any, len(page))
+	for i, one := range page {
+		out[i] = one.Doc
+	}
+	return out
+}
+
+// trimmedPath returns the request's path from projects on.
+func trimmedPath(x *Call) string {
+	return linkPrefix.ReplaceAllString("https://-"+x.Path, "")
+}

@@ -1,0 +1,190 @@
+package gcp
+
+import (
+	"crypto"
+	"crypto/hmac"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+const (
+	// tokenPath is where service accounts sign in.
+	tokenPath = "/token"
+	// tokenLife is how long an access token is good.
+	tokenLife = time.Hour
+	grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+)
+
+// Account is a service account with what it may do.
+type Account struct {
+	Email string
+	// PublicKey is the key that verifies its assertions, in PEM; "" accepts any.
+	PublicKey string
+	// Denied are the permissions that it lacks, such as compute.instanceGroupManagers.update or compute.*. All others are granted where Allowed
+	// is empty.
+	Denied []string
+	// Allowed are the only permissions that it has, where there are any.
+	Allowed []string
+}
+
+// claims are what tokens say.
+type claims struct {
+	Issuer  string `json:"iss"`
+	Expires int64  `json:"exp"`
+}
+
+// tokenRequest is a request to the token endpoint.
+type tokenRequest struct{ *exchange }
+
+func (x tokenRequest) isToken() bool { return x.Path == tokenPath }
+
+// serveToken answers in the protocol of OAuth.
+func (x tokenRequest) serveToken(w http.ResponseWriter) {
+	out, drop, err := x.token()
+	code := ""
+	switch {
+	case drop:
+		sim.Drop(w)
+		code = "connectionDropped"
+	case err != nil:
+		e := project.ToError(err)
+		code = e.Reason
+		send(w, e.Status, []byte(project.Written(project.Document{"error": e.Reason, "error_description": e.Message})))
+	default:
+		send(w, http.StatusOK, []byte(project.Written(out)))
+	}
+	x.Log(&x.cloud.calls, sim.Call{Service: "oauth2", Action: "token", Code: code})
+}
+
+// token plays the faults in force and issues a token.
+func (x tokenRequest) token() (out project.Document, drop bool, err error) {
+	faults := x.cloud.faults.ForRequest(sim.Request{Service: "oauth2", Action: "token"})
+	throttled := func(sim.Fault) error {
+		return project.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "Too many requests.")
+	}
+	failed := func(f sim.Fault) error {
+		e := project.Refuse(http.StatusInternalServerError, "internal_failure", "Internal failure.")
+		if f.Code != "" {
+			e.Reason, e.Status = f.Code, http.StatusBadRequest
+		}
+		if f.Message != "" {
+			e.Message = f.Message
+		}
+		if f.Status != 0 {
+			e.Status = f.Status
+		}
+		return e
+	}
+	if drop, err := x.Before(x.Request.Context(), faults, throttled, failed); drop || err != nil {
+		return nil, drop, err
+	}
+	out, err = x.grant()
+	return out, false, err
+}
+
+// grant issues a token for a signed assertion.
+func (x tokenRequest) grant() (project.Document, error) {
+	form, err := url.ParseQuery(string(x.Body))
+	if err != nil || form.Get("grant_type") != grantType {
+		return nil, project.Refuse(http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type: %s", form.Get("grant_type"))
+	}
+	assertion := form.Get("assertion")
+	said, err := readClaims(assertion)
+	switch {
+	case err != nil:
+		return nil, project.Refuse(http.StatusBadRequest, "invalid_grant", "Bad Request")
+	case said.Expires > 0 && x.Began.Unix() >= said.Expires:
+		return nil, project.Refuse(http.StatusBadRequest, "invalid_grant",
+			"Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.")
+	}
+	if x.cloud.guarded {
+		a := x.cloud.account(said.Issuer)
+		if a == nil {
+			return nil, project.Refuse(http.StatusBadRequest, "invalid_grant", "Invalid grant: account not found")
+		}
+		if !a.signed(assertion) {
+			return nil, project.Refuse(http.StatusBadRequest, "invalid_grant", "Invalid JWT Signature.")
+		}
+	}
+	token := x.cloud.sign(claims{Issuer: said.Issuer, Expires: x.Began.Add(tokenLife).Unix()})
+	return project.Document{"access_token": token, "expires_in": int(tokenLife.Seconds()) - 1, "token_type": "Bearer"}, nil
+}
+
+// signed reports whether the account's key has signed an assertion.
+func (a *Account) signed(assertion string) bool {
+	if a.PublicKey == "" {
+		return true
+	}
+	block, _ := pem.Decode([]byte(a.PublicKey))
+	at := strings.LastIndexByte(assertion, '.')
+	if block == nil || at < 0 {
+		return false
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(assertion[at+1:])
+	if err != nil {
+		return false
+	}
+	parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
+	key, isRSA := parsed.(*rsa.PublicKey)
+	if err != nil || !isRSA {
+		return false
+	}
+	sum := sha256.Sum256([]byte(assertion[:at]))
+	return rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil
+}
+
+// sign makes a token that takes the seed to make; a simulator that was restarted accepts it too.
+func (c *Cloud) sign(what claims) string {
+	body := base64.RawURLEncoding.EncodeToString([]byte(project.Written(what)))
+	return "ya29.sim." + body + "." + base64.RawURLEncoding.EncodeToString(c.mac(body))
+}
+
+func (c *Cloud) mac(body string) []byte {
+	h := hmac.New(sha256.New, []byte(c.seed.Hex(64, "token key")))
+	h.Write([]byte(body))
+	return h.Sum(nil)
+}
+
+// readClaims reads the claims of an assertion without checking its signature.
+func readClaims(token string) (claims, error) {
+	var out claims
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return out, errors.New("a token of three parts is wanted")
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(b, &out); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+// tokenClaims reads the claims of an access token that the endpoint has issued.
+func (c *Cloud) tokenClaims(token string) (claims, bool) {
+	var out claims
+	parts := strings.Split(token, ".")
+	if len(parts) != 4 {
+		return out, false
+	}
+	sum, err := base64.RawURLEncoding.DecodeString(parts[3])
+	if err != nil || !hmac.Equal(sum, c.mac(parts[2])) {
+		return out, false
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[2])
+	return out, err == nil && json.Unmarshal(b, &out) == nil
+}
