@@ -187,9 +187,11 @@ func (f Input[S]) doubts(out Outcome) bool {
 }
 
 // final reports whether a plan changes the cloud, lets the object go, or cancels a drain: it must rest on a fresh read. A recent read is
-// good enough to find that nothing is to be done, and to drain. Two processes, one of which cancels from an old read what the other starts
-// from a new one, would never end.
-func final(p pool.Plan) bool { return p.DeletionComplete || p.Step != nil && p.Step.Kind != pool.Drain }
+// good enough to find that nothing is to be done, to drain, and to protect an instance from a scale-in, which ends nothing. Two processes,
+// one of which cancels from an old read what the other starts from a new one, would never end.
+func final(p pool.Plan) bool {
+	return p.DeletionComplete || p.Step != nil && p.Step.Kind != pool.Drain && p.Step.Kind != pool.Protect
+}
 
 // takesBack reports whether a drain is about to be cancelled in a pool whose instances the cloud may terminate: another process may know of
 // a notice that this one has not read yet, and the two would undo each other's steps.

@@ -36,6 +36,21 @@ func TestNothingIsChangedOnAnOldObservation(t *testing.T) {
 	}
 }
 
+// A protected instance ends nothing: the answer that many pools share is new enough, and a fleet protects its machines without three reads
+// for each of them.
+func TestProtectionRestsOnASharedRead(t *testing.T) {
+	s := rest(t)
+	s.pass()
+	s.driver.observed.Instances[0].ScaleInUnprotected = true
+	looks := len(s.driver.observes)
+	if out := s.after(time.Second); !out.Started || out.Plan.Step.Kind != pool.Protect {
+		t.Fatalf("want a machine protected, got %+v", out.Plan)
+	}
+	if got := s.driver.observes[looks:]; len(got) != 1 || got[0].MaxAge == 0 {
+		t.Errorf("want one look that takes an old observation, got %+v", got)
+	}
+}
+
 // A drain is taken back on what is so now alone, and where the cloud takes machines at short notice on nothing that was asked for
 // others: another process may know better, and the two would quarrel.
 func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {

@@ -16,6 +16,9 @@ const (
 	// shortNotice is the time between two looks at a pool whose machines may be taken two minutes after a notice: a drain needs
 	// most of them.
 	shortNotice = 30 * time.Second
+	// togetherShare is the share of the time between two looks by which a look comes earlier, so that pools which share their reads are
+	// looked at together.
+	togetherShare = 5
 	// afterStep is how soon the effect of a step is looked at that the cloud shows at once.
 	afterStep = 100 * time.Millisecond
 	// moving bounds the time between two looks while the cloud is at work. Where pools share the reads the first look comes movingLeast
@@ -146,12 +149,23 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	}
 	if out.Plan.Quiescent {
 		r.moving = time.Time{}
+		if r.shared {
+			return together(now, steady)
+		}
 		return steady
 	}
 	if r.moving.IsZero() {
 		r.moving = now
 	}
 	return min(r.movingWait(now), movingMost, steady)
+}
+
+// together returns the time to the next look at a pool at rest that shares its reads with others. Whenever their looks were due before,
+// they move to the same multiples of steady, a little with each look: then one reading answers all of them, however many there are, and not
+// those of its ageMost alone.
+func together(now time.Time, steady time.Duration) time.Duration {
+	next := now.Add(steady)
+	return steady - min(next.Sub(next.Truncate(steady)), steady/togetherShare)
 }
 
 // movingWait returns the time between two looks while the cloud is at work.
