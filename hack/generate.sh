@@ -73,4 +73,4 @@ if [ -d charts/muster ]; then
 fi
 
 # The wire shapes of the simulated clouds, from what the pinned SDKs write and read.
-go generate ./sim/aws/shapes ./sim/azure/shapes
+go generate ./sim/aws/shapes ./sim/azure/shapes ./sim/gcp/shapes

@@ -75,6 +75,9 @@ type Member struct {
 	// Failures are what went wrong in the last attempt.
 	Failures []project.Failure
 	Created  time.Time
+	// Running is since when it runs, the zero time while it does not; NeverBoots is true for one inside which nothing happens.
+	Running    time.Time
+	NeverBoots bool
 }
 
 // Members returns the instances of a group in the order in which they were added.
@@ -87,7 +90,10 @@ func (m Managers) Members(path string) []Member {
 	for _, one := range m.service.members(g) {
 		shown := Member{
 			Name: one.Name, Zone: one.Zone, ProviderID: providerID(one), Template: one.Template, State: one.State, Action: one.Action, Failures: one.Failures,
-			Created: one.Created,
+			Created: one.Created, NeverBoots: one.NeverBoots,
+		}
+		if one.powered() {
+			shown.Running = one.Running
 		}
 		if one.exists() {
 			shown.ID = project.Digits(one.ID)

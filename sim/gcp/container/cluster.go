@@ -1,0 +1,334 @@
+package container
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
+	"github.com/muster-project/muster/sim/gcp/container/versions"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+var clusterName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`)
+
+const (
+	// everywhere is the location that stands for all of them in a list.
+	everywhere = "-"
+	// firstPool is the node pool of a cluster that is created without a list of them.
+	firstPool = "default-pool"
+	// regionZones is in how many zones of its region a regional cluster has nodes where it does not say.
+	regionZones = 3
+)
+
+func (w *masters) get(x *project.Call) (*project.Answer, error) {
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	return project.OK(w.views.cluster(c)), nil
+}
+
+func (w *masters) list(x *project.Call) (*project.Answer, error) {
+	d := project.Document{}
+	var all []any
+	for _, c := range w.clusters.All() {
+		if c.Project == x.Vars["project"] && (x.Vars["location"] == everywhere || x.Vars["location"] == c.Location) {
+			all = append(all, w.views.cluster(c))
+		}
+	}
+	if len(all) > 0 {
+		d["clusters"] = all
+	}
+	return project.OK(d), nil
+}
+
+// create creates a cluster with the node pools that the request lists, or with one of the nodes that it describes.
+func (w *masters) create(x *project.Call) (*project.Answer, error) {
+	body, err := read(x, "CreateClusterRequest")
+	if err != nil {
+		return nil, err
+	}
+	d := project.Under(body, "cluster")
+	if d == nil {
+		return nil, badRequest("Cluster is required.")
+	}
+	pools := project.Objects(d, "nodePools")
+	if n := number(d, "initialNodeCount"); len(pools) == 0 && n > 0 {
+		pools = []project.Document{firstOf(d, n)}
+	}
+	if len(pools) == 0 {
+		return nil, badRequest("Cluster.initial_node_count must be greater than zero.")
+	}
+	c, err := w.make(x.Vars["project"], x.Vars["location"], d, pools)
+	if err != nil {
+		return nil, err
+	}
+	return w.views.begun(w.begin(c)), nil
+}
+
+// firstOf describes the node pool of a cluster that lists none.
+func firstOf(d project.Document, nodes int) project.Document {
+	pool := project.Document{"name": firstPool, "initialNodeCount": float64(nodes)}
+	if config := project.Under(d, "nodeConfig"); config != nil {
+		pool["config"] = config
+	}
+	return pool
+}
+
+// make checks a new cluster with its node pools and keeps it.
+func (w *masters) make(id, location string, d project.Document, pools []project.Document) (*Cluster, error) {
+	region, zones := placeOf(location)
+	name := project.Text(d, "name")
+	master, refusal := versions.Master(project.Text(d, "initialClusterVersion"))
+	switch {
+	case region == "":
+		return nil, badRequest(fmt.Sprintf("Location %q does not exist.", location))
+	case !clusterName.MatchString(name):
+		return nil, badRequest(fmt.Sprintf("Invalid value for field \"cluster.name\": %q. Must be a match of regex '(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'.",
+			name))
+	case w.clusters.Get(clusterKey(id, location, name)) != nil:
+		return nil, alreadyExists(placed(id, location) + "/clusters/" + name)
+	case refusal != "":
+		return nil, badRequest(refusal)
+	case project.Truth(d, "autopilot.enabled"):
+		return nil, badRequest("Autopilot clusters are not supported by this simulation.")
+	}
+	d = project.Copied(d)
+	for _, member := range []string{"nodePools", "nodeConfig", "name"} {
+		delete(d, member)
+	}
+	c := &Cluster{Project: id, Location: location, Name: name, Doc: d, Master: master, Goal: master, Created: w.Now}
+	c.ID = w.Seed.Hex(64, "gke", c.key(), w.NextNumber("gke"))
+	c.Hash = c.ID[:8]
+	defaults(c, region, zones)
+	var made []*Pool
+	for _, one := range pools {
+		p, err := w.agents.make(c, project.Copied(one))
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, p)
+	}
+	w.clusters.Put(c.key(), c)
+	for _, p := range made {
+		w.pools.Put(p.key(), p)
+	}
+	return c, nil
+}
+
+// begin begins the creation of a cluster that was made.
+func (w *masters) begin(c *Cluster) *operation {
+	op := w.life.begin(c, nil, "CREATE_CLUSTER")
+	c.Status, c.Until = provisioning, w.Now.Add(w.Life(lifeCreate))
+	for _, p := range w.poolsOf(c) {
+		w.life.take(p, op, provisioning)
+		p.Next = c.Until
+	}
+	return op
+}
+
+// placeOf returns the region of a location and the zones in which a cluster there has nodes by default; an empty region for no location.
+func placeOf(location string) (region string, zones []string) {
+	if r := project.FindRegion(location); r != nil {
+		return location, r.Zones[:min(regionZones, len(r.Zones))]
+	}
+	return project.RegionOf(location), []string{location}
+}
+
+// defaults adds what GKE adds to a new cluster.
+func defaults(c *Cluster, region string, zones []string) {
+	network := named(project.Text(c.Doc, "network"), "default")
+	subnetwork := named(project.Text(c.Doc, "subnetwork"), "default")
+	c.Doc["network"], c.Doc["subnetwork"] = network, subnetwork
+	for path, v := range map[string]any{
+		"locations": list(zones), "releaseChannel.channel": channelOf(c), "defaultMaxPodsConstraint.maxPodsPerNode": "110",
+		"clusterIpv4Cidr": "10.112.0.0/14", "servicesIpv4Cidr": "34.118.224.0/20", "shieldedNodes.enabled": true,
+		"loggingService": "logging.googleapis.com/kubernetes", "monitoringService": "monitoring.googleapis.com/kubernetes",
+		"autoscaling.autoscalingProfile": "BALANCED", "autopilot": project.Document{}, "legacyAbac": project.Document{},
+		"networkConfig.network":    "projects/" + c.Project + "/global/networks/" + network,
+		"networkConfig.subnetwork": "projects/" + c.Project + "/regions/" + region + "/subnetworks/" + subnetwork,
+		"databaseEncryption":       project.Document{"currentState": "CURRENT_STATE_DECRYPTED", "state": "DECRYPTED"},
+		"ipAllocationPolicy": project.Document{"clusterIpv4Cidr": "10.112.0.0/14", "clusterIpv4CidrBlock": "10.112.0.0/14", "stackType": "IPV4",
+			"servicesIpv4Cidr": "34.118.224.0/20", "servicesIpv4CidrBlock": "34.118.224.0/20", "useIpAliases": true},
+	} {
+		if project.Dig(c.Doc, path) == nil {
+			project.Place(c.Doc, path, v)
+		}
+	}
+}
+
+// channelOf is the release channel of a new cluster: the one that it names; the most mature one that has its version; REGULAR for one that
+// names neither.
+func channelOf(c *Cluster) string {
+	if named := project.Text(c.Doc, "releaseChannel.channel"); named != "" {
+		return named
+	}
+	if project.Text(c.Doc, "initialClusterVersion") == "" {
+		return "REGULAR"
+	}
+	for _, name := range []string{"STABLE", "REGULAR"} {
+		for _, channel := range versions.Channels() {
+			if channel.Name == name && slices.Contains(channel.Valid, c.Master) {
+				return name
+			}
+		}
+	}
+	return "RAPID"
+}
+
+// named is the last part of a path, or a name where there is none.
+func named(path, otherwise string) string {
+	if path == "" {
+		return otherwise
+	}
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+func list(s []string) []any {
+	out := make([]any, len(s))
+	for i, v := range s {
+		out[i] = v
+	}
+	return out
+}
+
+// shared is what the node pools of a cluster take from it.
+func (c *Cluster) shared() nodeconfig.Cluster {
+	region, _ := placeOf(c.Location)
+	return nodeconfig.Cluster{
+		Locations: project.Texts(c.Doc, "locations"), Channel: project.Text(c.Doc, "releaseChannel.channel"), Region: region,
+		Subnetwork: project.Text(c.Doc, "networkConfig.subnetwork"), PodRange: "gke-" + c.Name + "-pods-" + c.Hash,
+		PodBlock: project.Text(c.Doc, "clusterIpv4Cidr"), MaxPods: project.Text(c.Doc, "defaultMaxPodsConstraint.maxPodsPerNode"),
+	}
+}
+
+// updatable are the members of an update of a cluster that only replace what the cluster says of itself.
+var updatable = map[string]string{
+	"desiredReleaseChannel": "releaseChannel", "desiredLoggingService": "loggingService", "desiredMonitoringService": "monitoringService",
+	"desiredLocations": "locations",
+}
+
+// update upgrades the control plane of a cluster, or replaces one of its settings.
+func (w *masters) update(x *project.Call) (*project.Answer, error) {
+	body, err := read(x, "UpdateClusterRequest")
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	change := project.Under(body, "update")
+	if len(change) == 0 {
+		return nil, badRequest("Must provide an update.")
+	}
+	if version := project.Text(change, "desiredMasterVersion"); version != "" {
+		return w.upgraded(c, version)
+	}
+	if err := w.open(c); err != nil {
+		return nil, err
+	}
+	for member, v := range change {
+		at, known := updatable[member]
+		if !known {
+			return nil, badRequest(fmt.Sprintf("Updates of %s are not supported by this simulation.", member))
+		}
+		c.Doc[at] = v
+	}
+	return w.views.begun(w.change(c, "UPDATE_CLUSTER")), nil
+}
+
+// updateMaster upgrades the control plane of a cluster.
+func (w *masters) updateMaster(x *project.Call) (*project.Answer, error) {
+	body, err := read(x, "UpdateMasterRequest")
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	return w.upgraded(c, project.Text(body, "masterVersion"))
+}
+
+func (w *masters) upgraded(c *Cluster, version string) (*project.Answer, error) {
+	op, err := w.upgrade(c, version)
+	if err != nil {
+		return nil, err
+	}
+	return w.views.begun(op), nil
+}
+
+// upgrade begins to upgrade the control plane of a cluster.
+func (w *masters) upgrade(c *Cluster, asked string) (*operation, error) {
+	if err := w.open(c); err != nil {
+		return nil, err
+	}
+	version, refusal := versions.Master(asked)
+	if refusal == "" {
+		refusal = versions.CheckMaster(c.Master, version)
+	}
+	for _, p := range w.poolsOf(c) {
+		if refusal == "" {
+			refusal = versions.CheckNodes(p.Current, version, false)
+		}
+	}
+	if refusal != "" {
+		return nil, badRequest(refusal)
+	}
+	c.Goal = version
+	op := w.change(c, "UPGRADE_MASTER")
+	c.Until = w.Now.Add(w.Life(lifePlane))
+	return op, nil
+}
+
+// change begins an operation on a cluster itself.
+func (w *masters) change(c *Cluster, kind string) *operation {
+	op := w.life.begin(c, nil, kind)
+	c.Status, c.Until = reconciling, w.Now.Add(w.Life(lifeChange))
+	return op
+}
+
+// setResourceLabels replaces the labels of a cluster.
+func (w *masters) setResourceLabels(x *project.Call) (*project.Answer, error) {
+	body, err := read(x, "SetLabelsRequest")
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.open(c); err != nil {
+		return nil, err
+	}
+	if given, current := project.Text(body, "labelFingerprint"), labelFingerprint(c); given != current {
+		return nil, precondition("Labels could not be set due to fingerprint mismatch. Expected %q, got %q.", current, given)
+	}
+	c.Doc["resourceLabels"] = project.OfStrings(project.Pairs(body, "resourceLabels"))
+	return w.views.begun(w.change(c, "UPDATE_CLUSTER")), nil
+}
+
+// drop deletes a cluster with its node pools.
+func (w *masters) drop(x *project.Call) (*project.Answer, error) {
+	c, err := w.cluster(x)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.open(c); err != nil {
+		return nil, err
+	}
+	return w.views.begun(w.remove(c)), nil
+}
+
+// remove begins to delete a cluster.
+func (w *masters) remove(c *Cluster) *operation {
+	op := w.change(c, "DELETE_CLUSTER")
+	c.Status = stopping
+	for _, p := range w.poolsOf(c) {
+		w.life.take(p, op, stopping)
+	}
+	return op
+}

@@ -1,0 +1,89 @@
+package container
+
+import (
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// Inspected is what the simulator holds of a cluster.
+type Inspected struct {
+	Project, Location, Name, Status, Version, Endpoint string
+	Busy                                               bool
+	Pools                                              []InspectedPool
+}
+
+// InspectedPool is what the simulator holds of a node pool.
+type InspectedPool struct {
+	Name, Status, Version, Wanted, MachineType, ImageType string
+	Conditions                                            []Condition
+	// Size is the number of nodes that each zone was given last, Nodes the sum of the sizes of its groups.
+	Size, Nodes      int
+	Autoscaled, Busy bool
+	// Upgrading is true while nodes are replaced, Phase that of a blue-green upgrade.
+	Upgrading        bool
+	Phase            string
+	Labels, Resource map[string]string
+	Groups           []InspectedGroup
+	Machines         []InspectedMachine
+}
+
+// InspectedGroup is an instance group of a node pool.
+type InspectedGroup struct {
+	Path, Zone string
+	Size       int
+	Green      bool
+}
+
+// InspectedMachine is what the simulator holds of a machine of a node pool.
+type InspectedMachine struct {
+	// Name is that of the machine and its node, UID that by which the MachineHost knows it.
+	Name, UID, Zone, Version, Group string
+	Ready, Running, Deleting        bool
+	// Stale is true for a machine that the node pool replaces, Leaving while GKE drains it.
+	Stale, Leaving bool
+}
+
+// Inspect returns all clusters with their node pools and machines.
+func (w *Service) Inspect() []Inspected {
+	var out []Inspected
+	for _, c := range w.clusters.All() {
+		out = append(out, w.inspectCluster(c))
+	}
+	return out
+}
+
+func (w *Service) inspectCluster(c *Cluster) Inspected {
+	out := Inspected{
+		Project: c.Project, Location: c.Location, Name: c.Name, Status: c.Status, Version: c.Master, Endpoint: c.Access.Endpoint, Busy: c.Op != "",
+	}
+	for _, p := range w.poolsOf(c) {
+		out.Pools = append(out.Pools, w.inspect(c, p))
+	}
+	return out
+}
+
+func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
+	out := InspectedPool{
+		Name: p.Name, Status: p.Status, Version: p.Current, Wanted: p.Wanted, MachineType: project.Text(p.Doc, "config.machineType"),
+		ImageType: project.Text(p.Doc, "config.imageType"), Conditions: p.Conditions, Size: p.Size, Autoscaled: p.autoscaled(), Busy: p.Op != "",
+		Upgrading: p.Roll != nil, Labels: project.Pairs(p.Doc, "config.labels"), Resource: project.Pairs(p.Doc, "config.resourceLabels"),
+	}
+	if p.Roll != nil && p.Roll.Blue != nil {
+		out.Phase = p.Roll.Blue.Phase
+	}
+	for _, g := range p.Groups {
+		path := groupPath(c, g)
+		if !w.groups.Exists(path) {
+			continue
+		}
+		size := w.groups.Size(path)
+		out.Nodes += size
+		out.Groups = append(out.Groups, InspectedGroup{Path: path, Zone: g.Zone, Size: size, Green: g.Green})
+	}
+	for _, n := range w.nodes.of(c, p) {
+		out.Machines = append(out.Machines, InspectedMachine{
+			Name: n.Name, UID: n.ID, Zone: n.Zone, Version: p.Templates[n.Template].Version, Group: n.Group, Ready: w.nodes.ready(n), Running: n.running(),
+			Deleting: n.deleting(), Stale: p.stale(n), Leaving: p.Leaving[n.Name] != nil,
+		})
+	}
+	return out
+}

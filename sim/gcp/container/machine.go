@@ -1,0 +1,212 @@
+package container
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// nameLength is how much of a cluster's or a node pool's name is in the names of its groups.
+const nameLength = 20
+
+// groupSuffix is what the names of instance groups end with.
+const groupSuffix = "-grp"
+
+// imageProject is where GKE keeps the images of nodes.
+const imageProject = "gke-node-images"
+
+// groupPath is the path of an instance group of a node pool.
+func groupPath(c *Cluster, g *group) string {
+	return project.Zonal(c.Project, g.Zone, "instanceGroupManagers", g.Name)
+}
+
+// shortened is a name as it is in those of groups and templates.
+func shortened(name string) string { return strings.TrimRight(name[:min(len(name), nameLength)], "-") }
+
+// baseName is what the names of a node pool's groups and templates begin with.
+func baseName(c *Cluster, p *Pool) string {
+	return "gke-" + shortened(c.Name) + "-" + shortened(p.Name)
+}
+
+// groupName returns the name of a new group of a node pool.
+func (w *nodes) groupName(c *Cluster, p *Pool, zone string) string {
+	return baseName(c, p) + "-" + w.Seed.Hex(8, c.ID, p.Name, zone, w.NextNumber("gke-group")) + groupSuffix
+}
+
+// of are the machines of a node pool.
+func (w *nodes) of(c *Cluster, p *Pool) []machine {
+	var out []machine
+	for _, g := range p.Groups {
+		out = append(out, w.machines(groupPath(c, g))...)
+	}
+	return out
+}
+
+// model gives the groups of a node pool what machines are created from that come from now on. The old groups of a blue-green upgrade keep
+// what they have. The error is Compute Engine's.
+func (w *nodes) model(c *Cluster, p *Pool) error {
+	path, err := w.template(c, p)
+	if err != nil {
+		return err
+	}
+	for _, g := range p.Groups {
+		if p.Roll != nil && p.Roll.Blue != nil && g.Green == p.Roll.Back {
+			continue
+		}
+		size := 0
+		if g.Want != nil {
+			size = *g.Want
+		}
+		if err := w.putGroup(c, g, path, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// template returns the path of the instance template of what a node pool is now, and creates it where there is none.
+func (w *nodes) template(c *Cluster, p *Pool) (string, error) {
+	name := baseName(c, p) + "-" + w.Seed.Hex(8, c.ID, p.Name, "template", p.Revision)
+	path := project.Global(c.Project, "instanceTemplates", name)
+	if _, exists := p.Templates[path]; exists {
+		return path, nil
+	}
+	if _, err := w.groups.PutTemplate(c.Project, project.Document{"name": name, "properties": w.properties(c, p)}); err != nil {
+		return "", err
+	}
+	if p.Templates == nil {
+		p.Templates = map[string]made{}
+	}
+	p.Templates[path] = made{p.Generation, p.Wanted}
+	return path, nil
+}
+
+// prune forgets the templates that no machine was created from any more, and deletes them.
+func (w *nodes) prune(c *Cluster, p *Pool) {
+	used := map[string]bool{}
+	for _, n := range w.of(c, p) {
+		used[n.Template] = true
+	}
+	for path, m := range p.Templates {
+		if !used[path] && m.Generation != p.Generation && w.groups.DropTemplate(path) == nil {
+			delete(p.Templates, path)
+		}
+	}
+}
+
+// properties are those of the instance template of a node pool.
+func (w *nodes) properties(c *Cluster, p *Pool) project.Document {
+	config := project.Under(p.Doc, "config")
+	labels := project.Overlaid(project.Pairs(config, "resourceLabels"), map[string]string{
+		"goog-gke-node": "", "goog-k8s-cluster-name": c.Name, "goog-k8s-cluster-location": c.Location, "goog-k8s-node-pool-name": p.Name,
+	})
+	metadata := project.Overlaid(project.Pairs(config, "metadata"), map[string]string{
+		"cluster-name": c.Name, "cluster-location": c.Location, "cluster-uid": c.ID, "google-compute-enable-pcid": "true",
+		"kube-labels": joined(w.labels(p)),
+	})
+	image := w.image(p)
+	disk := project.Document{"diskSizeGb": project.Text(config, "bootDisk.sizeGb"), "diskType": config["diskType"],
+		"sourceImage": "projects/" + imageProject + "/global/images/" + image}
+	d := project.Document{
+		"machineType": config["machineType"], "labels": project.OfStrings(labels), "metadata": project.Document{"items": items(metadata)},
+		"disks": []any{project.Document{"boot": true, "autoDelete": true, "type": "PERSISTENT", "mode": "READ_WRITE", "initializeParams": disk}},
+		"networkInterfaces": []any{project.Document{"network": project.Text(c.Doc, "networkConfig.network"),
+			"subnetwork": project.Text(p.Doc, "networkConfig.subnetwork")}},
+		"serviceAccounts": []any{project.Document{"email": config["serviceAccount"], "scopes": config["oauthScopes"]}},
+		"tags":            project.Document{"items": append([]any{"gke-" + c.Name + "-" + c.Hash + "-node"}, project.Items(config, "tags")...)},
+		"canIpForward":    true, "scheduling": scheduling(config),
+	}
+	return d
+}
+
+// scheduling is whether Compute Engine may take the machines back.
+func scheduling(config project.Document) project.Document {
+	switch {
+	case project.Truth(config, "spot"):
+		return project.Document{"provisioningModel": "SPOT", "preemptible": true, "automaticRestart": false, "instanceTerminationAction": "DELETE",
+			"onHostMaintenance": "TERMINATE"}
+	case project.Truth(config, "preemptible"):
+		return project.Document{"preemptible": true, "automaticRestart": false, "onHostMaintenance": "TERMINATE"}
+	}
+	return project.Document{"automaticRestart": true, "onHostMaintenance": "MIGRATE", "provisioningModel": "STANDARD"}
+}
+
+// cosRelease and ubuntuRelease are the releases of the images' systems.
+const (
+	cosRelease    = "cos-113-17681-1153-62-c-pre"
+	ubuntuRelease = "ubuntu-2204-1-31-v20260901"
+)
+
+// image returns the name of the image of the nodes that a node pool is to have, and publishes it.
+func (w *nodes) image(p *Pool) string {
+	name, arch := imageName(p, p.Wanted), "X86_64"
+	if armed(p) {
+		arch = "ARM64"
+	}
+	w.compute.Catalogue.PutImage(imageProject, name, "", arch)
+	return name
+}
+
+// imageName is the name of the image of a node pool's nodes of a version.
+func imageName(p *Pool, version string) string {
+	release := cosRelease
+	if strings.HasPrefix(project.Text(p.Doc, "config.imageType"), "UBUNTU") {
+		release = ubuntuRelease
+	}
+	if armed(p) {
+		release += "-arm64"
+	}
+	kubernetes, build, _ := strings.Cut(version, "-gke.")
+	return "gke-" + strings.ReplaceAll(kubernetes, ".", "") + "-gke" + build + "-" + release
+}
+
+// armed reports whether the nodes of a node pool have processors of Arm.
+func armed(p *Pool) bool {
+	machine := project.Text(p.Doc, "config.machineType")
+	return strings.HasPrefix(machine, "t2a-") || strings.HasPrefix(machine, "c4a-")
+}
+
+// items are pairs as metadata holds them.
+func items(pairs map[string]string) []any {
+	var out []any
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		out = append(out, project.Document{"key": key, "value": pairs[key]})
+	}
+	return out
+}
+
+// joined writes labels as kubelet's flag has them.
+func joined(labels map[string]string) string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, key+"="+labels[key])
+	}
+	return strings.Join(out, ",")
+}
+
+// labels are those that a node registers with: GKE's own, and the pool's.
+func (w *nodes) labels(p *Pool) map[string]string {
+	config := project.Under(p.Doc, "config")
+	machine := project.Text(config, "machineType")
+	system := "cos"
+	if strings.HasPrefix(project.Text(config, "imageType"), "UBUNTU") {
+		system = "ubuntu"
+	}
+	out := map[string]string{
+		"cloud.google.com/gke-nodepool": p.Name, "cloud.google.com/gke-os-distribution": system, "cloud.google.com/gke-container-runtime": "containerd",
+		"cloud.google.com/gke-boot-disk": project.Text(config, "diskType"), "cloud.google.com/machine-family": strings.SplitN(machine, "-", 2)[0],
+		"cloud.google.com/gke-max-pods-per-node": project.Text(p.Doc, "maxPodsConstraint.maxPodsPerNode"),
+		"cloud.google.com/gke-provisioning":      "standard", "cloud.google.com/gke-stack-type": "IPV4", "cloud.google.com/private-node": "false",
+		"cloud.google.com/gke-logging-variant": "DEFAULT",
+	}
+	switch {
+	case project.Truth(config, "spot"):
+		out["cloud.google.com/gke-provisioning"], out["cloud.google.com/gke-spot"] = "spot", "true"
+	case project.Truth(config, "preemptible"):
+		out["cloud.google.com/gke-provisioning"], out["cloud.google.com/gke-preemptible"] = "preemptible", "true"
+	}
+	maps.Copy(out, project.Pairs(config, "labels"))
+	return out
+}

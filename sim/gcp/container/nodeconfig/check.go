@@ -1,0 +1,168 @@
+package nodeconfig
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+const (
+	// leastPods and mostPods bound the pods of a node, leastDisk its disk in GB, mostNodes the nodes of a pool in a zone.
+	leastPods, mostPods  = 8, 256
+	leastDisk, mostDisk  = 10, 65536
+	mostNodes, mostSurge = 1000, 20
+)
+
+var (
+	name = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`)
+	// Images are the image types that are offered, Disks the types of boot disks.
+	Images = []string{"COS_CONTAINERD", "UBUNTU_CONTAINERD", "WINDOWS_LTSC_CONTAINERD", "COS", "UBUNTU"}
+	disks  = []string{"pd-standard", "pd-ssd", "pd-balanced", "hyperdisk-balanced"}
+)
+
+// Check returns the words with which GKE refuses a node pool, "" for one that it takes. The machine type is checked against the zones
+// elsewhere.
+func Check(pool project.Document, c Cluster) string {
+	if !name.MatchString(project.Text(pool, "name")) {
+		return fmt.Sprintf("Invalid value for field \"node_pool.name\": %q. Must be a match of regex '(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'.",
+			project.Text(pool, "name"))
+	}
+	pods := number(pool, "maxPodsConstraint.maxPodsPerNode")
+	if pods < leastPods || pods > mostPods {
+		return fmt.Sprintf("Invalid value for field \"node_pool.max_pods_constraint.max_pods_per_node\": %d. Must be between %d and %d.", pods,
+			leastPods, mostPods)
+	}
+	for _, check := range []func() string{
+		func() string { return CheckSize(number(pool, "initialNodeCount")) },
+		func() string { return CheckConfig(project.Under(pool, "config")) },
+		func() string { return CheckLocations(project.Texts(pool, "locations"), c) },
+		func() string { return CheckManagement(project.Under(pool, "management"), c.Channel) },
+		func() string { return CheckAutoscaling(project.Under(pool, "autoscaling")) },
+		func() string { return CheckUpgrades(project.Under(pool, "upgradeSettings")) },
+	} {
+		if refusal := check(); refusal != "" {
+			return refusal
+		}
+	}
+	return ""
+}
+
+// CheckSize checks the number of nodes in a zone.
+func CheckSize(nodes int) string {
+	if nodes < 0 || nodes > mostNodes {
+		return fmt.Sprintf("Node_count must be between 0 and %d, got %d.", mostNodes, nodes)
+	}
+	return ""
+}
+
+// CheckConfig checks the configuration of nodes.
+func CheckConfig(config project.Document) string {
+	size := number(config, "diskSizeGb")
+	switch {
+	case size < leastDisk || size > mostDisk:
+		return fmt.Sprintf("Invalid value for field \"node_pool.config.disk_size_gb\": %d. Must be between %d and %d.", size, leastDisk, mostDisk)
+	case !slices.Contains(disks, project.Text(config, "diskType")):
+		return fmt.Sprintf("Disk type %q is not supported.", project.Text(config, "diskType"))
+	case !slices.Contains(Images, project.Text(config, "imageType")):
+		return fmt.Sprintf("Image type %q is not supported.", project.Text(config, "imageType"))
+	case project.Truth(config, "spot") && project.Truth(config, "preemptible"):
+		return "Only one of preemptible and spot can be set."
+	}
+	seen := map[string]bool{}
+	for _, t := range project.Objects(config, "taints") {
+		id := project.Text(t, "key") + ":" + project.Text(t, "effect")
+		if project.Text(t, "key") == "" || seen[id] {
+			return fmt.Sprintf("Node taint with key %q and effect %q is invalid: keys are required, and each may have an effect once.",
+				project.Text(t, "key"), project.Text(t, "effect"))
+		}
+		seen[id] = true
+	}
+	return ""
+}
+
+// CheckLocations checks the zones of a node pool.
+func CheckLocations(zones []string, c Cluster) string {
+	seen := map[string]bool{}
+	for _, z := range zones {
+		if !strings.HasPrefix(z, c.Region+"-") {
+			return fmt.Sprintf("Location %q is not in region %q of the cluster.", z, c.Region)
+		}
+		if seen[z] {
+			return fmt.Sprintf("Location %q is specified more than once.", z)
+		}
+		seen[z] = true
+	}
+	if len(zones) == 0 {
+		return "Node pool locations must not be empty."
+	}
+	return ""
+}
+
+// CheckManagement checks automatic repairs and upgrades against the release channel of the cluster, which demands both.
+func CheckManagement(management project.Document, channel string) string {
+	if channel == "" || channel == "UNSPECIFIED" {
+		return ""
+	}
+	for _, flag := range []string{"autoUpgrade", "autoRepair"} {
+		if !project.Truth(management, flag) {
+			return fmt.Sprintf("%s cannot be false when release_channel %s is set.",
+				map[string]string{"autoUpgrade": "Auto_upgrade", "autoRepair": "Auto_repair"}[flag], channel)
+		}
+	}
+	return ""
+}
+
+// CheckAutoscaling checks the bounds of the autoscaler.
+func CheckAutoscaling(a project.Document) string {
+	if !project.Truth(a, "enabled") {
+		return ""
+	}
+	least, most := number(a, "minNodeCount"), number(a, "maxNodeCount")
+	totalLeast, totalMost := number(a, "totalMinNodeCount"), number(a, "totalMaxNodeCount")
+	zonal, total := least != 0 || most != 0, totalLeast != 0 || totalMost != 0
+	switch {
+	case zonal && total:
+		return "Only one of min/max_node_count and total_min/max_node_count can be set."
+	case total:
+		return checkBounds("total_", totalLeast, totalMost)
+	}
+	return checkBounds("", least, most)
+}
+
+func checkBounds(prefix string, least, most int) string {
+	if most >= 1 && least >= 0 && least <= most {
+		return ""
+	}
+	return fmt.Sprintf("%smax_node_count must be at least 1 and greater than or equal to %smin_node_count, got %d and %d.", prefix, prefix, most,
+		least)
+}
+
+// CheckUpgrades checks the settings of upgrades.
+func CheckUpgrades(u project.Document) string {
+	surge, missing := number(u, "maxSurge"), number(u, "maxUnavailable")
+	if project.Text(u, "strategy") == "BLUE_GREEN" {
+		return checkBlueGreen(u, surge+missing)
+	}
+	switch {
+	case project.Under(u, "blueGreenSettings") != nil:
+		return "Blue_green_settings can only be set with the upgrade strategy BLUE_GREEN."
+	case surge < 0 || missing < 0 || surge+missing == 0 || surge+missing > mostSurge:
+		return fmt.Sprintf("The sum of max_surge and max_unavailable must be between 1 and %d, got %d and %d.", mostSurge, surge, missing)
+	}
+	return ""
+}
+
+func checkBlueGreen(u project.Document, parallel int) string {
+	share := fraction(u, "blueGreenSettings.standardRolloutPolicy.batchPercentage")
+	switch {
+	case parallel != 0:
+		return "Max_surge and max_unavailable can only be set with the upgrade strategy SURGE."
+	case share < 0 || share > 1:
+		return fmt.Sprintf("Batch_percentage must be in the range (0.0, 1.0], got %s.", strconv.FormatFloat(share, 'g', -1, 64))
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package nodeconfig
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// ProvisioningLabel is the label that GKE adds to a node pool's resource labels: on-demand, spot or preemptible.
+const ProvisioningLabel = "goog-gke-node-pool-provisioning-model"
+
+// Cluster is what a node pool takes from its cluster.
+type Cluster struct {
+	// Locations are the zones of its nodes, Channel its release channel, "" for none.
+	Locations []string
+	Channel   string
+	// Region is the region that it is in.
+	Region string
+	// Subnetwork is a path such as projects/p/regions/r/subnetworks/s, PodRange the name of the range of its pods' addresses, PodBlock the
+	// range.
+	Subnetwork, PodRange, PodBlock string
+	// MaxPods is how many pods a node may hold where its pool does not say.
+	MaxPods string
+}
+
+// scopes are the access scopes of a node's service account where none are given.
+var scopes = []string{
+	"https://www.googleapis.com/auth/devstorage.read_only", "https://www.googleapis.com/auth/logging.write",
+	"https://www.googleapis.com/auth/monitoring", "https://www.googleapis.com/auth/service.management.readonly",
+	"https://www.googleapis.com/auth/servicecontrol", "https://www.googleapis.com/auth/trace.append",
+}
+
+// Defaults adds to the description of a new node pool what GKE adds where it is not given.
+func Defaults(pool project.Document, c Cluster) {
+	preset(pool, "config", project.Document{})
+	ConfigDefaults(project.Under(pool, "config"))
+	preset(pool, "locations", list(c.Locations))
+	preset(pool, "management", project.Document{"autoRepair": true, "autoUpgrade": true})
+	preset(pool, "maxPodsConstraint.maxPodsPerNode", c.MaxPods)
+	pool["podIpv4CidrSize"] = podRangeSize(number(pool, "maxPodsConstraint.maxPodsPerNode"))
+	for path, v := range map[string]any{
+		"networkConfig.podIpv4CidrBlock": c.PodBlock, "networkConfig.podRange": c.PodRange, "networkConfig.subnetwork": c.Subnetwork,
+	} {
+		preset(pool, path, v)
+	}
+	delete(project.Under(pool, "networkConfig"), "createPodRange")
+	UpgradeDefaults(pool)
+	SetAutoscaling(pool, project.Under(pool, "autoscaling"))
+}
+
+// ConfigDefaults adds what GKE adds to the configuration of nodes.
+func ConfigDefaults(config project.Document) {
+	model := "on-demand"
+	switch {
+	case project.Truth(config, "spot"):
+		model = "spot"
+	case project.Truth(config, "preemptible"):
+		model = "preemptible"
+	}
+	disk := "pd-balanced"
+	if strings.HasPrefix(project.Text(config, "machineType"), "n4-") {
+		disk = "hyperdisk-balanced"
+	}
+	for path, v := range map[string]any{
+		"machineType": "e2-medium", "diskSizeGb": 100.0, "diskType": disk, "imageType": "COS_CONTAINERD", "serviceAccount": "default",
+		"oauthScopes": list(scopes), "shieldedInstanceConfig": project.Document{"enableIntegrityMonitoring": true},
+		"effectiveCgroupMode":                              "EFFECTIVE_CGROUP_MODE_V2",
+		"kubeletConfig.insecureKubeletReadonlyPortEnabled": false, "kubeletConfig.maxParallelImagePulls": 2.0,
+		"windowsNodeConfig": project.Document{},
+	} {
+		preset(config, path, v)
+	}
+	for path, v := range map[string]string{"metadata": "disable-legacy-endpoints", "resourceLabels": ProvisioningLabel} {
+		preset(config, path, project.Document{})
+		value := "true"
+		if v == ProvisioningLabel {
+			value = model
+		}
+		project.Under(config, path)[v] = value
+	}
+	normalize(config)
+}
+
+// normalize writes what can be said in several ways in one.
+func normalize(config project.Document) {
+	config["imageType"] = strings.ToUpper(project.Text(config, "imageType"))
+	config["bootDisk"] = project.Document{"diskType": config["diskType"], "sizeGb": strconv.Itoa(number(config, "diskSizeGb"))}
+	if mode := project.Text(config, "linuxNodeConfig.cgroupMode"); mode == "CGROUP_MODE_V1" {
+		config["effectiveCgroupMode"] = "EFFECTIVE_CGROUP_MODE_V1"
+	} else {
+		config["effectiveCgroupMode"] = "EFFECTIVE_CGROUP_MODE_V2"
+	}
+	for _, name := range []string{"linuxNodeConfig", "taints", "labels", "tags"} {
+		if empty(config[name]) {
+			delete(config, name)
+		}
+	}
+}
+
+// empty reports whether a value is an object or a list without elements.
+func empty(v any) bool {
+	switch t := v.(type) {
+	case project.Document:
+		return len(t) == 0
+	case []any:
+		return len(t) == 0
+	}
+	return false
+}
+
+// UpgradeDefaults adds what GKE adds to the settings of upgrades.
+func UpgradeDefaults(pool project.Document) {
+	if project.Under(pool, "upgradeSettings") == nil {
+		pool["upgradeSettings"] = project.Document{"maxSurge": 1.0}
+	}
+	preset(pool, "upgradeSettings.strategy", "SURGE")
+	if project.Text(pool, "upgradeSettings.strategy") != "BLUE_GREEN" {
+		return
+	}
+	preset(pool, "upgradeSettings.blueGreenSettings.nodePoolSoakDuration", "3600s")
+	preset(pool, "upgradeSettings.blueGreenSettings.standardRolloutPolicy", project.Document{"batchNodeCount": 1.0})
+}
+
+// SetAutoscaling sets the settings of a node pool's autoscaler as GKE keeps them: none while it is off.
+func SetAutoscaling(pool, given project.Document) {
+	pool["autoscaling"] = project.Document{}
+	if !project.Truth(given, "enabled") {
+		return
+	}
+	out := project.Copied(given)
+	if named := project.Text(out, "locationPolicy"); named == "" || named == "LOCATION_POLICY_UNSPECIFIED" {
+		out["locationPolicy"] = "BALANCED"
+		if spot(pool) {
+			out["locationPolicy"] = "ANY"
+		}
+	}
+	pool["autoscaling"] = out
+}
+
+func spot(pool project.Document) bool {
+	return project.Truth(pool, "config.spot") || project.Truth(pool, "config.preemptible")
+}
+
+// podRangeSize is the length of the prefix of a node's range: twice as many addresses as pods, rounded up to a power of two.
+func podRangeSize(pods int) float64 {
+	return float64(32 - bits.Len(uint(2*pods-1)))
+}

@@ -1,0 +1,209 @@
+package container
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// States of operations.
+const (
+	opRunning  = "RUNNING"
+	opAborting = "ABORTING"
+	opDone     = "DONE"
+)
+
+// operationsKept is for how long operations can be read after they have ended.
+const operationsKept = 24 * time.Hour
+
+// The canonical codes of failures, as numbers.
+const (
+	codeCancelled = 1
+	codeInternal  = 13
+	codeExhausted = 8
+)
+
+// start keeps a new operation on a cluster, or on one of its node pools.
+func (w *lifecycle) start(c *Cluster, p *Pool, kind string) *operation {
+	n := w.NextNumber("gke-operation")
+	op := &operation{
+		Project: c.Project, Location: c.Location, Type: kind, Cluster: c.key(), Status: opRunning, Start: w.Now,
+		Name: fmt.Sprintf("operation-%d-%s", w.Now.UnixMilli(), w.Seed.UUID("gke-operation", n)),
+	}
+	if p != nil {
+		op.Pool = p.Name
+	}
+	w.operations.Put(op.key(), op)
+	return op
+}
+
+// begin starts an operation beside which no other may run on the cluster.
+func (w *lifecycle) begin(c *Cluster, p *Pool, kind string) *operation {
+	op := w.start(c, p, kind)
+	c.Op = op.Name
+	if p != nil {
+		c.Status = reconciling
+		w.take(p, op, reconciling)
+	}
+	w.touchCluster(c)
+	return op
+}
+
+// beside starts an operation that has done already what it is for, and beside which others may run.
+func (w *lifecycle) beside(c *Cluster, p *Pool, kind string) *operation {
+	op := w.start(c, p, kind)
+	op.Until = w.Now.Add(w.Life(lifeChange))
+	return op
+}
+
+// take lets an operation act on a node pool.
+func (w *lifecycle) take(p *Pool, op *operation, status string) {
+	p.Op, p.Status, p.Next, p.Until = op.Name, status, w.Now.Add(w.Life(lifeWatch)), time.Time{}
+	p.Leaving = map[string]*leaving{}
+	w.touchPool(p)
+}
+
+// of returns an operation by its name, nil if it is gone.
+func (w *lifecycle) of(c *Cluster, name string) *operation {
+	return w.operations.Get("projects/" + c.Project + "/locations/" + c.Location + "/operations/" + name)
+}
+
+// end ends an operation; the conditions are why it failed.
+func (w *lifecycle) end(c *Cluster, name string, conditions []Condition) {
+	op := w.of(c, name)
+	if op == nil || op.Status == opDone {
+		return
+	}
+	op.Status, op.End, op.Conditions = opDone, w.Now, conditions
+	for _, one := range conditions {
+		op.Code = codeInternal
+		if one.Canonical == "RESOURCE_EXHAUSTED" {
+			op.Code = codeExhausted
+		}
+	}
+	w.operations.Touch(op.key())
+}
+
+// finish ends what an operation does to a node pool. The operation ends with it, unless it is one on the whole cluster.
+func (w *lifecycle) finish(c *Cluster, p *Pool, conditions []Condition) {
+	p.Status, p.Conditions = running, conditions
+	if len(conditions) > 0 {
+		p.Status = runningWithError
+		if w.nodes.readyOf(w.nodes.of(c, p)) == 0 {
+			p.Status = failed
+		}
+	}
+	w.settled(c, p, conditions)
+}
+
+// settled leaves a node pool in its state.
+func (w *lifecycle) settled(c *Cluster, p *Pool, conditions []Condition) {
+	name := p.Op
+	for _, g := range p.Groups {
+		g.Want = nil
+	}
+	p.Op, p.Next, p.Until, p.Leaving = "", time.Time{}, time.Time{}, nil
+	w.touchPool(p)
+	if op := w.of(c, name); op != nil && op.Pool != "" {
+		w.end(c, name, conditions)
+		w.release(c)
+	}
+}
+
+// release lets other operations begin on a cluster.
+func (w *lifecycle) release(c *Cluster) {
+	c.Op, c.Until, c.Status = "", time.Time{}, running
+	w.touchCluster(c)
+}
+
+// cancel aborts an upgrade of nodes: what was done stays, and nodes that were cordoned take pods again.
+func (w *lifecycle) cancel(c *Cluster, p *Pool) {
+	for _, n := range w.nodes.of(c, p) {
+		if p.Leaving[n.Name] != nil {
+			w.nodes.cordon(n.ID, false)
+		}
+	}
+	op := w.of(c, p.Op)
+	if p.Roll != nil && p.Roll.Blue == nil {
+		p.Roll = nil // a blue-green upgrade is paused: its second set of groups stays
+	}
+	w.finish(c, p, nil)
+	if op != nil {
+		op.Conditions = []Condition{{Canonical: "CANCELLED", Message: "Operation was aborted."}}
+		op.Code = codeCancelled
+	}
+}
+
+// tickOperation ends an operation that others run beside, and forgets old ones.
+func (w *lifecycle) tickOperation(op *operation) time.Time {
+	switch {
+	case op.Status == opDone:
+		if op.End.Add(operationsKept).Before(w.Now) {
+			w.operations.Delete(op.key())
+		}
+		return time.Time{}
+	case op.Until.IsZero():
+		return time.Time{}
+	case op.Until.After(w.Now):
+		return op.Until
+	}
+	op.Status, op.End = opDone, w.Now
+	w.operations.Touch(op.key())
+	return time.Time{}
+}
+
+func (w *Service) getOperation(x *project.Call) (*project.Answer, error) {
+	op, err := w.operation(x)
+	if err != nil {
+		return nil, err
+	}
+	return project.OK(w.views.operation(op)), nil
+}
+
+// operation finds the operation that a request is about.
+func (w *Service) operation(x *project.Call) (*operation, error) {
+	op := w.operations.Get("projects/" + x.Vars["project"] + "/locations/" + x.Vars["location"] + "/operations/" + x.Vars["operation"])
+	if op == nil {
+		return nil, notFound(placed(x.Vars["project"], x.Vars["location"]) + "/operations/" + x.Vars["operation"])
+	}
+	return op, nil
+}
+
+func (w *Service) listOperations(x *project.Call) (*project.Answer, error) {
+	d := project.Document{}
+	var all []any
+	for _, op := range w.operations.All() {
+		if op.Project == x.Vars["project"] && (x.Vars["location"] == everywhere || x.Vars["location"] == op.Location) {
+			all = append(all, w.views.operation(op))
+		}
+	}
+	put(d, "operations", all)
+	return project.OK(d), nil
+}
+
+// cancelOperation aborts an upgrade of nodes. Other operations can't be cancelled.
+func (w *Service) cancelOperation(x *project.Call) (*project.Answer, error) {
+	op, err := w.operation(x)
+	if err != nil {
+		return nil, err
+	}
+	c := w.clusters.Get(op.Cluster)
+	p := w.pools.Get(poolKey(op.Cluster, op.Pool))
+	if op.Type != "UPGRADE_NODES" || c == nil || p == nil || p.Op != op.Name {
+		return nil, precondition("Operation %s is not cancellable.", op.Name)
+	}
+	w.life.cancel(c, p)
+	return project.OK(project.Document{}), nil
+}
+
+// Keep keeps an operation of an earlier state about which nothing is done, so that it can be read.
+func (w *Service) Keep(from *Service, name string) {
+	for key, op := range from.operations.All() {
+		if op.Name == name && w.operations.Get(key) == nil {
+			kept := *op
+			kept.Until = w.Now.Add(w.Life(lifeChange))
+			w.operations.Put(key, &kept)
+		}
+	}
+}

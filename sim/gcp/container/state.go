@@ -1,0 +1,169 @@
+package container
+
+import (
+	"time"
+
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// States of clusters and node pools, as GKE names them.
+const (
+	provisioning     = "PROVISIONING"
+	running          = "RUNNING"
+	runningWithError = "RUNNING_WITH_ERROR"
+	reconciling      = "RECONCILING"
+	stopping         = "STOPPING"
+	failed           = "ERROR"
+)
+
+// Cluster is a cluster.
+type Cluster struct {
+	Project, Location, Name string
+	// Doc is what it is, as it was requested and with defaults: without its node pools and what only the service sets.
+	Doc        project.Document
+	Status     string
+	Conditions []Condition
+	// Master is the version of its control plane.
+	Master string
+	// Access is how its API server is reached. Only the endpoint and the CA are shown.
+	Access Access
+	ID     string
+	// Hash is in the names of its instance groups and nodes.
+	Hash    string
+	Version int64
+	Created time.Time
+	// Op is the operation that runs and lets no other begin, "" for none; Until is when its own part is done.
+	Op    string
+	Until time.Time
+	// Goal is the version that an upgrade of the control plane leads to.
+	Goal string
+}
+
+// Access is how the API server of a cluster is reached, as its owner makes it known.
+type Access struct {
+	// Endpoint is its URL, CA the certificates by which it is trusted, in PEM, Token the bootstrap token by which nodes are let in.
+	Endpoint string `json:"endpoint"`
+	CA       []byte `json:"certificateAuthority"`
+	Token    string `json:"token"`
+}
+
+// Condition is why a cluster or a node pool is in its state.
+type Condition struct {
+	Code, Canonical, Message string
+}
+
+// Pool is a node pool.
+type Pool struct {
+	// Cluster is the key of its cluster.
+	Cluster, Name string
+	// Doc is its description, as it was requested and with defaults: without what only the service sets.
+	Doc        project.Document
+	Status     string
+	Conditions []Condition
+	// Current is the version that its nodes have after the last upgrade, Wanted the one that nodes of the current generation have.
+	Current, Wanted string
+	// Size is the number of nodes that it was given last for each zone. What the groups have since become does not change it.
+	Size int
+	// Generation is that of the nodes that the pool is to have, Last the newest that there was. Revision counts all changes of what nodes
+	// are created with.
+	Generation, Last, Revision int
+	// Groups are its instance groups, Templates the instance templates that it has had.
+	Groups    []*group
+	Templates map[string]made
+	Version   int64
+	// Op is the operation that runs, "" for none; Next is when it is looked at again, Until when GKE gives up to wait.
+	Op          string
+	Next, Until time.Time
+	Roll        *roll
+	// Repair is the name of the node that is being repaired, "" for none.
+	Repair string
+	// Former is what the pool was before the upgrade that runs or did not succeed, nil for none: a rollback leads back to it.
+	Former *former
+	// Leaving are the machines that drain before they are deleted, by name.
+	Leaving map[string]*leaving
+}
+
+// group is an instance group of a node pool.
+type group struct {
+	Zone, Name string
+	// Want is the size that the operation that runs leads to, nil if it leaves the size alone.
+	Want *int
+	// Green is true for a group of the second set of a blue-green upgrade.
+	Green bool
+}
+
+// made is what the instances of a template are.
+type made struct {
+	Generation int
+	Version    string
+}
+
+// former is what a node pool was before an upgrade.
+type former struct {
+	Doc        project.Document
+	Wanted     string
+	Generation int
+}
+
+// roll is an upgrade of a node pool's nodes.
+type roll struct {
+	// Version is what the nodes get, Surge how many nodes there may be beyond the size, Missing how many may be missing from it.
+	Version        string
+	Surge, Missing int
+	// Blue is set for a blue-green upgrade.
+	Blue *blueGreen
+	// Back is true for a rollback.
+	Back bool
+}
+
+// blueGreen is a blue-green upgrade.
+type blueGreen struct {
+	Phase string
+	// Since is when the phase, or the last batch of machines, began to wait, Deletion when the soak time ends.
+	Since, Deletion time.Time
+	// Complete is true once the user has asked to end the soak time.
+	Complete bool
+}
+
+// leaving is a machine that is cordoned and drained before it is deleted.
+type leaving struct{ Since, Drained time.Time }
+
+// operation is a long-running operation on a cluster or one of its node pools.
+type operation struct {
+	Project, Location, Name, Type string
+	// Cluster is the key of the cluster, Pool the name of the node pool or "".
+	Cluster, Pool string
+	Status        string
+	Start, End    time.Time
+	// Conditions are why it failed, Code is the canonical code as a number.
+	Conditions []Condition
+	Code       int
+	// Done and Total are the nodes that an upgrade has replaced and those that it replaces.
+	Done, Total int
+	// Until is when an operation ends that other operations run beside; the zero time for those that have the cluster to themselves.
+	Until time.Time
+}
+
+func clusterKey(id, location, name string) string {
+	return "projects/" + id + "/locations/" + location + "/clusters/" + name
+}
+
+func (c *Cluster) key() string { return clusterKey(c.Project, c.Location, c.Name) }
+
+func poolKey(cluster, name string) string { return cluster + "/nodePools/" + name }
+
+func (p *Pool) key() string { return poolKey(p.Cluster, p.Name) }
+
+func (o *operation) key() string {
+	return "projects/" + o.Project + "/locations/" + o.Location + "/operations/" + o.Name
+}
+
+func (p *Pool) autoscaled() bool { return project.Truth(p.Doc, "autoscaling.enabled") }
+
+func (p *Pool) zones() []string { return project.Texts(p.Doc, "locations") }
+
+// number returns the whole number at a path of a document, 0 for none.
+func number(d project.Document, path string) int {
+	n, _ := project.Number(d, path)
+	return n
+}

@@ -1,0 +1,160 @@
+package container
+
+import (
+	"slices"
+
+	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
+	"github.com/muster-project/muster/sim/gcp/container/versions"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// change is what an update makes of a node pool.
+type change struct {
+	doc     project.Document
+	version string
+	// recreate is true if nodes are recreated for it.
+	recreate bool
+}
+
+// update changes a node pool.
+func (w *agents) update(x *project.Call) (*project.Answer, error) {
+	body, err := read(x, "UpdateNodePoolRequest")
+	if err != nil {
+		return nil, err
+	}
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	op, err := w.renew(c, p, body)
+	if err != nil {
+		return nil, err
+	}
+	return w.views.begun(op), nil
+}
+
+// renew begins what an update of a node pool takes.
+func (w *agents) renew(c *Cluster, p *Pool, body project.Document) (*operation, error) {
+	if given := project.Text(body, "etag"); given != "" && given != p.etag() {
+		return nil, stale(given, p.etag())
+	}
+	next, err := w.changed(c, p, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.open(c); err != nil {
+		return nil, err
+	}
+	op := w.life.begin(c, p, "UPGRADE_NODES")
+	before := p.Doc
+	if next.recreate {
+		if p.Former == nil {
+			p.Former = &former{Doc: before, Wanted: p.Wanted, Generation: p.Generation}
+		}
+		p.Last++
+		p.Generation, p.Wanted = p.Last, next.version
+	}
+	p.Doc = next.doc
+	p.Revision++
+	w.move(c, p)
+	w.nodes.mark(c, p, before)
+	if next.recreate || w.rolls.unfinished(c, p) && body["nodeVersion"] != nil {
+		w.rolls.begin(c, p)
+	}
+	return op, nil
+}
+
+// changed checks an update.
+func (w *agents) changed(c *Cluster, p *Pool, body project.Document) (change, error) {
+	_, versioned := body["nodeVersion"]
+	_, moved := body["locations"]
+	if nodeconfig.Empty(body) {
+		return change{}, badRequest("Must provide an update.")
+	}
+	out := change{version: p.Wanted}
+	refusal := ""
+	if versioned {
+		out.version, refusal = versions.Node(project.Text(body, "nodeVersion"), c.Master)
+	}
+	out.doc, out.recreate = nodeconfig.Update(p.Doc, body)
+	if moved {
+		out.doc["locations"] = project.Items(body, "locations")
+	}
+	out.recreate = out.recreate || out.version != p.Wanted
+	for _, check := range []func() string{
+		func() string { return refusal },
+		func() string {
+			return versions.CheckNodes(out.version, c.Master, versioned && project.Truth(out.doc, "management.autoUpgrade"))
+		},
+		func() string { return nodeconfig.Check(out.doc, c.shared()) },
+		func() string { return checkMachines(out.doc) },
+	} {
+		if refusal := check(); refusal != "" {
+			return out, badRequest(refusal)
+		}
+	}
+	return out, nil
+}
+
+// move adds groups for new zones, and empties those of zones that the node pool leaves.
+func (w *agents) move(c *Cluster, p *Pool) {
+	w.zones(c, p)
+	none := 0
+	for _, g := range p.Groups {
+		if !slices.Contains(p.zones(), g.Zone) {
+			g.Want = &none
+		}
+	}
+}
+
+// rollback leads a node pool back to what it was before an upgrade that was cancelled, has failed, or is blue-green and still runs.
+func (w *agents) rollback(x *project.Call) (*project.Answer, error) {
+	if _, err := read(x, "RollbackNodePoolUpgradeRequest"); err != nil {
+		return nil, err
+	}
+	c, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	if p.Op != "" && p.Roll != nil && p.Roll.Blue != nil && !p.Roll.Back && p.Roll.Blue.Phase != phaseDeleting {
+		w.life.cancel(c, p)
+	}
+	if err := w.open(c); err != nil {
+		return nil, err
+	}
+	op := w.life.begin(c, p, "UPGRADE_NODES")
+	if p.Former != nil {
+		w.rolls.back(c, p)
+	}
+	return w.views.begun(op), nil
+}
+
+// completeUpgrade ends the soak time of a blue-green upgrade.
+func (w *agents) completeUpgrade(x *project.Call) (*project.Answer, error) {
+	if _, err := read(x, "CompleteNodePoolUpgradeRequest"); err != nil {
+		return nil, err
+	}
+	_, p, err := w.pool(x)
+	if err != nil {
+		return nil, err
+	}
+	if p.Op == "" || p.Roll == nil || p.Roll.Blue == nil {
+		return nil, precondition("Node pool %s has no blue-green upgrade in progress.", p.Name)
+	}
+	p.Roll.Blue.Complete = true
+	w.touchPool(p)
+	return project.OK(project.Document{}), nil
+}
+
+// Settable are the fields that clients can set on a node pool that exists, by the operations that set them. The empty field is all that the
+// operation sets.
+func Settable() map[string][]string {
+	return map[string][]string{
+		poolNames + "update": {
+			"", "nodeVersion", "imageType", "machineType", "diskType", "diskSizeGb", "labels", "taints", "tags", "resourceLabels", "locations", "linuxNodeConfig",
+			"upgradeSettings",
+		},
+		poolNames + "setSize": {""}, poolNames + "setAutoscaling": {"", "autoscaling.minNodeCount", "autoscaling.maxNodeCount", "autoscaling.locationPolicy"},
+		poolNames + "setManagement": {""},
+	}
+}

@@ -1,0 +1,13 @@
+// Package shapes holds what requests to Google's container service may hold, taken from its published discovery document, and checks
+// requests against it.
+package shapes
+
+import _ "embed" // for Container
+
+// Container is a JSON object: the members of each type by name, and what each is. A scalar is "string", "bool", "int", "int64", "number" or
+// "any", an enumeration "=" with its values between bars, a list "[]" and a map "{}" before what they are of; "!" is before what only the
+// service sets, "?" before a scalar that is also written where it is zero.
+//
+//go:generate go run ./gen
+//go:embed container.json
+var Container []byte
