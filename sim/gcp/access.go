@@ -52,10 +52,18 @@ func (x *exchange) authorize(w *inventory) error {
 	a := w.accounts.Get(x.caller.Issuer)
 	for _, permission := range x.route.Permissions {
 		if a == nil || !a.may(permission) {
-			return project.Forbidden(permission, x.resource())
+			return x.denied(permission)
 		}
 	}
 	return nil
+}
+
+// denied is the service's refusal of a caller who lacks a permission.
+func (x *exchange) denied(permission string) error {
+	if x.route.Service == "container" {
+		return gkeDenied(permission, x.resource())
+	}
+	return project.Forbidden(permission, x.resource())
 }
 
 // resource is the path of the resource that a permission is needed on: that of the request, or the project for a list.

@@ -43,6 +43,7 @@ func (w *inventory) idly(trial *inventory, a *project.Answer) *project.Answer {
 			w.Operations.Put(key, &kept)
 		}
 	}
+	w.container.Keep(trial.container, project.Text(d, "name"))
 	return a
 }
 
@@ -61,5 +62,5 @@ func Ignorable() []sim.Fault {
 			add(kind+action, "")
 		}
 	}
-	return out
+	return append(out, ignorableOfGKE()...)
 }

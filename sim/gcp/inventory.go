@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -14,8 +15,9 @@ type inventory struct {
 	*project.Core
 	cloud *Cloud
 
-	compute  *compute.Service
-	accounts *sim.Table[Account]
+	compute   *compute.Service
+	container *container.Service
+	accounts  *sim.Table[Account]
 
 	// due is when something happens next by itself; touched is true if a request has changed something since the last tick.
 	due     time.Time
@@ -24,15 +26,17 @@ type inventory struct {
 
 func newInventory(c *Cloud) *inventory {
 	core := project.NewCore(c.environment())
-	return &inventory{Core: core, cloud: c, compute: compute.New(core), accounts: sim.NewTable[Account]("account/")}
+	w := &inventory{Core: core, cloud: c, compute: compute.New(core), accounts: sim.NewTable[Account]("account/")}
+	w.container = container.New(core, w.compute)
+	return w
 }
 
 func (w *inventory) tables() project.Tables {
-	return append(slices.Concat(w.Tables(), w.compute.Tables(), w.compute.Catalogue.Tables()), w.accounts)
+	return append(slices.Concat(w.Tables(), w.compute.Tables(), w.compute.Catalogue.Tables(), w.container.Tables()), w.accounts)
 }
 
 // tick lets pass what is due by now and returns when something is due next; the zero time means never.
 func (w *inventory) tick(now time.Time) time.Time {
 	w.Now = now
-	return w.compute.Tick()
+	return project.Earliest(w.container.Tick(), w.compute.Tick())
 }

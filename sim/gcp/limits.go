@@ -52,6 +52,9 @@ func (x *exchange) throttledBy(f sim.Fault) error { return x.throttled(time.Dura
 
 // throttled is the refusal for too many requests. Compute Engine sends it with status 403, and says nothing of when it ends.
 func (x *exchange) throttled(after time.Duration) *project.Error {
+	if x.route.Service == "container" {
+		return gkeThrottled(after)
+	}
 	metric := x.route.Bucket
 	if metric == "" {
 		metric = "Queries"

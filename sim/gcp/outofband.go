@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -28,6 +29,7 @@ type console struct {
 type State struct {
 	Groups    []compute.Group
 	Templates []compute.Template
+	Clusters  []container.Inspected
 }
 
 // State is what the cloud holds at this time.
@@ -35,7 +37,7 @@ func (c *Cloud) State() State {
 	out := State{}
 	// An error to write shows with the next request; what is held is shown all the same.
 	_ = c.by(func(w *inventory) error {
-		out.Groups, out.Templates = w.compute.Inspect(), w.compute.InspectTemplates()
+		out.Groups, out.Templates, out.Clusters = w.compute.Inspect(), w.compute.InspectTemplates(), w.container.Inspect()
 		return nil
 	})
 	return out
@@ -80,6 +82,7 @@ func (c *Cloud) adminHandler() http.Handler {
 	put(mux, "images", func(i compute.Image) error { return c.PutImage(i) })
 	put(mux, "quotas", func(q compute.Quota) error { return c.SetQuota(q) })
 	put(mux, "accounts", c.PutAccount)
+	c.serveGKE(mux)
 	return mux
 }
 

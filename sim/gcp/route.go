@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -18,6 +19,7 @@ func routes() []route {
 	return slices.Concat(
 		project.RoutesOf(func(w *inventory) *compute.Service { return w.compute }, compute.Routes()),
 		project.RoutesOf(func(w *inventory) *catalogue.Service { return w.compute.Catalogue }, catalogue.Routes()),
+		project.RoutesOf(func(w *inventory) *container.Service { return w.container }, container.Routes()),
 	)
 }
 

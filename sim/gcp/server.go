@@ -10,6 +10,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -47,6 +48,8 @@ type Cloud struct {
 	guarded bool
 
 	console
+	// GKE is what a user or GKE itself does to clusters by hand.
+	GKE container.Console
 
 	mu        sync.Mutex
 	limits    Limits
@@ -73,6 +76,7 @@ func New(o Options) (*Cloud, error) {
 		c.limits = o.Limits
 	}
 	c.console = console{Console: compute.NewConsole(c.byCompute), cloud: c}
+	c.GKE = container.NewConsole(c.byContainer)
 	c.speed.Set(o.Speed)
 	c.admin = c.adminHandler()
 	c.alarm = sim.NewAlarm(c.ring)

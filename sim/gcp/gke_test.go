@@ -1,0 +1,439 @@
+package gcp_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/container"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+const (
+	clusters = "/v1/projects/simulated-project/locations/us-central1-a/clusters"
+	pools    = clusters + "/c/nodePools"
+	version  = "1.34.2-gke.1234000"
+	newer    = "1.34.3-gke.1334000"
+)
+
+// gke is a world with the zonal cluster c, whose node pool p has so many nodes.
+func gke(t *testing.T, nodes int, f func(*world)) {
+	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
+		w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialClusterVersion": newer, "releaseChannel": doc{"channel": "UNSPECIFIED"},
+			"nodePools": []any{doc{"name": "p", "initialNodeCount": nodes, "version": version}}}})
+		w.settled("c")
+		f(w)
+	})
+}
+
+// settled waits until no operation runs on a cluster.
+func (w *world) settled(name string) container.Inspected {
+	w.Helper()
+	for range 2000 {
+		for _, c := range w.State().Clusters {
+			if c.Name == name && !c.Busy {
+				return c
+			}
+		}
+		w.rest(5 * time.Second)
+	}
+	w.Fatalf("want cluster %s at rest, got %+v", name, w.State().Clusters)
+	return container.Inspected{}
+}
+
+// pool returns what the simulator holds of a node pool.
+func (w *world) pool(name string) container.InspectedPool {
+	w.Helper()
+	for _, p := range w.State().Clusters[0].Pools {
+		if p.Name == name {
+			return p
+		}
+	}
+	w.Fatalf("want node pool %s, got %+v", name, w.State().Clusters)
+	return container.InspectedPool{}
+}
+
+// TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded.
+func TestGKEReplies(t *testing.T) {
+	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
+		msg := w.refused(http.MethodGet, clusters+"/c", nil, http.StatusNotFound, "notFound")
+		check(w, "a missing cluster", "Not found: projects/simulated-project/zones/us-central1-a/clusters/c.", msg)
+		op := w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialNodeCount": 1}, "parent": "projects/simulated-project/locations/us-central1-a"})
+		check(w, "type", "CREATE_CLUSTER", project.Text(op, "operationType"))
+		check(w, "status", "RUNNING", project.Text(op, "status"))
+		root := "https://container.googleapis.com/v1/projects/" + project.DefaultNumber + "/zones/us-central1-a/"
+		check(w, "selfLink", root+"operations/"+project.Text(op, "name"), project.Text(op, "selfLink"))
+		check(w, "targetLink", root+"clusters/c", project.Text(op, "targetLink"))
+		check(w, "status of the cluster", "PROVISIONING", project.Text(w.get(clusters+"/c"), "status"))
+		w.settled("c")
+		check(w, "status of the operation", "DONE", project.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+project.Text(op, "name")), "status"))
+
+		c := w.get(clusters + "/c")
+		for path, want := range map[string]string{
+			"status": "RUNNING", "location": "us-central1-a", "zone": "us-central1-a", "releaseChannel.channel": "REGULAR", "network": "default",
+			"networkConfig.network": "projects/simulated-project/global/networks/default", "currentMasterVersion": "1.34.7-gke.1734500",
+			"networkConfig.subnetwork": "projects/simulated-project/regions/us-central1/subnetworks/default",
+			"selfLink":                 "https://container.googleapis.com/v1/projects/simulated-project/zones/us-central1-a/clusters/c",
+		} {
+			check(w, path, want, project.Text(c, path))
+		}
+		p := w.get(clusters + "/c/nodePools/default-pool")
+		for path, want := range map[string]any{
+			"config.machineType": "e2-medium", "config.diskType": "pd-balanced", "config.diskSizeGb": 100.0, "config.imageType": "COS_CONTAINERD",
+			"config.bootDisk.sizeGb": "100", "config.metadata.disable-legacy-endpoints": "true", "config.serviceAccount": "default",
+			"config.resourceLabels.goog-gke-node-pool-provisioning-model": "on-demand", "config.effectiveCgroupMode": "EFFECTIVE_CGROUP_MODE_V2",
+			"config.shieldedInstanceConfig.enableIntegrityMonitoring": true, "config.kubeletConfig.insecureKubeletReadonlyPortEnabled": false,
+			"management.autoRepair": true, "management.autoUpgrade": true, "maxPodsConstraint.maxPodsPerNode": "110", "podIpv4CidrSize": 24.0,
+			"upgradeSettings.maxSurge": 1.0, "upgradeSettings.strategy": "SURGE", "status": "RUNNING", "version": "1.34.7-gke.1734500", "initialNodeCount": 1.0,
+			"selfLink": "https://container.googleapis.com/v1/projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/default-pool",
+		} {
+			check(w, path, want, project.Dig(p, path))
+		}
+		for _, member := range []string{"autoscaling", "config.windowsNodeConfig"} {
+			if v := project.Under(p, member); v == nil || len(v) > 0 {
+				w.Errorf("%s: want {}, got %v", member, v)
+			}
+		}
+		check(w, "members without a value", 0, len(project.Under(p, "config.linuxNodeConfig"))+len(project.Under(p, "config.labels")))
+		url := project.Texts(p, "instanceGroupUrls")[0]
+		prefix := "https://www.googleapis.com/compute/v1/projects/simulated-project/zones/us-central1-a/instanceGroupManagers/gke-c-default-pool-"
+		if !strings.HasPrefix(url, prefix) || !strings.HasSuffix(url, "-grp") {
+			w.Errorf("instanceGroupUrls: want %s…-grp, got %s", prefix, url)
+		}
+		path := strings.Replace(url, "https://www.googleapis.com/", "/", 1)
+		g := w.get(path)
+		check(w, "update policy", "OPPORTUNISTIC", project.Text(g, "updatePolicy.type"))
+		check(w, "repairs", "YES", project.Text(g, "instanceLifecyclePolicy.forceUpdateOnRepair"))
+		check(w, "machines", 1, len(w.managed(path)))
+		check(w, "clusters of all locations", 1, len(project.Objects(w.get("/v1/projects/simulated-project/locations/-/clusters"), "clusters")))
+	})
+}
+
+// TestGKERefusals compares refusals with GKE's own words.
+func TestGKERefusals(t *testing.T) {
+	gke(t, 1, func(w *world) {
+		for _, c := range []struct {
+			why, method, path string
+			body              doc
+			status            int
+			reason, message   string
+		}{
+			{"an unknown member", http.MethodPost, pools, doc{"nodePool": doc{"name": "q", "config": doc{"cores": 1}}}, 400, "badRequest",
+				`Invalid JSON payload received. Unknown name "cores" at 'node_pool.config': Cannot find field.`},
+			{"a name that is taken", http.MethodPost, pools, doc{"nodePool": doc{"name": "p"}}, 409, "alreadyExists",
+				"Already exists: projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/p."},
+			{"nodes newer than the control plane", http.MethodPost, pools, doc{"nodePool": doc{"name": "q", "version": "1.35"}}, 400, "badRequest",
+				`Node version "1.35.7-gke.1735500" must not have a greater minor version than master version "1.34.3-gke.1334000".`},
+			{"nodes too far behind", http.MethodPost, pools, doc{"nodePool": doc{"name": "q", "version": "1.32"}}, 400, "badRequest",
+				`Auto-upgrade is enabled, node version "1.32.7-gke.1732500" must be within one minor version of master version "1.34.3-gke.1334000".`},
+			{"a version that is not offered", http.MethodPut, pools + "/p", doc{"nodeVersion": "1.34.2-gke.7"}, 400, "badRequest", `Node version "1.34.2-gke.7" is unsupported.`},
+			{"an alias of none", http.MethodPut, pools + "/p", doc{"nodeVersion": "1.99"}, 400, "badRequest", `No valid versions with the prefix "1.99" found.`},
+			{"an update of nothing", http.MethodPut, pools + "/p", doc{}, 400, "badRequest", "Must provide an update."},
+			{"a step too far", http.MethodPost, clusters + "/c:updateMaster", doc{"masterVersion": "1.36"}, 400, "badRequest",
+				`Master cannot be upgraded to "1.36.7-gke.1736500": cannot upgrade the master more than a minor version at a time.`},
+			{"a machine type that is not there", http.MethodPost, pools, doc{"nodePool": doc{"name": "q", "config": doc{"machineType": "z9"}}}, 400, "badRequest",
+				`Machine type with name "z9" does not exist in zone "us-central1-a".`},
+			{"a missing node pool", http.MethodGet, pools + "/q", nil, 404, "notFound",
+				"Not found: projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/q."},
+			{"another etag", http.MethodPut, pools + "/p", doc{"etag": "x", "nodeVersion": newer}, 409, "aborted", ""},
+		} {
+			if got := w.refused(c.method, c.path, c.body, c.status, c.reason); c.message != "" && got != c.message {
+				t.Errorf("%s: want %q, got %q", c.why, c.message, got)
+			}
+		}
+		op := project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 2}), "name")
+		status, d := w.ask(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3})
+		check(w, "status while an operation runs", http.StatusBadRequest, status)
+		check(w, "state while an operation runs", "FAILED_PRECONDITION", project.Text(d, "error.status"))
+		check(w, "words while an operation runs", "Cluster is running incompatible operation "+op+".", project.Text(d, "error.message"))
+		check(w, "reason while an operation runs", "CLUSTER_ALREADY_HAS_OPERATION", project.Text(project.Objects(d, "error.details")[0], "reason"))
+	})
+}
+
+// TestGKESizes walks a node pool through sizes: those that it is given, and those that its groups are given beside it.
+func TestGKESizes(t *testing.T) {
+	gke(t, 1, func(w *world) {
+		check(w, "type", "SET_NODE_POOL_SIZE", project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3}), "operationType"))
+		check(w, "status", "RECONCILING", project.Text(w.get(pools+"/p"), "status"))
+		w.settled("c")
+		p := w.pool("p")
+		check(w, "nodes", 3, len(p.Machines))
+		check(w, "initialNodeCount", 3.0, w.get(pools + "/p")["initialNodeCount"])
+		path := "/compute/v1/" + p.Groups[0].Path
+		w.do(http.MethodPost, path+"/deleteInstances", doc{"instances": []any{"zones/us-central1-a/instances/" + p.Machines[1].Name}})
+		w.rest(10 * minute)
+		check(w, "nodes after one was deleted by its group", 2, len(w.pool("p").Machines))
+		check(w, "initialNodeCount after one was deleted by its group", 3.0, w.get(pools + "/p")["initialNodeCount"])
+		w.do(http.MethodPost, pools+"/p:setSize", doc{})
+		w.settled("c")
+		check(w, "nodes at zero", 0, len(w.pool("p").Machines))
+		check(w, "initialNodeCount at zero", nil, w.get(pools + "/p")["initialNodeCount"])
+
+		check(w, "type of setAutoscaling", "UPDATE_CLUSTER", project.Text(w.do(http.MethodPost, pools+"/p:setAutoscaling",
+			doc{"autoscaling": doc{"enabled": true, "minNodeCount": 1, "maxNodeCount": 4}}), "operationType"))
+		w.settled("c")
+		check(w, "location policy", "BALANCED", project.Text(w.get(pools+"/p"), "autoscaling.locationPolicy"))
+		if err := w.GKE.Autoscale("c/p", 4); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.GKE.Autoscale("c/p", 5); err == nil {
+			t.Error("want the autoscaler to stay within its bounds")
+		}
+		w.rest(10 * minute)
+		check(w, "nodes of the autoscaler", 4, len(w.pool("p").Machines))
+		check(w, "initialNodeCount after the autoscaler", nil, w.get(pools + "/p")["initialNodeCount"])
+	})
+}
+
+// TestGKESurgeUpgrade upgrades a node pool and holds it against its upgrade settings at every look.
+func TestGKESurgeUpgrade(t *testing.T) {
+	gke(t, 4, func(w *world) {
+		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"maxSurge": 1, "maxUnavailable": 1, "strategy": "SURGE"}})
+		w.settled("c")
+		before := w.pool("p")
+		check(w, "type", "UPGRADE_NODES", project.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "operationType"))
+		for range 1000 {
+			p, living, ready := w.pool("p"), 0, 0
+			for _, m := range p.Machines {
+				if !m.Deleting {
+					living++
+				}
+				if m.Ready && !m.Leaving {
+					ready++
+				}
+			}
+			if living > 5 || ready < 3 {
+				t.Fatalf("want at most 5 machines and at least 3 nodes, got %d and %d: %+v", living, ready, p.Machines)
+			}
+			if !p.Busy {
+				break
+			}
+			check(w, "version while the upgrade runs", version, project.Text(w.get(pools+"/p"), "version"))
+			w.rest(5 * time.Second)
+		}
+		w.rest(10 * minute)
+		p := w.pool("p")
+		check(w, "version", newer, p.Version)
+		check(w, "nodes", 4, len(p.Machines))
+		for _, m := range p.Machines {
+			check(w, "version of "+m.Name, newer, m.Version)
+			for _, old := range before.Machines {
+				if old.Name == m.Name {
+					t.Errorf("want %s replaced", m.Name)
+				}
+			}
+		}
+		check(w, "group", before.Groups[0].Path, p.Groups[0].Path)
+		check(w, "version of the kubelets", "v"+newer, w.host.machines()[p.Machines[0].Name].KubeletVersion)
+	})
+}
+
+// TestGKEInPlace changes what existing nodes get too: no node is replaced, and new ones get it from another template.
+func TestGKEInPlace(t *testing.T) {
+	gke(t, 1, func(w *world) {
+		before := w.pool("p").Machines[0]
+		path := "/compute/v1/" + w.pool("p").Groups[0].Path
+		template := project.Text(w.get(path), "instanceTemplate")
+		w.do(http.MethodPut, pools+"/p", doc{"labels": doc{"labels": doc{"team": "a"}}, "resourceLabels": doc{"labels": doc{"cost": "b"}},
+			"taints": doc{"taints": []any{doc{"key": "k", "value": "v", "effect": "NO_SCHEDULE"}}}})
+		w.settled("c")
+		p := w.get(pools + "/p")
+		check(w, "label", "a", project.Text(p, "config.labels.team"))
+		check(w, "resource label", "b", project.Text(p, "config.resourceLabels.cost"))
+		check(w, "GKE's resource label", "on-demand", project.Text(p, "config.resourceLabels.goog-gke-node-pool-provisioning-model"))
+		check(w, "node", before.Name, w.pool("p").Machines[0].Name)
+		check(w, "stale", false, w.pool("p").Machines[0].Stale)
+		if now := project.Text(w.get(path), "instanceTemplate"); now == template {
+			t.Error("want another template for new nodes")
+		}
+		w.do(http.MethodPut, pools+"/p", doc{"imageType": "ubuntu_containerd"})
+		w.settled("c")
+		check(w, "image", "UBUNTU_CONTAINERD", w.pool("p").ImageType)
+		if m := w.pool("p").Machines; len(m) != 1 || m[0].Name == before.Name {
+			t.Errorf("want the node replaced, got %+v", m)
+		}
+		w.do(http.MethodPut, pools+"/p", doc{"linuxNodeConfig": doc{}})
+		name := w.pool("p").Machines[0].Name
+		w.settled("c")
+		check(w, "node after an update that changes nothing", name, w.pool("p").Machines[0].Name)
+	})
+}
+
+// TestGKEBlueGreen upgrades a node pool in two sets, and takes another upgrade back.
+func TestGKEBlueGreen(t *testing.T) {
+	gke(t, 2, func(w *world) {
+		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN"}})
+		w.settled("c")
+		old := w.pool("p").Groups[0].Path
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		var phases []string
+		for range 500 {
+			p := w.get(pools + "/p")
+			phase := project.Text(p, "updateInfo.blueGreenInfo.phase")
+			if len(phases) == 0 || phases[len(phases)-1] != phase {
+				phases = append(phases, phase)
+			}
+			if phase == "NODE_POOL_SOAKING" {
+				check(w, "groups", 2, len(project.Texts(p, "instanceGroupUrls")))
+				check(w, "green version", newer, project.Text(p, "updateInfo.blueGreenInfo.greenPoolVersion"))
+				check(w, "completeUpgrade", 0, len(w.do(http.MethodPost, pools+"/p:completeUpgrade", nil)))
+			}
+			if phase == "" {
+				break
+			}
+			w.rest(5 * time.Second)
+		}
+		want := "UPDATE_STARTED CREATING_GREEN_POOL CORDONING_BLUE_POOL DRAINING_BLUE_POOL NODE_POOL_SOAKING DELETING_BLUE_POOL "
+		check(w, "phases", want, strings.Join(phases, " "))
+		p := w.pool("p")
+		check(w, "groups", 1, len(p.Groups))
+		if p.Groups[0].Path == old || p.Version != newer || len(p.Machines) != 2 {
+			t.Errorf("want two new nodes in another group, got %+v", p)
+		}
+
+		w.do(http.MethodPut, pools+"/p", doc{"machineType": "e2-standard-2"})
+		w.rest(10 * minute)
+		w.do(http.MethodPost, pools+"/p:rollback", nil)
+		w.settled("c")
+		back := w.pool("p")
+		if back.Groups[0].Path != p.Groups[0].Path || back.MachineType != "e2-medium" || back.Upgrading {
+			t.Errorf("want the nodes and the machine type of before, got %+v", back)
+		}
+	})
+}
+
+// TestGKECancel cancels an upgrade, resumes it, and takes a cancelled one back.
+func TestGKECancel(t *testing.T) {
+	gke(t, 2, func(w *world) {
+		op := project.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
+		w.rest(minute)
+		operation := "/v1/projects/simulated-project/locations/us-central1-a/operations/" + op
+		w.do(http.MethodPost, operation+":cancel", nil)
+		check(w, "status", "DONE", project.Text(w.get(operation), "status"))
+		check(w, "code", 1.0, project.Dig(w.get(operation), "error.code"))
+		check(w, "version after it was cancelled", version, w.pool("p").Version)
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		w.settled("c")
+		for _, m := range w.pool("p").Machines {
+			check(w, "version after it went on", newer, m.Version)
+		}
+		w.do(http.MethodPut, pools+"/p", doc{"machineType": "e2-standard-2"})
+		w.rest(minute)
+		w.refused(http.MethodPost, pools+"/p:rollback", nil, http.StatusBadRequest, "failedPrecondition")
+	})
+}
+
+// TestGKERegional creates a node pool in all zones of a regional cluster, and moves it to others.
+func TestGKERegional(t *testing.T) {
+	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
+		at := "/v1/projects/simulated-project/locations/us-central1/clusters"
+		w.do(http.MethodPost, at, doc{"cluster": doc{"name": "c", "nodePools": []any{doc{"name": "p", "initialNodeCount": 1}}}})
+		w.settled("c")
+		check(w, "nodes", 3, len(w.pool("p").Machines))
+		check(w, "selfLink", "https://container.googleapis.com/v1/projects/simulated-project/locations/us-central1/clusters/c",
+			project.Text(w.get(at+"/c"), "selfLink"))
+		w.do(http.MethodPut, at+"/c/nodePools/p", doc{"locations": []any{"us-central1-a", "us-central1-f"}})
+		w.settled("c")
+		w.rest(10 * minute)
+		p := w.pool("p")
+		check(w, "groups", 2, len(p.Groups))
+		zones := map[string]bool{}
+		for _, m := range p.Machines {
+			zones[m.Zone] = true
+		}
+		if len(p.Machines) != 2 || !zones["us-central1-a"] || !zones["us-central1-f"] {
+			t.Errorf("want a node in each of two zones, got %+v", p.Machines)
+		}
+		w.do(http.MethodDelete, at+"/c", nil)
+		w.rest(30 * minute)
+		check(w, "clusters", 0, len(w.State().Clusters))
+		check(w, "groups after the cluster", 0, len(w.State().Groups))
+		check(w, "templates after the cluster", 0, len(w.State().Templates))
+	})
+}
+
+// TestGKEStockout gives a zone no capacity: the operation fails with GKE's condition, and the node pool stays with an error.
+func TestGKEStockout(t *testing.T) {
+	gke(t, 1, func(w *world) {
+		if err := w.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Zone: "us-central1-a"}); err != nil {
+			t.Fatal(err)
+		}
+		op := project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 2}), "name")
+		w.rest(36 * minute)
+		w.settled("c")
+		d := w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/" + op)
+		check(w, "code", "GCE_STOCKOUT", project.Text(project.Objects(d, "nodepoolConditions")[0], "code"))
+		check(w, "error", 8.0, project.Dig(d, "error.code"))
+		p := w.get(pools + "/p")
+		check(w, "status", "RUNNING_WITH_ERROR", project.Text(p, "status"))
+		if m := project.Text(p, "statusMessage"); !strings.HasPrefix(m, "Google Compute Engine: Not all instances running in IGM after 35m0s. Expected 2, running 1, transitioning 1. "+
+			"Current errors: [GCE_STOCKOUT]: Instance 'gke-c-p-") {
+			t.Errorf("want GKE's words, got %q", m)
+		}
+		w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 1})
+		w.settled("c")
+		check(w, "status after the node was not wanted any more", "RUNNING", project.Text(w.get(pools+"/p"), "status"))
+	})
+}
+
+// TestGKEByHand does what users and GKE do beside the driver: upgrades, resizes, repairs and deletions.
+func TestGKEByHand(t *testing.T) {
+	gke(t, 2, func(w *world) {
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(w.GKE.UpgradeMaster("c", "1.35"))
+		w.settled("c")
+		check(w, "version of the control plane", "1.35.7-gke.1735500", w.State().Clusters[0].Version)
+		must(w.GKE.UpgradePool("c/p", ""))
+		w.settled("c")
+		check(w, "version of the nodes", "1.35.7-gke.1735500", w.pool("p").Version)
+		must(w.GKE.ResizePool("c/p", 3))
+		w.settled("c")
+		check(w, "nodes", 3, len(w.pool("p").Machines))
+		sick := w.pool("p").Machines[1]
+		must(w.GKE.Repair("c/p", sick.Name))
+		w.settled("c")
+		for _, m := range w.pool("p").Machines {
+			if m.Name == sick.Name && m.UID == sick.UID {
+				t.Errorf("want %s created anew, got the same machine", m.Name)
+			}
+		}
+		must(w.Terminate(w.pool("p").Machines[0].Name))
+		w.rest(10 * minute)
+		check(w, "nodes after one was deleted", 3, len(w.pool("p").Machines))
+		must(w.GKE.CreatePool("c/q", "n2-standard-2", 1))
+		w.settled("c")
+		must(w.GKE.DeletePool("c/p"))
+		w.settled("c")
+		check(w, "node pools", 1, len(w.State().Clusters[0].Pools))
+	})
+}
+
+// TestGKEIgnores ignores a field of an update and the whole of another request: both are answered with an operation that ends.
+func TestGKEIgnores(t *testing.T) {
+	gke(t, 1, func(w *world) {
+		for _, f := range []sim.Fault{
+			{Kind: sim.Ignore, Action: "projects.locations.clusters.nodePools.update", Field: "labels"},
+			{Kind: sim.Ignore, Action: "projects.locations.clusters.nodePools.setSize"},
+		} {
+			if err := w.Faults().Add(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.do(http.MethodPut, pools+"/p", doc{"labels": doc{"labels": doc{"a": "b"}}, "imageType": "UBUNTU_CONTAINERD"})
+		w.settled("c")
+		check(w, "label", "", project.Text(w.get(pools+"/p"), "config.labels.a"))
+		check(w, "image", "UBUNTU_CONTAINERD", w.pool("p").ImageType)
+		op := project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3}), "name")
+		w.rest(minute)
+		check(w, "operation", "DONE", project.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+op), "status"))
+		check(w, "nodes", 1, len(w.pool("p").Machines))
+	})
+}
