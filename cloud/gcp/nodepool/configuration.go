@@ -1,0 +1,125 @@
+package nodepool
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// algorithm and contentLength are those of contents. A new algorithm is added beside this, never in its place.
+	algorithm     = "v1"
+	contentLength = 16
+	// refPrefix begins the names of configurations, and refLength is how much of the content ends them.
+	refPrefix       = "gke:"
+	refLength       = 6
+	partMachineType = "machineType"
+	partDiskType    = "diskType"
+	partDiskSize    = "diskSizeGb"
+)
+
+// partsOfTemplates are the parts of a configuration that the template of a machine tells.
+var partsOfTemplates = []string{partMachineType, partDiskType, partDiskSize}
+
+// configuration is what GKE replaces machines for: the version of Kubernetes and the parts of the node pool whose change rolls.
+type configuration struct {
+	version release
+	// rolls are the values of those parts, as far as the specification names them.
+	rolls map[string]any
+	// machineType is that of the machines, for people.
+	machineType string
+}
+
+// template returns the configuration as a template. It exists without Muster: GKE makes machines of any configuration that it is asked for.
+func (c configuration) template() pool.Template {
+	text, err := json.Marshal([]any{c.version.minor, c.version.patch, c.version.build, c.rolls})
+	if err != nil {
+		// What is made of texts and numbers can be encoded.
+		return pool.Template{}
+	}
+	content := algorithm + ":" + cloud.Digest(text, contentLength)
+	return pool.Template{
+		Ref: refPrefix + c.version.String() + "/" + c.machineType + "/" + cloud.Digest(text, refLength), Content: content, UserManaged: true,
+	}
+}
+
+// known reports whether anything is known of the configuration.
+func (c configuration) known() bool { return c.version.minor != 0 || len(c.rolls) > 0 }
+
+// configurationOf returns the configuration that a machine was made with, as far as its template tells; zero where it does not. Versions that
+// are the wanted one, or that of the node pool, as far as both say, count as these.
+func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
+	is, ok := read.facts[m.Template]
+	if !ok {
+		if w.status == statusReconciling || m.Template != "" && len(read.facts) > 0 {
+			return configuration{}
+		}
+		return w.launched
+	}
+	out := configuration{version: w.launched.version, rolls: maps.Clone(w.launched.rolls), machineType: is.MachineType}
+	if built := builtFor(is.Image); built.minor != 0 {
+		out.version = w.canonical(built)
+	}
+	for part, value := range map[string]any{partMachineType: text(is.MachineType), partDiskType: text(is.DiskType), partDiskSize: number(is.DiskSizeGb)} {
+		if _, named := out.rolls[part]; named && value != nil {
+			out.rolls[part] = value
+		}
+	}
+	return w.unseen(m, read, out)
+}
+
+// unseen fills in the parts that no template tells (the image's type, kernel settings): until a rollout of these that Muster began has ended
+// well, a machine from another template than its group has now is an older one.
+func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configuration {
+	if !w.last.rolls() {
+		return c
+	}
+	of := w.last.to
+	if slices.ContainsFunc(read.groups, func(g groups.Group) bool { return g.Outdates(m) }) {
+		of = w.last.from
+	}
+	for part := range c.rolls {
+		if value, named := of.rolls[part]; named && !slices.Contains(partsOfTemplates, part) {
+			c.rolls[part] = value
+		}
+	}
+	return c
+}
+
+// canonical returns the version by which one counts: the wanted one, or that of the node pool, where it is the same as far as both say.
+func (w wanted) canonical(v release) release {
+	for _, known := range []release{w.next.version, w.launched.version} {
+		if known.minor != 0 && v.compare(known) == 0 {
+			return known
+		}
+	}
+	return v
+}
+
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func number(n int64) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// machineTypeOf returns the machine type of a node pool.
+func machineTypeOf(n *container.NodePool) string {
+	if n == nil || n.Config == nil {
+		return ""
+	}
+	return n.Config.MachineType
+}

@@ -1,0 +1,113 @@
+package nodepool
+
+import (
+	"slices"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
+)
+
+// wanted is what the specification asks for now.
+type wanted struct {
+	// pool is the node pool that it asks for, and step that of the next step: GKE replaces nodes for one change after another.
+	pool, step *container.NodePool
+	course     course
+	// asked is the version that the MachinePool names.
+	asked release
+	// changed are the parts whose change rolls and that the next step changes, beside the version.
+	changed []request.Part
+	// next is the configuration that the next step leads to, launched the one that the node pool has now.
+	next, launched configuration
+	// reverts is true if the next step takes back an upgrade that has not ended.
+	reverts bool
+	// drift are the parts that GKE changes in place and that differ; unchangeable the fields of those that it refuses to change.
+	drift        []request.Part
+	unchangeable []string
+	// last is the last operation, as it is known.
+	last lastOperation
+	// status is the node pool's.
+	status string
+}
+
+// want translates the specification against what is there.
+func (p *pass) want() (wanted, error) {
+	read := p.memory.read
+	w := wanted{last: p.memory.last, pool: request.Wanted(p.t.Spec.Pool, p.t.labels())}
+	w.step = w.pool
+	var current, controlPlane release
+	if read.pool != nil {
+		current, w.status = reported(read.pool.Version), read.pool.Status
+		w.launched = configuration{
+			version: current, rolls: request.Rolling(w.pool, read.pool), machineType: machineTypeOf(read.pool),
+		}
+	}
+	if read.cluster != nil {
+		controlPlane = reported(read.cluster.CurrentMasterVersion)
+	}
+	var err error
+	if w.asked, err = releaseOf(fieldVersion, p.t.KubernetesVersion); err != nil {
+		w.next = w.launched
+		return w, err
+	}
+	w.course = courseOf(current, w.asked, controlPlane)
+	w.revert(read)
+	if read.pool != nil {
+		w.compare(read.pool)
+	}
+	w.next = configuration{version: w.course.next, rolls: request.Rolling(w.pool, w.step), machineType: machineTypeOf(w.step)}
+	if w.next.machineType == "" {
+		w.next.machineType = w.launched.machineType
+	}
+	return w, nil
+}
+
+// compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The version
+// goes first, with the image; then the machine type with the disk; then the rest.
+func (w *wanted) compare(is *container.NodePool) {
+	rolls := request.Differing(w.pool, is, request.Rolls)
+	switch {
+	case w.reverts:
+		w.changed = rolls
+	case w.course.next != w.launched.version:
+		w.changed = slices.DeleteFunc(rolls, func(part request.Part) bool { return part.Name != request.ImageType })
+	case len(rolls) > 0:
+		w.changed = request.Together(rolls)
+	}
+	w.step = request.WithRolling(w.pool, is, w.changed)
+	w.drift = request.Differing(w.pool, is, request.InPlace)
+	for _, part := range request.Differing(w.pool, is, request.Refused) {
+		if !slices.Contains(w.unchangeable, part.Field) {
+			w.unchangeable = append(w.unchangeable, part.Field)
+		}
+	}
+}
+
+// revert leads back to the configuration that an upgrade came from which has not ended, where the specification asks for that one again.
+// What an automatic upgrade brings is kept.
+func (w *wanted) revert(read poolRead) {
+	former := w.former(read)
+	if !former.known() || w.asked.minor == 0 || w.last.operation.Type == typeAutoUpgrade {
+		return
+	}
+	want := configuration{version: w.asked, rolls: request.Rolling(w.pool, w.pool)}
+	if want.version.compare(former.version) == 0 {
+		want.version = former.version
+	}
+	if want.template().Same(former.template()) {
+		w.course, w.reverts = course{next: former.version}, true
+	}
+}
+
+// former returns the configuration that an upgrade came from which has not ended; zero where none is under way.
+func (w *wanted) former(read poolRead) configuration {
+	unfinished := w.status == statusReconciling || w.last.outcome != nil && (w.last.outcome.cancelled || w.last.outcome.failed != nil)
+	green := greenVersion(read.pool)
+	switch {
+	case w.last.rolls() && unfinished && !w.last.from.template().Same(w.last.to.template()):
+		return w.last.from
+	case green.minor != 0 && green.compare(w.launched.version) != 0:
+		return w.launched
+	}
+	return configuration{}
+}

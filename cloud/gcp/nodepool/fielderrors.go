@@ -1,0 +1,81 @@
+package nodepool
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
+	"github.com/muster-project/muster/cloud/gcp/session"
+)
+
+// fieldWords are what messages of GKE that name no field of the request are about.
+var fieldWords = []struct{ words, field string }{
+	{"preemptible and spot", "spec.spot"},
+	{"machine type", "spec.instanceType"},
+	{"disk type", "spec.diskType"},
+	{"disk size", "spec.diskSizeGb"},
+	{"image type", "spec.imageType"},
+	{"node version", fieldVersion},
+	{"version", fieldVersion},
+	{"service account", "spec.nodeSecurity.serviceAccount.email"},
+	{"auto_upgrade", "spec.management"},
+	{"auto_repair", "spec.management"},
+	{"max pods", "spec.maxPodsPerNode"},
+	{"location", "spec.nodeLocations"},
+	{"node_count", "spec.scaling"},
+	{"node taint", "spec.kubernetesTaints"},
+	{"surge", "spec.upgradeSettings"},
+	{"blue_green", "spec.upgradeSettings"},
+	{"batch_percentage", "spec.upgradeSettings"},
+	{"zone", "spec.nodeLocations"},
+}
+
+// withField returns a refusal that names no field with the field that it is about, where GKE names one or its words tell.
+func withField(err error) error {
+	var e *cloud.Error
+	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
+		return err
+	}
+	for _, target := range []string{session.TargetOf(err), quoted(e.Message)} {
+		if field := fieldOf(target); field != "" {
+			e.Field = field
+			return err
+		}
+	}
+	message := strings.ToLower(e.Message)
+	for _, known := range fieldWords {
+		if strings.Contains(message, known.words) {
+			e.Field = known.field
+			return err
+		}
+	}
+	return err
+}
+
+// fieldName is the name of a field in GKE's refusals: Invalid value for field "node_pool.config.disk_size_gb".
+var fieldName = regexp.MustCompile(`field ['"]([\w.]+)['"]`)
+
+// quoted returns the field of the request that a message names; empty for none.
+func quoted(message string) string {
+	if found := fieldName.FindStringSubmatch(message); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// fieldOf returns the field of the specification that a part of a request comes from: node_pool.config.machine_type, or machineType. It is
+// empty for one that is not known.
+func fieldOf(target string) string {
+	for _, name := range strings.Split(target, ".") {
+		name = strings.ReplaceAll(name, "_", "")
+		if strings.EqualFold(name, "version") || strings.EqualFold(name, "nodeVersion") {
+			return fieldVersion
+		}
+		if field := request.FieldOf(name); field != "" {
+			return field
+		}
+	}
+	return ""
+}

@@ -1,0 +1,32 @@
+package groups
+
+import "time"
+
+// Creations are when machines were made, by their IDs. A machine never changes its own.
+type Creations map[string]time.Time
+
+// createdMost bounds the machines of a node pool whose creation is kept; when there are more, all are asked about again.
+const createdMost = 4096
+
+// note keeps when a machine was made.
+func (c *Creations) note(uid string, at time.Time) {
+	if uid == "" || at.IsZero() {
+		return
+	}
+	if *c == nil || len(*c) >= createdMost {
+		*c = Creations{}
+	}
+	(*c)[uid] = at
+}
+
+// date fills in when machines were made, as far as it is known, and reports whether one is left that exists.
+func (c *Creations) date(machines []Machine) (left bool) {
+	for i := range machines {
+		m := &machines[i]
+		if m.Created.IsZero() && m.UID != "" {
+			m.Created = (*c)[m.UID]
+			left = left || m.Created.IsZero()
+		}
+	}
+	return left
+}

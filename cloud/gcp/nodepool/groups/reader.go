@@ -1,0 +1,96 @@
+package groups
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/cloud/gcp/session"
+)
+
+// Reader reads the groups of one node pool.
+type Reader struct {
+	Session *session.Session
+	// MaxAge is as in cloud.Target.
+	MaxAge time.Duration
+	// Created are when machines were made, as far as it was read before.
+	Created *Creations
+}
+
+// Read reads the groups of URLs with their machines, ordered by zone.
+func (r Reader) Read(ctx context.Context, urls []string) ([]Group, error) {
+	out := make([]Group, 0, len(urls))
+	for _, url := range urls {
+		at := session.ParseResource(url)
+		if at.Name == "" {
+			continue
+		}
+		g, err := r.group(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	slices.SortFunc(out, func(a, b Group) int { return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Name, b.Name)) })
+	return out, nil
+}
+
+// group reads one group. The machines of one that is stable may be listed together with those of other pools; one that is not shows only in
+// its own list what it does, and so does every one to a pass that wants to see everything as it is.
+func (r Reader) group(ctx context.Context, at session.Resource) (Group, error) {
+	g := Group{Zone: at.Location(), Name: at.Name}
+	manager, _, err := r.Session.Manager(ctx, g.Zone, g.Name, r.MaxAge)
+	if err != nil || manager.Is == nil {
+		return g, err
+	}
+	g.Target, g.Template = int(manager.Is.TargetSize), templateOf(manager.Is)
+	if r.MaxAge > 0 && manager.Is.Status != nil && manager.Is.Status.IsStable {
+		members, _, err := r.Session.Members(ctx, g.Zone, g.Name, r.MaxAge)
+		if err != nil {
+			return g, err
+		}
+		r.take(&g, members, manager.Skew)
+	} else {
+		managed, err := r.Session.ManagedInstances(ctx, g.Zone, g.Name)
+		if err != nil && !session.Absent(err) {
+			return g, err
+		}
+		r.take(&g, session.Members{Managed: managed}, manager.Skew)
+	}
+	return g, r.date(ctx, &g, manager)
+}
+
+// take takes over the members of a group.
+func (r Reader) take(g *Group, members session.Members, skew time.Duration) {
+	for _, is := range members.Managed {
+		g.Machines = append(g.Machines, managedMachine(g.Zone, is))
+	}
+	for _, is := range members.Instances {
+		m := instanceMachine(g.Zone, is, skew)
+		r.Created.note(m.UID, m.Created)
+		g.Machines = append(g.Machines, m)
+	}
+}
+
+// date fills in when machines were made, which their group does not tell: the machines are listed themselves if one of them is not known.
+func (r Reader) date(ctx context.Context, g *Group, manager session.Manager) error {
+	if !r.Created.date(g.Machines) {
+		return nil
+	}
+	c := r.Session
+	_, err := c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+		list := c.Compute.Instances.List(c.Project, g.Zone).Filter("name:" + manager.Is.BaseInstanceName + "-*").PageToken(token)
+		page, err := list.Context(ctx).Do()
+		if err != nil {
+			return "", err
+		}
+		for _, is := range page.Items {
+			m := instanceMachine(g.Zone, is, manager.Skew)
+			r.Created.note(m.UID, m.Created)
+		}
+		return page.NextPageToken, nil
+	})
+	r.Created.date(g.Machines)
+	return err
+}

@@ -1,0 +1,148 @@
+package groups
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+	"google.golang.org/api/googleapi"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/cloud/sweep"
+)
+
+// Facts are what an instance template says of the machines that are made from it. Templates never change.
+type Facts struct {
+	MachineType, DiskType string
+	DiskSizeGb            int64
+	// Image is the name of the boot disk's image.
+	Image string
+}
+
+// Templates read instance templates, for all pools of a session together. The zero Templates have read nothing.
+type Templates struct {
+	mu sync.Mutex
+	by map[string]*TemplateReader
+}
+
+// TemplateReader reads the templates of one session.
+type TemplateReader struct {
+	c     *session.Session
+	sweep *sweep.Sweep[Facts]
+	mu    sync.Mutex
+	known map[string]Facts
+}
+
+const (
+	// readersMost bounds the sessions whose templates are kept, knownMost the templates of one; when there are more, all are read again.
+	readersMost, knownMost = 64, 16384
+	// templatesMaxAge is how old a list of templates may be that answers: what is not in it is read by name.
+	templatesMaxAge = 10 * time.Minute
+	// The parts of templates that are read. The metadata, which holds what machines join with, is none of them.
+	fieldsOne  = "name,properties(machineType,disks(boot,diskSizeGb,initializeParams(diskType,diskSizeGb,sourceImage)))"
+	fieldsList = "nextPageToken,items(" + fieldsOne + ")"
+)
+
+// Of returns the reader of a session.
+func (t *Templates) Of(c *session.Session) *TemplateReader {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found, ok := t.by[c.Key]; ok {
+		return found
+	}
+	if t.by == nil || len(t.by) >= readersMost {
+		t.by = map[string]*TemplateReader{}
+	}
+	r := &TemplateReader{c: c, known: map[string]Facts{}}
+	r.sweep = sweep.New(sweep.Options[Facts]{Some: r.some, All: r.all})
+	t.by[c.Key] = r
+	return r
+}
+
+// Read returns the facts of templates by name. One that is gone is left out; so are all where the credentials may not read templates, and what
+// they would tell is unknown then.
+func (r *TemplateReader) Read(ctx context.Context, names []string) (map[string]Facts, error) {
+	out := map[string]Facts{}
+	var missing []string
+	r.mu.Lock()
+	for _, name := range names {
+		if is, ok := r.known[name]; ok {
+			out[name] = is
+		} else if !slices.Contains(missing, name) && name != "" {
+			missing = append(missing, name)
+		}
+	}
+	r.mu.Unlock()
+	for _, name := range missing {
+		answer, err := r.sweep.Get(ctx, name, templatesMaxAge)
+		if err != nil && cloud.KindOf(err) == cloud.Denied {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if answer.Found {
+			out[name] = answer.Value
+		}
+	}
+	r.keep(out)
+	return out, nil
+}
+
+func (r *TemplateReader) keep(read map[string]Facts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.known) >= knownMost {
+		r.known = map[string]Facts{}
+	}
+	maps.Copy(r.known, read)
+}
+
+// some reads single templates.
+func (r *TemplateReader) some(ctx context.Context, names []string, found func(string, Facts)) error {
+	for _, name := range names {
+		is, err := r.c.Compute.InstanceTemplates.Get(r.c.Project, name).Fields(googleapi.Field(fieldsOne)).Context(ctx).Do()
+		if err = r.c.Refusal(err); err != nil && !session.Absent(err) {
+			return err
+		}
+		if err == nil {
+			found(name, factsOf(is))
+		}
+	}
+	return nil
+}
+
+// all lists the templates of the project.
+func (r *TemplateReader) all(ctx context.Context, found func(string, Facts)) (int, error) {
+	return r.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+		list := r.c.Compute.InstanceTemplates.List(r.c.Project).PageToken(token).Fields(googleapi.Field(fieldsList))
+		page, err := list.Context(ctx).Do()
+		if err != nil {
+			return "", err
+		}
+		for _, is := range page.Items {
+			found(is.Name, factsOf(is))
+		}
+		return page.NextPageToken, nil
+	})
+}
+
+func factsOf(is *compute.InstanceTemplate) Facts {
+	var f Facts
+	if is.Properties == nil {
+		return f
+	}
+	f.MachineType = session.LastName(is.Properties.MachineType)
+	for _, d := range is.Properties.Disks {
+		if !d.Boot || d.InitializeParams == nil {
+			continue
+		}
+		f.DiskType, f.DiskSizeGb = session.LastName(d.InitializeParams.DiskType), max(d.InitializeParams.DiskSizeGb, d.DiskSizeGb)
+		f.Image = session.LastName(d.InitializeParams.SourceImage)
+	}
+	return f
+}

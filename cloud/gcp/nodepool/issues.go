@@ -1,0 +1,104 @@
+package nodepool
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// issues are what keeps machines from coming or from being as wanted, in the words of GKE and Compute Engine where they have any.
+func (w wanted) issues(read poolRead) []pool.Cause {
+	var out []pool.Cause
+	if read.pool.Status != statusError {
+		out = conditionsOf(read.pool)
+	}
+	out = append(out, machineIssues(read.machines())...)
+	if last := w.last.outcome; last != nil && last.failed != nil && !read.complete() {
+		out = append(out, session.IssueOf(last.failed))
+	}
+	out = append(out, w.versionIssues()...)
+	if uneven := read.uneven(); uneven != nil {
+		out = append(out, *uneven)
+	}
+	return slices.Compact(out)
+}
+
+// conditionsOf are the conditions of a node pool that is not well.
+func conditionsOf(is *container.NodePool) []pool.Cause {
+	var out []pool.Cause
+	for _, c := range is.Conditions {
+		out = append(out, session.IssueOf(session.Said(codeOf(c), c.Message)))
+	}
+	if len(out) == 0 && is.Status == statusDegraded {
+		out = append(out, pool.Cause{Reason: "NodePoolDegraded", Message: cmp.Or(session.Clean(is.StatusMessage),
+			"the node pool runs with an error that GKE does not name")})
+	}
+	return out
+}
+
+// failureOf is why a node pool may not be usable.
+func failureOf(is *container.NodePool) *pool.Cause {
+	if words := conditionsOf(is); len(words) > 0 {
+		return &words[0]
+	}
+	return &pool.Cause{Reason: "NodePoolError", Message: cmp.Or(session.Clean(is.StatusMessage), "the node pool is in an error that GKE does not name")}
+}
+
+// machineIssues are why machines do not come: of each error one, with the zone.
+func machineIssues(machines []groups.Machine) []pool.Cause {
+	var out []pool.Cause
+	for _, m := range machines {
+		if m.Failure == nil {
+			continue
+		}
+		issue := session.IssueOf(m.Failure)
+		if !strings.Contains(issue.Message, m.Zone) {
+			issue.Message += " (zone " + m.Zone + ")"
+		}
+		if !slices.Contains(out, issue) {
+			out = append(out, issue)
+		}
+	}
+	slices.SortFunc(out, func(a, b pool.Cause) int {
+		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
+	})
+	return out
+}
+
+// versionIssues are those of the version: what it waits for, and one that is newer than the wanted one.
+func (w wanted) versionIssues() []pool.Cause {
+	var out []pool.Cause
+	if w.course.path.WaitsForControlPlane {
+		out = append(out, pool.Cause{Reason: "WaitingForControlPlane", Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
+			w.launched.version, w.asked)})
+	}
+	if current := w.launched.version; w.asked.minor != 0 && !w.reverts && w.asked.compare(current) < 0 {
+		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(
+			"the node pool runs Kubernetes %s, %s asks for %s: the newer version is kept", current, fieldVersion, w.asked)})
+	}
+	return out
+}
+
+// uneven says that the number of machines does not divide by the zones; nil where it does, where GKE's autoscaler sizes the zones, and while
+// GKE is at work on them.
+func (r poolRead) uneven() *pool.Cause {
+	sizes, total := groups.ByZone(r.groups), groups.Size(r.groups)
+	if a := r.pool.Autoscaling; len(sizes) == 0 || a != nil && a.Enabled || r.busy() != nil || total%len(sizes) == 0 {
+		return nil
+	}
+	var parts []string
+	for _, zone := range slices.Sorted(maps.Keys(sizes)) {
+		parts = append(parts, fmt.Sprintf("%s has %d", zone, sizes[zone]))
+	}
+	return &pool.Cause{Reason: "ZonesUneven", Message: fmt.Sprintf(
+		"%d machines do not divide by %d zones, and GKE sizes the zones of a node pool alike: its instance groups were sized one by one (%s)",
+		total, len(sizes), strings.Join(parts, ", "))}
+}

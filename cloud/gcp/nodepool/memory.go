@@ -1,0 +1,99 @@
+package nodepool
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/pool"
+)
+
+// visibleWithin is how long a read may still show a node pool or a group as it was before a write.
+const visibleWithin = 10 * time.Second
+
+// memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
+type memory struct {
+	// mu is held for a whole pass: passes of one pool do not overlap.
+	mu   sync.Mutex
+	read poolRead
+	// groups are the instance groups that were read last, which a write makes stale.
+	groups []groups.Group
+	// created are when machines were made.
+	created groups.Creations
+	// made is when GKE accepted the creation of the node pool.
+	made time.Time
+	// asked is the number of machines that was asked for last.
+	asked cache.RequestedSize
+	// leaving are the machines that removals named, by name and ID, until they are gone.
+	leaving map[string]bool
+	last    lastOperation
+	// settled is the last operation that is known to have ended well.
+	settled string
+}
+
+// lastOperation is the last operation that Muster began on the node pool, or that it found running: a hint for the words of a failure, and
+// for what a rollout leads to, which GKE does not show of every upgrade.
+type lastOperation struct {
+	operation pool.Operation
+	begun     time.Time
+	// from and to are the configurations of a rollout that Muster began; zero for other operations.
+	from, to configuration
+	// ended is when it was first observed not to run any more; zero while it runs.
+	ended time.Time
+	// outcome is how it ended; nil while that is not known.
+	outcome *outcome
+}
+
+// rolls reports whether the operation is a rollout that Muster began.
+func (l lastOperation) rolls() bool { return l.to.version.minor != 0 || len(l.to.rolls) > 0 }
+
+// asRead reports whether the node pool need not be read again.
+func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
+	return !m.read.at.IsZero() && maxAge > 0 && now.Sub(m.read.at) <= maxAge
+}
+
+// absent returns an error if GKE accepted the creation so recently that a read may be older, which shows no node pool: otherwise it could
+// be created twice, or its object released while it exists.
+func (m *memory) absent(now time.Time, name string) error {
+	if now.Sub(m.made) >= visibleWithin {
+		return nil
+	}
+	m.read = poolRead{}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
+		Message: fmt.Sprintf("node pool %s was created a moment ago and is not shown yet", name)}
+}
+
+// took takes over a read. What was to leave and is gone is forgotten, and so is an operation that has ended well.
+func (m *memory) took(read poolRead, now time.Time) {
+	m.read, m.groups, m.made = read, read.groups, time.Time{}
+	left := map[string]bool{}
+	for _, k := range read.machines() {
+		if m.leaving[k.Key()] {
+			left[k.Key()] = true
+		}
+	}
+	m.leaving = left
+	if read.pool.Status != statusReconciling && m.last.ended.IsZero() && now.Sub(m.last.begun) >= visibleWithin {
+		m.last.ended = now
+	}
+}
+
+// began remembers an operation.
+func (m *memory) began(l lastOperation) { m.last = l }
+
+// recall takes over the operation that the object remembers, unless a later one is known, or that one has ended well.
+func (m *memory) recall(kept []pool.Operation, now time.Time) {
+	if m.last.operation.Token == "" && len(kept) > 0 && kept[len(kept)-1].Token != m.settled {
+		m.last = lastOperation{operation: kept[len(kept)-1], begun: now.Add(-visibleWithin)}
+	}
+}
+
+// settle forgets the last operation if it ended well.
+func (m *memory) settle() {
+	if o := m.last.outcome; o != nil && !o.cancelled && o.failed == nil {
+		m.settled, m.last = m.last.operation.Token, lastOperation{}
+	}
+}

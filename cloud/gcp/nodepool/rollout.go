@@ -1,0 +1,177 @@
+package nodepool
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
+	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/pool"
+)
+
+const allPercent = 100
+
+// rollout returns the replacement of nodes that runs, or that ended and left machines of another configuration. GKE keeps no record of one
+// that ended well.
+func (p *pass) rollout(w wanted) *pool.ProviderRollout {
+	read := p.memory.read
+	target := w.target(read)
+	r := &pool.ProviderRollout{ID: w.last.operation.Token, Template: pool.Template{}, Percent: allPercent, Started: w.last.begun}
+	if target.known() {
+		r.Template, r.Percent = target.template(), w.percent(target, read)
+	}
+	if w.rolling(read) {
+		r.State, r.Reason = phase(read.pool)
+		return r
+	}
+	last := w.last.outcome
+	switch {
+	case last == nil || !w.last.rolls() && w.last.operation.Type != typeUpgrade || r.Percent == allPercent:
+		return nil
+	case last.cancelled:
+		r.State, r.Ended = pool.ProviderRolloutCancelled, w.last.ended
+	case last.failed != nil:
+		r.State, r.Ended, r.Failures, r.Reason = pool.ProviderRolloutFailed, w.last.ended, 1, session.IssueOf(last.failed).Message
+	default:
+		return nil
+	}
+	return r
+}
+
+// target returns the configuration that the rollout leads to: the one that Muster asked for, the green one, or that of the node pool, which
+// shows everything of it but the version as soon as it begins. It is zero where nothing tells.
+func (w wanted) target(read poolRead) configuration {
+	out := w.launched
+	switch green := greenVersion(read.pool); {
+	case w.last.rolls():
+		out = w.last.to
+		out.version = w.canonical(out.version)
+	case green.minor != 0:
+		out.version = w.canonical(green)
+	default:
+		unlike := w.unlike(read)
+		if len(unlike) == 0 {
+			return configuration{}
+		}
+		for _, c := range unlike {
+			if c.version.compare(out.version) > 0 {
+				out.version = c.version
+			}
+		}
+	}
+	return out
+}
+
+// unlike returns the configurations of machines that are not that of the node pool.
+func (w wanted) unlike(read poolRead) []configuration {
+	var out []configuration
+	launched := w.launched.template()
+	for _, m := range read.machines() {
+		if c := w.configurationOf(m, read); c.known() && !c.template().Same(launched) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// rolling reports whether GKE replaces nodes. It calls every update of a node pool an upgrade of nodes, so that one which Muster did not
+// begin is known by the machines.
+func (w wanted) rolling(read poolRead) bool {
+	if w.status != statusReconciling {
+		return false
+	}
+	switch {
+	case w.last.rolls(), w.last.operation.Type == typeAutoUpgrade, blueGreen(read.pool) != nil:
+		return true
+	}
+	return w.last.operation.Type == typeUpgrade && len(w.unlike(read)) > 0
+}
+
+// percent returns the share of machines that have a configuration.
+func (w wanted) percent(c configuration, read poolRead) int {
+	machines := read.machines()
+	if len(machines) == 0 {
+		return allPercent
+	}
+	n := 0
+	for _, m := range machines {
+		if w.templateOf(m, read).Same(c.template()) {
+			n++
+		}
+	}
+	return allPercent * n / len(machines)
+}
+
+// startRollout has GKE replace the machines that have another configuration. A rollout that failed or was cancelled is resumed by the same
+// request; one that is not wanted any more is taken back.
+func (p *pass) startRollout(ctx context.Context) error {
+	is, err := p.there()
+	if err != nil {
+		return err
+	}
+	w, err := p.want()
+	if err != nil {
+		return err
+	}
+	if w.reverts {
+		return p.rollBack(ctx, w)
+	}
+	read := p.memory.read
+	if !w.moves() && w.percent(w.launched, read) == allPercent {
+		return nil
+	}
+	r := w.request(is)
+	p.forget()
+	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Update(p.path(), r).Context(ctx).Do()
+	return p.began(o, err, w)
+}
+
+// moves reports whether the next step leads to another configuration.
+func (w wanted) moves() bool { return !w.next.template().Same(w.launched.template()) }
+
+// request returns the request that replaces machines.
+func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest {
+	r := request.Request(w.changed, w.step, is)
+	if w.next.version != w.launched.version || len(w.changed) == 0 {
+		r.NodeVersion = w.next.version.String()
+	}
+	return r
+}
+
+// rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade.
+func (p *pass) rollBack(ctx context.Context, w wanted) error {
+	p.forget()
+	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Rollback(p.path(), &container.RollbackNodePoolUpgradeRequest{
+		RespectPdb: true,
+	}).Context(ctx).Do()
+	return p.began(o, err, w)
+}
+
+// cancelRollout has GKE cancel the rollout that the step names, if it runs. Machines that were replaced stay.
+func (p *pass) cancelRollout(ctx context.Context, s pool.Step) error {
+	if _, err := p.there(); err != nil {
+		return err
+	}
+	w, err := p.want()
+	if err != nil {
+		return err
+	}
+	roll := p.rollout(w)
+	if !roll.Runs() || roll.ID == "" || !slices.Contains(s.Refs, roll.ID) {
+		return nil
+	}
+	p.forget()
+	_, err = p.c.Container.Projects.Locations.Operations.Cancel(p.t.operationPath(p.c.Project, roll.ID), &container.CancelOperationRequest{}).Context(ctx).Do()
+	return session.Vanished(p.c.Refusal(err))
+}
+
+// began remembers an operation, and what it leads to where it is a rollout; zero for none.
+func (p *pass) began(o *container.Operation, err error, w wanted) error {
+	if err = p.c.Refusal(err); err != nil {
+		return err
+	}
+	p.memory.began(lastOperation{operation: operationOf(o, p.path()), begun: p.now, from: w.launched, to: w.next})
+	return nil
+}

@@ -1,0 +1,98 @@
+package nodepool
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/pool"
+)
+
+// resize asks for a number of machines, never for fewer than exist. Where all zones have the same size then, the node pool is sized; else
+// its instance groups are, one by one, the smallest first.
+func (p *pass) resize(ctx context.Context, s pool.Step) error {
+	if _, err := p.there(); err != nil {
+		return err
+	}
+	read := p.memory.read
+	shown := groups.Size(read.groups)
+	if p.memory.asked.NotYetVisible(shown, p.now, visibleWithin) {
+		return p.memory.asked.Conflict("node pool "+p.t.name, shown)
+	}
+	if n := max(len(read.machines()), shown); s.Size < n {
+		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
+			"node pool %s has %d machines and was to be asked for %d: GKE would choose which go", p.t.name, n, s.Size)}
+	}
+	sizes, alike := groups.Raised(read.groups, s.Size)
+	if len(sizes) == 0 {
+		return nil
+	}
+	p.forget()
+	if alike {
+		o, err := p.nodePools().SetSize(p.path(), &container.SetNodePoolSizeRequest{
+			NodeCount: int64(s.Size / len(read.groups)), ForceSendFields: []string{"NodeCount"},
+		}).Context(ctx).Do()
+		err = p.began(o, err, wanted{})
+		p.memory.asked.Note(s.Size, p.now, err)
+		return err
+	}
+	for _, at := range slices.Sorted(maps.Keys(sizes)) {
+		if err := p.writer().Resize(ctx, read.groups[at], sizes[at]); err != nil {
+			return err
+		}
+	}
+	p.memory.asked.Note(s.Size, p.now, nil)
+	return nil
+}
+
+// remove deletes exactly the given machines. Each group lowers its size by their number.
+func (p *pass) remove(ctx context.Context, s pool.Step) error {
+	if _, err := p.there(); err != nil {
+		return err
+	}
+	read, named := p.memory.read, p.memory.named(s.Targets)
+	if len(named) == 0 {
+		return nil
+	}
+	p.forget()
+	for _, at := range slices.Sorted(maps.Keys(named)) {
+		err := p.writer().Delete(ctx, read.groups[at], named[at])
+		if driverkit.MayHaveHappened(err) {
+			p.memory.leave(named[at])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writer changes the instance groups.
+func (p *pass) writer() groups.Writer { return groups.Writer{Session: p.c, Owner: p.t.Owner.ID} }
+
+// named returns the members of groups that a step names, by group. Those that are on their way out already are left out.
+func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Machine {
+	out := map[int][]groups.Machine{}
+	for at, g := range m.read.groups {
+		for _, is := range g.Machines {
+			asked := slices.ContainsFunc(targets, func(t pool.InstanceRef) bool { return t.ID == is.Name && (t.UID == "" || t.UID == is.UID) })
+			if asked && is.State() != pool.Terminating && !m.leaving[is.Key()] {
+				out[at] = append(out[at], is)
+			}
+		}
+	}
+	return out
+}
+
+// leave notes that machines are on their way out.
+func (m *memory) leave(machines []groups.Machine) {
+	for _, is := range machines {
+		m.leaving[is.Key()] = true
+	}
+}

@@ -1,0 +1,91 @@
+package nodepool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/gcp/session"
+)
+
+// Target is what the driver is handed about one pool.
+type Target = cloud.Target[*gcpv1.ManagedMachinePoolSource]
+
+// target is Target with its parts at hand.
+type target struct {
+	Target
+	cluster gcpv1.ManagedClusterView
+	// name is the node pool's.
+	name string
+}
+
+func targetOf(t Target) (target, error) {
+	if t.Spec == nil || t.Spec.Pool == nil {
+		return target{}, cloud.Invalidf("spec", "there is no specification to go by")
+	}
+	if err := t.Owner.Check(); err != nil {
+		return target{}, err
+	}
+	out := target{Target: t, cluster: t.Spec.Cluster, name: t.Spec.Name}
+	if out.cluster.Name == "" || out.cluster.Location == "" {
+		return target{}, cloud.Invalidf("spec", "the control plane names no GKE cluster and location yet")
+	}
+	return out, nil
+}
+
+// access returns how the services of the cluster's project are reached.
+func (t target) access() session.Access {
+	v := t.cluster.View
+	out := session.Access{Project: v.Project, Compute: v.Endpoints.Compute, Container: v.Endpoints.Container}
+	if v.Identity != nil {
+		out.Credentials = session.Credentials{Name: v.Identity.Name, JSON: v.Identity.Credentials}
+	}
+	return out
+}
+
+// idPrefix begins the IDs of node pools in spec.providerID.
+const idPrefix = "gce://"
+
+// groupID returns the ID of a node pool in the form of spec.providerID: gce://projects/P/locations/L/clusters/C/nodePools/N.
+func groupID(path string) string { return idPrefix + path }
+
+// where is the place of a node pool.
+type where struct{ project, location, cluster, pool string }
+
+// splitGroupID returns the place of the node pool of an ID; zero for the ID of anything else.
+func splitGroupID(id string) where {
+	path, ok := strings.CutPrefix(id, idPrefix)
+	parts := strings.Split(path, "/")
+	const length = 8
+	if !ok || len(parts) != length || slices.Contains(parts, "") {
+		return where{}
+	}
+	for i, collection := range []string{"projects", "locations", "clusters", "nodePools"} {
+		if parts[2*i] != collection {
+			return where{}
+		}
+	}
+	return where{project: parts[1], location: parts[3], cluster: parts[5], pool: parts[7]}
+}
+
+// ownership returns what decides whether the node pool with the pool's name may be changed.
+func (t target) ownership(read poolRead) driverkit.Ownership {
+	o := driverkit.Ownership{
+		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Tag: labelOwner, Kind: "node pool", Rename: "in spec.nodePoolName",
+		Group: fmt.Sprintf("node pool %s of GKE cluster %s", t.name, t.cluster.Name),
+	}
+	if read.pool != nil {
+		o.Owner = read.labels()[labelOwner]
+		o.Owned = o.Owner == labelValue(t.Owner.ID) || o.Owner == "" && t.AssumeOwned
+	}
+	return o
+}
+
+// noCluster is why no node pool can exist without its cluster.
+func (t target) noCluster() error {
+	return &cloud.Error{Kind: cloud.Conflict, Code: "NoCluster", Message: fmt.Sprintf("GKE cluster %s does not exist in %s", t.cluster.Name,
+		t.cluster.Location)}
+}
