@@ -176,7 +176,7 @@ func (x *exchange) admit(w *inventory) error {
 	if err := x.authorize(w); err != nil {
 		return err
 	}
-	return x.CheckLocation()
+	return w.CheckLocation(&x.Call)
 }
 
 // checkProject refuses a project that does not exist. Images of other projects can be read as well.

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -9,6 +10,29 @@ import (
 
 // Routes returns all operations of the service.
 func Routes() []project.Route[*Service] {
+	return slices.Concat(readRoutes(), kept("healthChecks", "healthCheck", "/global"), kept("regionHealthChecks", "healthCheck", "/regions/{region}"),
+		kept("autoscalers", "autoscaler", "/zones/{zone}"), kept("regionAutoscalers", "autoscaler", "/regions/{region}"))
+}
+
+// kept returns the operations on a kind of resources that clients create, at a place: insert, get, list and delete.
+func kept(service, kind, place string) []project.Route[*Service] {
+	all := project.ComputePath + place + "/" + kind + "s"
+	one := all + "/{name}"
+	r := func(method, path, action, permission, bucket string, f func(*Service, *project.Call) (*project.Answer, error)) project.Route[*Service] {
+		return project.Route[*Service]{
+			Method: method, Pattern: path, Service: "compute", Name: service + "." + action, Permissions: []string{"compute." + service + "." + permission},
+			Mutating: method != http.MethodGet, Bucket: bucket, Run: f,
+		}
+	}
+	return []project.Route[*Service]{
+		r(http.MethodGet, all, "list", "list", project.BucketList, listNamed(kind+"s", "compute#"+kind+"List")),
+		r(http.MethodGet, one, "get", "get", project.BucketRead, getNamed(kind+"s")),
+		r(http.MethodPost, all, "insert", "create", project.BucketWrite, insertNamed(kind)),
+		r(http.MethodDelete, one, "delete", "delete", project.BucketWrite, deleteNamed(kind+"s")),
+	}
+}
+
+func readRoutes() []project.Route[*Service] {
 	get := func(path, name, permission string, f func(*Service, *project.Call) (*project.Answer, error)) project.Route[*Service] {
 		bucket := project.BucketList
 		if strings.HasSuffix(name, ".get") {

@@ -17,8 +17,9 @@ type Service struct {
 	Resources *sim.Table[Resource]
 	// Quotas are how much of a metric may be used in a region, by both.
 	Quotas *sim.Table[Quota]
-	// used returns how much of a metric is used in a region.
-	used func(region, metric string) int
+	// used returns how much of a metric is used in a region, userOf what uses a resource, "" for nothing.
+	used   func(region, metric string) int
+	userOf func(path string) string
 }
 
 // Resource is a resource that others refer to.
@@ -32,9 +33,10 @@ type Resource struct {
 // Quota is how much of a metric may be used.
 type Quota struct{ Limit float64 }
 
-// New returns a service that holds nothing. used returns how much of a metric is used in a region.
-func New(core *project.Core, used func(region, metric string) int) *Service {
-	return &Service{Core: core, Resources: sim.NewTable[Resource]("resource/"), Quotas: sim.NewTable[Quota]("quota/"), used: used}
+// New returns a service that holds nothing. used returns how much of a metric is used in a region, userOf what uses a resource, "" for
+// nothing.
+func New(core *project.Core, used func(region, metric string) int, userOf func(path string) string) *Service {
+	return &Service{Core: core, Resources: sim.NewTable[Resource]("resource/"), Quotas: sim.NewTable[Quota]("quota/"), used: used, userOf: userOf}
 }
 
 // Tables returns the tables of the service.

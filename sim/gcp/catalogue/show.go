@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"maps"
+	"net/http"
 	"strings"
 
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -110,6 +111,49 @@ func listNamed(kind, shown string) func(*Service, *project.Call) (*project.Answe
 			all = append(all, project.Named{Key: key, Doc: w.named(x, r)})
 		}
 		return w.List(x, shown, all)
+	}
+}
+
+// insertNamed answers insert of a kind of resources. What a field names by its URL is kept as a path.
+func insertNamed(kind string) func(*Service, *project.Call) (*project.Answer, error) {
+	return func(w *Service, x *project.Call) (*project.Answer, error) {
+		if answer, err := w.Repeated(x); answer != nil || err != nil {
+			return answer, err
+		}
+		d, err := x.Document()
+		if err != nil {
+			return nil, err
+		}
+		name := project.Text(d, "name")
+		if err := project.CheckName("resource.name", name); err != nil {
+			return nil, err
+		}
+		path := collection(x, kind+"s") + name
+		if w.Has(path) {
+			return nil, project.AlreadyExists(path)
+		}
+		if target := project.Text(d, "target"); target != "" {
+			d["target"] = project.PathOf(target, x.Vars["project"])
+		}
+		d["kind"] = "compute#" + kind
+		r := w.Put(path, d)
+		return w.Begin(x, "insert", path, r.ID)
+	}
+}
+
+// deleteNamed answers delete of a kind of resources.
+func deleteNamed(kind string) func(*Service, *project.Call) (*project.Answer, error) {
+	return func(w *Service, x *project.Call) (*project.Answer, error) {
+		path := collection(x, kind) + x.Vars["name"]
+		r := w.Resources.Get(path)
+		if r == nil {
+			return nil, project.NotFound(path)
+		}
+		if user := w.userOf(path); user != "" {
+			return nil, project.Refuse(http.StatusBadRequest, "resourceInUseByAnotherResource", "The resource '%s' is already being used by '%s'", path, user)
+		}
+		w.Resources.Delete(path)
+		return w.Begin(x, "delete", path, r.ID)
 	}
 }
 

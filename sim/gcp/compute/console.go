@@ -216,6 +216,23 @@ func (c Console) AbandonByHand(id string) error {
 	})
 }
 
+// SetReachable lets requests to a scope such as zones/us-central1-a fail, or work again.
+func (c Console) SetReachable(scope string, reachable bool) error {
+	return c.by(func(w *Service) error {
+		if reachable {
+			w.Outages.Delete(scope)
+		} else {
+			w.Outages.Put(scope, &project.Outage{Scope: scope})
+		}
+		return nil
+	})
+}
+
+// Policy changes the update policy of a group, such as its type to PROACTIVE: it then rolls by itself, without a drain.
+func (c Console) Policy(name string, policy map[string]any) error {
+	return c.onGroup(name, func(w *Service, g *manager) error { return w.groups.patch(g, project.Document{"updatePolicy": policy}) })
+}
+
 // Network is a network with a subnetwork of its name in each region.
 type Network struct{ Project, Name string }
 

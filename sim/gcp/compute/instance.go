@@ -3,6 +3,7 @@ package compute
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -25,7 +26,7 @@ func (w *views) instance(x *project.Call, m *instance) project.Document {
 	}
 	metadata := w.metadata(m)
 	if m.Group != "" {
-		metadata["created-by"], metadata["instance-template"] = m.Group, m.Template
+		metadata["created-by"], metadata["instance-template"] = numbered(m.Group), numbered(m.Template)
 	}
 	list := []any{}
 	for _, k := range slices.Sorted(maps.Keys(metadata)) {
@@ -41,6 +42,12 @@ func (w *views) instance(x *project.Call, m *instance) project.Document {
 		d["lastStartTimestamp"] = project.Stamp(m.Running)
 	}
 	return d
+}
+
+// numbered returns the path of a resource with the number of its project in place of the ID, as Compute Engine writes it in metadata.
+func numbered(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	return "projects/" + project.DefaultNumber + "/" + parts[len(parts)-1]
 }
 
 // shownInstances are the instances of a project that exist and are wanted.
@@ -79,6 +86,28 @@ func (w *others) deleteInstance(x *project.Call) (*project.Answer, error) {
 	o := w.Start(x, "delete", m.path(), m.ID)
 	w.fleet.lose(m)
 	return project.OK(o.Show(x, w.Now)), nil
+}
+
+// setLabels answers instances.setLabels: the labels of one instance, on the condition that they are those that the client has seen.
+func (w *others) setLabels(x *project.Call) (*project.Answer, error) {
+	m, err := w.asked(x)
+	if err != nil {
+		return nil, err
+	}
+	d, err := x.Document()
+	if err != nil {
+		return nil, err
+	}
+	labels := project.Under(d, "labels")
+	if err := project.CheckLabels(labels, "labels"); err != nil {
+		return nil, err
+	}
+	if project.Text(d, "labelFingerprint") != project.Fingerprint(w.labels(m)) {
+		return nil, project.Unmet("Labels fingerprint either invalid or resource labels have changed")
+	}
+	m.Labels = project.Pairs(d, "labels")
+	w.touch(m)
+	return w.Begin(x, "setLabels", m.path(), m.ID)
 }
 
 // lose deletes an instance that its group has not deleted.

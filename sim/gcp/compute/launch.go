@@ -69,7 +69,7 @@ func (w *fleet) attempt(m *instance) {
 	if g == nil {
 		return
 	}
-	if m.Renew {
+	if m.Renew || m.Action == actionCreating {
 		w.renew(g, m)
 	}
 	faults, failure := w.placement.place(g, m)

@@ -22,20 +22,21 @@ const (
 	lifeNotice = 30 * time.Second
 )
 
-// tick brings one instance to the present, and returns when something is due next for it.
-func (w *fleet) tick(key string, m *instance) time.Time {
+// tick brings one instance to the present.
+func (w *fleet) tick(key string, m *instance) {
 	if project.Due(m.PreemptAt, w.Now) {
 		w.preempt(m)
 	}
 	if project.Due(m.StopsAt, w.Now) {
 		w.halt(m)
 	}
-	if project.Due(m.Next, w.Now) {
+	if project.Due(m.Next, w.Now) && w.instances.Get(key) == m {
 		w.advance(m)
 	}
-	if w.instances.Get(key) != m {
-		return time.Time{}
-	}
+}
+
+// due returns when something happens to an instance next, the zero time for never.
+func (m *instance) due() time.Time {
 	return project.Earliest(m.Next, project.Earliest(m.StopsAt, m.PreemptAt))
 }
 
@@ -78,7 +79,7 @@ func (w *fleet) run(m *instance) {
 	if m.Group == "" {
 		return
 	}
-	m.Action, m.Surplus = actionNone, false
+	m.Action = actionNone
 	if g := w.groupOf(m); g != nil {
 		if check, _ := g.healthCheck(); check != "" {
 			m.Action, m.Next = actionVerifying, w.Now.Add(w.Life(lifeVerify))
@@ -158,6 +159,7 @@ func (w *fleet) stop(m *instance) {
 func (w *fleet) off(m *instance) {
 	if m.powered() {
 		w.powerOff = append(w.powerOff, project.Digits(m.ID))
+		m.Running = time.Time{}
 	}
 }
 

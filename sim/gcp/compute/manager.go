@@ -37,13 +37,14 @@ func (w *groups) addManager(id, zone, region string, d project.Document) (*manag
 	case size < 0 || size > maxSize:
 		return nil, badSize("resource.targetSize", strconv.Itoa(size))
 	}
+	g.Target = size
 	if err := w.accept(g, d); err != nil {
 		return nil, err
 	}
 	if len(g.Versions) == 0 {
 		return nil, project.Required("resource.instanceTemplate")
 	}
-	g.ID, g.Target = w.NewID(), size
+	g.ID = w.NewID()
 	w.managers.Put(g.path(), g)
 	w.changed(g)
 	w.scaling.grow(g)
@@ -76,7 +77,7 @@ func (w *groups) patchManager(x *project.Call) (*project.Answer, error) {
 // patch changes a group by the body of a patch request.
 func (w *groups) patch(g *manager, d project.Document) error {
 	if given := project.Text(d, "fingerprint"); given != "" && given != g.fingerprint() {
-		return &project.Error{Status: http.StatusPreconditionFailed, Reason: "conditionNotMet", Message: "Invalid fingerprint.", Location: "If-Match", LocationType: "header"}
+		return project.Unmet("Invalid fingerprint.")
 	}
 	size, sized := project.Number(d, "targetSize")
 	if sized && (size < 0 || size > maxSize) {
@@ -84,6 +85,9 @@ func (w *groups) patch(g *manager, d project.Document) error {
 	}
 	next := *g
 	next.Doc = project.Copied(g.Doc)
+	if sized {
+		next.Target = size
+	}
 	if err := w.accept(&next, d); err != nil {
 		return err
 	}

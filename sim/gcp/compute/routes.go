@@ -67,7 +67,7 @@ func managerRoutes(kind, place string) []route {
 	post := func(action string, f run, permissions ...string) route {
 		return write(http.MethodPost, one+"/"+action, kind+"."+action, f, permissions...)
 	}
-	managed := read(one+"/listManagedInstances", kind+".listManagedInstances", viaScaling((*scaling).listManaged), may+"get")
+	managed := read(one+"/listManagedInstances", kind+".listManagedInstances", viaScaling((*scaling).listManaged), may+"list")
 	managed.Method, managed.Bucket = http.MethodPost, project.BucketList
 	return []route{
 		list(all, kind+".list", viaGroups((*groups).listManagers), may+"list"),
@@ -80,6 +80,10 @@ func managerRoutes(kind, place string) []route {
 		post("resize", viaScaling((*scaling).resizeManager), may+"update"),
 		post("setInstanceTemplate", viaScaling((*scaling).setTemplate), may+"update"),
 		post("deleteInstances", viaScaling((*scaling).deleteInstances), may+"update"),
+		post("recreateInstances", viaScaling((*scaling).recreateInstances), may+"update"),
+		post("abandonInstances", viaScaling((*scaling).abandonInstances), may+"update"),
+		post("createInstances", viaScaling((*scaling).createInstances), may+"update"),
+		post("applyUpdatesToInstances", viaScaling((*scaling).applyUpdates), may+"update"),
 	}
 }
 
@@ -90,6 +94,7 @@ func instanceRoutes() []route {
 		list(allPath+"/instances", "instances.aggregatedList", viaOthers((*others).aggregateInstances), may+"list"),
 		list(all, "instances.list", viaOthers((*others).listInstances), may+"list"),
 		read(one, "instances.get", viaOthers((*others).getInstance), may+"get"),
+		write(http.MethodPost, one+"/setLabels", "instances.setLabels", viaOthers((*others).setLabels), may+"setLabels"),
 		write(http.MethodDelete, one, "instances.delete", viaOthers((*others).deleteInstance), may+"delete"),
 	}
 }

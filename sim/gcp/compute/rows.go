@@ -140,8 +140,6 @@ type instance struct {
 	// Unhealthy is true while the health check fails; Running is since when it runs.
 	Unhealthy bool
 	Running   time.Time
-	// Surplus is true if a rollout or a redistribution has created the instance beside the group's size.
-	Surplus bool
 }
 
 func (m *instance) path() string { return project.Zonal(m.Project, m.Zone, "instances", m.Name) }

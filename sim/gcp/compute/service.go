@@ -71,7 +71,7 @@ func New(core *project.Core) *Service {
 	}
 	w.groups, w.scaling, w.fleet, w.keeper = &groups{w}, &scaling{w}, &fleet{w}, &keeper{w}
 	w.views, w.others, w.placement = &views{w}, &others{w}, &placement{w}
-	w.Catalogue = catalogue.New(core, w.placement.used)
+	w.Catalogue = catalogue.New(core, w.placement.used, w.groups.healedBy)
 	return w
 }
 
@@ -146,12 +146,16 @@ func (w *Service) changed(g *manager) {
 // Tick brings the service to the present and returns when something is due next; the zero time means never.
 func (w *Service) Tick() time.Time {
 	w.Forget()
-	var next time.Time
 	for key, m := range w.instances.All() {
-		next = project.Earliest(next, w.fleet.tick(key, m))
+		w.fleet.tick(key, m)
 	}
+	var next time.Time
 	for _, g := range w.managers.All() {
 		next = project.Earliest(next, w.keeper.tick(g))
+	}
+	// What groups have just done to their instances has times of its own.
+	for _, m := range w.instances.All() {
+		next = project.Earliest(next, m.due())
 	}
 	return next
 }

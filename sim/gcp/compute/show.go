@@ -142,7 +142,7 @@ func (w *views) status(x *project.Call, g *manager) project.Document {
 
 // progress reports whether nothing happens to a group, whether all instances are of its versions, and whether all have its configuration.
 func (w *views) progress(g *manager) (stable, reached, effective bool) {
-	stable, reached, effective = g.Deletion == "", true, true
+	stable, reached, effective = g.Deletion == "", len(w.outdated(g)) == 0, true
 	count := 0
 	for _, m := range w.members(g) {
 		stable = stable && m.Action == actionNone
@@ -150,7 +150,6 @@ func (w *views) progress(g *manager) (stable, reached, effective bool) {
 			continue
 		}
 		count++
-		reached = reached && g.hasVersion(m.Template)
 		effective = effective && (!m.exists() || m.Revision.Equal(g.Revision))
 	}
 	return stable && count == g.Target && (!g.proactive() || reached && effective), reached, effective

@@ -201,6 +201,16 @@ func (w *groups) userOf(path string) string {
 	return ""
 }
 
+// healedBy returns the path of a group that uses a health check, "" for none.
+func (w *groups) healedBy(path string) string {
+	for key, g := range w.managers.All() {
+		if check, _ := g.healthCheck(); check == path {
+			return key
+		}
+	}
+	return ""
+}
+
 func (w *groups) template(x *project.Call) (*template, error) {
 	path := project.Global(x.Vars["project"], "instanceTemplates", x.Vars["instanceTemplate"])
 	if t := w.templates.Get(path); t != nil {

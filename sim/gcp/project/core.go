@@ -40,17 +40,23 @@ type Core struct {
 	Sequences  *sim.Table[Sequence]
 	Operations *sim.Table[Operation]
 	Requests   *sim.Table[Begun]
+	// Outages are the scopes that can't be reached, such as zones/us-central1-a.
+	Outages *sim.Table[Outage]
 }
+
+// Outage says that a scope can't be reached.
+type Outage struct{ Scope string }
 
 // NewCore returns an empty core.
 func NewCore(e *Environment) *Core {
 	return &Core{
 		Environment: e, Sequences: sim.NewTable[Sequence]("sequence/"), Operations: sim.NewTable[Operation]("operation/"), Requests: sim.NewTable[Begun]("request/"),
+		Outages: sim.NewTable[Outage]("outage/"),
 	}
 }
 
 // Tables returns the tables of the core.
-func (w *Core) Tables() Tables { return Tables{w.Sequences, w.Operations, w.Requests} }
+func (w *Core) Tables() Tables { return Tables{w.Sequences, w.Operations, w.Requests, w.Outages} }
 
 // Table is a table of rows of any type.
 type Table interface {
@@ -101,6 +107,11 @@ func (w *Core) NewID() uint64 {
 	const first, span = uint64(1e18), uint64(8e18)
 	n := w.NextNumber("id")
 	return first + uint64(w.Seed.Chance("id", n)*float64(span))/1e6*1e6 + uint64(n)
+}
+
+// Unreachable returns the error for a request to a scope that can't be reached.
+func Unreachable(scope string) *Error {
+	return &Error{Status: 503, Reason: "backendError", State: "UNAVAILABLE", Message: "The scope '" + scope + "' can't be reached. Try again later."}
 }
 
 // Digits returns an ID as Google writes it: in JSON it is a string.

@@ -196,3 +196,11 @@ func Overlaid(under, over map[string]string) map[string]string {
 	maps.Copy(out, over)
 	return out
 }
+
+// Overlay returns the members of two documents, those of the second over those of the first.
+func Overlay(under, over Document) Document {
+	out := Document{}
+	maps.Copy(out, under)
+	maps.Copy(out, over)
+	return out
+}

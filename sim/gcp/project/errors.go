@@ -75,6 +75,11 @@ func Required(field string) *Error {
 	return Refuse(http.StatusBadRequest, "required", "Required field '%s' not specified", field)
 }
 
+// Unmet returns the error for a write on the condition of a fingerprint that is not the current one.
+func Unmet(message string) *Error {
+	return &Error{Status: http.StatusPreconditionFailed, Reason: "conditionNotMet", Message: message, Location: "If-Match", LocationType: "header"}
+}
+
 // Forbidden returns the error for a caller who lacks a permission on a resource.
 func Forbidden(permission, path string) *Error {
 	return Refuse(http.StatusForbidden, "forbidden", "Required '%s' permission for '%s'", permission, path)

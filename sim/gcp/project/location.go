@@ -51,8 +51,11 @@ func Zones() []string {
 	return out
 }
 
-// CheckLocation refuses a zone or region of a path that does not exist.
-func (x *Call) CheckLocation() error {
+// CheckLocation refuses a zone or region of a path that does not exist, or can't be reached.
+func (w *Core) CheckLocation(x *Call) error {
+	if w.Outages.Get(x.Scope()) != nil {
+		return Unreachable(x.Scope())
+	}
 	project := "projects/" + x.Vars["project"]
 	if zone := x.Vars["zone"]; zone != "" && RegionOf(zone) == "" {
 		if !strings.Contains(zone, "-") {

@@ -77,17 +77,53 @@ func (w *Core) List(x *Call, kind string, all []Named) (*Answer, error) {
 	return OK(d), nil
 }
 
-// Scoped answers an aggregated list: one page of the items by their scopes, with a warning for each scope that has none on it. scopeOf
-// returns the scope of an item, member is the list's name within a scope, scopes are all that are shown.
+// Scoped answers an aggregated list: one page of the items by their scopes, with a warning for each scope that has none on it, and for each
+// that can't be reached. Without returnPartialSuccess one such scope fails the request. scopeOf returns the scope of an item, member is the
+// list's name within a scope, scopes are all that are shown.
 func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named, scopeOf func(Document) string) (*Answer, error) {
 	kept, err := Filtered(x, all)
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := w.Page(x, kept)
+	reached, lost := w.reached(scopes, kept, scopeOf)
+	if len(lost) > 0 && x.Query.Get("returnPartialSuccess") != "true" {
+		return nil, Unreachable(lost[0])
+	}
+	page, next, err := w.Page(x, reached)
 	if err != nil {
 		return nil, err
 	}
+	d := Document{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x)), "items": w.byScope(member, scopes, page, scopeOf)}
+	if next != "" {
+		d["nextPageToken"] = next
+	}
+	unreachables := []any{}
+	for _, scope := range lost {
+		unreachables = append(unreachables, x.Link("projects/"+x.Vars["project"]+"/"+scope))
+	}
+	if len(lost) > 0 {
+		d["unreachables"] = unreachables
+	}
+	return OK(d), nil
+}
+
+// reached returns the items of scopes that can be reached, and the scopes that can't.
+func (w *Core) reached(scopes []string, all []Named, scopeOf func(Document) string) (items []Named, lost []string) {
+	for _, scope := range scopes {
+		if w.Outages.Get(scope) != nil {
+			lost = append(lost, scope)
+		}
+	}
+	for _, one := range all {
+		if w.Outages.Get(scopeOf(one.Doc)) == nil {
+			items = append(items, one)
+		}
+	}
+	return items, lost
+}
+
+// byScope sorts the items of a page by their scopes, with a warning for each scope that has none.
+func (w *Core) byScope(member string, scopes []string, page []Named, scopeOf func(Document) string) Document {
 	items := Document{}
 	for _, one := range page {
 		scope := scopeOf(one.Doc)
@@ -100,18 +136,15 @@ func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named
 		under[member] = append(list, one.Doc)
 	}
 	for _, scope := range scopes {
+		code, message := "NO_RESULTS_ON_PAGE", "There are no results for scope '"+scope+"' on this page."
+		if w.Outages.Get(scope) != nil {
+			code, message = "UNREACHABLE", "The scope '"+scope+"' can't be reached."
+		}
 		if items[scope] == nil {
-			items[scope] = Document{"warning": Document{
-				"code": "NO_RESULTS_ON_PAGE", "message": "There are no results for scope '" + scope + "' on this page.",
-				"data": []any{Document{"key": "scope", "value": scope}},
-			}}
+			items[scope] = Document{"warning": Document{"code": code, "message": message, "data": []any{Document{"key": "scope", "value": scope}}}}
 		}
 	}
-	d := Document{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x)), "items": items}
-	if next != "" {
-		d["nextPageToken"] = next
-	}
-	return OK(d), nil
+	return items
 }
 
 // Documents returns the items of a page without their keys.

@@ -1,0 +1,243 @@
+package gcp_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+func TestRequestIDsMakeWritesIdempotent(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		const id = "?requestId=11111111-2222-4333-8444-555555555555"
+		body := doc{"name": "pool", "targetSize": 1, "instanceTemplate": w.template("first")}
+		first := w.do(http.MethodPost, groups+id, body)
+		again := w.do(http.MethodPost, groups+id, body)
+		check(w, "the operation", project.Text(first, "name"), project.Text(again, "name"))
+		check(w, "the client's ID", "11111111-2222-4333-8444-555555555555", project.Text(again, "clientOperationId"))
+		w.refused(http.MethodPost, groups, body, 409, "alreadyExists")
+		w.refused(http.MethodPost, groups+"?requestId=00000000-0000-0000-0000-000000000000", body, 400, "invalid")
+		w.refused(http.MethodPost, groups+"?requestId=mine", body, 400, "invalid")
+		w.refused(http.MethodPost, groups+"/pool/resize"+id+"&size=2", nil, 400, "invalid")
+		w.rest(61 * minute)
+		w.refused(http.MethodPost, groups+id, body, 409, "alreadyExists")
+	})
+}
+
+func TestFingerprintGuardsAPatch(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("first"), 1)
+		seen := project.Text(w.get(groups+"/pool"), "fingerprint")
+		patch := doc{"fingerprint": seen, "updatePolicy": doc{"minimalAction": "RESTART"}}
+		w.do(http.MethodPatch, groups+"/pool", patch)
+		w.refused(http.MethodPatch, groups+"/pool", patch, 412, "conditionNotMet")
+		w.do(http.MethodPatch, groups+"/pool", doc{"updatePolicy": doc{"minimalAction": "REPLACE"}})
+	})
+}
+
+func TestListsHavePages(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		for n := range 5 {
+			w.template("t" + strconv.Itoa(n))
+		}
+		var names []string
+		token := ""
+		for pages := 0; pages == 0 || token != ""; pages++ {
+			d := w.get(base + "/global/instanceTemplates?maxResults=2&pageToken=" + url.QueryEscape(token))
+			for _, one := range project.Objects(d, "items") {
+				names = append(names, project.Text(one, "name"))
+			}
+			token = project.Text(d, "nextPageToken")
+		}
+		check(w, "the names", "t0 t1 t2 t3 t4", strings.Join(names, " "))
+		if err := w.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1}); err != nil {
+			t.Fatal(err)
+		}
+		check(w, "items of a short page", 1, len(project.Objects(w.get(base+"/global/instanceTemplates"), "items")))
+	})
+}
+
+func TestListsHaveFilters(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.template("a1")
+		w.template("a2", func(d doc) { project.Place(d, "properties.labels", doc{"owner": "you", "muster-dev_owner-id": "x-1"}) })
+		w.template("b1")
+		for filter, want := range map[string]string{
+			"name=a1":                         "a1",
+			`name = "b1"`:                     "b1",
+			"name != b1":                      "a1 a2",
+			"name eq a.*":                     "a1 a2",
+			"name:a*":                         "a1 a2",
+			"name=a1 OR name=b1":              "a1 b1",
+			"(name=a1 OR name=a2) AND name:2": "a2",
+			"properties.labels.owner=you":     "a2",
+			"properties.labels.muster-dev_owner-id=x-1": "a2",
+			"properties.labels.muster-dev_owner-id:*":   "a2",
+			"NOT name=b1": "a1 a2",
+			"name=none":   "",
+		} {
+			var names []string
+			for _, one := range project.Objects(w.get(base+"/global/instanceTemplates?filter="+url.QueryEscape(filter)), "items") {
+				names = append(names, project.Text(one, "name"))
+			}
+			check(w, filter, want, strings.Join(names, " "))
+		}
+		w.refused(http.MethodGet, base+"/global/instanceTemplates?filter="+url.QueryEscape("name"), nil, 400, "invalid")
+	})
+}
+
+func TestAggregatedListTellsOfScopesThatCannotBeReached(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("first"), 1)
+		w.region(1)
+		const all = base + "/aggregated/instanceGroupManagers"
+		d := w.get(all)
+		code := func(d doc, scope string) string {
+			items, _ := d["items"].(doc)
+			under, _ := items[scope].(doc)
+			return project.Text(under, "warning.code")
+		}
+		check(w, "a scope without groups", "NO_RESULTS_ON_PAGE", code(d, "zones/us-central1-a"))
+		check(w, "the group's scope", "", code(d, "zones/"+zone))
+		check(w, "the region", "", code(d, "regions/us-central1"))
+		if err := w.SetReachable("zones/"+zone, false); err != nil {
+			t.Fatal(err)
+		}
+		w.refused(http.MethodGet, all, nil, 503, "backendError")
+		w.refused(http.MethodGet, groups+"/pool", nil, 503, "backendError")
+		d = w.get(all + "?returnPartialSuccess=true")
+		check(w, "the lost scope", "UNREACHABLE", code(d, "zones/"+zone))
+		check(w, "the region", "", code(d, "regions/us-central1"))
+		check(w, "unreachables", 1, len(project.Items(d, "unreachables")))
+	})
+}
+
+func TestTokensAndPermissions(t *testing.T) {
+	const email = "muster@simulated-project.iam.gserviceaccount.com"
+	account := gcp.Account{Email: email, Denied: []string{"compute.instanceGroupManagers.update"}}
+	inBubble(t, gcp.Options{Accounts: []gcp.Account{account}}, func(w *world) {
+		w.refused(http.MethodGet, groups+"/pool", nil, 401, "authError")
+		w.bearer = ""
+		w.refused(http.MethodGet, groups+"/pool", nil, 401, "required")
+		w.bearer = w.signIn(email)
+		op := w.group("pool", w.template("first"), 1)
+		check(w, "the user", email, project.Text(op, "user"))
+		message := w.refused(http.MethodPost, groups+"/pool/resize?size=2", nil, 403, "forbidden")
+		check(w, "the words", "Required 'compute.instanceGroupManagers.update' permission for 'projects/simulated-project/zones/"+zone+"/instanceGroupManagers/pool'", message)
+		w.rest(61 * minute)
+		w.refused(http.MethodGet, groups+"/pool", nil, 401, "authError")
+	})
+}
+
+func TestQuotaOfRequests(t *testing.T) {
+	limits := gcp.Limits{project.BucketRead: sim.Rate{Size: 2, Refill: 1}}
+	inBubble(t, gcp.Options{Limits: limits}, func(w *world) {
+		w.template("first")
+		const one = base + "/global/instanceTemplates/first"
+		w.get(one)
+		w.get(one)
+		w.refused(http.MethodGet, one, nil, 403, "rateLimitExceeded")
+		w.rest(2 * minute)
+		w.get(one)
+	})
+}
+
+func TestWaitAnswersWhenTheOperationIsDone(t *testing.T) {
+	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
+		op := w.group("pool", w.template("first"), 1)
+		path := strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com")
+		check(w, "the status", "PENDING", project.Text(op, "status"))
+		check(w, "the status after the wait", "DONE", project.Text(w.do(http.MethodPost, path+"/wait", nil), "status"))
+	})
+}
+
+func TestStaleReads(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("first"), 1)
+		if err := w.Faults().Add(sim.Fault{Kind: sim.Stale, Writes: 1, Times: 1}); err != nil {
+			t.Fatal(err)
+		}
+		w.refused(http.MethodGet, groups+"/pool", nil, 404, "notFound")
+		w.get(groups + "/pool")
+	})
+}
+
+func TestIgnoredFieldsAreAcceptedAndDoNothing(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("first"), 1)
+		if err := w.Faults().Add(sim.Fault{Kind: sim.Ignore, Action: "instanceGroupManagers.patch", Field: "updatePolicy"}); err != nil {
+			t.Fatal(err)
+		}
+		op := w.do(http.MethodPatch, groups+"/pool", doc{"updatePolicy": doc{"type": "PROACTIVE"}, "targetSize": 2})
+		g := w.get(groups + "/pool")
+		size, _ := project.Number(g, "targetSize")
+		check(w, "the size", 2, size)
+		check(w, "the policy", "OPPORTUNISTIC", project.Text(g, "updatePolicy.type"))
+		w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com"))
+		w.Faults().Clear()
+		if err := w.Faults().Add(sim.Fault{Kind: sim.Ignore, Action: "instanceGroupManagers.resize"}); err != nil {
+			t.Fatal(err)
+		}
+		op = w.do(http.MethodPost, groups+"/pool/resize?size=5", nil)
+		size, _ = project.Number(w.get(groups+"/pool"), "targetSize")
+		check(w, "the size", 2, size)
+		w.rest(minute)
+		check(w, "the operation", "DONE", project.Text(w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com")), "status"))
+	})
+}
+
+func TestStateSurvivesARestart(t *testing.T) {
+	dir := t.TempDir()
+	inBubble(t, gcp.Options{Dir: dir}, func(w *world) {
+		w.group("pool", w.template("first"), 2)
+		w.rest(minute)
+	})
+	inBubble(t, gcp.Options{Dir: dir}, func(w *world) {
+		check(w, "machines", 2, len(w.host.machines()))
+		check(w, "instances", 2, len(w.managed(groups+"/pool")))
+	})
+}
+
+func TestBadRequests(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		first := w.template("first")
+		group := func(changes doc) doc {
+			d := doc{"name": "pool", "targetSize": 1, "instanceTemplate": first}
+			project.Merge(d, changes)
+			return d
+		}
+		for _, c := range []struct {
+			why    string
+			body   doc
+			status int
+			reason string
+		}{
+			{"a name in capitals", group(doc{"name": "Pool"}), 400, "invalid"},
+			{"no name", group(doc{"name": nil}), 400, "required"},
+			{"no size", group(doc{"targetSize": nil}), 400, "required"},
+			{"no template", group(doc{"instanceTemplate": nil}), 400, "required"},
+			{"a template that does not exist", group(doc{"instanceTemplate": "global/instanceTemplates/none"}), 404, "notFound"},
+			{"an instance as a template", group(doc{"instanceTemplate": "zones/us-central1-b/instances/x"}), 400, "invalid"},
+			{"a field that does not exist", group(doc{"colour": "red"}), 400, "badRequest"},
+			{"zones of a zonal group", group(doc{"distributionPolicy": doc{"targetShape": "EVEN"}}), 400, "invalid"},
+			{"neither surge nor unavailability", group(doc{"updatePolicy": doc{"maxSurge": doc{"fixed": 0}, "maxUnavailable": doc{"fixed": 0}}}), 400, "invalid"},
+			{"a type of updates that does not exist", group(doc{"updatePolicy": doc{"type": "SOMETIMES"}}), 400, "invalid"},
+			{"percent of a small group", group(doc{"updatePolicy": doc{"maxSurge": doc{"percent": 10}}}), 400, "invalid"},
+			{"a health check that does not exist", group(doc{"autoHealingPolicies": []any{doc{"healthCheck": "global/healthChecks/none"}}}), 404, "notFound"},
+			{"a label in capitals", group(doc{"allInstancesConfig": doc{"properties": doc{"labels": doc{"Owner": "me"}}}}), 400, "invalid"},
+		} {
+			t.Log(c.why)
+			w.refused(http.MethodPost, groups, c.body, c.status, c.reason)
+		}
+		w.refused(http.MethodPost, base+"/zones/us-central1-x/instanceGroupManagers", group(nil), 404, "notFound")
+		w.refused(http.MethodGet, "/compute/v1/projects/none/global/instanceTemplates", nil, 404, "notFound")
+		w.refused(http.MethodPost, base+"/global/instanceTemplates", doc{"name": "t", "properties": doc{
+			"machineType": "e2-medium", "disks": []any{doc{"boot": true}}, "networkInterfaces": []any{doc{"network": "global/networks/none"}},
+		}}, 400, "invalid")
+	})
+}
