@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -11,7 +12,7 @@ import (
 // Machines of those must not drain or delete the new Nodes, whenever the deletion comes.
 func TestScaleSetDeletedWhileItsMachinesBoot(t *testing.T) {
 	const first, last, step = time.Second, 25 * time.Second, 4 * time.Second
-	for _, s := range world.Golden() {
+	for _, s := range all.Golden() {
 		if s.Name != "azure Uniform: create" {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -20,7 +21,7 @@ var (
 	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so that each commit explores others")
 	stop      = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
 	drop      = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
-	kind      = flag.String("kind", "", "explore scenarios of one kind alone: aks is agent pools of AKS")
+	kind      = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
 	output    = flag.String("report", "", "file for a report of the run")
 )
 
@@ -29,6 +30,10 @@ const garbage = 800
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if *kind != "" && all.Named(*kind) == nil {
+		fmt.Printf("-kind: want the name of a kind in test/explore/kinds, got %q\n", *kind)
+		os.Exit(1)
+	}
 	if *first == 0 {
 		*first = commitSeed()
 	}
@@ -93,10 +98,10 @@ func TestExplore(t *testing.T) {
 
 // draw makes the scenario of a seed, of the kind that is asked for.
 func draw(seed uint64) world.Scenario {
-	if *kind == "aks" {
-		return world.DrawAKS(seed)
+	if k := all.Named(*kind); k != nil {
+		return k.Draw(seed)
 	}
-	return world.Draw(seed)
+	return all.Draw(seed)
 }
 
 // shortenMost bounds how many failures are shortened, shownMost how many are shown.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -57,7 +58,7 @@ const shortStep = 4
 // eachGolden plays every golden scenario undisturbed, and hands on what it did, with its place among them. With -short it leaves
 // most of them out.
 func eachGolden(t *testing.T, disturb func(t *testing.T, at int, s world.Scenario, clean world.Result)) {
-	for at, s := range world.Golden() {
+	for at, s := range all.Golden() {
 		if testing.Short() && at%shortStep > 0 {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -13,7 +14,7 @@ const ignoredOneOf = 4
 
 // A cloud that accepts a change and ignores it is asked ever more rarely, and a condition reports it, whatever it is that it ignores.
 func TestIgnoredChangesComeToRest(t *testing.T) {
-	for _, s := range world.Golden() {
+	for _, s := range all.Golden() {
 		if !slices.Contains([]string{"create", "managed: create", "azure Uniform: create", "azure Flexible: create", "aks: create"}, s.Name) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/muster-project/muster/test/explore/kinds/asg"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/view/plan"
 )
@@ -28,7 +29,7 @@ func TestPlannedIsWhatHappens(t *testing.T) {
 	t.Parallel()
 	replaced := 0
 	for seed := uint64(1); seed <= planned(); seed++ {
-		s := world.DrawEdit(seed)
+		s := asg.Edit(seed)
 		got := world.Play(t, s, world.Options{Foresee: true})
 		for _, v := range got.Wrong {
 			t.Errorf("seed %d: %s: %s", seed, v.Oracle, v.Text)

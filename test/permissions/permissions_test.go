@@ -20,6 +20,9 @@ import (
 	"github.com/muster-project/muster/cloud/aws/permissions"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/kinds/asg"
+	account "github.com/muster-project/muster/test/explore/kinds/aws"
+	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/permissions/bound"
 )
@@ -31,10 +34,7 @@ func TestScenarios(t *testing.T) {
 	var mu sync.Mutex
 	used := map[string]int{}
 	t.Run("play", func(t *testing.T) {
-		for _, s := range append(world.Golden(), refreshes()...) {
-			if s.InAzure() {
-				continue // Azure's driver plays all that it plays under the least role.
-			}
+		for _, s := range slices.Concat(asg.Kind.Goldens(), nodegroup.Kind.Goldens(), refreshes()) {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
 				asked := play(t, s)
@@ -61,7 +61,7 @@ func refreshes() []world.Scenario {
 			events[k].At += world.Edited
 		}
 		return world.Scenario{
-			Name: name, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5, Refresh: world.Surplus,
+			Name: name, Kind: asg.Kind, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5, Refresh: world.Surplus,
 			Events: events, Ends: world.Edited + time.Hour,
 		}
 	}
@@ -109,16 +109,17 @@ func lookedUp(t *testing.T) map[string]int {
 // play plays one scenario, and gives what was allowed.
 func play(t *testing.T, s world.Scenario) map[string]int {
 	t.Helper()
-	o := permissions.Options{EKS: s.Managed, EKSIAM: s.Roles, NodeRoles: []string{simaws.NodegroupRole}}
+	of, managed := s.Own.(nodegroup.Own)
+	o := permissions.Options{EKS: managed, EKSIAM: of.Roles, NodeRoles: []string{simaws.NodegroupRole}}
 	var beside []string
 	if s.Adopted {
 		beside = append(beside, adoptionPolicy(t))
 	}
 	var server *simaws.Server
-	got := world.Play(t, s, world.Options{CountFrom: s.Counted(), Credentials: func(made *simaws.Server) (awssdk.CredentialsProvider, error) {
+	got := world.Play(t, s, world.Options{CountFrom: s.Counted(), Manager: account.Credentials(func(made *simaws.Server) (awssdk.CredentialsProvider, error) {
 		server = made
 		return bound.Credentials(context.Background(), made, o, beside...)
-	}})
+	})})
 	for _, v := range got.Wrong {
 		t.Errorf("%s: %s", v.Oracle, v.Text)
 	}

@@ -2,44 +2,21 @@ package world
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
-	simaws "github.com/muster-project/muster/sim/aws"
-	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// tagOwner is the tag that carries the owner ID, as the project promises it.
-const tagOwner = "muster.dev/owner"
-
-// account is the simulated cloud, with what watches the wire to it.
+// account is what watches the wire to the simulated cloud, and remembers what was done there.
 type account struct {
 	world *World
-	// server is the cloud, which is one of the two behind it.
-	server simulator
-	aws    *simaws.Server
-	azure  *simazure.Cloud
-	// byHand are clients of people and other programs.
-	byHand    *autoscaling.Client
-	byHandEC2 *ec2.Client
-	byHandEKS *eks.Client
-	byHandIAM *iam.Client
-	// manager is what the manager asks with.
-	manager awssdk.CredentialsProvider
 	// owner is who the pool's objects were last seen to belong to.
 	owner cloud.Owner
 	// calls counts requests, steps what they were for.
@@ -64,63 +41,25 @@ type account struct {
 	rewritten time.Time
 	// notes are what others put onto our group and that has to stay there.
 	notes map[string]string
-	// ledger is who serves, contents what each version of a template makes, by "template version".
-	ledger   ledger
-	contents map[string]string
-}
-
-// simulator is a simulated cloud, whichever it is.
-type simulator interface {
-	http.Handler
-	Faults() *sim.Faults
-	Close() error
+	// ledger is who serves.
+	ledger ledger
 }
 
 // inPages makes the cloud answer lists with one item a page in every third scenario, so that a fault of a later page leaves a list of which
 // a part is known.
-func (a *account) inPages(s Scenario) {
-	if s.Seed%3 == 1 {
-		a.world.must(a.server.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1}), "make pages small")
+func (w *World) inPages() {
+	if w.Scenario.Seed%3 == 1 {
+		w.Must(w.pool.Cloud.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1}), "make pages small")
 	}
 }
 
 // inForce are the cloud's faults that something may be put down to: not that pages are small.
 func (a *account) inForce() []sim.PlayedFault {
-	return slices.DeleteFunc(a.server.Faults().List(), func(f sim.PlayedFault) bool { return f.Kind == sim.PageLimit })
+	return slices.DeleteFunc(a.world.pool.Cloud.Faults().List(), func(f sim.PlayedFault) bool { return f.Kind == sim.PageLimit })
 }
 
 func newAccount(w *World) *account {
-	a := &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}, contents: map[string]string{}}
-	if w.scenario.InAzure() {
-		made, err := simazure.New(simazure.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload, LiveTags: w.scenario.LiveTags})
-		w.must(err, "make the simulator")
-		a.server, a.azure = made, made
-		a.inPages(w.scenario)
-		return a
-	}
-	server, err := simaws.New(simaws.Options{Seed: w.scenario.Seed, Speed: w.scenario.Speed, MachineHost: w.workload})
-	w.must(err, "make the simulator")
-	a.server, a.aws = server, server
-	a.inPages(w.scenario)
-	settings := config()
-	a.manager = settings.Credentials
-	if w.options.Credentials != nil {
-		a.manager, err = w.options.Credentials(server)
-		w.must(err, "make the manager's credentials")
-	}
-	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: server}}
-	a.byHand, a.byHandEC2 = autoscaling.NewFromConfig(settings), ec2.NewFromConfig(settings)
-	a.byHandEKS, a.byHandIAM = eks.NewFromConfig(settings), iam.NewFromConfig(settings)
-	return a
-}
-
-func config() awssdk.Config {
-	return awssdk.Config{
-		Region:       simaws.Region,
-		Credentials:  credentials.NewStaticCredentialsProvider(simaws.AccessKeyID, simaws.SecretAccessKey, ""),
-		BaseEndpoint: awssdk.String("http://simulated.aws"),
-		Retryer:      func() awssdk.Retryer { return awssdk.NopRetryer{} },
-	}
+	return &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}}
 }
 
 // line is a process's connection to the cloud.
@@ -133,12 +72,12 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errKilled
 	}
 	w.account.calls++
-	if !isWrite(call.Operation) || w.scenario.InAzure() && req.Method == http.MethodGet {
-		reply, err := sim.Transport{Handler: w.account.server}.RoundTrip(req)
-		w.trace.add("call", "%s%s -> %s", l.p.name, call, ending(reply, err))
+	if !isWrite(call.Operation) || req.Method == http.MethodGet {
+		reply, err := sim.Transport{Handler: w.pool.Cloud}.RoundTrip(req)
+		w.Trace("call", "%s%s -> %s", l.p.name, call, Ending(reply, err))
 		return reply, err
 	}
-	words, named, err := w.account.inWords(call.Service, req)
+	words, named, err := w.inWords(call.Service, req)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +95,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them. Of those that change one virtual
+// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them. Of those that change one
 // machine each, not more than stormEach are sent for one of them.
 const (
 	stormMost, stormEach = 60, 30
@@ -166,7 +105,7 @@ const (
 // count blames one write too many of a kind.
 func (a *account) count(call string, req *http.Request) {
 	most := stormMost
-	if strings.HasSuffix(call, "VirtualMachineScaleSetVMs.Update") {
+	if one := a.world.Scenario.Kind.OneEach; one != "" && strings.HasSuffix(call, one) {
 		call, most = call+" "+req.URL.Path, stormEach
 	}
 	now := time.Now()
@@ -181,26 +120,27 @@ func (a *account) count(call string, req *http.Request) {
 // write sends a write and has it judged.
 func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
 	w := a.world
-	before, nodes := a.snapshot(), w.workload.truth()
+	before, nodes := w.Snapshot(), w.Workload.truth()
 	a.look(before, nodes, nil)
 	lost, risen := a.ledger.lately(time.Now(), p.late())
-	reply, err := sim.Transport{Handler: a.server}.RoundTrip(req)
-	w.trace.add("call", "%s%s %s -> %s", p.name, call, words, ending(reply, err))
-	after := a.snapshot()
+	reply, err := sim.Transport{Handler: w.pool.Cloud}.RoundTrip(req)
+	w.Trace("call", "%s%s %s -> %s", p.name, call, words, Ending(reply, err))
+	after := w.Snapshot()
 	a.look(after, nodes, named)
 	if err == nil && reply.StatusCode < http.StatusMultipleChoices {
-		after = a.foretold(call.Operation, req, after)
-		a.repeat(call.String() + " " + words)
-		if call.Operation == "CreateNodegroup" {
-			a.notes = map[string]string{} // no user has put anything onto the new one
+		if w.pool.Accepted != nil {
+			after = w.pool.Accepted(call, req, after)
 		}
+		a.repeat(call.String() + " " + words)
 	}
-	a.judge(oracle.Write{
+	sent := oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
-		Rolls:  call.Operation == "StartInstanceRefresh" || call.Operation == "UpdateNodegroupVersion",
-		Forces: call.Operation == "UpdateNodegroupVersion" && strings.Contains(words, `"force":true`), Shrinks: a.azure != nil,
-	})
+	}
+	if w.pool.Judged != nil {
+		w.pool.Judged(call, words, &sent)
+	}
+	a.judge(sent)
 	if a.wrote == nil {
 		a.wrote = map[*process]time.Time{}
 	}
@@ -218,13 +158,6 @@ func (a *account) rivals(p *process) bool {
 
 func isWrite(operation string) bool {
 	return !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") && !strings.HasPrefix(operation, "List")
-}
-
-// told are the parameters of a write that a trace shows; of all of them it shows a hash.
-var told = []string{
-	"AutoScalingGroupName", "DesiredCapacity", "MinSize", "MaxSize", "InstanceId", "ShouldDecrementDesiredCapacity", "VPCZoneIdentifier",
-	"LaunchTemplate.Version", "LaunchTemplateName", "VersionDescription", "LaunchTemplateVersion.1", "LaunchTemplateVersion.2", "LifecycleHookName",
-	"Tags.member.1.Key", "DefaultCooldown", "RoleName", "PolicyArn",
 }
 
 func (a *account) judge(w oracle.Write) {
@@ -245,62 +178,14 @@ func (a *account) recently() bool { return recent(a.moved) || recent(a.disowned)
 // recent reports whether what was done then may not be visible to every reader yet.
 func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen }
 
-// snapshot is what exists, in the oracles' words.
-func (a *account) snapshot() oracle.Cloud {
-	if a.azure != nil {
-		return a.subscription()
-	}
-	state := a.aws.State(simaws.AccountID, simaws.Region)
-	there, groupOf := newThere(state), map[string]string{}
-	var c oracle.Cloud
-	c.Groups, c.Roles = a.nodegroups(state, there), a.roles(state)
-	eks := ofEKS(state)
-	for _, g := range state.Groups {
-		if !eks[g.Name] {
-			c.Groups = append(c.Groups, a.group(g, there))
-		}
-	}
-	for _, g := range c.Groups {
-		for _, m := range g.Members {
-			groupOf[m.ID] = g.Name
-		}
-	}
-	for _, t := range state.Templates {
-		if eks[t.ID] {
-			continue
-		}
-		print := fmt.Sprintf("%v %v", t.Tags, t.Versions)
-		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[tagOwner], Print: print, Tags: t.Tags, Untagged: fmt.Sprint(t.Versions), Versions: a.versions(t, there)})
-		a.world.secrets("a launch template's tags and descriptions", print)
-	}
-	for _, i := range state.Instances {
-		if i.State == "terminated" {
-			continue
-		}
-		c.Instances = append(c.Instances, oracle.Instance{
-			ID: i.ID, Owner: i.Tags[tagOwner], Group: groupOf[i.ID], Leaving: i.State == "shutting-down",
-		})
-	}
-	return c
-}
-
-// find is the group of that name as it is, nil when there is none.
-func (a *account) find(name string) *simaws.Group {
-	groups := a.aws.State(simaws.AccountID, simaws.Region).Groups
-	if at := slices.IndexFunc(groups, func(g simaws.Group) bool { return g.Name == name && !g.Deleting }); at >= 0 {
-		return &groups[at]
-	}
-	return nil
-}
-
 // hands is how often a user tries until the cloud does what the user wants: faults meet users too.
 const hands = 12
 
-// hand does something as a person would, who tries again.
-func (a *account) hand(do func(context.Context) error) error {
+// Hand does something as a person would, who tries again.
+func (w *World) Hand(do func(context.Context) error) error {
 	var err error
 	for range hands {
-		if err = do(a.world.t.Context()); err == nil {
+		if err = do(w.t.Context()); err == nil {
 			return nil
 		}
 		time.Sleep(handPause)
@@ -309,3 +194,36 @@ func (a *account) hand(do func(context.Context) error) error {
 }
 
 const handPause = 500 * time.Millisecond
+
+// Cost is how often something was asked of the driver, and how many requests to the cloud that took.
+type Cost struct{ Times, Calls int }
+
+// counted is a driver whose calls are counted, by the kind of step.
+type counted[S any] struct {
+	cloud.Driver[S]
+	account *account
+}
+
+// Counted has the calls of a driver counted.
+func Counted[S any](w *World, d cloud.Driver[S]) cloud.Driver[S] { return counted[S]{d, w.account} }
+
+// Observe is the driver's.
+func (d counted[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.Observed, error) {
+	defer d.account.cost("Observe")()
+	return d.Driver.Observe(ctx, t)
+}
+
+// Start is the driver's.
+func (d counted[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step) error {
+	defer d.account.cost(string(s.Kind))()
+	return d.Driver.Start(ctx, t, s)
+}
+
+// cost counts what is asked of the cloud until the function that it gives is called.
+func (a *account) cost(what string) func() {
+	before := a.calls
+	return func() {
+		c := a.steps[what]
+		a.steps[what] = Cost{Times: c.Times + 1, Calls: c.Calls + a.calls - before}
+	}
+}

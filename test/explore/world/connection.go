@@ -2,6 +2,8 @@ package world
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,8 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
-	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/memapi"
 )
@@ -31,14 +31,14 @@ const noticed = 50 * time.Second
 
 // down reports whether the connection was given up.
 func (c *connection) down() bool {
-	w := c.p.world.workload
+	w := c.p.world.Workload
 	now := time.Now()
 	return now.Before(w.away) && now.Sub(w.left) > noticed
 }
 
 // GetClient gives the client while there is a connection.
 func (c *connection) GetClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
-	if cluster != clusterKey || c.down() {
+	if cluster != ClusterKey || c.down() {
 		return nil, clustercache.ErrClusterNotConnected
 	}
 	return c.client, nil
@@ -51,7 +51,7 @@ func (c *connection) GetReader(ctx context.Context, cluster client.ObjectKey) (c
 
 // GetUncachedClient gives one that asks the server itself.
 func (c *connection) GetUncachedClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
-	if cluster != clusterKey || c.down() {
+	if cluster != ClusterKey || c.down() {
 		return nil, clustercache.ErrClusterNotConnected
 	}
 	return c.live, nil
@@ -62,7 +62,7 @@ func (c *connection) Watch(context.Context, client.ObjectKey, clustercache.Watch
 
 // GetHealthCheckingState is what probes would have said.
 func (c *connection) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
-	w, now := c.p.world.workload, time.Now()
+	w, now := c.p.world.Workload, time.Now()
 	if now.Before(w.away) {
 		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: w.left, ConsecutiveFailures: 1 + int(now.Sub(w.left)/(10*time.Second))}
 	}
@@ -85,15 +85,13 @@ func (p *process) concerns(e memapi.Event) (core, infra bool) {
 		return asked(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), asked(e)
 	case *unstructured.Unstructured: // what says where the cluster is
 		return false, true
-	case *awsv1.AWSMachinePool, *awsv1.AWSManagedMachinePool, *azurev1.AzureMachinePool:
-		return true, asked(e)
-	case *clusterv1.Machine, *azurev1.AzureMachinePoolMachine:
+	case *clusterv1.Machine:
 		return true, asked(e) // the core controller cares for what they say too
 	case *corev1.Node:
 		matters := p.matters(e, o)
 		return matters, matters
 	}
-	return false, false
+	return p.concernsInfra(e, o)
 }
 
 // asked reports whether an object came or went, or more than its status has changed.
@@ -114,5 +112,15 @@ func (p *process) matters(e memapi.Event, o client.Object) bool {
 		return false
 	}
 	node, ok := o.(*corev1.Node)
-	return ok && len(nodes.PoolsOf(p.world.t.Context(), p.cached, clusterKey, node)) > 0
+	return ok && len(nodes.PoolsOf(p.world.t.Context(), p.cached, ClusterKey, node)) > 0
+}
+
+// concernsInfra is concerns for the infrastructure object and those that stand for single machines.
+func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bool) {
+	of := p.world.Scenario.Kind
+	is := func(k client.Object) bool { return reflect.TypeOf(k) == reflect.TypeOf(o) }
+	if slices.ContainsFunc(of.Wakes, is) || of.Machines != nil && is(of.Machines.New()) {
+		return true, asked(e) // the core controller cares for what they say too
+	}
+	return false, false
 }

@@ -3,20 +3,14 @@ package world
 import (
 	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	simaws "github.com/muster-project/muster/sim/aws"
 )
 
 // happen lets one event happen.
 func (w *World) happen(e Event) {
-	w.trace.add("event", "%s", e)
+	w.Trace("event", "%s", e)
 	w.rotation.note(w, e)
 	w.reshapes(e)
 	if do, ok := edits()[e.What]; ok {
@@ -28,7 +22,7 @@ func (w *World) happen(e Event) {
 		return
 	}
 	if err := w.byHand(e); err != nil {
-		w.trace.add("hand", "failed")
+		w.Trace("hand", "failed")
 	}
 }
 
@@ -37,48 +31,36 @@ func edits() map[What]func(*World, Event) {
 	return map[What]func(*World, Event){
 		Replicas:  func(w *World, e Event) { w.resize(e.N, e.M > 0) },
 		Bounds:    (*World).editBounds,
-		Template:  func(w *World, e Event) { w.editInfra(func(o *infra) { template(o, e.N) }) },
-		GroupEdit: (*World).editGroup,
+		Template:  func(w *World, e Event) { w.EditObject(func(o client.Object) { w.pool.Template(o, e.N) }) },
+		GroupEdit: func(w *World, e Event) { w.EditObject(func(o client.Object) { w.pool.Group(o, e.N, e.M) }) },
 		Upgrade:   (*World).upgrade,
 		Keep:      (*World).editKeep,
 		Token:     func(w *World, _ Event) { w.rotate() },
 		Bootstrap: func(w *World, _ Event) { w.rotate() },
 		External: func(w *World, _ Event) {
-			w.editPool(func(mp *clusterv1.MachinePool) {
+			w.EditPool(func(mp *clusterv1.MachinePool) {
 				toggle(mp, clusterv1.ReplicasManagedByAnnotation, "cluster-autoscaler")
 			})
 		},
-		Strategy: (*World).editStrategy,
-		BadTemplate: func(w *World, _ Event) {
-			w.editInfra(func(o *infra) {
-				if t := o.template(); t != nil && t.Existing == nil {
-					t.InstanceType = badType
-				}
-				if o.azure != nil {
-					o.azure.Spec.Template.VMSize = badSize
-				}
-				if o.agents != nil {
-					o.agents.edit(func(s *agentSpec) { s.SKU = badSize })
-				}
-			})
-		},
-		Back:        func(w *World, _ Event) { w.back() },
-		Hold:        func(w *World, e Event) { w.annotate(e.N, rolloutAnnotation, "paused") },
-		GoOn:        func(w *World, _ Event) { w.annotate(0, rolloutAnnotation, ""); w.annotate(1, rolloutAnnotation, "") },
+		Strategy:    (*World).editStrategy,
+		BadTemplate: func(w *World, _ Event) { w.EditObject(w.pool.Bad) },
+		Back:        func(w *World, _ Event) { w.EditObject(w.pool.Back) },
+		Hold:        func(w *World, e Event) { w.Annotate(e.N, rolloutAnnotation, "paused") },
+		GoOn:        func(w *World, _ Event) { w.Annotate(0, rolloutAnnotation, ""); w.Annotate(1, rolloutAnnotation, "") },
 		RestartNow:  (*World).restartNow,
-		RestartOver: func(w *World, _ Event) { w.annotate(0, restartAnnotation, ""); w.annotate(1, restartAnnotation, "") },
+		RestartOver: func(w *World, _ Event) { w.Annotate(0, restartAnnotation, ""); w.Annotate(1, restartAnnotation, "") },
 		Pause:       func(w *World, _ Event) { w.pause(true) },
 		Unpause:     func(w *World, _ Event) { w.pause(false) },
 		Nudge: func(w *World, e Event) {
-			w.editInfra(func(o *infra) { annotate(o, "nudge", time.Now().String()) })
+			w.EditObject(func(o client.Object) { annotate(o, "nudge", time.Now().String()) })
 		},
-		Cordon:           func(w *World, e Event) { w.workload.cordon(e.N) },
-		Uncordon:         func(w *World, _ Event) { w.workload.uncordon() },
+		Cordon:           func(w *World, e Event) { w.Workload.cordon(e.N) },
+		Uncordon:         func(w *World, _ Event) { w.Workload.uncordon() },
 		Waver:            func(w *World, e Event) { w.waver(e.N) },
 		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
 		Adopt:            (*World).adopt,
 		Copied:           func(w *World, _ Event) { w.applyCopy() },
-		Mark:             func(w *World, e Event) { w.workload.mark(e.N) },
+		Mark:             func(w *World, e Event) { w.Workload.mark(e.N) },
 		DropMachine:      (*World).dropMachine,
 		DropInfraMachine: (*World).dropMachine,
 		Delete:           func(w *World, _ Event) { w.deletePool() },
@@ -88,7 +70,7 @@ func edits() map[What]func(*World, Event) {
 // troubles are what goes wrong.
 func troubles() map[What]func(*World, Event) {
 	return map[What]func(*World, Event){
-		CloudFault:  func(w *World, e Event) { w.must(w.account.server.Faults().Add(e.Fault), "put a fault into force") },
+		CloudFault:  func(w *World, e Event) { w.Must(w.pool.Cloud.Faults().Add(e.Fault), "put a fault into force") },
 		ServerFault: func(w *World, e Event) { w.apiFaults = append(w.apiFaults, e.API) },
 		Calm:        func(w *World, _ Event) { w.calm() },
 		Restart: func(w *World, _ Event) {
@@ -101,7 +83,7 @@ func troubles() map[What]func(*World, Event) {
 			w.faults++
 			p := w.processes[e.M%len(w.processes)]
 			p.lagging, p.lagUntil = 1+e.N, time.Now().Add(time.Duration(1+5*e.M)*time.Second)
-			w.at(p.lagUntil, func() {})
+			w.At(p.lagUntil, func() {})
 		},
 		Deaf: func(w *World, e Event) {
 			w.faults++
@@ -111,11 +93,11 @@ func troubles() map[What]func(*World, Event) {
 			w.faults++
 			elder, p := w.processes[0], w.newProcess()
 			w.processes = append(w.processes, p)
-			w.at(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.resign(elder) })
+			w.At(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.resign(elder) })
 		},
 		Meet:    func(w *World, e Event) { w.meeting = &e },
-		Away:    func(w *World, e Event) { w.faults++; w.workload.goAway(time.Duration(5+20*e.N) * time.Second) },
-		Block:   func(w *World, e Event) { w.faults++; w.workload.block(time.Duration(10+30*e.N) * time.Second) },
+		Away:    func(w *World, e Event) { w.faults++; w.Workload.goAway(time.Duration(5+20*e.N) * time.Second) },
+		Block:   func(w *World, e Event) { w.faults++; w.Workload.block(time.Duration(10+30*e.N) * time.Second) },
 		Unready: turnUnready,
 	}
 }
@@ -124,7 +106,7 @@ func troubles() map[What]func(*World, Event) {
 func (w *World) resign(p *process) {
 	for _, other := range w.processes {
 		if other == p && len(w.processes) > 1 {
-			w.trace.add("event", "the elder manager ends")
+			w.Trace("event", "the elder manager ends")
 			w.bury(p)
 			return
 		}
@@ -133,7 +115,7 @@ func (w *World) resign(p *process) {
 
 // resize asks for a number of machines, as a rule within the bounds.
 func (w *World) resize(n int, within bool) {
-	w.editPool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = ptr.To(int32(n)) })
+	w.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = ptr.To(int32(n)) })
 	if within {
 		w.within()
 	}
@@ -141,10 +123,10 @@ func (w *World) resize(n int, within bool) {
 
 // within brings the replicas within the bounds.
 func (w *World) within() {
-	_, o := w.objects(w.user)
-	w.editPool(func(mp *clusterv1.MachinePool) {
+	_, o := w.Objects()
+	w.EditPool(func(mp *clusterv1.MachinePool) {
 		if o != nil {
-			least, most := o.bounds()
+			least, most := w.pool.Bounds(o)
 			mp.Spec.Replicas = ptr.To(min(max(ptr.Deref(mp.Spec.Replicas, 1), least), most))
 		}
 	})
@@ -152,7 +134,7 @@ func (w *World) within() {
 
 // editBounds keeps the replicas within the bounds, as people do, unless that is forgotten.
 func (w *World) editBounds(e Event) {
-	w.editInfra(func(o *infra) { o.bound(int32(e.N%4), int32(e.N%4+1+e.M%7)) })
+	w.EditObject(func(o client.Object) { w.pool.SetBounds(o, int32(e.N%4), int32(e.N%4+1+e.M%7)) })
 	if (e.N+e.M)%3 > 0 {
 		w.within()
 	}
@@ -160,11 +142,27 @@ func (w *World) editBounds(e Event) {
 
 // editKeep asks for another number of versions, or for none in particular.
 func (w *World) editKeep(e Event) {
-	w.editInfra(func(o *infra) {
-		if t := o.template(); t != nil {
-			t.VersionsToKeep = []*int32{nil, ptr.To(int32(2)), ptr.To(int32(4)), ptr.To(int32(2)), ptr.To(int32(7))}[e.N%5]
-		}
-	})
+	if w.pool.Keep == nil {
+		return
+	}
+	n := []*int32{nil, ptr.To(int32(2)), ptr.To(int32(4)), ptr.To(int32(2)), ptr.To(int32(7))}[e.N%5]
+	w.EditObject(func(o client.Object) { w.pool.Keep(o, n) })
+}
+
+// editStrategy sets the strategy to another one, or takes it away.
+func (w *World) editStrategy(e Event) {
+	if w.pool.Strategy == nil {
+		return
+	}
+	some := []*Limits{{"1", "0", "Oldest"}, {"0", "1", "Newest"}, {"2", "2", "Random"}, {"50%", "0", "Oldest"}, {"0", "50%", "Oldest"}, nil}
+	w.EditObject(func(o client.Object) { w.pool.Strategy(o, some[e.N%len(some)]) })
+}
+
+// upgrade brings the pool to another version of Kubernetes.
+func (w *World) upgrade(e Event) {
+	if w.pool.Upgrade != nil {
+		w.pool.Upgrade(e)
+	}
 }
 
 func toggle(mp *clusterv1.MachinePool, key, value string) {
@@ -198,8 +196,8 @@ func without(o client.Object, key string) {
 
 // pause pauses both objects, or goes on with them.
 func (w *World) pause(on bool) {
-	w.editPool(func(mp *clusterv1.MachinePool) { pausing(mp, on) })
-	w.editInfra(func(o *infra) { pausing(o, on) })
+	w.EditPool(func(mp *clusterv1.MachinePool) { pausing(mp, on) })
+	w.EditObject(func(o client.Object) { pausing(o, on) })
 }
 
 func pausing(o client.Object, on bool) {
@@ -211,100 +209,17 @@ func pausing(o client.Object, on bool) {
 }
 
 func (w *World) deletePool() {
-	if mp, _ := w.objects(w.user); mp != nil {
-		w.must(w.user.Delete(w.t.Context(), mp), "delete the MachinePool")
+	if mp, _ := w.Objects(); mp != nil {
+		w.Must(w.User.Delete(w.t.Context(), mp), "delete the MachinePool")
 	}
 }
 
-// template changes what machines are launched as.
-func template(o *infra, n int) {
-	if o.agents != nil {
-		o.agents.edit(func(s *agentSpec) { s.SKU = sizes[n%len(sizes)] })
-		return
-	}
-	if o.azure != nil {
-		azureEdit(&o.azure.Spec.Template, n)
-		return
-	}
-	t := o.template()
-	if t == nil {
-		return // the cloud says what machines are
-	}
-	if t.Existing != nil {
-		t.Existing.Version = int64(1 + n%len(broughtTypes))
-		return
-	}
-	switch n % 4 {
-	case 0:
-		t.RootVolume = &awsv1.Volume{Size: int64(40 + 10*n), Type: "gp3"}
-	case 1:
-		t.RootVolume = nil
-		t.InstanceType = simaws.InstanceType
-	default:
-		t.InstanceType = []string{"m5.large", "c5.large", "m5.xlarge"}[n%3]
-	}
-}
-
-// editGroup changes one field of the group.
-func (w *World) editGroup(e Event) {
-	w.editInfra(func(o *infra) {
-		if o.agents != nil {
-			o.agents.edit(func(s *agentSpec) { agentEdit(s, e.N, e.M) })
-			return
-		}
-		if o.managed != nil {
-			managedEdit(&o.managed.Spec, e.N, e.M)
-			return
-		}
-		if o.azure != nil {
-			setEdit(&o.azure.Spec, e.N, e.M)
-			return
-		}
-		group(&o.group.Spec, e.N, e.M)
-	})
-}
-
-func group(s *awsv1.AWSMachinePoolSpec, n, m int) {
-	switch n {
-	case 0:
-		s.DefaultCoolDown = &metav1.Duration{Duration: time.Duration(30*m) * time.Second}
-	case 1:
-		s.DefaultInstanceWarmup = &metav1.Duration{Duration: time.Duration(30*m) * time.Second}
-	case 2:
-		s.CapacityRebalance = !s.CapacityRebalance
-	case 3:
-		s.AvailabilityZones = [][]string{nil, {"eu-west-1a"}, {"eu-west-1b", "eu-west-1c"}}[m%3]
-	case 4, 5:
-		s.AdditionalTags = []awsv1.Tags{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3]
-	case 6:
-		s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: awssdk.Bool(m%2 == 0)}}
-	case 7:
-		s.AWSLifecycleHooks = hooks(m)
-	default:
-		s.MixedInstancesPolicy = nil
-		if m%2 == 0 && s.AWSLaunchTemplate.SpotMarketOptions == nil {
-			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: "c5.large"}}}
-		}
-	}
-}
-
-func hooks(n int) []awsv1.AWSLifecycleHook {
-	hook := func(name string, at awsv1.LifecycleTransition) awsv1.AWSLifecycleHook {
-		return awsv1.AWSLifecycleHook{
-			Name: name, LifecycleTransition: at, HeartbeatTimeout: &metav1.Duration{Duration: time.Duration(30*(1+n%3)) * time.Second},
-			DefaultResult: ptr.To(awsv1.LifecycleHookDefaultResultContinue),
-		}
-	}
-	hello, bye := hook("hello", awsv1.LifecycleTransitionInstanceLaunching), hook("bye", awsv1.LifecycleTransitionInstanceTerminating)
-	return [][]awsv1.AWSLifecycleHook{nil, {hello}, {bye}, {hello, bye}}[n%4]
-}
-
-// turnUnready takes every other node's readiness away for a while. EKS gives a node group up for good whose machines are not Ready
-// while it is made, whatever becomes of them: what is to be done about that is its owner's to say.
+// turnUnready takes every other node's readiness away for a while. A group that the cloud would give up for good, whatever becomes of its
+// machines, is spared: what is to be done about that is its owner's to say.
 func turnUnready(w *World, e Event) {
-	if n := w.account.nodegroup(); w.scenario.Managed && n != nil && n.Status == string(ekstypes.NodegroupStatusCreating) {
+	if w.pool.Fragile != nil && w.pool.Fragile() {
 		return
 	}
 	w.faults++
-	w.workload.unready(time.Duration(10+30*e.N) * time.Second)
+	w.Workload.unready(time.Duration(10+30*e.N) * time.Second)
 }

@@ -30,14 +30,14 @@ type watched struct {
 
 // foresee has a planner say what becomes of the pool, as muster plan does: on a driver of its own.
 func (w *World) foresee() {
-	planner := w.planner(sim.Transport{Handler: w.account.server}, infrapool.Options{
-		Client: w.user, ClusterCache: w.processes[0].remote, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel,
+	planner := w.pool.Planner(sim.Transport{Handler: w.pool.Cloud}, infrapool.Options{
+		Client: w.User, ClusterCache: w.processes[0].remote, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel,
 	})
-	look, err := planner(w.t.Context(), nil, infraKey, 0)
-	w.must(err, "look at the pool")
+	look, err := planner(w.t.Context(), nil, InfraKey, 0)
+	w.Must(err, "look at the pool")
 	w.planned = plan.Simulate(look)
-	w.watched = &watched{owner: w.owner().ID, before: map[string]bool{}, ever: map[string]bool{}}
-	w.account.look(w.account.snapshot(), w.workload.truth(), nil)
+	w.watched = &watched{owner: w.Owner().ID, before: map[string]bool{}, ever: map[string]bool{}}
+	w.account.look(w.Snapshot(), w.Workload.truth(), nil)
 	w.watched.before, w.watched.lowest = maps.Clone(w.watched.now), w.watched.serving(w.account.ledger)
 }
 

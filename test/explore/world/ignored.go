@@ -7,31 +7,22 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	simaws "github.com/muster-project/muster/sim/aws"
-	simazure "github.com/muster-project/muster/sim/azure"
 )
 
 // ignoredOneIn is how rare scenarios are in which the cloud ignores something that it accepts.
 const ignoredOneIn = 8
 
-// ignored has the cloud of some scenarios ignore one thing that can be set, from some moment on until a calm or the end.
-func (d *drawing) ignored() {
+// Ignored has the cloud of some scenarios ignore one thing that can be set, from some moment on until a calm or the end.
+func (d *Drawing) Ignored() {
 	if d.IntN(ignoredOneIn) > 0 {
 		return
 	}
-	list := Ignorable(d.s)
-	d.s.add(Event{What: CloudFault, At: d.moment(), Fault: list[d.IntN(len(list))]})
+	d.Scenario.Add(Event{What: CloudFault, At: d.Moment(), Fault: pick(d, Ignorable(d.Scenario))})
 }
 
 // Ignorable are the rules of what the cloud of a scenario may accept and ignore.
 func Ignorable(s Scenario) []sim.Fault {
-	if s.onAKS() {
-		return simazure.IgnorableOfPools()
-	}
-	if s.onAzure() {
-		return simazure.Ignorable()
-	}
-	return slices.DeleteFunc(simaws.Ignorable(), func(f sim.Fault) bool { return (f.Service == "eks") != s.Managed })
+	return s.Kind.Odds.Ignorable(s)
 }
 
 // Not more than repeatMost writes of the same content are accepted within repeatSpell: of nine attempts that a back-off makes in that
@@ -64,22 +55,22 @@ const (
 
 // ignores puts what the cloud ignores for good into force, once the pool has come to rest.
 func (w *World) ignores() {
-	if f := w.options.Ignores; f != nil {
-		w.at(w.trace.began.Add(Edited-time.Second), func() { w.must(w.account.server.Faults().Add(*f), "put a fault into force") })
+	if f := w.Options.Ignores; f != nil {
+		w.At(w.trace.began.Add(Edited-time.Second), func() { w.Must(w.pool.Cloud.Faults().Add(*f), "put a fault into force") })
 	}
 }
 
 // unheeded looks at a pool whose cloud goes on ignoring something: what is written again is written rarely, and is reported in words
 // that stay.
 func (w *World) unheeded() {
-	w.must(w.account.server.Faults().Add(*w.options.Ignores), "put a fault into force")
+	w.Must(w.pool.Cloud.Faults().Add(*w.Options.Ignores), "put a fault into force")
 	w.until(time.Now().Add(unheededRest))
 	w.since()
-	said := w.says()
+	said := w.Says()
 	w.reported = strings.Contains(said, noEffect)
 	for end := time.Now().Add(unheededSpell); time.Now().Before(end) && !w.gone; {
 		w.until(time.Now().Add(quietSpell))
-		if now := w.says(); strings.Contains(now, noEffect) != w.reported {
+		if now := w.Says(); strings.Contains(now, noEffect) != w.reported {
 			w.blame("quiet", "at rest it was said %q, and then %q", said, now)
 			break
 		}

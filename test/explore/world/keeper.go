@@ -9,15 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/machines"
-	simcompute "github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
@@ -39,18 +38,22 @@ const (
 	keeperPause, keeperAgain = 200 * time.Millisecond, 5 * time.Second
 )
 
-// machineKinds are the kinds for which no decision rests on a cache.
-func machineKinds() []client.Object {
-	return []client.Object{&clusterv1.Machine{}, &azurev1.AzureMachinePoolMachine{}}
+// uncached are the kinds for which no decision rests on a cache.
+func (k *Kind) uncached() []client.Object {
+	list := []client.Object{&clusterv1.Machine{}}
+	if k.Machines != nil {
+		list = append(list, k.Machines.New())
+	}
+	return list
 }
 
 // wake has the keeper look when something has changed.
 func (k *keeper) wake() {
 	w := k.world
-	if !w.scenario.onAzure() || w.mgmt.Revision() == k.mgmt && w.workload.api.Revision() == k.workload {
+	if w.Scenario.Kind.Machines == nil || w.mgmt.Revision() == k.mgmt && w.Workload.api.Revision() == k.workload {
 		return
 	}
-	k.mgmt, k.workload = w.mgmt.Revision(), w.workload.api.Revision()
+	k.mgmt, k.workload = w.mgmt.Revision(), w.Workload.api.Revision()
 	k.soon(keeperPause)
 }
 
@@ -59,7 +62,7 @@ func (k *keeper) soon(pause time.Duration) {
 		return
 	}
 	k.due = true
-	k.world.at(time.Now().Add(pause), k.look)
+	k.world.At(time.Now().Add(pause), k.look)
 }
 
 // look looks after all Machines.
@@ -67,7 +70,7 @@ func (k *keeper) look() {
 	k.due = false
 	w := k.world
 	list := &clusterv1.MachineList{}
-	w.must(w.user.List(w.t.Context(), list, client.InNamespace(namespace)), "list Machines")
+	w.Must(w.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list Machines")
 	again := false
 	for i := range list.Items {
 		m := &list.Items[i]
@@ -80,7 +83,7 @@ func (k *keeper) look() {
 		}
 		again = k.end(m) || again
 	}
-	k.mgmt, k.workload = w.mgmt.Revision(), w.workload.api.Revision()
+	k.mgmt, k.workload = w.mgmt.Revision(), w.Workload.api.Revision()
 	if again {
 		k.soon(keeperAgain)
 	}
@@ -89,15 +92,18 @@ func (k *keeper) look() {
 // greet puts the finalizer on a new Machine, which is the first thing that its controller does.
 func (k *keeper) greet(op memapi.Op) {
 	w, m := k.world, &clusterv1.Machine{}
-	if op.Verb == "create" && op.Kind == "Machine" && w.user.Get(w.t.Context(), op.Key, m) == nil && controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
-		w.must(w.user.Update(w.t.Context(), m), "keep Machine %s", m.Name)
+	if op.Verb == "create" && op.Kind == "Machine" && w.User.Get(w.t.Context(), op.Key, m) == nil && controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
+		w.Must(w.User.Update(w.t.Context(), m), "keep Machine %s", m.Name)
 	}
 }
 
 // infraOf is what stands below a Machine, nil when it is gone.
-func (k *keeper) infraOf(m *clusterv1.Machine) *azurev1.AzureMachinePoolMachine {
-	o := &azurev1.AzureMachinePoolMachine{}
-	if k.world.user.Get(k.world.t.Context(), client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.InfrastructureRef.Name}, o) != nil {
+func (k *keeper) infraOf(m *clusterv1.Machine) client.Object {
+	if k.world.Scenario.Kind.Machines == nil {
+		return nil
+	}
+	o := k.world.Scenario.Kind.Machines.New()
+	if k.world.User.Get(k.world.t.Context(), client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.InfrastructureRef.Name}, o) != nil {
 		return nil
 	}
 	return o
@@ -105,9 +111,9 @@ func (k *keeper) infraOf(m *clusterv1.Machine) *azurev1.AzureMachinePoolMachine 
 
 // nodeOf is the Node of a Machine, nil when there is none.
 func (k *keeper) nodeOf(providerID string) *corev1.Node {
-	for _, m := range k.world.workload.by {
+	for _, m := range k.world.Workload.by {
 		if m.joined && cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
-			return k.world.workload.node(m)
+			return k.world.Workload.node(m)
 		}
 	}
 	return nil
@@ -116,26 +122,26 @@ func (k *keeper) nodeOf(providerID string) *corev1.Node {
 // tend brings a Machine that is to stay to what there is.
 func (k *keeper) tend(m *clusterv1.Machine) {
 	w, ctx, infra := k.world, k.world.t.Context(), k.infraOf(m)
-	types, err := scheme()
-	w.must(err, "make the scheme")
+	types, err := w.Scenario.Kind.scheme()
+	w.Must(err, "make the scheme")
 	before := m.DeepCopy()
 	if infra != nil {
-		owned := infra.DeepCopy()
-		w.must(controllerutil.SetControllerReference(m, owned, types), "tie %s to its Machine", infra.Name)
+		owned := infra.DeepCopyObject().(client.Object)
+		w.Must(controllerutil.SetControllerReference(m, owned, types), "tie %s to its Machine", infra.GetName())
 		if !equality.Semantic.DeepEqual(infra, owned) {
-			w.must(w.user.Update(ctx, owned), "tie %s to its Machine", infra.Name)
+			w.Must(w.User.Update(ctx, owned), "tie %s to its Machine", infra.GetName())
 		}
-		if p := infra.Status.Initialization.Provisioned; p != nil && *p {
-			m.Spec.ProviderID = infra.Spec.ProviderID
+		if of := w.Scenario.Kind.Machines; of.Provisioned(infra) {
+			m.Spec.ProviderID = of.ProviderID(infra)
 		}
 	}
 	if !equality.Semantic.DeepEqual(before, m) {
-		w.must(w.user.Update(ctx, m), "write Machine %s", m.Name)
+		w.Must(w.User.Update(ctx, m), "write Machine %s", m.Name)
 	}
 	before = m.DeepCopy()
 	k.tell(m)
 	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
-		w.must(w.user.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+		w.Must(w.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
 	}
 }
 
@@ -165,24 +171,24 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 		Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now(),
 	})
 	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
-		w.must(w.user.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+		w.Must(w.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
 	}
 	if infra != nil || reason == clusterv1.MachineDeletingWaitingForPreDrainHookReason {
 		return true
 	}
-	if node := k.referred(m); node != nil && !time.Now().Before(w.workload.away) {
-		if id, pods := w.workload.machineOf(node.Name), len(w.workload.podsOn(node.Name)); id != "" && pods > 0 {
+	if node := k.referred(m); node != nil && !time.Now().Before(w.Workload.away) {
+		if id, pods := w.Workload.machineOf(node.Name), len(w.Workload.podsOn(node.Name)); id != "" && pods > 0 {
 			w.blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
 		}
-		w.must(client.IgnoreNotFound(w.workload.user.Delete(ctx, node)), "delete node %s", node.Name)
+		w.Must(client.IgnoreNotFound(w.Workload.user.Delete(ctx, node)), "delete node %s", node.Name)
 	}
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
-	w.must(w.user.Update(ctx, m), "let Machine %s go", m.Name)
+	w.Must(w.User.Update(ctx, m), "let Machine %s go", m.Name)
 	return false
 }
 
 // advance goes on with the hook, the drain or the infrastructure machine of a Machine, and says what is waited for.
-func (k *keeper) advance(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine) string {
+func (k *keeper) advance(m *clusterv1.Machine, infra client.Object) string {
 	w := k.world
 	if m.Status.NodeRef.IsDefined() && annotations.HasWithPrefix(clusterv1.PreDrainDeleteHookAnnotationPrefix, m.Annotations) {
 		return clusterv1.MachineDeletingWaitingForPreDrainHookReason
@@ -190,19 +196,19 @@ func (k *keeper) advance(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMa
 	if m.Status.NodeRef.IsDefined() && drainAllowed(m, infra) && !k.drained(m) {
 		return clusterv1.MachineDeletingDrainingNodeReason
 	}
-	if infra != nil && infra.DeletionTimestamp.IsZero() {
-		w.must(w.user.Delete(w.t.Context(), infra), "delete infrastructure machine %s", infra.Name)
+	if infra != nil && infra.GetDeletionTimestamp().IsZero() {
+		w.Must(w.User.Delete(w.t.Context(), infra), "delete infrastructure machine %s", infra.GetName())
 	}
 	return clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason
 }
 
 // refer looks once more for the Node of a Machine that knows of none. Without one nothing is drained.
-func (k *keeper) refer(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine) {
+func (k *keeper) refer(m *clusterv1.Machine, infra client.Object) {
 	id := m.Spec.ProviderID
 	if infra != nil && id == "" {
-		id = infra.Spec.ProviderID
+		id = k.world.Scenario.Kind.Machines.ProviderID(infra)
 	}
-	if m.Status.NodeRef.IsDefined() || time.Now().Before(k.world.workload.away) {
+	if m.Status.NodeRef.IsDefined() || time.Now().Before(k.world.Workload.away) {
 		return
 	}
 	if node := k.nodeOf(id); node != nil {
@@ -213,7 +219,7 @@ func (k *keeper) refer(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMach
 // referred is the Node that a Machine refers to; nil when it is gone.
 func (k *keeper) referred(m *clusterv1.Machine) *corev1.Node {
 	node := &corev1.Node{}
-	if !m.Status.NodeRef.IsDefined() || k.world.workload.user.Get(k.world.t.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
+	if !m.Status.NodeRef.IsDefined() || k.world.Workload.user.Get(k.world.t.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
 		return nil
 	}
 	return node
@@ -221,8 +227,8 @@ func (k *keeper) referred(m *clusterv1.Machine) *corev1.Node {
 
 // drainAllowed is cluster-api's isNodeDrainAllowed: nothing is drained, or no more, once the object below the Machine is being deleted,
 // or when the time of the drain is up.
-func drainAllowed(m *clusterv1.Machine, infra *azurev1.AzureMachinePoolMachine) bool {
-	if _, excluded := m.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]; excluded || infra == nil || !infra.DeletionTimestamp.IsZero() {
+func drainAllowed(m *clusterv1.Machine, infra client.Object) bool {
+	if _, excluded := m.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]; excluded || infra == nil || !infra.GetDeletionTimestamp().IsZero() {
 		return false
 	}
 	limit, d := m.Spec.Deletion.NodeDrainTimeoutSeconds, m.Status.Deletion
@@ -238,7 +244,7 @@ func (k *keeper) drained(m *clusterv1.Machine) bool {
 	if m.Status.Deletion.NodeDrainStartTime.IsZero() {
 		m.Status.Deletion.NodeDrainStartTime = metav1.Now().Rfc3339Copy()
 	}
-	l := k.world.workload
+	l := k.world.Workload
 	done := !time.Now().Before(l.away) && k.empty(k.referred(m))
 	succeeded := clusterv1.Condition{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
 	if done {
@@ -255,7 +261,7 @@ func (k *keeper) empty(node *corev1.Node) bool {
 	if node == nil {
 		return true
 	}
-	l := k.world.workload
+	l := k.world.Workload
 	if !node.Spec.Unschedulable {
 		node.Spec.Unschedulable = true
 		l.change(node, "cordoned by the keeper of Machines")
@@ -271,9 +277,9 @@ func (k *keeper) empty(node *corev1.Node) bool {
 
 // former reports whether what stands below a Machine names an instance that is gone, whichever has its provider ID now: the
 // deletion of that Machine takes no instance along.
-func (w *World) former(infra *azurev1.AzureMachinePoolMachine) bool {
-	uid := infra.Annotations[machines.InstanceUIDAnnotation]
-	return uid != "" && !slices.ContainsFunc(w.vms(), func(m simcompute.Machine) bool { return m.UID == uid })
+func (w *World) former(infra client.Object) bool {
+	uid := infra.GetAnnotations()[machines.InstanceUIDAnnotation]
+	return uid != "" && !slices.ContainsFunc(w.instances(), func(m Instance) bool { return m.UID == uid })
 }
 
 // causes wants a cause for the deletion of a Machine. It can't be taken back: whatever is wanted later, its instance goes.
@@ -302,30 +308,45 @@ func (p *process) causes(name string, before oracle.Cloud, providerID string) {
 
 // ownsNow reports whether the pool as it is now owns an object. The deletion of one that it does not own, after a restore, asks for nothing.
 func (w *World) ownsNow(o client.Object) bool {
-	_, pool := w.objects(w.user)
+	_, pool := w.Objects()
 	return pool != nil && slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == pool.GetUID() })
 }
 
 // condemnByHand notes that a user wants the instance to go.
 func (w *World) condemnByHand(providerID string) {
-	for _, m := range w.vms() {
+	for _, m := range w.instances() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
 			w.condemned[m.UID] = true
 		}
 	}
 }
 
-// vms are the machines of our scale set.
-func (w *World) vms() []simcompute.Machine {
-	if s := w.account.scaleSet(); s != nil {
-		return s.Machines
+// instances are the machines of the pool's group.
+func (w *World) instances() []Instance {
+	if w.pool.Instances == nil {
+		return nil
 	}
-	return nil
+	return w.pool.Instances()
+}
+
+// infraMachines are the objects that stand for single machines.
+func (w *World) infraMachines() []client.Object {
+	if w.Scenario.Kind.Machines == nil {
+		return nil
+	}
+	list := w.Scenario.Kind.Machines.List()
+	w.Must(w.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list infrastructure machines")
+	var all []client.Object
+	w.Must(meta.EachListItem(list, func(o runtime.Object) error {
+		all = append(all, o.(client.Object))
+		return nil
+	}), "list infrastructure machines")
+	return all
 }
 
 // allCondemned are the instances that are to go by name.
 func (w *World) allCondemned() map[string]bool {
-	if !w.scenario.onAzure() {
+	if w.Scenario.Kind.Machines == nil {
 		return nil
 	}
 	return maps.Clone(w.condemned)

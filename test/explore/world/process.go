@@ -1,7 +1,6 @@
 package world
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -44,14 +43,11 @@ type process struct {
 	wanted oracle.Wanted
 }
 
-// reconcile is a reconciler's one method.
-type reconcile func(context.Context, ctrl.Request) (ctrl.Result, error)
-
 // controller is one reconciler with the one key of its work queue that there is.
 type controller struct {
 	name      string
 	request   ctrl.Request
-	reconcile reconcile
+	reconcile Reconcile
 	// ready is true if the key is in the queue; later is when it will be put there.
 	ready    bool
 	later    time.Time
@@ -73,23 +69,23 @@ func (w *World) newProcess() *process {
 	if w.started++; w.started > 1 {
 		p.name = fmt.Sprintf("#%d ", w.started)
 	}
-	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.workload.api.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
-	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.workload.api.NewCache(everything()...).Client(p.gate(true))}
+	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.Workload.api.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
+	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.Workload.api.NewCache(everything()...).Client(p.gate(true))}
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
-	live := w.mgmt.NewCache(machineKinds()...).Client(p.gate(false))
-	infra := w.reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.scenario.SkipModel})
+	live := w.mgmt.NewCache(w.Scenario.Kind.uncached()...).Client(p.gate(false))
+	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel})
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	p.controllers = []*controller{
 		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
-		{name: strings.ToLower(w.scenario.kind()), request: ctrl.Request{NamespacedName: infraKey}, reconcile: infra, ready: true},
+		{name: strings.ToLower(w.kind), request: ctrl.Request{NamespacedName: InfraKey}, reconcile: infra, ready: true},
 	}
 	for at := p.starts.Add(resync); at.Before(p.starts.Add(4 * time.Hour)); at = at.Add(resync) {
-		w.at(at, p.all)
+		w.At(at, p.all)
 	}
-	if w.options.CrashAt > 0 && w.started == 1 {
-		w.at(w.trace.began.Add(w.options.CountFrom), func() { p.crash, p.crashBefore = w.options.CrashAt, w.options.CrashBefore })
+	if w.Options.CrashAt > 0 && w.started == 1 {
+		w.At(w.trace.began.Add(w.Options.CountFrom), func() { p.crash, p.crashBefore = w.Options.CrashAt, w.Options.CrashBefore })
 	}
 	return p
 }
@@ -120,7 +116,7 @@ func (p *process) sync() {
 		return
 	}
 	p.hear(p.mgmt.Sync())
-	if !now.Before(p.world.workload.away) {
+	if !now.Before(p.world.Workload.away) {
 		p.hear(p.wl.Sync())
 	}
 }
@@ -163,7 +159,7 @@ func (p *process) pass(c *controller) {
 	p.lagging = max(0, p.lagging-1)
 	p.wanted = p.knows()
 	if c == p.controllers[1] {
-		w.account.look(w.account.snapshot(), w.workload.truth(), nil)
+		w.account.look(w.Snapshot(), w.Workload.truth(), nil)
 	}
 	result, err := p.reconcile(c)
 	if p.dead {
@@ -173,9 +169,9 @@ func (p *process) pass(c *controller) {
 	said := "-"
 	if err != nil {
 		said = err.Error()
-		w.secrets("an error of a pass", said)
+		w.Secrets("an error of a pass", said)
 	}
-	w.trace.add("pass", "%s%s again in %s: %s", p.name, c.name, result.RequeueAfter, said)
+	w.Trace("pass", "%s%s again in %s: %s", p.name, c.name, result.RequeueAfter, said)
 	switch now := time.Now(); {
 	case err != nil:
 		c.retry(now.Add(min(backoffMost, backoffLeast<<min(c.failures, 20))))
@@ -227,7 +223,7 @@ func (p *process) begin(what string) error {
 		return errKilled
 	}
 	w.between(p)
-	if time.Since(w.trace.began) >= w.options.CountFrom {
+	if time.Since(w.trace.began) >= w.Options.CountFrom {
 		w.effects = append(w.effects, kindOf(what))
 	}
 	if p.crash--; p.crash == 0 && p.crashBefore {
@@ -257,7 +253,7 @@ func (p *process) finish(what string) error {
 func (p *process) die(when, what string) error {
 	p.dead = true
 	p.world.faults++
-	p.world.trace.add("crash", "%sright %s %s", p.name, when, what)
+	p.world.Trace("crash", "%sright %s %s", p.name, when, what)
 	return errKilled
 }
 
@@ -292,7 +288,7 @@ func (w *World) between(p *process) {
 	defer func() { w.inside = false }()
 	for _, other := range w.processes {
 		if other != p && !time.Now().Before(other.starts) {
-			w.trace.add("meet", "%s and %s", p.name, other.name)
+			w.Trace("meet", "%s and %s", p.name, other.name)
 			other.sync()
 			other.pass(other.controllers[1])
 			return
@@ -301,15 +297,15 @@ func (w *World) between(p *process) {
 	if e.M == 0 {
 		return
 	}
-	w.trace.add("meet", "a user edits in the middle of a pass")
+	w.Trace("meet", "a user edits in the middle of a pass")
 	w.happen(Event{What: Replicas, N: e.M, M: 1})
 }
 
 // Eventf takes an event of a reconciler.
 func (p *process) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
 	text := fmt.Sprintf(note, args...)
-	p.world.trace.add("event", "%s%s %s: %s", p.name, kind, reason, text)
-	p.world.secrets("an event", text)
+	p.world.Trace("event", "%s%s %s: %s", p.name, kind, reason, text)
+	p.world.Secrets("an event", text)
 	if strings.TrimSpace(reason) == "" {
 		p.world.blame("reason", "an event without a reason: %q", text)
 	}

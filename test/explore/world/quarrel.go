@@ -26,7 +26,7 @@ type quarrel struct {
 
 // check looks at what a write of Muster has left in both objects.
 func (q *quarrel) check(w *World, op memapi.Op) {
-	if op.Subresource != "" || op.Verb == "delete" || op.Kind != w.scenario.kind() && op.Kind != "MachinePool" {
+	if op.Subresource != "" || op.Verb == "delete" || op.Kind != w.kind && op.Kind != "MachinePool" {
 		return
 	}
 	said := w.observed()
@@ -47,12 +47,12 @@ func (q *quarrel) check(w *World, op memapi.Op) {
 
 // observed is what the objects say of the group where the cloud decides: its ID, its instances, and the size that the autoscaler has set.
 func (w *World) observed() string {
-	mp, o := w.objects(w.user)
+	mp, o := w.Objects()
 	if o == nil {
 		return ""
 	}
 	text := ""
-	if lists, ok := o.Object.(infrapool.Lists); ok {
+	if lists, ok := o.(infrapool.Lists); ok {
 		text = fmt.Sprint(lists.GetProviderID(), lists.GetProviderIDList())
 	}
 	if mp != nil && sizedElsewhere(mp) {

@@ -47,13 +47,13 @@ func (r *rotation) check(w *World, op memapi.Op) {
 
 // readiness is the condition Ready of the infrastructure object.
 func (w *World) readiness() []oracle.Readiness {
-	_, o := w.objects(w.user)
+	_, o := w.Objects()
 	if o == nil {
 		return []oracle.Readiness{{}}
 	}
-	c := meta.FindStatusCondition(o.status().Conditions, clusterv1.ReadyCondition)
+	c := meta.FindStatusCondition(w.pool.Status(o).Conditions, clusterv1.ReadyCondition)
 	if c == nil {
 		return []oracle.Readiness{{}}
 	}
-	return []oracle.Readiness{{Object: w.scenario.kind(), Status: string(c.Status), Reason: c.Reason, Message: c.Message}}
+	return []oracle.Readiness{{Object: w.kind, Status: string(c.Status), Reason: c.Reason, Message: c.Message}}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/sim"
 )
 
@@ -15,21 +14,11 @@ type Scenario struct {
 	// Name of a golden scenario, empty for one that was drawn from its Seed.
 	Name string
 	Seed uint64
-	// Managed pools are AWSManagedMachinePools, others AWSMachinePools.
-	Managed bool
-	// Mode is the orchestration mode of an AzureMachinePool's scale set, empty on AWS. Zones spreads it over zones; LiveTags shows its
-	// machines with its own tags of now; Evicts is what becomes of a spot machine that is taken back.
-	Mode            azurev1.OrchestrationModeType
-	Zones, LiveTags bool
-	Evicts          azurev1.SpotEvictionPolicy
-	// AgentPool is the kind of the object of an agent pool of AKS, empty for other pools. System pools are created with their managed cluster,
-	// and adopted; External ones are sized by AKS's own autoscaler.
-	AgentPool AgentPoolKind
-	System    bool
-	// Bare managed pools have no launch template.
-	Bare bool
-	// Roles lets the controller make the role of nodes; otherwise a user has made one.
-	Roles bool
+	// Kind is the kind of its pool, Own what only that kind has, of a type of its own.
+	Kind *Kind
+	Own  any
+	// Zones spreads the pool over zones.
+	Zones bool
 	// Brought is true if a user made the launch template and makes its versions.
 	Brought bool
 	// The pool as it is made: its replicas and bounds, who sizes it, how long a node's drain may take, and how many pods
@@ -57,9 +46,6 @@ type Scenario struct {
 	// Ends is when the last edit, fault or change by hand is over.
 	Ends time.Duration
 }
-
-// onAzure reports whether the pool is an AzureMachinePool.
-func (s Scenario) onAzure() bool { return s.Mode != "" }
 
 // Refresh are some preferences of a group's own refresh.
 type Refresh int
@@ -139,7 +125,7 @@ const (
 	Autoscaler What = "autoscaler"
 )
 
-// What people do to the cloud behind the engine's back.
+// What people do to the cloud behind the engine's back. Kinds have more of their own.
 const (
 	HandTerminate    What = "hand terminates"
 	HandFail         What = "hand fails"
@@ -153,28 +139,14 @@ const (
 	// HandDropVersion deletes a version of the launch template, HandDefault makes another one the default.
 	HandDropVersion What = "hand deletes a version"
 	HandDefault     What = "hand sets the default version"
-	// What is done to node groups alone: HandLabels changes labels, HandRole the role's policies; HandBreak has EKS find the group's
-	// health wanting, HandHeal takes that back; HandFail... let the next update, creation or deletion of a group fail.
-	HandLabels     What = "hand changes labels"
-	HandRole       What = "hand changes the role"
-	HandBreak      What = "hand breaks the health"
-	HandHeal       What = "hand heals"
-	HandFailUpdate What = "the next update fails"
-	HandFailMaking What = "the next creation fails"
-	HandFailEnding What = "the next deletion fails"
-	// What is done to scale sets alone: HandExpose takes a machine's protection away, HandTagMachine changes a machine's tags,
-	// HandQuota leaves room for few machines.
-	HandExpose      What = "hand takes protection away"
-	HandTagMachine  What = "hand retags a machine"
-	HandQuota       What = "hand sets a quota"
+	// HandHeal takes back what a kind of its own has broken.
+	HandHeal What = "hand heals"
+	// HandForeign makes what belongs to another owner, HandDropForeign deletes it.
 	HandForeign     What = "hand makes foreign"
 	HandDropForeign What = "hand deletes foreign"
-	// HandInterrupt gives a spot machine notice; HandUnhealthy marks one as unhealthy; HandRefresh begins the group's own
-	// refresh, HandCancel cancels the one that runs.
+	// HandInterrupt gives a spot machine notice; HandUnhealthy marks one as unhealthy.
 	HandInterrupt What = "spot interruption"
 	HandUnhealthy What = "hand marks unhealthy"
-	HandRefresh   What = "hand begins a refresh"
-	HandCancel    What = "hand cancels the refresh"
 )
 
 // What goes wrong.
@@ -244,4 +216,32 @@ func (s *Scenario) sort() {
 	slices.SortStableFunc(s.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 }
 
-func (s *Scenario) add(e Event) { s.Events = append(s.Events, e) }
+// Add adds an event; those of a scenario that is drawn are sorted in the end.
+func (s *Scenario) Add(e Event) { s.Events = append(s.Events, e) }
+
+// Edited is when what a golden scenario is about happens: the pool has come to rest by then. Its creation happens at once.
+const Edited = 10 * time.Minute
+
+// With is the scenario of a pool that has come to rest, to which the events happen then.
+func (s Scenario) With(events ...Event) Scenario {
+	s.Events, s.Ends = events, Edited+After
+	for k := range s.Events {
+		s.Events[k].At += Edited
+		s.Ends = max(s.Ends, s.Events[k].At+After)
+	}
+	return s
+}
+
+// Changed is the scenario with a change.
+func (s Scenario) Changed(change func(*Scenario)) Scenario {
+	change(&s)
+	return s
+}
+
+// Counted is from when on the effects of a golden scenario count.
+func (s Scenario) Counted() time.Duration {
+	if len(s.Events) == 0 {
+		return 0
+	}
+	return Edited
+}

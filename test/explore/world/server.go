@@ -70,14 +70,14 @@ func (p *process) gate(workload bool) memapi.Gate {
 		if p.dead {
 			return errKilled
 		}
-		if workload && time.Now().Before(p.world.workload.away) {
+		if workload && time.Now().Before(p.world.Workload.away) {
 			return apierrors.NewServiceUnavailable("the server is out of reach")
 		}
 		if !op.Write {
 			return do()
 		}
 		text := fmt.Sprintf("%s %s %s %s %s", name, op.Verb, op.Kind+slash(op.Subresource), op.Key, op.Body)
-		p.world.secrets("a write to the API", op.Body)
+		p.world.Secrets("a write to the API", op.Body)
 		return p.effect(text, func() error {
 			p.world.lives(workload, op)
 			begins := p.drains(workload, op)
@@ -86,14 +86,14 @@ func (p *process) gate(workload bool) memapi.Gate {
 			begins()
 			p.spares(workload, op)
 			if workload {
-				p.world.workload.lifts(op)
+				p.world.Workload.lifts(op)
 			}
 			if !workload {
 				p.world.keeper.greet(op)
 				p.world.rotation.check(p.world, op)
 				p.world.quarrel.check(p.world, op)
 			}
-			p.world.trace.add("api", "%s%s -> %s", p.name, text, answer(err))
+			p.world.Trace("api", "%s%s -> %s", p.name, text, answer(err))
 			return err
 		})
 	}
@@ -102,7 +102,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 // lives looks at a Node that is to be deleted.
 func (w *World) lives(workload bool, op memapi.Op) {
 	if workload && op.Verb == "delete" && op.Kind == "Node" && !w.deleted() {
-		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.workload.machineOf(op.Key.Name), w.account.snapshot()))
+		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.Workload.machineOf(op.Key.Name), w.Snapshot()))
 	}
 }
 

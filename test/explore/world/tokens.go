@@ -1,6 +1,8 @@
 package world
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -22,7 +24,7 @@ func secretOf(token string) *corev1.Secret {
 }
 
 // found is the Secret of a token as it is now; nil when there is none.
-func (l *workload) found(token string) *corev1.Secret {
+func (l *Workload) found(token string) *corev1.Secret {
 	secret := secretOf(token)
 	if l.user.Get(l.world.t.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
 		return nil
@@ -40,7 +42,7 @@ func until(secret *corev1.Secret) time.Time {
 }
 
 // good reports whether a token was made and has not expired.
-func (l *workload) good(token string) bool {
+func (l *Workload) good(token string) bool {
 	if token != "" && token == l.lasting {
 		return true
 	}
@@ -49,7 +51,7 @@ func (l *workload) good(token string) bool {
 }
 
 // rotate makes a new token. The one before it stays good for a while, and for as long as Muster keeps it alive.
-func (l *workload) rotate(n int) string {
+func (l *Workload) rotate(n int) string {
 	for _, token := range l.tokens() {
 		secret := l.found(token)
 		if token == l.lasting || secret == nil || !until(secret).IsZero() {
@@ -57,20 +59,20 @@ func (l *workload) rotate(n int) string {
 		}
 		at := time.Now().Add(tokenStays).UTC()
 		secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
-		l.world.must(l.user.Update(l.world.t.Context(), secret), "let a token expire")
+		l.world.Must(l.user.Update(l.world.t.Context(), secret), "let a token expire")
 	}
 	return l.make(n)
 }
 
-func (l *workload) make(n int) string {
+func (l *Workload) make(n int) string {
 	token := l.seed.Hex(6, "token", n) + "." + l.seed.Hex(16, "secret", n)
 	l.made[token] = true
-	l.world.must(l.user.Create(l.world.t.Context(), secretOf(token)), "make a token")
+	l.world.Must(l.user.Create(l.world.t.Context(), secretOf(token)), "make a token")
 	return token
 }
 
-// last makes a token that is good for ever, once.
-func (l *workload) last() string {
+// Last makes a token that is good for ever, once.
+func (l *Workload) Last() string {
 	if l.lasting == "" {
 		l.lasting = l.make(-1)
 	}
@@ -78,9 +80,23 @@ func (l *workload) last() string {
 }
 
 // tokens are all that were ever made.
-func (l *workload) tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
+func (l *Workload) tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
 
 // keepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with it.
 func keepsToken(effect string) bool {
 	return strings.HasPrefix(effect, "wl patch Secret "+metav1.NamespaceSystem+"/"+bootstrapapi.BootstrapTokenSecretPrefix)
+}
+
+// TokenIn tells whether the token in a text is one with which a machine joins: good or bad.
+func (l *Workload) TokenIn(text []byte) string {
+	if token := tokenIn.FindSubmatch(text); token != nil && l.good(string(token[1])) {
+		return "good"
+	}
+	return "bad"
+}
+
+// DataPrint tells bootstrap data apart by all of it but its token, of which it tells whether a machine joins with it.
+func (l *Workload) DataPrint(text []byte) string {
+	sum := sha256.Sum256(tokenIn.ReplaceAll(text, nil))
+	return l.TokenIn(text) + " " + hex.EncodeToString(sum[:])
 }

@@ -21,14 +21,14 @@ func tooMany() error {
 }
 
 // goAway takes the workload cluster out of reach for a while. Clients that are connected are told when it is back.
-func (l *workload) goAway(d time.Duration) {
+func (l *Workload) goAway(d time.Duration) {
 	now := time.Now()
 	if !now.Before(l.away) {
 		l.left = now
 	}
 	l.guarded(func() { l.away = later(l.away, now.Add(d)) })
 	for _, at := range []time.Time{l.left.Add(noticed + time.Second), l.away} {
-		l.world.at(at, func() {
+		l.world.At(at, func() {
 			for _, p := range l.world.processes {
 				p.all()
 			}
@@ -37,29 +37,29 @@ func (l *workload) goAway(d time.Duration) {
 }
 
 // block lets the budget keep every pod for a while.
-func (l *workload) block(d time.Duration) {
+func (l *Workload) block(d time.Duration) {
 	l.guarded(func() { l.blocked = later(l.blocked, time.Now().Add(d)) })
 	l.allow(0)
-	l.world.at(l.blocked, func() {
+	l.world.At(l.blocked, func() {
 		if !time.Now().Before(l.blocked) {
-			l.allow(plenty)
+			l.allow(Plenty)
 		}
 	})
 }
 
-func (l *workload) allow(n int32) {
+func (l *Workload) allow(n int32) {
 	budget := &policyv1.PodDisruptionBudget{}
-	l.world.must(l.user.Get(l.world.t.Context(), client.ObjectKey{Namespace: namespace, Name: budgetName}, budget), "read the budget")
+	l.world.Must(l.user.Get(l.world.t.Context(), client.ObjectKey{Namespace: Namespace, Name: budgetName}, budget), "read the budget")
 	budget.Status.DisruptionsAllowed = n
-	l.world.must(l.user.Update(l.world.t.Context(), budget), "change the budget")
+	l.world.Must(l.user.Update(l.world.t.Context(), budget), "change the budget")
 }
 
 // unready turns about every other node not Ready for a while.
-func (l *workload) unready(d time.Duration) {
+func (l *Workload) unready(d time.Duration) {
 	for _, m := range l.running() {
 		if m.joined && l.seed.Chance("ready", m.ID) < 0.5 {
 			l.ready(m, corev1.ConditionFalse)
-			l.world.at(time.Now().Add(d), func() {
+			l.world.At(time.Now().Add(d), func() {
 				if m.off.IsZero() {
 					l.ready(m, corev1.ConditionTrue)
 				}
@@ -69,7 +69,7 @@ func (l *workload) unready(d time.Duration) {
 }
 
 // mark asks for the n-th node to go first, as a user does by an annotation or as the cluster-autoscaler does by a taint.
-func (l *workload) mark(n int) {
+func (l *Workload) mark(n int) {
 	var list []*corev1.Node
 	for _, m := range l.running() {
 		if node := l.node(m); node != nil && m.joined {
@@ -85,7 +85,7 @@ func (l *workload) mark(n int) {
 	} else {
 		metav1.SetMetaDataAnnotation(&node.ObjectMeta, clusterv1.DeleteMachineAnnotation, "yes")
 	}
-	l.world.must(l.user.Update(l.world.t.Context(), node), "mark node %s", node.Name)
+	l.world.Must(l.user.Update(l.world.t.Context(), node), "mark node %s", node.Name)
 	l.by[l.machineOf(node.Name)].marked = time.Now()
 }
 

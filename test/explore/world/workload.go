@@ -26,9 +26,9 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// workload is the workload cluster: machines that the cloud powers on join it some time later, if their token is good; its
+// Workload is the workload cluster: machines that the cloud powers on join it some time later, if their token is good; its
 // pods are evicted under a budget, end a moment later, and are started again where there is room.
-type workload struct {
+type Workload struct {
 	world *World
 	seed  sim.Seed
 	api   *memapi.Server
@@ -81,8 +81,8 @@ const (
 // tokenIn finds the token in the bootstrap data.
 var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
-func newWorkload(w *World, types *runtime.Scheme) *workload {
-	l := &workload{world: w, seed: sim.Seed(w.scenario.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, made: map[string]bool{}}
+func newWorkload(w *World, types *runtime.Scheme) *Workload {
+	l := &Workload{world: w, seed: sim.Seed(w.Scenario.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, made: map[string]bool{}}
 	l.api = memapi.New(memapi.Options{
 		Scheme: types, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
 		Indexes: append(workloadIndexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
@@ -94,17 +94,17 @@ func newWorkload(w *World, types *runtime.Scheme) *workload {
 	})
 	l.user = l.api.Client()
 	ctx := w.t.Context()
-	w.must(l.user.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}), "make the namespace")
-	w.must(l.user.Create(ctx, &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: budgetName},
+	w.Must(l.user.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}), "make the namespace")
+	w.Must(l.user.Create(ctx, &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: budgetName},
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": budgetName}}},
-		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: plenty},
+		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: Plenty},
 	}), "make the budget")
 	return l
 }
 
-// plenty is as good as no limit.
-const plenty = 1000
+// Plenty is as good as no limit.
+const Plenty = 1000
 
 // everything is all that a client of the workload cluster may read without a cache.
 func everything() []client.Object {
@@ -120,12 +120,12 @@ func workloadIndexes() []memapi.Index {
 }
 
 // PowerOn lets a machine boot. It is called by the cloud, whenever that comes to it.
-func (l *workload) PowerOn(m sim.Machine) { l.power(powered{id: m.ID, on: &m}) }
+func (l *Workload) PowerOn(m sim.Machine) { l.power(powered{id: m.ID, on: &m}) }
 
 // PowerOff ends a machine.
-func (l *workload) PowerOff(id string) { l.power(powered{id: id}) }
+func (l *Workload) PowerOff(id string) { l.power(powered{id: id}) }
 
-func (l *workload) power(p powered) {
+func (l *Workload) power(p powered) {
 	l.mu.Lock()
 	l.powered = append(l.powered, p)
 	l.mu.Unlock()
@@ -133,10 +133,10 @@ func (l *workload) power(p powered) {
 }
 
 // Console is empty.
-func (l *workload) Console(string) []byte { return nil }
+func (l *Workload) Console(string) []byte { return nil }
 
 // arrive takes up what the cloud has powered on and off, in an order that depends on nothing but names.
-func (l *workload) arrive() {
+func (l *Workload) arrive() {
 	l.mu.Lock()
 	list := l.powered
 	l.powered = nil
@@ -151,8 +151,8 @@ func (l *workload) arrive() {
 	}
 }
 
-func (l *workload) boot(on sim.Machine) {
-	if is := l.by[on.ID]; is != nil && (is.off.IsZero() || !l.world.scenario.onAKS()) { // AKS starts machines again that it had deallocated
+func (l *Workload) boot(on sim.Machine) {
+	if is := l.by[on.ID]; is != nil && (is.off.IsZero() || !l.world.Scenario.Kind.Restarts) {
 		return
 	}
 	m := &machine{Machine: on}
@@ -164,13 +164,13 @@ func (l *workload) boot(on sim.Machine) {
 	}
 	l.guarded(func() { l.by[on.ID] = m })
 	takes := time.Duration((joinLeast + joinSpread*l.seed.Chance("join", on.ID)) * float64(time.Second))
-	l.world.at(on.Launched.Add(takes), func() { l.join(m) })
+	l.world.At(on.Launched.Add(takes), func() { l.join(m) })
 }
 
 // join makes the machine a node, if it still runs and its token is good.
-func (l *workload) join(m *machine) {
-	if !m.off.IsZero() || m.Type == badType || m.Type == badSize || !l.good(m.token) {
-		l.world.trace.add("node", "%s does not join", m.ID)
+func (l *Workload) join(m *machine) {
+	if !m.off.IsZero() || m.Type == l.world.Scenario.Kind.BadType || !l.good(m.token) {
+		l.world.Trace("node", "%s does not join", m.ID)
 		return
 	}
 	l.guarded(func() { m.joined = true })
@@ -188,13 +188,13 @@ func (l *workload) join(m *machine) {
 		// One of the same name went before it, and its node is still there. A kubelet takes such a node over as it is, cordoned or not;
 		// a Machine that is being deleted has been drained on it already.
 		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations, is.Spec.Unschedulable
-		l.world.must(l.user.Update(l.world.t.Context(), node), "make the node of %s anew", m.ID)
+		l.world.Must(l.user.Update(l.world.t.Context(), node), "make the node of %s anew", m.ID)
 	} else {
 		delete(l.cordoned, m.Hostname) // a user cordoned another node of that name
-		l.world.must(l.user.Create(l.world.t.Context(), node), "make the node of %s", m.ID)
+		l.world.Must(l.user.Create(l.world.t.Context(), node), "make the node of %s", m.ID)
 	}
-	l.world.trace.add("node", "%s joins as %s", m.ID, m.Hostname)
-	s := l.world.scenario
+	l.world.Trace("node", "%s joins as %s", m.ID, m.Hostname)
+	s := l.world.Scenario
 	for range s.Pods {
 		if l.pods < s.Pods*s.Most {
 			l.pods++
@@ -209,7 +209,7 @@ func readiness(is corev1.ConditionStatus) corev1.NodeCondition {
 }
 
 // end powers a machine off: its node goes silent, and is taken away some time later.
-func (l *workload) end(id string) {
+func (l *Workload) end(id string) {
 	m := l.by[id]
 	if m == nil || !m.off.IsZero() {
 		return
@@ -218,16 +218,16 @@ func (l *workload) end(id string) {
 	if !m.joined {
 		return
 	}
-	l.world.at(m.off.Add(nodeUnknown), func() {
+	l.world.At(m.off.Add(nodeUnknown), func() {
 		if !l.succeeded(m) {
 			l.ready(m, corev1.ConditionUnknown)
 		}
 	})
-	l.world.at(m.off.Add(nodeStays), func() { l.remove(m) })
+	l.world.At(m.off.Add(nodeStays), func() { l.remove(m) })
 }
 
 // succeeded reports whether another machine of the same name has taken over the machine's node.
-func (l *workload) succeeded(m *machine) bool {
+func (l *Workload) succeeded(m *machine) bool {
 	for _, other := range l.by {
 		if other != m && other.Hostname == m.Hostname && other.joined && other.off.IsZero() {
 			return true
@@ -237,7 +237,7 @@ func (l *workload) succeeded(m *machine) bool {
 }
 
 // node is the machine's node as it is, nil when there is none.
-func (l *workload) node(m *machine) *corev1.Node {
+func (l *Workload) node(m *machine) *corev1.Node {
 	node := &corev1.Node{}
 	if l.user.Get(l.world.t.Context(), client.ObjectKey{Name: m.Hostname}, node) != nil {
 		return nil
@@ -245,20 +245,20 @@ func (l *workload) node(m *machine) *corev1.Node {
 	return node
 }
 
-func (l *workload) ready(m *machine, is corev1.ConditionStatus) {
+func (l *Workload) ready(m *machine, is corev1.ConditionStatus) {
 	if node := l.node(m); node != nil && node.Status.Conditions[0].Status != is {
 		node.Status.Conditions = []corev1.NodeCondition{readiness(is)}
-		l.world.must(l.user.Update(l.world.t.Context(), node), "turn node %s", node.Name)
+		l.world.Must(l.user.Update(l.world.t.Context(), node), "turn node %s", node.Name)
 	}
 }
 
 // remove takes away a node and what ran there.
-func (l *workload) remove(m *machine) {
+func (l *Workload) remove(m *machine) {
 	if l.succeeded(m) {
 		return
 	}
 	if node := l.node(m); node != nil {
-		l.world.must(l.user.Delete(l.world.t.Context(), node), "delete node %s", node.Name)
+		l.world.Must(l.user.Delete(l.world.t.Context(), node), "delete node %s", node.Name)
 	}
 	for _, pod := range l.podsOn(m.Hostname) {
 		l.finish(pod.Name)
@@ -266,14 +266,14 @@ func (l *workload) remove(m *machine) {
 }
 
 // podsOn are the pods on a node.
-func (l *workload) podsOn(node string) []corev1.Pod {
+func (l *Workload) podsOn(node string) []corev1.Pod {
 	list := &corev1.PodList{}
-	l.world.must(l.user.List(l.world.t.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
+	l.world.Must(l.user.List(l.world.t.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
 	return list.Items
 }
 
 // evict begins the end of a pod, unless its budget keeps it.
-func (l *workload) evict(ctx context.Context, o, _ client.Object) error {
+func (l *Workload) evict(ctx context.Context, o, _ client.Object) error {
 	if time.Now().Before(l.blocked) {
 		return tooMany()
 	}
@@ -281,28 +281,28 @@ func (l *workload) evict(ctx context.Context, o, _ client.Object) error {
 		return nil
 	}
 	name := o.GetName()
-	l.world.at(time.Now().Add(podEnds), func() { l.finish(name) })
-	if err := l.user.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}); err != nil {
+	l.world.At(time.Now().Add(podEnds), func() { l.finish(name) })
+	if err := l.user.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}); err != nil {
 		return fmt.Errorf("delete pod %s: %w", name, err)
 	}
 	return nil
 }
 
 // finish ends a pod for good, and has it started again where there is room.
-func (l *workload) finish(name string) {
+func (l *Workload) finish(name string) {
 	ctx, pod := l.world.t.Context(), &corev1.Pod{}
-	if l.user.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil {
+	if l.user.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, pod) != nil {
 		return
 	}
-	l.world.must(l.user.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
+	l.world.Must(l.user.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
 	l.homeless++
 	l.house()
 }
 
 // house starts the pods that wait on the nodes that take any, the emptiest first.
-func (l *workload) house() {
+func (l *Workload) house() {
 	list := &corev1.NodeList{}
-	l.world.must(l.user.List(l.world.t.Context(), list), "list nodes")
+	l.world.Must(l.user.List(l.world.t.Context(), list), "list nodes")
 	room := map[string]int{}
 	for _, n := range list.Items {
 		if !n.Spec.Unschedulable && n.Status.Conditions[0].Status == corev1.ConditionTrue {
@@ -313,9 +313,9 @@ func (l *workload) house() {
 	for ; l.homeless > 0 && len(names) > 0; l.homeless-- {
 		best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(room[a], room[b]) })
 		room[best]++
-		l.world.must(l.user.Create(l.world.t.Context(), &corev1.Pod{
+		l.world.Must(l.user.Create(l.world.t.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
+				Namespace: Namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web", Controller: ptr.To(true)}},
 			},
 			Spec:   corev1.PodSpec{NodeName: best},
@@ -325,7 +325,7 @@ func (l *workload) house() {
 }
 
 // truth is what is so, whether the API server answers or not.
-func (l *workload) truth() map[string]oracle.Node {
+func (l *Workload) truth() map[string]oracle.Node {
 	l.arrive()
 	all := map[string]oracle.Node{}
 	for id, m := range l.by {
@@ -351,13 +351,13 @@ func (l *workload) truth() map[string]oracle.Node {
 }
 
 // draining reports whether a drain by Muster has begun on a node.
-func (l *workload) draining(name string) bool {
+func (l *Workload) draining(name string) bool {
 	node := &corev1.Node{}
 	return l.user.Get(l.world.t.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] != ""
 }
 
 // machineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.
-func (l *workload) machineOf(node string) string {
+func (l *Workload) machineOf(node string) string {
 	l.arrive()
 	for _, m := range l.running() {
 		if m.joined && m.Hostname == node {
@@ -367,8 +367,8 @@ func (l *workload) machineOf(node string) string {
 	return ""
 }
 
-// counts are how many nodes of running machines there are, and how many of them are cordoned or marked by a drain.
-func (l *workload) counts() (joined, cordoned int) {
+// Counts are how many nodes of running machines there are, and how many of them are cordoned or marked by a drain.
+func (l *Workload) Counts() (joined, cordoned int) {
 	for _, m := range l.by {
 		if !m.joined || !m.off.IsZero() {
 			continue
@@ -386,7 +386,7 @@ func (l *workload) counts() (joined, cordoned int) {
 }
 
 // running are the machines that run, by their IDs.
-func (l *workload) running() []*machine {
+func (l *Workload) running() []*machine {
 	var list []*machine
 	for _, id := range slices.Sorted(maps.Keys(l.by)) {
 		if l.by[id].off.IsZero() {

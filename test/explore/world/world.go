@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,12 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/muster-project/muster/sim"
-	simaws "github.com/muster-project/muster/sim/aws"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/view/plan"
@@ -30,9 +30,9 @@ type Options struct {
 	CountFrom time.Duration
 	// Foresee has it planned, right after the first event, what becomes of the pool, and noted what does.
 	Foresee bool
-	// Credentials are what the manager asks the cloud with, made when the account is; nil are the account's own keys, which
-	// may do everything, and which people and other programs ask with.
-	Credentials func(*simaws.Server) (awssdk.CredentialsProvider, error)
+	// Manager is what the kind's account takes for what the manager asks the cloud with; nil are the account's own keys, which may do
+	// everything, and which people and other programs ask with.
+	Manager any
 	// Ignores is what the cloud accepts and ignores from Edited on, also when everything else has calmed down; nil is nothing.
 	Ignores *sim.Fault
 }
@@ -69,7 +69,7 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, s, o)
 		defer func() {
-			if err := w.account.server.Close(); err != nil {
+			if err := w.pool.Cloud.Close(); err != nil {
 				t.Errorf("close the simulator: %v", err)
 			}
 		}()
@@ -90,14 +90,18 @@ var (
 
 // World is one scenario that is being played.
 type World struct {
-	t         *testing.T
-	scenario  Scenario
-	options   Options
-	trace     *trace
-	account   *account
-	workload  *workload
-	mgmt      *memapi.Server
-	user      client.Client
+	t        *testing.T
+	Scenario Scenario
+	Options  Options
+	// kind is the name of the kind of the infrastructure object.
+	kind     string
+	pool     *Pool
+	trace    *trace
+	account  *account
+	Workload *Workload
+	mgmt     *memapi.Server
+	// User is how users read and write the management cluster.
+	User      client.Client
 	processes []*process
 	started   int
 	// agenda is what is to be done later; the cloud adds to it as well, in its own time.
@@ -117,8 +121,6 @@ type World struct {
 	// passes, faults that were played.
 	passes, faults int
 	tokens         int
-	// minor is the Kubernetes version of a control plane of Amazon's own.
-	minor int
 	// restarts is when a user last asked for a replacement of all machines.
 	restarts time.Time
 	// planned is what was foreseen, watched what was seen since.
@@ -131,9 +133,7 @@ type World struct {
 	quarrel   quarrel
 	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
 	reshaped bool
-	// ready is true once a control plane of AKS has been ready.
-	ready bool
-	gone  bool
+	gone     bool
 	// released is true once the infrastructure object is gone, leftovers are what it left in the cloud.
 	released  bool
 	leftovers []string
@@ -150,21 +150,26 @@ type appointment struct {
 }
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
-	w := &World{t: t, scenario: s, options: o, minor: firstMinor, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
+	w := &World{t: t, Scenario: s, Options: o, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
 	w.keeper = keeper{world: w, drains: map[string]time.Time{}}
-	types, err := scheme()
-	w.must(err, "make the scheme")
-	w.workload = newWorkload(w, types)
+	types, err := s.Kind.scheme()
+	w.Must(err, "make the scheme")
+	w.Workload = newWorkload(w, types)
 	w.account = newAccount(w)
-	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: statusKinds(), Indexes: managementIndexes()})
-	w.user = w.mgmt.Client()
+	w.pool = s.Kind.Make(w)
+	w.inPages()
+	of, err := apiutil.GVKForObject(w.pool.New(), types)
+	w.Must(err, "find the kind of the infrastructure object")
+	w.kind = of.Kind
+	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
+	w.User = w.mgmt.Client()
 	w.furnish()
 	w.processes = []*process{w.newProcess()}
 	return w
 }
 
-// at makes an appointment. Those of one moment are kept in the order in which they were made.
-func (w *World) at(when time.Time, do func()) {
+// At makes an appointment. Those of one moment are kept in the order in which they were made.
+func (w *World) At(when time.Time, do func()) {
 	w.agendaMu.Lock()
 	defer w.agendaMu.Unlock()
 	k := slices.IndexFunc(w.agenda, func(a appointment) bool { return a.at.After(when) })
@@ -178,20 +183,20 @@ func (w *World) at(when time.Time, do func()) {
 func (w *World) live() {
 	w.ignores()
 	w.deny()
-	for _, e := range w.scenario.Events {
+	for _, e := range w.Scenario.Events {
 		if w.until(w.trace.began.Add(e.At)); w.gone {
 			return
 		}
 		w.happen(e)
-		if w.options.Foresee && w.watched == nil {
+		if w.Options.Foresee && w.watched == nil {
 			w.foresee()
 		}
 	}
-	if w.until(w.trace.began.Add(w.scenario.Ends)); w.gone {
+	if w.until(w.trace.began.Add(w.Scenario.Ends)); w.gone {
 		return
 	}
 	w.peace()
-	if w.options.Ignores != nil {
+	if w.Options.Ignores != nil {
 		w.unheeded()
 		return
 	}
@@ -199,7 +204,7 @@ func (w *World) live() {
 		return
 	}
 	if w.deleted() {
-		w.blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.says())
+		w.blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Says())
 		return
 	}
 	w.settledDown()
@@ -211,7 +216,7 @@ const loop = 500
 // until does all that is due before the given time, one thing after the other.
 func (w *World) until(end time.Time) {
 	for !w.gone {
-		w.workload.arrive()
+		w.Workload.arrive()
 		w.keeper.wake()
 		now := time.Now()
 		if do := w.dueBy(now); do != nil {
@@ -308,12 +313,12 @@ func (w *World) blameAll(name string, found []string) {
 	}
 }
 
-// secrets looks for tokens in a text that others can read.
-func (w *World) secrets(where, text string) {
+// Secrets looks for tokens in a text that others can read.
+func (w *World) Secrets(where, text string) {
 	if text == "" {
 		return
 	}
-	w.blameAll("secret", oracle.Secret(where, text, w.workload.tokens()))
+	w.blameAll("secret", oracle.Secret(where, text, w.Workload.tokens()))
 }
 
 // since gives the writes that were sent since it was asked last.
@@ -323,7 +328,8 @@ func (w *World) since() []string {
 	return list
 }
 
-func (w *World) must(err error, format string, args ...any) {
+// Must ends the test on an error.
+func (w *World) Must(err error, format string, args ...any) {
 	if err != nil {
 		w.t.Fatalf("%s: %v", fmt.Sprintf(format, args...), err)
 	}
@@ -335,18 +341,34 @@ func (w *World) calm() {
 	for _, f := range w.account.inForce() {
 		w.faults += f.Played
 	}
-	w.account.server.Faults().Clear()
+	w.pool.Cloud.Faults().Clear()
 	w.deny()
-	w.account.inPages(w.scenario)
+	w.inPages()
 }
 
+// Context is the test's.
+func (w *World) Context() context.Context { return w.t.Context() }
+
+// Gone reports whether the pool is gone.
+func (w *World) Gone() bool { return w.gone }
+
+// Trace adds a line to the trace.
+func (w *World) Trace(what, format string, args ...any) { w.trace.add(what, format, args...) }
+
+// known are the schemes of kinds.
+var known sync.Map
+
 // scheme has the kinds that anything here reads or writes. It is made once: nothing is added to it later.
-var scheme = sync.OnceValues(func() (*runtime.Scheme, error) {
+func (k *Kind) scheme() (*runtime.Scheme, error) {
+	if s, ok := known.Load(k); ok {
+		return s.(*runtime.Scheme), nil
+	}
 	s := runtime.NewScheme()
-	for _, add := range schemes {
+	for _, add := range slices.Concat(schemes, k.Schemes) {
 		if err := add(s); err != nil {
 			return nil, err
 		}
 	}
+	known.Store(k, s)
 	return s, nil
-})
+}

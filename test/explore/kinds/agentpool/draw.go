@@ -1,0 +1,60 @@
+package agentpool
+
+import (
+	"time"
+
+	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// happenings are those of agent pools.
+var happenings = append([]world.What{
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template,
+	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler, world.Autoscaler,
+	world.BadTemplate, world.RestartNow, world.RestartNow, world.Hold, world.Upgrade, world.Upgrade, world.Upgrade, world.Mark, world.Mark,
+	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandResize, world.HandTags, world.HandDisown,
+	world.HandDisown, world.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandStop, HandAbort, HandAbort, HandAbort, azure.HandQuota,
+}, world.Mishaps()...)
+
+// actions are the calls that a fault may be for where agent pools are.
+var actions = []string{
+	"*", "*", "*_Get", "*_List*", "AgentPools_*", "AgentPools_CreateOrUpdate", "AgentPools_CreateOrUpdate", "AgentPools_DeleteMachines", "AgentPools_DeleteMachines",
+	"AgentPools_Delete", "AgentPools_AbortLatestOperation", "ManagedClusters_Get", "ManagedClusters_Get", "VirtualMachineScaleSetVMs_List", "VirtualMachineScaleSets_List",
+	"Operations_Get", "ResourceSkus_List",
+}
+
+// drawn draws a scenario.
+func drawn(d *world.Drawing) {
+	s, of := &d.Scenario, Own{Manifest: d.IntN(4) == 0}
+	d.Within = time.Duration([]int{4, 6, 10, 15}[d.IntN(4)]) * time.Minute
+	s.Ends = d.Within + world.After
+	of.System, s.Speed = d.IntN(4) == 0, []float64{3, 5, 10}[d.IntN(3)]
+	s.Own = of
+	s.Least = 1
+	s.Most = s.Least + 1 + d.IntN(4)
+	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
+	s.External = d.IntN(6) == 0
+	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
+	s.Pods = d.IntN(4)
+	if d.IntN(2) == 0 {
+		s.Strategy = []*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"}, {Surge: "0", Unavailable: "1"}}[d.IntN(3)]
+	}
+	if d.IntN(8) == 0 && !of.System {
+		s.Add(world.Event{What: world.HandForeign})
+		s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+	}
+	d.Happen(2)
+	if d.IntN(4) == 0 {
+		s.Add(world.Event{What: world.Delete, At: []time.Duration{d.Moment(), d.Moment(), s.Ends}[d.IntN(3)]})
+	}
+	d.Ignored()
+	d.Outside()
+}
+
+// follow has a user start what was stopped, and take back a quota.
+func follow(d *world.Drawing, e world.Event) {
+	azure.Follow(d, e)
+	if e.What == HandStop {
+		d.Scenario.Add(world.Event{What: HandStart, At: d.Later(e, 10, 200)})
+	}
+}

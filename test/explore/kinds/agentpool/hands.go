@@ -1,0 +1,177 @@
+package agentpool
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// What users and AKS itself do to agent pools alone.
+const (
+	// HandUpgrade upgrades the version or the node image of a pool in the portal; HandStop stops a pool, HandStart starts it again;
+	// HandAbort aborts the operation that runs.
+	HandUpgrade world.What = "hand upgrades"
+	HandStop    world.What = "hand stops"
+	HandStart   world.What = "hand starts"
+	HandAbort   world.What = "hand aborts"
+)
+
+// change changes something of our agent pool, or of one of its machines.
+func (a *pool) change(e world.Event) error {
+	p := a.ours()
+	if p == nil || p.State == "Deleting" {
+		return nil
+	}
+	aks := a.Cloud.AKS
+	switch e.What {
+	case world.HandTerminate, world.HandUnhealthy:
+		return a.strikeNode(p, e)
+	case world.HandFail:
+		return aks.FailPool(onPool, "InternalOperationError", "played by the explorer")
+	case HandAbort:
+		a.World.NoteMoved()
+		return aks.AbortPool(onPool)
+	case HandStop:
+		a.World.NoteMoved()
+		return aks.StopPool(onPool)
+	case HandStart:
+		a.start()
+		return nil
+	case HandUpgrade:
+		return a.upgradeByHand(e)
+	case azure.HandQuota:
+		return a.Cloud.SetQuota(simazure.Location, "cores", 2*(2+e.N))
+	case world.HandHeal:
+		return a.Cloud.ClearQuotas()
+	}
+	return a.toPool(p, e)
+}
+
+// toPool changes something of the agent pool that takes an operation.
+func (a *pool) toPool(p *containerservice.InspectedPool, e world.Event) error {
+	aks := a.Cloud.AKS
+	switch e.What {
+	case world.HandResize:
+		a.World.NoteMoved()
+		return aks.ScalePool(onPool, max(e.N, 1))
+	case world.Autoscaler:
+		return a.autoscale(p, e.N)
+	case world.HandTags:
+		key := []string{"team", "stage", "muster.dev_cluster"}[e.N%3]
+		if p.Tags[key] == "" {
+			key = world.Theirs // what others put there stays there, whatever its name
+		}
+		return a.World.NoteKept("tag "+key, aks.TagPool(onPool, key, "hand"))
+	case world.HandDisown:
+		a.World.NoteDisowned()
+		if e.N%2 == 0 {
+			return aks.UntagPool(onPool, azure.TagOwner)
+		}
+		return aks.TagPool(onPool, azure.TagOwner, world.Thief)
+	case world.HandDropGroup:
+		if err := aks.DeletePool(onPool); err != nil {
+			return fmt.Errorf("delete the agent pool: %w", err)
+		}
+		a.World.NoteDropped()
+	}
+	return nil
+}
+
+// autoscale moves the pool's count as AKS's own autoscaler does, or another one.
+func (a *pool) autoscale(p *containerservice.InspectedPool, n int) error {
+	if !a.World.External() {
+		return nil
+	}
+	a.World.NoteMoved()
+	aks := a.Cloud.AKS
+	if !p.Autoscaled {
+		return aks.ScalePool(onPool, max(n, 1))
+	}
+	is := a.shownPool()
+	return aks.Autoscale(onPool, min(max(n, is.MinCount), is.MaxCount))
+}
+
+// upgradeByHand upgrades the node image of the pool, or its version to that of its control plane.
+func (a *pool) upgradeByHand(e world.Event) error {
+	aks := a.Cloud.AKS
+	if e.N%3 == 0 {
+		return aks.UpgradePool(onPool, a.managedCluster().Version)
+	}
+	if err := aks.ReleaseImage(fmt.Sprintf("2026%02d.01.0", 10+e.M%3)); err != nil {
+		return fmt.Errorf("release a node image: %w", err)
+	}
+	return aks.UpgradeNodeImage(onPool)
+}
+
+// strikeNode does something to one of the pool's machines.
+func (a *pool) strikeNode(p *containerservice.InspectedPool, e world.Event) error {
+	living := slices.DeleteFunc(slices.Clone(p.Machines), leaves)
+	if len(living) == 0 {
+		return nil
+	}
+	m := living[e.N%len(living)]
+	if e.What == world.HandUnhealthy {
+		return a.Cloud.Stop(m.UID)
+	}
+	a.World.NoteMoved()
+	return a.Cloud.AKS.DeleteMachine(onPool, m.Name)
+}
+
+// own gives the agent pool back that was taken from us. AKS takes no change while it is at work on the pool.
+func (a *pool) own() {
+	p := a.agents()
+	if p == nil || !a.World.Disowned() || p.Tags[azure.TagOwner] != "" && p.Tags[azure.TagOwner] != world.Thief || p.State == "Deleting" || a.World.Gone() {
+		return
+	}
+	if _, o := a.World.Objects(); o == nil {
+		return
+	}
+	if err := a.Cloud.AKS.TagPool(onPool, azure.TagOwner, a.World.Owner().ID); err != nil {
+		a.World.At(time.Now().Add(planeAgain), a.own)
+		return
+	}
+	a.World.NoteOwned()
+}
+
+// start starts the pool if it was stopped, as soon as AKS takes that.
+func (a *pool) start() {
+	p := a.agents()
+	if p == nil || a.World.Gone() || p.State == "Deleting" || p.Power != "Stopped" && p.State != "Stopping" {
+		return
+	}
+	if err := a.Cloud.AKS.StartPool(onPool); err != nil {
+		a.World.At(time.Now().Add(planeAgain), a.start)
+		return
+	}
+	a.World.NoteMoved()
+}
+
+// foreignFirst has another owner create a pool of our name before the control plane is ready, and reports whether that is done. AKS takes
+// the tag of the owner once the pool is there.
+func (a *pool) foreignFirst() bool {
+	if a.ready || !a.World.Scenario.Has(world.HandForeign) {
+		a.ready = true
+		return true
+	}
+	if a.agents() == nil {
+		a.World.Must(a.Cloud.AKS.CreatePool(onPool, simazure.VMSize, 1), "make an agent pool by hand")
+	}
+	a.ready = a.Cloud.AKS.TagPool(onPool, azure.TagOwner, "another-tool") == nil
+	return a.ready
+}
+
+// dropForeign deletes the pool of another owner that has our name, once AKS takes that.
+func (a *pool) dropForeign() {
+	p := a.agents()
+	if p == nil || a.World.Gone() || p.Tags[azure.TagOwner] == a.World.Owner().ID || !a.World.Scenario.Has(world.HandForeign) || p.State == "Deleting" {
+		return
+	}
+	if a.Cloud.AKS.DeletePool(onPool) != nil {
+		a.World.At(time.Now().Add(planeAgain), a.dropForeign)
+	}
+}

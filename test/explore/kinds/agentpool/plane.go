@@ -1,0 +1,87 @@
+package agentpool
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// planeAgain is how often the provider of the control plane looks at AKS while the managed cluster is not as it should be.
+const planeAgain = 5 * time.Second
+
+// provide does for the control plane what its own provider does: it creates the managed cluster with its System pools, brings it to the
+// wanted version, and says when it is ready.
+func (a *pool) provide() {
+	goal := a.minor // AKS takes one minor version at a time
+	if c := a.managedCluster(); c != nil {
+		goal = min(goal, minorOf(c.Version)+1)
+	}
+	is, err := a.Cloud.AKS.PutCluster(containerservice.Wanted{
+		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: world.ClusterName, Body: a.managedClusterBody(goal),
+		Access: containerservice.Access{Endpoint: "https://aks.example", CA: []byte("CA"), Token: a.World.Workload.Last()},
+	})
+	version := world.Minor(a.minor) + patch
+	if err != nil || is.State != "Succeeded" || is.Version != version || !a.foreignFirst() {
+		a.World.At(time.Now().Add(planeAgain), a.provide)
+		return
+	}
+	plane := a.plane()
+	a.World.Must(a.World.User.Get(a.World.Context(), world.ClusterKey, plane), "read the control plane")
+	a.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + version}, "status"), "set the status")
+	a.World.Must(a.World.User.Update(a.World.Context(), plane), "tell that the control plane is ready")
+}
+
+// minorOf returns the minor number of a version.
+func minorOf(version string) int {
+	n, _ := strconv.Atoi(strings.Split(version+"..", ".")[1])
+	return n
+}
+
+// managedClusterBody is what AKS is asked for.
+func (a *pool) managedClusterBody(goal int) arm.Document {
+	pools := []any{arm.Document{"name": systemPool, "mode": "System", "count": float64(1), "vmSize": simazure.VMSize, "type": "VirtualMachineScaleSets"}}
+	if own(a.World.Scenario).System {
+		profile := arm.Document{
+			"name": world.InfraKey.Name, "mode": "System", "count": float64(max(1, a.World.Scenario.Replicas)), "vmSize": simazure.VMSize, "type": "VirtualMachineScaleSets",
+			"nodeLabels": arm.Document{"tier": "a"},
+		}
+		if a.World.Scenario.External {
+			profile["enableAutoScaling"], profile["minCount"], profile["maxCount"] = true, float64(max(1, a.World.Scenario.Least)), float64(a.World.Scenario.Most)
+		}
+		if !own(a.World.Scenario).Manifest {
+			profile["vnetSubnetID"] = azure.InNetwork("virtualNetworks/" + world.ClusterName + "/subnets/" + world.ClusterName)
+		}
+		pools = append(pools, profile)
+	}
+	return arm.Document{
+		"location": simazure.Location, "identity": arm.Document{"type": "SystemAssigned"},
+		"properties": arm.Document{"kubernetesVersion": world.Minor(goal) + patch, "dnsPrefix": world.ClusterName, "agentPoolProfiles": pools},
+	}
+}
+
+// upgrade has the control plane brought to the next minor version, and the pool after it, or the pool alone to that of its control plane.
+func (a *pool) upgrade(e world.Event) {
+	if a.minor < world.LastMinor && e.N%3 > 0 {
+		a.minor++
+		is := a.plane()
+		a.World.Must(a.World.User.Get(a.World.Context(), world.ClusterKey, is), "read the control plane")
+		is.Object["spec"] = a.plane().Object["spec"]
+		a.World.Must(a.World.User.Update(a.World.Context(), is), "upgrade the control plane")
+		a.provide()
+	}
+	if e.M%3 > 0 {
+		a.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(a.minor) + patch })
+	}
+}
+
+// furnish has the control plane made once the object of a System pool is there.
+func (a *pool) furnish() { a.World.At(time.Now().Add(time.Second), a.provide) }

@@ -1,0 +1,194 @@
+package agentpool
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/drain"
+	muster "github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// busy reports whether AKS is at work on the pool or its cluster.
+func (a *pool) busy() bool {
+	c, p := a.managedCluster(), a.agents()
+	return c != nil && c.State != "Succeeded" && c.State != "Failed" && c.State != "Canceled" || p != nil && p.Busy
+}
+
+// want is what the objects of an agent pool ask for.
+func (a *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+	s := agents(o).spec()
+	want := map[string]string{
+		"group": "1", "state": "Succeeded", "owner": a.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
+		"type": s.SKU, "mode": s.Mode, "tier": s.NodeLabels["tier"], "label team": s.NodeLabels["team"], "autoscaled": strconv.FormatBool(s.Scaling != nil),
+		"version":  strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
+		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
+	}
+	wantSettings(s, want)
+	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
+		want[name] = size
+	}
+	a.leaveToOthers(mp, s, want)
+	return want
+}
+
+// wantSettings is what is wanted of taints, bounds and upgrades.
+func wantSettings(s agentSpec, want map[string]string) {
+	var taints []string
+	for _, t := range s.Taints {
+		taints = append(taints, t.Key+"="+t.Value+":"+t.Effect)
+	}
+	want["taints"] = strings.Join(taints, ",")
+	if c := s.Scaling; c != nil {
+		want["min"], want["max"] = strconv.Itoa(ptr.Deref(c.MinSize, 0)), strconv.Itoa(ptr.Deref(c.MaxSize, 0))
+	}
+	if s.ScaleDownMode != nil {
+		want["scale down"] = *s.ScaleDownMode
+	}
+	if u := s.UpgradeSettings; u != nil {
+		want["surge"], want["unavailable"] = ptr.Deref(u.MaxSurge, ""), ptr.Deref(u.MaxUnavailable, "")
+	}
+}
+
+// leaveToOthers leaves out what only a user or the autoscaler can bring about.
+func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[string]string) {
+	if p := a.agents(); p != nil && a.World.Scenario.Has(HandUpgrade) && newer(p.Version, want["version"]) {
+		delete(want, "version") // a user has upgraded the pool beyond it, and AKS takes no version back
+	}
+	if a.World.External() {
+		delete(want, "old") // no machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says
+	}
+	if c := s.Scaling; c != nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > ptr.Deref(c.MaxSize, world.Plenty) && strings.Contains(a.World.Says(), "maxSize") {
+		delete(want, "max") // the autoscaler has to make the pool smaller first
+		delete(want, "ready")
+	}
+	a.leaveExcess(want)
+	if a.World.External() && strings.Contains(a.World.Says(), "can't be replaced") {
+		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
+			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
+		}
+	}
+}
+
+// appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped, and
+// adopt one that was created with its cluster for an object that a backup has replaced.
+func (a *pool) appease() {
+	a.Appease()
+	a.start()
+	a.openNodes()
+	a.askAgain()
+	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
+		a.World.Annotate(0, muster.AdoptAnnotation, world.InfraKey.Name)
+	}
+}
+
+// openNodes has a user open the nodes that an operation of AKS left closed which failed.
+func (a *pool) openNodes() {
+	p := a.agents()
+	if p == nil || p.Busy || !a.World.Scenario.Has(world.HandFail) {
+		return
+	}
+	for _, m := range p.Machines {
+		if leaves(m) {
+			continue
+		}
+		if node := a.World.Workload.Node(m.UID); node != nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] == "" {
+			a.World.Workload.Cordon(m.UID, false)
+		}
+	}
+}
+
+// askAgain has AKS's autoscaler set the count once more where the last operation did not end well.
+func (a *pool) askAgain() {
+	p := a.agents()
+	if p == nil || !p.Autoscaled || p.State != "Failed" && p.State != "Canceled" {
+		return
+	}
+	if err := a.Cloud.AKS.Autoscale(onPool, p.Count); err != nil {
+		a.World.Trace("hand", "failed: %v", err)
+	}
+}
+
+// newer reports whether a version of the form 1.31.2 is newer than another one whose patch is the same.
+func newer(is, than string) bool { return is > than }
+
+// is says what there is of an agent pool.
+func (a *pool) is() map[string]string {
+	is := map[string]string{"group": "0"}
+	p := a.agents()
+	if p == nil {
+		return is
+	}
+	shown := a.shownPool()
+	is["group"], is["state"], is["size"], is["type"], is["version"], is["mode"] = "1", p.State, strconv.Itoa(p.Count), p.Size, p.Version, p.Mode
+	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = p.Tags[azure.TagOwner], p.Tags["team"], p.Tags["stage"], p.Tags["muster.dev_cluster"], p.Tags[world.Theirs]
+	is["tier"], is["label team"], is["taints"] = p.Labels["tier"], p.Labels["team"], strings.Join(shown.NodeTaints, ",")
+	is["autoscaled"], is["min"], is["max"] = strconv.FormatBool(shown.EnableAutoScaling), strconv.Itoa(shown.MinCount), strconv.Itoa(shown.MaxCount)
+	is["scale down"], is["surge"], is["unavailable"] = shown.ScaleDownMode, shown.UpgradeSettings.MaxSurge, shown.UpgradeSettings.MaxUnavailable
+	if p.State == "Canceled" || p.State == "Failed" {
+		is["state"] = "Succeeded" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
+		if !p.Autoscaled {
+			is["size"] = strconv.Itoa(min(p.Count, len(p.Machines)))
+		}
+	}
+	stale, old := a.World.Left()
+	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
+	living, joined, cordoned := a.nodesOf(p)
+	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
+	a.World.Told(is)
+	return is
+}
+
+// nodesOf counts the machines of the pool that live, those of them that have joined, and those whose nodes are cordoned.
+func (a *pool) nodesOf(p *containerservice.InspectedPool) (living, joined, cordoned int) {
+	for _, m := range slices.DeleteFunc(slices.Clone(p.Machines), leaves) {
+		living++
+		if node := a.World.Workload.Node(m.UID); node != nil {
+			joined++
+			if node.Spec.Unschedulable {
+				cordoned++
+			}
+		}
+	}
+	return living, joined, cordoned
+}
+
+// unjoined reports whether a machine of the pool is still to join.
+func (a *pool) unjoined() bool {
+	p := a.agents()
+	if p == nil {
+		return false
+	}
+	living, joined, _ := a.nodesOf(p)
+	return joined < living
+}
+
+// leaveExcess leaves out what an aborted operation has launched beside a size that is not Muster's to change: AKS keeps it until the pool is
+// changed.
+func (a *pool) leaveExcess(want map[string]string) {
+	p := a.agents()
+	if p == nil || !a.World.External() || launchedOf(p) <= p.Count {
+		return
+	}
+	for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "pool replicas", "pool"} {
+		delete(want, name)
+	}
+}
+
+// launchedOf counts the machines of an agent pool that are neither being deleted nor deallocated.
+func launchedOf(p *containerservice.InspectedPool) (n int) {
+	for _, m := range p.Machines {
+		if !m.Deleting && !m.Deallocated {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,47 @@
+// Package all lists the kinds of pools that are explored. A new kind is one line here.
+package all
+
+import (
+	"slices"
+
+	"github.com/muster-project/muster/test/explore/kinds/agentpool"
+	"github.com/muster-project/muster/test/explore/kinds/asg"
+	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
+	"github.com/muster-project/muster/test/explore/kinds/scaleset"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// Kinds returns all kinds, in the order in which they claim seeds: the last one takes what no other claims.
+func Kinds() []*world.Kind {
+	return []*world.Kind{
+		agentpool.Kind,
+		nodegroup.Kind,
+		scaleset.Kind,
+		asg.Kind,
+	}
+}
+
+// Named returns the kind of that name, nil when there is none.
+func Named(name string) *world.Kind {
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// Draw makes the scenario of a seed, of the kind that claims it.
+func Draw(seed uint64) world.Scenario {
+	kinds := Kinds()
+	return kinds[slices.IndexFunc(kinds, func(k *world.Kind) bool { return k.Claims(seed) })].Draw(seed)
+}
+
+// Golden returns the golden scenarios of all kinds.
+func Golden() []world.Scenario {
+	var list []world.Scenario
+	for _, k := range Kinds() {
+		list = append(list, k.Goldens()...)
+	}
+	return list
+}

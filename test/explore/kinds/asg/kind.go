@@ -1,0 +1,90 @@
+// Package asg is AWSMachinePool, whose machines are an Auto Scaling group's.
+package asg
+
+import (
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
+	driver "github.com/muster-project/muster/cloud/aws"
+	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/kube/infrapool"
+	adapter "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/kinds/aws"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// Kind is the kind.
+var Kind = &world.Kind{
+	Name:   "asg",
+	Claims: func(uint64) bool { return true }, // what no other kind claims
+	Salt:   0x6d757374,
+	Drawn:  drawn,
+	Odds: world.Odds{
+		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied", Zones: aws.Zones(),
+		Follow:    follow,
+		Secondary: func(world.Scenario) string { return "DescribeScalingActivities" },
+		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(false) },
+	},
+	Golden: golden,
+
+	Schemes:     []func(*runtime.Scheme) error{awsv1.AddToScheme},
+	Objects:     []client.Object{&awsv1.AWSMachinePool{}},
+	Wakes:       []client.Object{&awsv1.AWSMachinePool{}},
+	Indexes:     adapter.Adapter{}.Kind().Indexes,
+	Definitions: aws.Definitions(),
+	Version:     "v1.25.0", // one that the simulated account has images for
+	BadType:     aws.BadType,
+
+	TheirID:   "arn:aws:autoscaling:eu-west-1:000000000000:autoScalingGroup:x:autoScalingGroupName/" + world.TheirGroup,
+	AdoptName: adoptedGroup,
+	Reshapes:  []world.What{HandRefresh},
+	Make:      newPool,
+}
+
+// pool is the pool in its account.
+type pool struct{ *aws.Account }
+
+func newPool(w *world.World) *world.Pool {
+	p := &pool{aws.New(w)}
+	out := &world.Pool{
+		Account: p.Account.Account(),
+		Object: world.Object{
+			New: func() client.Object { return &awsv1.AWSMachinePool{} }, Applied: p.applied,
+			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
+			Bounds: bounds, SetBounds: setBounds, Rolls: rolls, Asks: asks,
+			Place: func() world.Place { return world.Place{InfraCluster: "AWSCluster", Object: aws.Cluster()} },
+			Furnish: func() {
+				if w.Scenario.Brought {
+					p.Bring()
+				}
+			},
+		},
+		Edits: p.edits(),
+		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
+		Rest:  world.Rest{Unjoined: p.unjoined, Want: p.want, Is: p.is},
+		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
+			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
+		},
+		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
+			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
+		},
+	}
+	out.Judged = func(call wire.Call, _ string, sent *oracle.Write) {
+		sent.Rolls = call.Operation == "StartInstanceRefresh"
+	}
+	return out
+}
+
+// driver is the kind's, whose requests take the given way. They come one at a time, so that a scenario can be replayed.
+func (p *pool) driver(base http.RoundTripper) cloud.Driver[*awsv1.MachinePoolSource] {
+	d, err := driver.New(driver.Options{Config: p.Settings, Base: base, AtOnce: 1})
+	p.World.Must(err, "make the driver")
+	return d
+}

@@ -1,0 +1,135 @@
+package asg
+
+import (
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/test/explore/kinds/aws"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// object is an infrastructure object as what it is.
+func object(o client.Object) *awsv1.AWSMachinePool { return o.(*awsv1.AWSMachinePool) }
+
+// applied is the object as a user applies it.
+func (p *pool) applied() client.Object {
+	s := p.World.Scenario
+	return &awsv1.AWSMachinePool{
+		ObjectMeta: metav1.ObjectMeta{Namespace: world.InfraKey.Namespace, Name: world.InfraKey.Name},
+		Spec: awsv1.AWSMachinePoolSpec{
+			MinSize: int32(s.Least), MaxSize: int32(s.Most),
+			AdditionalTags:    awsv1.Tags{"team": "a"},
+			AWSLaunchTemplate: p.LaunchTemplate(false),
+			Strategy:          s.Strategy.Spec(), RefreshPreferences: preferences(s.Refresh),
+		},
+	}
+}
+
+// preferences are those of a refresh as the object has them.
+func preferences(r world.Refresh) *awsv1.RefreshPreferences {
+	switch r {
+	case world.Checkpoints:
+		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(50)), InstanceWarmup: ptr.To(int64(30)), RefreshChecks: awsv1.RefreshChecks{
+			CheckpointPercentages: []int32{50, 100}, CheckpointDelay: ptr.To(int64(60)),
+		}}
+	case world.Surplus:
+		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(100)), MaxHealthyPercentage: ptr.To(int64(150)), InstanceWarmup: ptr.To(int64(30))}
+	case world.Disabled:
+		return &awsv1.RefreshPreferences{Disable: true}
+	}
+	return nil
+}
+
+// bounds are those of the group, setBounds sets them.
+func bounds(o client.Object) (least, most int32) {
+	return object(o).Spec.MinSize, object(o).Spec.MaxSize
+}
+
+func setBounds(o client.Object, least, most int32) {
+	object(o).Spec.MinSize, object(o).Spec.MaxSize = least, most
+}
+
+// rolls reports whether machines of another template than the wanted one are to be replaced, as far as the object says.
+func rolls(o client.Object) bool {
+	s := &object(o).Spec
+	return s.Strategy != nil || s.RefreshPreferences == nil || !s.RefreshPreferences.Disable
+}
+
+// asks says how machines are to be replaced.
+func asks(_ *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
+	s := &object(o).Spec
+	wanted.Keep = s.AWSLaunchTemplate.Keep()
+	if s.Strategy != nil {
+		world.ByHand(s.Strategy, wanted)
+	}
+}
+
+// setStrategy sets how machines are replaced.
+func (p *pool) setStrategy(o client.Object, l *world.Limits) {
+	s := &object(o).Spec
+	if s.Strategy = l.Spec(); s.Strategy != nil && p.World.Scenario.Refresh == world.Disabled {
+		s.RefreshPreferences = nil // both together are refused
+	}
+}
+
+// edits are what users change of the object.
+func (p *pool) edits() world.Edits {
+	template := func(o client.Object) *awsv1.AWSLaunchTemplate { return &object(o).Spec.AWSLaunchTemplate }
+	back := func(o client.Object) { aws.SetTemplate(template(o), p.LaunchTemplate(false)) }
+	return world.Edits{
+		Template: func(o client.Object, n int) { aws.EditTemplate(template(o), n) },
+		Bad:      func(o client.Object) { aws.SpoilTemplate(template(o)) },
+		Back:     back,
+		Mend: func(o client.Object) {
+			if template(o).InstanceType == aws.BadType {
+				back(o)
+			}
+		},
+		Group:    func(o client.Object, n, m int) { group(&object(o).Spec, n, m) },
+		Strategy: p.setStrategy,
+		Keep:     func(o client.Object, n *int32) { template(o).VersionsToKeep = n },
+	}
+}
+
+// group changes one field of the group.
+func group(s *awsv1.AWSMachinePoolSpec, n, m int) {
+	switch n {
+	case 0:
+		s.DefaultCoolDown = &metav1.Duration{Duration: time.Duration(30*m) * time.Second}
+	case 1:
+		s.DefaultInstanceWarmup = &metav1.Duration{Duration: time.Duration(30*m) * time.Second}
+	case 2:
+		s.CapacityRebalance = !s.CapacityRebalance
+	case 3:
+		s.AvailabilityZones = [][]string{nil, {"eu-west-1a"}, {"eu-west-1b", "eu-west-1c"}}[m%3]
+	case 4, 5:
+		s.AdditionalTags = []awsv1.Tags{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3]
+	case 6:
+		s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: awssdk.Bool(m%2 == 0)}}
+	case 7:
+		s.AWSLifecycleHooks = hooks(m)
+	default:
+		s.MixedInstancesPolicy = nil
+		if m%2 == 0 && s.AWSLaunchTemplate.SpotMarketOptions == nil {
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: "c5.large"}}}
+		}
+	}
+}
+
+func hooks(n int) []awsv1.AWSLifecycleHook {
+	hook := func(name string, at awsv1.LifecycleTransition) awsv1.AWSLifecycleHook {
+		return awsv1.AWSLifecycleHook{
+			Name: name, LifecycleTransition: at, HeartbeatTimeout: &metav1.Duration{Duration: time.Duration(30*(1+n%3)) * time.Second},
+			DefaultResult: ptr.To(awsv1.LifecycleHookDefaultResultContinue),
+		}
+	}
+	hello, bye := hook("hello", awsv1.LifecycleTransitionInstanceLaunching), hook("bye", awsv1.LifecycleTransitionInstanceTerminating)
+	return [][]awsv1.AWSLifecycleHook{nil, {hello}, {bye}, {hello, bye}}[n%4]
+}

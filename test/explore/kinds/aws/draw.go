@@ -1,0 +1,63 @@
+package aws
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// Versions draws what happens to the versions of the launch template. Those of node groups are never a user's own.
+func Versions(d *world.Drawing, own bool) {
+	if d.IntN(4) == 0 {
+		d.Scenario.Add(world.Event{What: world.Keep, At: d.Moment(), N: d.IntN(9)})
+	}
+	if d.IntN(10) == 0 {
+		for n := range 2 + d.IntN(2) {
+			d.Scenario.Add(world.Event{What: world.Template, At: d.Moment(), N: n + d.IntN(9)})
+		}
+	}
+	if d.IntN(12) == 0 {
+		d.Scenario.Add(world.Event{What: world.HandDefault, At: d.Moment(), N: d.IntN(9)})
+	}
+	if d.IntN(12) == 0 && !d.Scenario.Spot && own {
+		d.Scenario.Brought = true
+	}
+	if d.IntN(10) == 0 {
+		d.Scenario.Add(world.Event{What: world.HandDropVersion, At: d.Near(2, 2*time.Minute), N: d.IntN(9)})
+	}
+}
+
+// Refusals are what the services document for a refusal before anything is done.
+func Refusals() []world.Refusal {
+	list := []world.Refusal{{}, {}}
+	for _, code := range []string{
+		"AccessDenied", "UnauthorizedOperation", "ServiceUnavailable", "ScalingActivityInProgress", "ResourceContention", "ValidationError",
+	} {
+		list = append(list, world.Refusal{Code: code, Status: http.StatusBadRequest})
+	}
+	return list
+}
+
+// Zones are those of the account's network.
+func Zones() []string { return []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"} }
+
+// Definitions are those of the ecosystem's provider.
+func Definitions() []world.Definition {
+	var list []world.Definition
+	for _, name := range []string{
+		"awsclusters.infrastructure", "awsmachinepools.infrastructure", "awsmanagedmachinepools.infrastructure", "awsmanagedcontrolplanes.controlplane",
+		"awsmachines.infrastructure", "awsmachinetemplates.infrastructure", "awsclustertemplates.infrastructure",
+	} {
+		list = append(list, world.Definition{Name: name, Version: "v1beta2"})
+	}
+	return list
+}
+
+// Ignorable are the rules of what the account may accept and ignore, of EKS or of all but EKS.
+func Ignorable(ofEKS bool) []sim.Fault {
+	return slices.DeleteFunc(simaws.Ignorable(), func(f sim.Fault) bool { return (f.Service == "eks") != ofEKS })
+}

@@ -1,0 +1,83 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// ToVersion does something to a version of our template that is not the default.
+func (a *Account) ToVersion(e world.Event) error {
+	for _, t := range a.World.Snapshot().Templates {
+		others := slices.DeleteFunc(t.Versions, func(v oracle.Version) bool { return v.Default })
+		if t.Owner != a.World.Owner().ID || len(others) == 0 {
+			continue
+		}
+		number := strconv.FormatInt(others[e.N%len(others)].Number, 10)
+		return a.World.Hand(func(ctx context.Context) error {
+			if e.What == world.HandDefault {
+				_, err := a.EC2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &t.ID, DefaultVersion: &number})
+				return err
+			}
+			_, err := a.EC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID, Versions: []string{number}})
+			return err
+		})
+	}
+	return nil
+}
+
+// StrikeDown terminates one of the group's instances, or lets it fail.
+func (a *Account) StrikeDown(g *simaws.Group, e world.Event) error {
+	var living []string
+	for _, m := range g.Members {
+		living = append(living, m.Instance)
+	}
+	if len(living) == 0 {
+		return nil
+	}
+	slices.Sort(living)
+	id := living[e.N%len(living)]
+	switch e.What {
+	case world.HandFail:
+		return a.Server.Fail(id)
+	case world.HandInterrupt:
+		return a.Server.Interrupt(id)
+	case world.HandUnhealthy:
+		return a.World.Hand(func(ctx context.Context) error {
+			_, err := a.Groups.SetInstanceHealth(ctx, &autoscaling.SetInstanceHealthInput{
+				InstanceId: &id, HealthStatus: awssdk.String("Unhealthy"), ShouldRespectGracePeriod: awssdk.Bool(false),
+			})
+			return err
+		})
+	}
+	return a.Server.Terminate(id)
+}
+
+// Image is one that exists.
+func (a *Account) Image() string {
+	var id string
+	_ = a.World.Hand(func(ctx context.Context) error {
+		found, err := a.EC2.DescribeImages(ctx, &ec2.DescribeImagesInput{Filters: []ec2types.Filter{
+			{Name: awssdk.String("name"), Values: []string{"capa-ami-ubuntu-24.04-v1.25.0-*"}},
+			{Name: awssdk.String("architecture"), Values: []string{"x86_64"}},
+		}})
+		if err == nil && len(found.Images) == 0 {
+			err = fmt.Errorf("there is no image")
+		}
+		if err == nil {
+			id = *found.Images[0].ImageId
+		}
+		return err
+	})
+	return id
+}

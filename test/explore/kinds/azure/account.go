@@ -1,0 +1,125 @@
+// Package azure is the simulated subscription of Azure in which its kinds of pools are explored: how it is asked, and what it refuses.
+package azure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	azcloud "github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/sim"
+	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// TagOwner is the tag that carries the owner ID, as the project promises it: Azure takes no slash in a tag's name.
+const TagOwner = "muster.dev_owner"
+
+// BadType is a size of machine whose image does not boot, so that it never joins.
+const BadType = "Standard_E2s_v3"
+
+// HandQuota leaves room for few machines.
+const HandQuota world.What = "hand sets a quota"
+
+// Follow has a user take back a quota some time later.
+func Follow(d *world.Drawing, e world.Event) {
+	if e.What == HandQuota {
+		d.Scenario.Add(world.Event{What: world.HandHeal, At: d.Later(e, 10, 300)})
+	}
+}
+
+// Endpoint is the address that only the simulator answers.
+const Endpoint = "http://simulated.azure"
+
+// apiVersion is the version of Azure's interface that people ask in.
+const apiVersion = "2026-04-01"
+
+// Account is the simulated subscription.
+type Account struct {
+	World *world.World
+	Cloud *simazure.Cloud
+}
+
+// New makes a subscription. With live tags, machines are shown with the tags of their scale set of now.
+func New(w *world.World, liveTags bool) *Account {
+	made, err := simazure.New(simazure.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload, LiveTags: liveTags})
+	w.Must(err, "make the simulator")
+	return &Account{World: w, Cloud: made}
+}
+
+// Appease takes back what keeps Azure from bringing machines.
+func (a *Account) Appease() { a.World.Must(a.Cloud.ClearQuotas(), "take the quotas away") }
+
+// Ask asks Azure for something as people and other programs do.
+func (a *Account) Ask(ctx context.Context, method, path string, body any) error {
+	var sent io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("write the request: %w", err)
+		}
+		sent = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, Endpoint+path+"?api-version="+apiVersion, sent)
+	if err != nil {
+		return fmt.Errorf("make the request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer user")
+	req.Header.Set("Content-Type", "application/json")
+	reply, err := sim.Transport{Handler: a.Cloud}.RoundTrip(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	if reply.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s: %s", method, path, world.Ending(reply, nil))
+	}
+	return nil
+}
+
+// Reads are calls that only read, Zones those of a location.
+var (
+	Reads = []string{"*_Get", "*_List*"}
+	Zones = []string{"1", "2", "3"}
+)
+
+// Denial is the code with which Azure refuses what the credentials do not allow.
+const Denial = "AuthorizationFailed"
+
+// Refusals are codes that Azure documents for a refusal before anything is done, and the status that each comes with.
+func Refusals() []world.Refusal {
+	return []world.Refusal{
+		{}, {},
+		{Code: Denial, Status: http.StatusForbidden},
+		{Code: "ServiceUnavailable", Status: http.StatusServiceUnavailable},
+		{Code: "Conflict", Status: http.StatusConflict},
+		{Code: "OperationNotAllowed", Status: http.StatusConflict},
+		{Code: "QuotaExceeded", Status: http.StatusBadRequest},
+		{Code: "InvalidParameter", Status: http.StatusBadRequest},
+	}
+}
+
+// InNetwork returns the ID of something of the network in the resource group.
+func InNetwork(path string) string {
+	return "/subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup + "/providers/Microsoft.Network/" + path
+}
+
+// Anybody is a credential that the simulated Azure takes.
+func Anybody(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
+	return anybody{}, nil
+}
+
+type anybody struct{}
+
+// GetToken gives a token that says nothing.
+func (anybody) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: "anybody", ExpiresOn: time.Now().Add(24 * time.Hour)}, nil
+}

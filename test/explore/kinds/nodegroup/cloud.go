@@ -1,0 +1,96 @@
+package nodegroup
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"github.com/muster-project/muster/cloud/wire"
+	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// nodegroup is a node group as it is.
+type nodegroup = simaws.Nodegroup
+
+// putCluster tells the simulated EKS of the cluster, as it is now.
+func (p *pool) putCluster() {
+	var subnets []string
+	for _, s := range simaws.DefaultAccount().Network.Subnets {
+		subnets = append(subnets, s.ID)
+	}
+	p.World.Must(p.Server.PutCluster(simaws.AccountID, simaws.EKSCluster{
+		Name: eksCluster, Version: world.Minor(p.minor), Endpoint: "https://eks.example", CA: []byte("CA"), Token: p.World.Workload.Last(), Subnets: subnets,
+	}), "make the EKS cluster known")
+}
+
+// nodegroup is the one that has our name, nil when there is none.
+func (p *pool) nodegroup() *nodegroup {
+	list := p.State().Nodegroups
+	if at := slices.IndexFunc(list, func(n nodegroup) bool { return n.Name == p.World.Owner().ResourceName() }); at >= 0 {
+		return &list[at]
+	}
+	return nil
+}
+
+// arn is what tags name a node group by.
+func (p *pool) arn(ctx context.Context, n *nodegroup) (*string, error) {
+	found, err := p.EKS.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: &n.Cluster, NodegroupName: &n.Name})
+	if err != nil {
+		return nil, err
+	}
+	return found.Nodegroup.NodegroupArn, nil
+}
+
+// behind is the group that keeps a node group's machines, nil when there is none.
+func (p *pool) behind(n *nodegroup) *simaws.Group { return p.Find(n.Group) }
+
+// upset has EKS fail, or find fault with a node group, or takes back what is wrong.
+func (p *pool) upset(n *nodegroup, e world.Event) error {
+	switch e.What {
+	case HandBreak:
+		code := []string{"AsgInstanceLaunchFailures", "Ec2SubnetInvalidConfiguration", "InsufficientFreeAddresses"}[e.N%3]
+		return p.Server.SetIssue(eksCluster, n.Name, code, "played by the explorer")
+	case world.HandHeal:
+		return p.Server.ClearIssues(eksCluster, n.Name)
+	case HandFailEnding:
+		return p.Server.StickDeletion(eksCluster, n.Name, "Ec2SecurityGroupDeletionFailure")
+	}
+	return p.Server.FailUpdate(eksCluster, n.Name)
+}
+
+// accepted is what will be once a request has been carried out that the cloud only begins: a node group's size is changed some
+// time after it was asked for.
+func (p *pool) accepted(call wire.Call, req *http.Request, after oracle.Cloud) oracle.Cloud {
+	if call.Operation == "CreateNodegroup" {
+		p.World.NoteDropped() // no user has put anything onto the new one
+	}
+	if call.Operation != "UpdateNodegroupConfig" || req.GetBody == nil {
+		return after
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return after
+	}
+	text, _ := io.ReadAll(body)
+	var in struct {
+		ScalingConfig struct {
+			DesiredSize *int `json:"desiredSize"`
+		} `json:"scalingConfig"`
+	}
+	if json.Unmarshal(text, &in) != nil || in.ScalingConfig.DesiredSize == nil {
+		return after
+	}
+	after.Groups = slices.Clone(after.Groups)
+	for k := range after.Groups {
+		if g := &after.Groups[k]; g.Name == p.World.Owner().ResourceName() {
+			g.Size = *in.ScalingConfig.DesiredSize
+		}
+	}
+	return after
+}

@@ -1,0 +1,123 @@
+// Package nodegroup is AWSManagedMachinePool, whose machines are a managed node group's.
+package nodegroup
+
+import (
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
+	driver "github.com/muster-project/muster/cloud/aws/nodegroup"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/kube/infrapool"
+	adapter "github.com/muster-project/muster/kube/infrapool/awsmanaged"
+	"github.com/muster-project/muster/sim"
+	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/explore/kinds/aws"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// theirID is what spec.providerID says of the node group of another tool; by the UUID nothing is found.
+const theirID = "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + eksCluster + "/" + world.TheirGroup + "/00000000-0000-0000-0000-000000000000"
+
+// Kind is the kind.
+var Kind = &world.Kind{
+	Name:   "nodegroup",
+	Claims: func(seed uint64) bool { return seed%20 < 16 && seed%4 == 0 },
+	Salt:   0x6d757374,
+	Drawn:  drawn,
+	Odds: world.Odds{
+		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied", Zones: aws.Zones(),
+		Follow:    follow,
+		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(true) },
+	},
+	Golden: golden,
+
+	Schemes:     []func(*runtime.Scheme) error{awsv1.AddToScheme},
+	Objects:     []client.Object{&awsv1.AWSManagedMachinePool{}},
+	Wakes:       []client.Object{&awsv1.AWSManagedMachinePool{}},
+	Indexes:     adapter.Adapter{}.Kind().Indexes,
+	Definitions: aws.Definitions(),
+	Version:     "v" + world.Minor(world.FirstMinor) + ".0",
+	BadType:     aws.BadType,
+	Bootstrap: func(token string) string { // what machines of EKS's images run is in parts, and such a machine needs no token
+		return "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/x-shellscript\n\n" +
+			"#!/bin/bash\necho token: " + token + "\n\n--//--\n"
+	},
+
+	TheirID: theirID,
+	GroupOf: func(id string) string {
+		_, path, _ := strings.Cut(id, ":nodegroup/")
+		return strings.Split(path+"/", "/")[1]
+	},
+	AdoptName:  adoptedName,
+	NamesGroup: true,
+	Reshapes:   []world.What{HandBreak},
+	Make:       newPool,
+}
+
+// Own is what only scenarios of node groups have.
+type Own struct {
+	// Bare pools have no launch template.
+	Bare bool
+	// Roles lets the controller make the role of nodes; otherwise a user has made one.
+	Roles bool
+}
+
+func own(s world.Scenario) Own { return s.Own.(Own) }
+
+// pool is the pool in its account.
+type pool struct {
+	*aws.Account
+	// minor is the Kubernetes version of the control plane.
+	minor int
+}
+
+func newPool(w *world.World) *world.Pool {
+	p := &pool{Account: aws.New(w), minor: world.FirstMinor}
+	out := &world.Pool{
+		Account: p.Account.Account(),
+		Object: world.Object{
+			New: func() client.Object { return &awsv1.AWSManagedMachinePool{} }, Applied: p.applied,
+			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
+			Bounds: bounds, SetBounds: setBounds, Asks: asks,
+			Place: func() world.Place {
+				return world.Place{InfraCluster: "AWSManagedCluster", Object: p.controlPlane(), ControlPlane: true}
+			},
+			Furnish: p.putCluster,
+		},
+		Edits: p.edits(),
+		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
+		Rest: world.Rest{
+			Appease: p.appease, Settle: p.settle, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is, Forgive: p.forgive, Fragile: p.fragile,
+		},
+		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
+			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
+		},
+		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
+			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
+		},
+	}
+	out.Accepted = p.accepted
+	out.Judged = func(call wire.Call, text string, sent *oracle.Write) {
+		sent.Rolls = call.Operation == "UpdateNodegroupVersion"
+		sent.Forces = sent.Rolls && strings.Contains(text, `"force":true`)
+	}
+	return out
+}
+
+// driver is the kind's, whose requests take the given way. They come one at a time, so that a scenario can be replayed.
+func (p *pool) driver(base http.RoundTripper) cloud.Driver[*awsv1.ManagedMachinePoolSource] {
+	d, err := driver.New(driver.Options{
+		Options:   session.Options{Config: p.Settings, Base: base, AtOnce: 1},
+		EnableIAM: own(p.World.Scenario).Roles,
+	})
+	p.World.Must(err, "make the driver")
+	return d
+}

@@ -1,0 +1,196 @@
+package nodegroup
+
+import (
+	"context"
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/test/explore/kinds/aws"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// want is what a managed pool's objects ask for.
+func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+	s := &object(o).Spec
+	want := map[string]string{
+		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
+		"behind team": s.AdditionalTags["team"], "cluster": world.ClusterName, "cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
+		"tier": string(s.Labels["tier"]), "label team": string(s.Labels["team"]), "repair": strconv.FormatBool(repairs(s)),
+	}
+	if !s.OwnImage() {
+		want["version"] = strings.TrimSuffix(strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"), ".0")
+	}
+	var taints []string
+	for _, t := range s.Taints {
+		taints = append(taints, t.Key+"="+t.Value)
+	}
+	want["taints"] = strings.Join(taints, ",")
+	switch c := s.UpdateConfig; {
+	case c == nil:
+	case c.MaxUnavailable != nil:
+		want["unavailable"] = strconv.Itoa(*c.MaxUnavailable)
+	case c.MaxUnavailablePercentage != nil:
+		want["unavailable"] = strconv.Itoa(*c.MaxUnavailablePercentage) + "%"
+	}
+	if c := s.Scaling; c != nil && c.MinSize != nil {
+		want["min"] = world.Itoa(c.MinSize)
+	}
+	if c := s.Scaling; c != nil && c.MaxSize != nil {
+		want["max"] = world.Itoa(c.MaxSize)
+	}
+	p.wantTemplate(s.AWSLaunchTemplate, want)
+	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
+		want[name] = size
+	}
+	return want
+}
+
+func repairs(s *awsv1.AWSManagedMachinePoolSpec) bool {
+	return s.NodeRepairConfig != nil && s.NodeRepairConfig.Enabled != nil && *s.NodeRepairConfig.Enabled
+}
+
+func (p *pool) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string) {
+	switch {
+	case t == nil:
+		want["templates"] = "0"
+	case t.Existing != nil:
+		want["templates"], want["type"] = "0", aws.BroughtTypes[t.Existing.Version-1]
+	default:
+		want["templates"], want["type"], want["spare versions"], want["root"], want["token"], want["default"] = "1", t.InstanceType, "0", "0", "good", "in use"
+		if t.RootVolume != nil {
+			want["root"] = strconv.Itoa(int(t.RootVolume.Size))
+		}
+	}
+}
+
+// is says what there is of a managed pool.
+func (p *pool) is() map[string]string {
+	is := map[string]string{"group": "0"}
+	n := p.nodegroup()
+	if n == nil {
+		return is
+	}
+	is["group"], is["status"], is["version"], is["min"], is["max"] = "1", n.Status, n.Version, strconv.Itoa(n.Min), strconv.Itoa(n.Max)
+	is["owner"], is["team"], is["stage"], is["cluster"] = n.Tags[aws.TagOwner], n.Tags["team"], n.Tags["stage"], n.Tags["muster.dev/cluster"]
+	is["tier"], is["label team"] = n.Labels["tier"], n.Labels["team"]
+	is["label theirs"], is["tag theirs"] = n.Labels[world.Theirs], n.Tags[world.Theirs]
+	is["issues"] = strings.Join(n.Issues, ",")
+	inService := 0
+	if g := p.behind(n); g != nil {
+		is["size"], is["behind team"] = strconv.Itoa(g.Desired), g.Tags["team"]
+		for _, m := range g.Members {
+			if m.State == "InService" {
+				inService++
+			}
+		}
+	}
+	stale, old := p.World.Left()
+	joined, cordoned := p.World.Workload.Counts()
+	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
+	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
+	p.isShown(n, is)
+	p.isSource(n, is)
+	p.World.Told(is)
+	return is
+}
+
+// isShown is what EKS alone shows of a node group.
+func (p *pool) isShown(n *nodegroup, is map[string]string) {
+	found, err := p.EKS.DescribeNodegroup(context.Background(), &eks.DescribeNodegroupInput{ClusterName: &n.Cluster, NodegroupName: &n.Name})
+	if err != nil {
+		return
+	}
+	shown := found.Nodegroup
+	var taints []string
+	for _, t := range shown.Taints {
+		taints = append(taints, awssdk.ToString(t.Key)+"="+awssdk.ToString(t.Value))
+	}
+	is["taints"] = strings.Join(taints, ",")
+	is["repair"] = strconv.FormatBool(shown.NodeRepairConfig != nil && shown.NodeRepairConfig.Enabled != nil && *shown.NodeRepairConfig.Enabled)
+	if c := shown.UpdateConfig; c != nil && c.MaxUnavailable != nil {
+		is["unavailable"] = world.Itoa(c.MaxUnavailable)
+	} else if c != nil && c.MaxUnavailablePercentage != nil {
+		is["unavailable"] = world.Itoa(c.MaxUnavailablePercentage) + "%"
+	}
+}
+
+// isSource says what the node group's launch template makes.
+func (p *pool) isSource(n *nodegroup, is map[string]string) {
+	templates := 0
+	for _, t := range p.World.Snapshot().Templates {
+		if t.Owner == p.World.Owner().ID {
+			templates++
+		}
+	}
+	is["templates"], is["root"] = strconv.Itoa(templates), "0"
+	if _, o := p.World.Objects(); o != nil {
+		p.History(object(o).Spec.AWSLaunchTemplate.Keep(), is)
+	}
+	if n.Source == "" {
+		return
+	}
+	found, err := p.EC2.DescribeLaunchTemplateVersions(context.Background(), &ec2.DescribeLaunchTemplateVersionsInput{
+		LaunchTemplateId: &n.Source, Versions: []string{n.SourceVersion},
+	})
+	if err != nil || len(found.LaunchTemplateVersions) != 1 {
+		return
+	}
+	data := found.LaunchTemplateVersions[0].LaunchTemplateData
+	is["type"] = string(data.InstanceType)
+	for _, v := range data.BlockDeviceMappings {
+		is["root"] = world.Itoa(v.Ebs.VolumeSize)
+	}
+	is["token"] = "bad"
+	if text, err := base64.StdEncoding.DecodeString(awssdk.ToString(data.UserData)); err == nil {
+		is["token"] = p.World.Workload.TokenIn(text)
+	}
+}
+
+// forgive leaves out a minimum above the size, which EKS does not take: the autoscaler has to raise the size first.
+func (p *pool) forgive(want, is map[string]string) {
+	if least, err := strconv.Atoi(want["min"]); err == nil && p.World.External() && strconv.Itoa(least) > is["size"] {
+		delete(want, "min")
+	}
+}
+
+// busy reports whether EKS is at work on the node group by itself.
+func (p *pool) busy() bool {
+	n := p.nodegroup()
+	return n != nil && (n.Updating != "" || strings.HasSuffix(n.Status, "ING"))
+}
+
+// unjoined reports whether a machine is still to join.
+func (p *pool) unjoined() bool {
+	members := 0
+	if n := p.nodegroup(); n != nil {
+		if g := p.behind(n); g != nil {
+			members = len(g.Members)
+		}
+	}
+	joined, _ := p.World.Workload.Counts()
+	return joined < members
+}
+
+// settle has the pool follow its control plane where a node group is to be made: a new one is of no other version.
+func (p *pool) settle() {
+	if n := p.nodegroup(); n == nil || n.Status != "ACTIVE" {
+		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + ".0" })
+	}
+}
+
+// fragile reports whether the node group is being made, which EKS gives up for good when machines are not Ready.
+func (p *pool) fragile() bool {
+	n := p.nodegroup()
+	return n != nil && n.Status == string(ekstypes.NodegroupStatusCreating)
+}

@@ -1,0 +1,122 @@
+// Package scaleset is AzureMachinePool, whose machines are a scale set's, in Uniform or in Flexible mode.
+package scaleset
+
+import (
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud"
+	driver "github.com/muster-project/muster/cloud/azure"
+	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/kube/infrapool"
+	adapter "github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/sim"
+	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// Kind is the kind.
+var Kind = &world.Kind{
+	Name:   "scaleset",
+	Claims: func(seed uint64) bool { return seed%20 < 16 && seed%4 > 1 },
+	Salt:   0x6d757374,
+	Drawn:  drawn,
+	Odds: world.Odds{
+		Happenings: happenings, Actions: actions, Reads: azure.Reads, Refusals: azure.Refusals(), Denial: azure.Denial, Zones: azure.Zones,
+		Follow:    azure.Follow,
+		Secondary: secondary,
+		Ignorable: func(world.Scenario) []sim.Fault { return simazure.Ignorable() },
+	},
+	Golden: golden,
+
+	Schemes: []func(*runtime.Scheme) error{azurev1.AddToScheme, aksv1.AddToScheme},
+	Objects: []client.Object{&azurev1.AzureMachinePool{}, &azurev1.AzureMachinePoolMachine{}},
+	Wakes:   []client.Object{&azurev1.AzureMachinePool{}},
+	Indexes: adapter.Adapter{}.Kind().Indexes,
+	Definitions: []world.Definition{
+		{Name: "azureclusters.infrastructure", Version: "v1beta1"}, {Name: "azuremachinepools.infrastructure", Version: "v1beta1"},
+		{Name: "azuremachinepoolmachines.infrastructure", Version: "v1beta1"}, {Name: "azuremachines.infrastructure", Version: "v1beta1"},
+		{Name: "azuremachinetemplates.infrastructure", Version: "v1beta1"}, {Name: "azureclustertemplates.infrastructure", Version: "v1beta1"},
+		{Name: "azureclusteridentities.infrastructure", Version: "v1beta1"},
+	},
+	Machines: &world.Machines{
+		New:  func() client.Object { return &azurev1.AzureMachinePoolMachine{} },
+		List: func() client.ObjectList { return &azurev1.AzureMachinePoolMachineList{} },
+		ProviderID: func(o client.Object) string {
+			return o.(*azurev1.AzureMachinePoolMachine).Spec.ProviderID
+		},
+		Provisioned: func(o client.Object) bool {
+			p := o.(*azurev1.AzureMachinePoolMachine).Status.Initialization.Provisioned
+			return p != nil && *p
+		},
+	},
+	Version: version,
+	BadType: azure.BadType,
+
+	TheirID:   "azure://" + setPath(world.TheirGroup),
+	AdoptName: world.InfraKey.Name, // a scale set has the name of the object
+	OneEach:   "VirtualMachineScaleSetVMs.Update",
+	Make:      newPool,
+}
+
+// Own is what only scenarios of scale sets have.
+type Own struct {
+	// Mode is the orchestration mode.
+	Mode azurev1.OrchestrationModeType
+	// LiveTags shows machines with their scale set's tags of now.
+	LiveTags bool
+	// Evicts is what becomes of a spot machine that is taken back.
+	Evicts azurev1.SpotEvictionPolicy
+}
+
+func own(s world.Scenario) Own { return s.Own.(Own) }
+
+// secondary is a read without which the rest of a pool can be observed.
+func secondary(s world.Scenario) string {
+	if own(s).Mode == azurev1.FlexibleOrchestrationMode {
+		return "VirtualMachineScaleSetVMs_List"
+	}
+	return ""
+}
+
+// pool is the pool in its account.
+type pool struct{ *azure.Account }
+
+func newPool(w *world.World) *world.Pool {
+	p := &pool{azure.New(w, own(w.Scenario).LiveTags)}
+	return &world.Pool{
+		Account: world.Account{
+			Cloud: p.Cloud, Snapshot: p.snapshot, Asked: p.asked, Instances: p.instances,
+			Judged: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
+		},
+		Object: world.Object{
+			New: func() client.Object { return &azurev1.AzureMachinePool{} }, Applied: p.applied,
+			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
+			Bounds: func(client.Object) (least, most int32) { return 0, world.Plenty }, SetBounds: func(client.Object, int32, int32) {}, Asks: asks,
+			Place: func() world.Place { return world.Place{InfraCluster: "AzureCluster", Object: place()} },
+		},
+		Edits: p.edits(),
+		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
+		Rest:  world.Rest{Appease: p.Appease, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is},
+		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
+			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
+		},
+		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
+			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
+		},
+	}
+}
+
+// driver is the kind's, whose requests take the given way.
+func (p *pool) driver(base http.RoundTripper) cloud.Driver[*azurev1.MachinePoolSource] {
+	d, err := driver.New(driver.Options{Listing: p.World.Scenario.Seed%2 == 0, Endpoint: azure.Endpoint, Base: base, Credential: azure.Anybody})
+	p.World.Must(err, "make the driver")
+	return d
+}

@@ -1,0 +1,152 @@
+package scaleset
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	simcompute "github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// want is what the objects of a pool on Azure ask for.
+func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+	s := &object(o).Spec
+	want := map[string]string{
+		"group": "1", "state": "Succeeded", "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
+		"type": s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s), "token": "good",
+		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running", "behind": "0", "exposed": "0",
+	}
+	if p.World.External() || p.World.Scenario.Has(HandExpose) && own(p.World.Scenario).Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
+		delete(want, "exposed") // the autoscaler could not make the scale set smaller
+	}
+	stays := p.World.External() && world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) == 0
+	if stays {
+		for _, what := range []string{"stale", "old", "behind"} {
+			delete(want, what) // no machine may be removed that is not replaced, which the object says
+		}
+	}
+	if p.keepsOthersBehind() {
+		delete(want, "behind")
+	}
+	maps.Copy(want, counts(mp))
+	if stays && strings.Contains(p.World.Says(), "can't be replaced") {
+		// A stale machine that never joined stays too: Azure lowers the autoscaler's capacity with its removal, and one that is raised
+		// again could not be told, after a crash, from one that undoes what the autoscaler has removed. The user is told what to do.
+		for _, what := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool"} {
+			delete(want, what)
+		}
+	}
+	return want
+}
+
+// keepsOthersBehind reports whether machines may lack what is changed in place: what one failed with no other gets, which the object says; and
+// machines that came while the scale set's tag was another's have that one, and tell of the pool's.
+func (p *pool) keepsOthersBehind() bool {
+	return p.World.Scenario.Has(world.HandFail) && strings.Contains(p.World.Says(), "in place, because machine") || p.World.Scenario.Has(world.HandTags)
+}
+
+// counts are what a pool that has all its machines counts.
+func counts(mp *clusterv1.MachinePool) map[string]string {
+	all, size := map[string]string{}, world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines", "owned"} {
+		all[name] = size
+	}
+	return all
+}
+
+func extensions(s *azurev1.AzureMachinePoolSpec) string {
+	var list []string
+	for _, e := range s.Template.VMExtensions {
+		list = append(list, e.Name+"="+e.Settings["key"])
+	}
+	return strings.Join(list, ",")
+}
+
+// Parts of what a scale set is made of.
+var (
+	cachingIn   = regexp.MustCompile(`"osDisk":\{[^}]*"caching":"([A-Za-z]*)"`)
+	extensionIn = regexp.MustCompile(`"name":"(watch)"`)
+	settingIn   = regexp.MustCompile(`"key":"([a-z]*)"`)
+)
+
+func first(form *regexp.Regexp, text string) string {
+	if found := form.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// is says what there is of a pool on Azure.
+func (p *pool) is() map[string]string {
+	is := map[string]string{"group": "0"}
+	s := p.scaleSet()
+	if s == nil {
+		return is
+	}
+	is["group"], is["state"], is["size"], is["type"] = "1", s.State, strconv.Itoa(s.Capacity), s.Size
+	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = s.Tags[azure.TagOwner], s.Tags["team"], s.Tags["stage"], s.Tags["muster.dev_cluster"], s.Tags[world.Theirs]
+	is["caching"] = first(cachingIn, s.Content)
+	if name := first(extensionIn, s.Extensions); name != "" {
+		is["extensions"] = name + "=" + first(settingIn, s.Extensions)
+	}
+	is["token"] = p.World.Workload.TokenIn(s.CustomData)
+	if s.State == "Failed" {
+		// One machine has failed and serves, or Azure was asked for more than it could bring: nothing is to be done about either.
+		is["state"], is["size"] = "Succeeded", strconv.Itoa(min(s.Capacity, len(s.Machines)))
+	}
+	p.areMachines(s, is)
+	stale, old := p.World.Left()
+	joined, cordoned := p.World.Workload.Counts()
+	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
+	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
+	p.World.Told(is)
+	return is
+}
+
+// areMachines says how the scale set's machines are. One of another model is not behind: what is changed in place goes with the model.
+func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
+	inService, behind, exposed := 0, 0, 0
+	for _, m := range s.Machines {
+		if m.Power == "running" && (m.State == "Succeeded" || p.World.Workload.Ready(m.UID)) { // one that failed and serves is left alone
+			inService++
+		}
+		if !m.Protected {
+			exposed++
+		}
+		if !own(p.World.Scenario).LiveTags && m.Tags[tagContent] == s.Tags[tagContent] && (m.Extensions != s.Extensions || m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
+			behind++
+		}
+	}
+	is["in service"], is["behind"], is["exposed"] = strconv.Itoa(inService), strconv.Itoa(behind), strconv.Itoa(exposed)
+	machines, infras := &clusterv1.MachineList{}, &azurev1.AzureMachinePoolMachineList{}
+	p.World.Must(p.World.User.List(p.World.Context(), machines, client.InNamespace(world.Namespace)), "list Machines")
+	p.World.Must(p.World.User.List(p.World.Context(), infras, client.InNamespace(world.Namespace)), "list infrastructure machines")
+	owned := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return len(o.OwnerReferences) < 2 })
+	is["owned"] = strconv.Itoa(len(owned))
+	is["machines"], is["infrastructure machines"] = strconv.Itoa(len(machines.Items)), strconv.Itoa(len(infras.Items))
+}
+
+// unjoined reports whether a machine is still to join.
+func (p *pool) unjoined() bool {
+	members := 0
+	if s := p.scaleSet(); s != nil {
+		members = len(s.Machines)
+	}
+	joined, _ := p.World.Workload.Counts()
+	return joined < members
+}
+
+// busy reports whether Azure is at work on the scale set by itself.
+func (p *pool) busy() bool {
+	s := p.scaleSet()
+	return s != nil && s.Busy
+}

@@ -1,0 +1,122 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/sim"
+)
+
+var _ sim.Workload = (*Workload)(nil)
+
+// A cloud that manages nodes looks at them, and drains them by itself, with the same evictions as everybody. It may do so
+// while everybody else waits: what is to be done later wakes them.
+
+// Ready reports whether the machine is a node that is Ready.
+func (l *Workload) Ready(id string) bool {
+	node := l.Node(id)
+	return node != nil && node.Status.Conditions[0].Status == corev1.ConditionTrue
+}
+
+// Cordon closes the machine's node to new pods, or opens it.
+func (l *Workload) Cordon(id string, closed bool) {
+	if node := l.Node(id); node != nil && node.Spec.Unschedulable != closed {
+		node.Spec.Unschedulable = closed
+		if !closed {
+			delete(l.cordoned, node.Name) // the cloud has taken back a user's cordon with its own
+		}
+		l.change(node, "cordoned: %t", closed)
+		if !closed {
+			l.house()
+		}
+	}
+}
+
+// Drain evicts what runs on the machine's node, and says whether nothing is left. A node that others can't reach is not
+// drained by its cloud either.
+func (l *Workload) Drain(id string, force bool) bool {
+	node := l.Node(id)
+	if node == nil {
+		return true
+	}
+	left := l.podsOn(node.Name)
+	l.mu.Lock()
+	away, blocked := l.away, l.blocked
+	l.mu.Unlock()
+	if time.Now().Before(away) {
+		return len(left) == 0
+	}
+	for _, pod := range left {
+		if force || !time.Now().Before(blocked) {
+			l.expel(&pod)
+		}
+	}
+	return len(left) == 0
+}
+
+// expel begins the end of a pod, whatever its budget says.
+func (l *Workload) expel(pod *corev1.Pod) {
+	if !pod.DeletionTimestamp.IsZero() {
+		return
+	}
+	l.world.At(time.Now().Add(podEnds), func() { l.finish(pod.Name) })
+	l.world.Must(l.user.Delete(l.world.t.Context(), pod), "evict pod %s", pod.Name)
+	l.world.stir()
+}
+
+// Mark changes labels and taints of the machine's node.
+func (l *Workload) Mark(id string, change sim.Marks) {
+	node := l.Node(id)
+	if node == nil {
+		return
+	}
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	for _, key := range change.Unlabel {
+		delete(node.Labels, key)
+	}
+	for key, value := range change.Labels {
+		node.Labels[key] = value
+	}
+	for _, gone := range change.Untaint {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == gone.Key && string(t.Effect) == gone.Effect })
+	}
+	for _, t := range change.Taints {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(is corev1.Taint) bool { return is.Key == t.Key && string(is.Effect) == t.Effect })
+		node.Spec.Taints = append(node.Spec.Taints, taint(t))
+	}
+	l.change(node, "marked")
+}
+
+func taint(t sim.Taint) corev1.Taint {
+	return corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
+}
+
+// Node is the node of a machine that runs, as it is; nil when there is none.
+func (l *Workload) Node(id string) *corev1.Node {
+	l.mu.Lock()
+	m := l.by[id]
+	runs := m != nil && m.joined && m.off.IsZero()
+	l.mu.Unlock()
+	if !runs {
+		return nil
+	}
+	return l.node(m)
+}
+
+func (l *Workload) change(node *corev1.Node, format string, args ...any) {
+	l.world.Must(l.user.Update(l.world.t.Context(), node, &client.UpdateOptions{}), "change node %s", node.Name)
+	l.world.Trace("cloud", "node "+node.Name+" "+format, args...)
+	l.world.stir()
+}
+
+// guarded changes what the cloud looks at in its own time.
+func (l *Workload) guarded(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}

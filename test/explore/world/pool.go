@@ -1,0 +1,133 @@
+package world
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/infrapool/preview"
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/oracle"
+)
+
+// Pool is the pool of a world in its account: how it is made, changed and looked at. What is optional is nil where a kind has none of it.
+type Pool struct {
+	Account
+	Object
+	Edits
+	Hands
+	Rest
+
+	// Reconciler and Planner are the kind's, over a driver whose requests take the given way.
+	Reconciler func(base http.RoundTripper, o infrapool.Options) Reconcile
+	Planner    func(base http.RoundTripper, o infrapool.Options) Look
+}
+
+// Reconcile is a reconciler's one method.
+type Reconcile func(context.Context, ctrl.Request) (ctrl.Result, error)
+
+// Look is how a plan looks at the pool.
+type Look func(ctx context.Context, edited []client.Object, key client.ObjectKey, age time.Duration) (preview.Look, error)
+
+// Account is the simulated account.
+type Account struct {
+	Cloud Simulator
+	// Snapshot is what exists, in the oracles' words.
+	Snapshot func() oracle.Cloud
+	// Asked is what a write asks for, without its secrets, and which instances it names: none is empty, all that there are is nil.
+	Asked func(service string, req *http.Request, body []byte) (text string, named []string, err error)
+	// Accepted is what will be once a request that was accepted has been carried out, from what is. Optional.
+	Accepted func(call wire.Call, req *http.Request, is oracle.Cloud) oracle.Cloud
+	// Judged tells the oracles what is special about a write. Optional.
+	Judged func(call wire.Call, text string, w *oracle.Write)
+	// Instances are the pool's machines where objects stand for them. Optional.
+	Instances func() []Instance
+}
+
+// Simulator is a simulated cloud, whichever it is.
+type Simulator interface {
+	http.Handler
+	Faults() *sim.Faults
+	Close() error
+}
+
+// Instance is one machine of the pool, by its own identity and by the ID under which Kubernetes knows it.
+type Instance struct{ UID, ProviderID string }
+
+// Object is the infrastructure object.
+type Object struct {
+	// New is one with nothing in it, Applied the one that a user applies.
+	New, Applied func() client.Object
+	Status       func(client.Object) *common.Status
+	// Bounds are those of the number of machines, SetBounds sets them where the object has any.
+	Bounds    func(client.Object) (least, most int32)
+	SetBounds func(o client.Object, least, most int32)
+	// Rolls reports whether machines of another template than the wanted one are to be replaced, as far as the object says; nil is always.
+	Rolls func(client.Object) bool
+	// Asks says how machines are to be replaced, in the oracles' words. The MachinePool may be gone.
+	Asks func(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted)
+	// Place is what describes where the cluster is.
+	Place func() Place
+	// Furnish does for the account and the cluster what is done before the object is applied. Optional.
+	Furnish func()
+}
+
+// Place is what describes where a cluster is: an infrastructure cluster of a kind, or a control plane beside one.
+type Place struct {
+	InfraCluster string
+	Object       *unstructured.Unstructured
+	ControlPlane bool
+}
+
+// Edits are what users change of the infrastructure object.
+type Edits struct {
+	// Template changes what machines are made of, Bad makes it something that never joins, Back what the pool began with; Mend is Back where
+	// it is bad.
+	Template        func(o client.Object, n int)
+	Bad, Back, Mend func(client.Object)
+	// Group changes one field of the group.
+	Group func(o client.Object, n, m int)
+	// Strategy sets how stale machines are replaced; nil limits are those of a user who sets none. Optional.
+	Strategy func(client.Object, *Limits)
+	// Keep asks for another number of versions of the template that are kept. Optional.
+	Keep func(o client.Object, n *int32)
+	// Upgrade brings the pool to another version of Kubernetes, where that is a field of its own cluster. Optional.
+	Upgrade func(Event)
+}
+
+// Hands are what people do in the account.
+type Hands struct {
+	// Change is anything that is done to the pool's group or its machines.
+	Change func(Event) error
+	// Own gives the group back that was taken from the pool.
+	Own func()
+	// Foreign makes what belongs to another owner, DropForeign deletes what of it is in the way.
+	Foreign     func(n int)
+	DropForeign func()
+	// ForAnother makes the group as another provider makes it, and returns its ID as that provider writes it to spec.providerID. Optional.
+	ForAnother func() string
+}
+
+// Rest is how the pool is when all is quiet.
+type Rest struct {
+	// Appease takes back what keeps the cloud from doing what is wanted; Settle brings the pool into a shape that can be followed, once it is
+	// whole again. Optional.
+	Appease, Settle func()
+	// Unjoined reports whether a machine is still to join, Busy whether the cloud is at work on the group by itself.
+	Unjoined, Busy func() bool
+	// Want is what the objects ask for, Is what there is, in the same words.
+	Want func(mp *clusterv1.MachinePool, o client.Object) map[string]string
+	Is   func() map[string]string
+	// Forgive leaves out of what is wanted what can't be had. Optional.
+	Forgive func(want, is map[string]string)
+	// Fragile reports whether the cloud would give the group up for good for machines that are not Ready. Optional.
+	Fragile func() bool
+}
