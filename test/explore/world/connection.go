@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"reflect"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,9 +116,8 @@ func (p *process) matters(e memapi.Event, o client.Object) bool {
 
 // concernsInfra is concerns for the infrastructure object and those that stand for single machines.
 func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bool) {
-	of := p.world.Scenario.Kind
-	is := func(k client.Object) bool { return reflect.TypeOf(k) == reflect.TypeOf(o) }
-	if slices.ContainsFunc(of.Wakes, is) || of.Machines != nil && is(of.Machines.New()) {
+	is := func(of client.Object) bool { return reflect.TypeOf(of) == reflect.TypeOf(o) }
+	if machines := p.world.Scenario.Kind.Machines; is(p.world.pool.New()) || machines != nil && is(machines.New()) {
 		return true, asked(e) // the core controller cares for what they say too
 	}
 	return false, false

@@ -27,8 +27,6 @@ type Kind struct {
 	// Schemes have the kinds of objects that are read and written, Objects are those of them whose status is a subresource.
 	Schemes []func(*runtime.Scheme) error
 	Objects []client.Object
-	// Wakes are the infrastructure objects whose changes wake the controllers.
-	Wakes []client.Object
 	// Indexes are those of its adapters, Definitions the definitions that a management cluster has of its provider.
 	Indexes     func() []watch.Index
 	Definitions []Definition

@@ -36,7 +36,6 @@ var Kind = &world.Kind{
 
 	Schemes:     []func(*runtime.Scheme) error{awsv1.AddToScheme},
 	Objects:     []client.Object{&awsv1.AWSMachinePool{}},
-	Wakes:       []client.Object{&awsv1.AWSMachinePool{}},
 	Indexes:     adapter.Adapter{}.Kind().Indexes,
 	Definitions: aws.Definitions(),
 	Version:     "v1.25.0", // one that the simulated account has images for

@@ -41,7 +41,6 @@ var Kind = &world.Kind{
 
 	Schemes:     []func(*runtime.Scheme) error{awsv1.AddToScheme},
 	Objects:     []client.Object{&awsv1.AWSManagedMachinePool{}},
-	Wakes:       []client.Object{&awsv1.AWSManagedMachinePool{}},
 	Indexes:     adapter.Adapter{}.Kind().Indexes,
 	Definitions: aws.Definitions(),
 	Version:     "v" + world.Minor(world.FirstMinor) + ".0",

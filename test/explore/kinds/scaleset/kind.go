@@ -38,7 +38,6 @@ var Kind = &world.Kind{
 
 	Schemes: []func(*runtime.Scheme) error{azurev1.AddToScheme, aksv1.AddToScheme},
 	Objects: []client.Object{&azurev1.AzureMachinePool{}, &azurev1.AzureMachinePoolMachine{}},
-	Wakes:   []client.Object{&azurev1.AzureMachinePool{}},
 	Indexes: adapter.Adapter{}.Kind().Indexes,
 	Definitions: []world.Definition{
 		{Name: "azureclusters.infrastructure", Version: "v1beta1"}, {Name: "azuremachinepools.infrastructure", Version: "v1beta1"},
