@@ -8,6 +8,9 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
+// namedToken begins a token that stands for the account named behind it: for clients in the local world that have no key to sign in with.
+const namedToken = "simulated:"
+
 // authenticate finds out who asks. Where no accounts were given, any bearer token is good.
 func (x *exchange) authenticate() error {
 	x.User = "user@example.com"
@@ -20,6 +23,9 @@ func (x *exchange) authenticate() error {
 		}
 	}
 	said, good := x.cloud.tokenClaims(token)
+	if name, named := strings.CutPrefix(token, namedToken); named {
+		said, good = claims{Issuer: name, Expires: x.Began.Add(tokenLife).Unix()}, true
+	}
 	if good {
 		x.User = said.Issuer
 	}

@@ -87,7 +87,8 @@ func (h *host) machines() map[string]sim.Machine {
 	defer h.mu.Unlock()
 	out := map[string]sim.Machine{}
 	for _, m := range h.on {
-		out[m.Hostname] = m
+		name, _, _ := strings.Cut(m.Hostname, ".")
+		out[name] = m
 	}
 	return out
 }

@@ -245,7 +245,17 @@ func (g *guest) hostname(config *cloudinit.Config) string {
 	if config.Hostname != "" {
 		return config.Hostname
 	}
-	return g.Hostname
+	return g.shortName()
+}
+
+// shortName is what the machine's host is called where nothing else is said: on Google Cloud the first part of the name that the metadata
+// server gives.
+func (g *guest) shortName() string {
+	if g.Cloud != google {
+		return g.Hostname
+	}
+	name, _, _ := strings.Cut(g.Hostname, ".")
+	return name
 }
 
 // topology is the zone that the cloud's controller manager labels a Node with. On Azure that is the zone with its location, and
@@ -269,14 +279,18 @@ func (g *guest) place() string {
 	return g.Region
 }
 
-// azure is the name of Azure among the clouds.
-const azure = "azure"
+// azure and google are the names of two clouds.
+const (
+	azure  = "azure"
+	google = "gcp"
+)
 
 // arm finds, by cloud, the machine types with Arm processors: on AWS a letter g among the attributes behind the generation, and
-// a1; on Azure a letter p there.
+// a1; on Azure a letter p there; on Google Cloud some series.
 var arm = map[string]*regexp.Regexp{
-	"aws": regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`),
-	azure: regexp.MustCompile(`^Standard_[A-Z]+[0-9]+(-[0-9]+)?[a-oq-z]*p[a-z]*_v[0-9]+$`),
+	"aws":  regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-fh-z]*g[a-z]*)\.`),
+	google: regexp.MustCompile(`^(t2a|c4a|n4a|a4x)-`),
+	azure:  regexp.MustCompile(`^Standard_[A-Z]+[0-9]+(-[0-9]+)?[a-oq-z]*p[a-z]*_v[0-9]+$`),
 }
 
 // arch is the machine's architecture as Go names it.

@@ -85,7 +85,7 @@ func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
 func (b *booting) managedNode(told *nodeadm.Config) (kubelet.Registration, error) {
 	host := b.hostname(b.config)
 	r := b.hardware(host)
-	r.Name, r.CRISocket, r.MaxPods = strings.ToLower(b.Hostname), criSocket, told.MaxPods
+	r.Name, r.CRISocket, r.MaxPods = strings.ToLower(b.shortName()), criSocket, told.MaxPods
 	if !b.Managed.Own {
 		r.Labels = maps.Clone(b.Managed.Labels)
 		for _, t := range b.Managed.Taints {

@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"encoding/base64"
 	"regexp"
 	"strings"
 
@@ -23,8 +24,8 @@ type Node struct {
 func (w *fleet) guest(m *instance) sim.Machine {
 	p := w.properties(m.Content)
 	g := sim.Machine{
-		Cloud: "gcp", Region: project.RegionOf(m.Zone), Zone: m.Zone, ID: project.Digits(m.ID), ProviderID: providerID(m), Hostname: m.Name, Address: m.Address,
-		Type: w.typeOf(m), Launched: m.Running, UserData: []byte(w.metadata(m)["user-data"]), KubeletVersion: w.kubelet(m.Project, p),
+		Cloud: "gcp", Region: project.RegionOf(m.Zone), Zone: m.Zone, ID: project.Digits(m.ID), ProviderID: providerID(m), Hostname: hostname(m), Address: m.Address,
+		Type: w.typeOf(m), Launched: m.Running, UserData: userData(w.metadata(m)), KubeletVersion: w.kubelet(m.Project, p),
 	}
 	if w.NodeOf != nil {
 		if managed, version := w.NodeOf(w.node(m)); managed != nil {
@@ -35,6 +36,22 @@ func (w *fleet) guest(m *instance) sim.Machine {
 		g.CPUs, g.MemoryMiB = t.CPUs, t.MemoryMB
 	}
 	return g
+}
+
+// hostname is the name that the metadata server gives: that of the internal DNS of the zone.
+func hostname(m *instance) string { return m.Name + "." + m.Zone + ".c." + m.Project + ".internal" }
+
+// userData is what cloud-init finds: metadata as it is, or decoded where that says so. What can't be decoded is no user data.
+func userData(metadata map[string]string) []byte {
+	data := metadata["user-data"]
+	if metadata["user-data-encoding"] != "base64" {
+		return []byte(data)
+	}
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 func (w *Service) node(m *instance) Node {

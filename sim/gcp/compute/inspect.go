@@ -72,7 +72,7 @@ func (w *Service) Inspect() []Group {
 func (w *Service) inspect(m *instance) Instance {
 	out := Instance{
 		Name: m.Name, Zone: m.Zone, ProviderID: providerID(m), Template: m.Template, Content: m.Content, State: m.State, Action: m.Action, Address: m.Address,
-		Type: w.typeOf(m), Spot: w.spot(m), Labels: w.labels(m), UserData: []byte(w.metadata(m)["user-data"]), Created: m.Created,
+		Type: w.typeOf(m), Spot: w.spot(m), Labels: w.labels(m), UserData: userData(w.metadata(m)), Created: m.Created,
 	}
 	if m.exists() {
 		out.ID = project.Digits(m.ID)

@@ -122,6 +122,33 @@ func TestMetadataOnAzure(t *testing.T) {
 	}
 }
 
+// TestMetadataOnGoogleCloud: the metadata server gives the full name of a machine, of which cloud-init takes the first part.
+func TestMetadataOnGoogleCloud(t *testing.T) {
+	t.Parallel()
+	machine := cloudinit.Instance{
+		ID: "42", Type: "n2-standard-2", Hostname: "mp-0-x1y2.us-central1-b.c.simulated-project.internal", Cloud: "gcp", Region: "us-central1", Zone: "us-central1-b",
+	}
+	for _, c := range []struct{ reason, template, want string }{
+		{"the published manifest's spelling", `{{ ds.meta_data.local_hostname.split(".")[0] }}`, "mp-0-x1y2"},
+		{"the full name", "{{ ds.meta_data.local_hostname }}", "mp-0-x1y2.us-central1-b.c.simulated-project.internal"},
+		{"the host's own name", "{{ v1.local_hostname }}", "mp-0-x1y2"},
+		{"its zone and cloud", "{{ v1.availability_zone }} {{ v1.region }} {{ v1.cloud_name }} {{ v1.platform }}", "us-central1-b us-central1 gce gce"},
+		{"AWS's names are not there", "{{ ds.meta_data.local_ipv4 }}", "CI_MISSING_JINJA_VAR/ds.meta_data.local_ipv4"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			data := "## template: jinja\n#cloud-config\nwrite_files:\n- path: /f\n  content: |-\n    " + c.template + "\n"
+			got, err := cloudinit.Parse([]byte(data), machine.Metadata(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := string(got.Files[0].Content); text != c.want {
+				t.Errorf("want %q, got %q", c.want, text)
+			}
+		})
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ reason, template, want, fails, warns string }{
@@ -138,6 +165,9 @@ func TestTemplates(t *testing.T) {
 		{reason: "comments vanish", template: "a{# no {{ x }} #}b", want: "ab"},
 		{reason: "an unknown variable is named and marked, as cloud-init does", template: "{{ ds.meta_data.nickname }}", want: "CI_MISSING_JINJA_VAR/ds.meta_data.nickname", warns: "ds.meta_data.nickname"},
 		{reason: "a subtree is no text", template: "{{ ds.meta_data }}", want: "CI_MISSING_JINJA_VAR/ds.meta_data", warns: "ds.meta_data"},
+		{reason: "a part of a text", template: `{{ v1.region.split('-')[1] }}`, want: "west"},
+		{reason: "a part of an unknown variable is as unknown", template: `{{ v1.nickname.split('-')[1] }}`, want: "CI_MISSING_JINJA_VAR/v1.nickname", warns: "v1.nickname"},
+		{reason: "a part that there is not", template: `{{ v1.region.split('-')[9] }}`, fails: "asks for part 9 of 3"},
 		{reason: "filters are not guessed", template: "{{ v1.region | upper }}", fails: "{{ v1.region | upper }} is not supported"},
 		{reason: "another language's template", template: "{{ .Name }}", fails: "{{ .Name }} is not supported"},
 		{reason: "statements are not guessed", template: "{% if v1.region %}x{% endif %}", fails: "{% if v1.region %} is not supported"},

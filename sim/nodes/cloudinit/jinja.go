@@ -34,8 +34,11 @@ func (i Instance) Metadata() Metadata {
 		"instance_id": i.ID, "instance_type": i.Type, "hostname": i.Hostname, "local_hostname": i.Hostname, "local_ipv4": i.Address,
 		"placement": map[string]any{"availability_zone": i.Zone, "region": i.Region},
 	}
-	if i.Cloud == "azure" {
+	switch i.Cloud {
+	case "azure":
 		i.onAzure(v1, meta)
+	case "gcp":
+		i.onGoogle(v1, meta)
 	}
 	return Metadata{"v1": v1, "ds": map[string]any{"meta_data": meta}}
 }
@@ -53,13 +56,25 @@ func (i Instance) onAzure(v1, meta map[string]any) {
 	}
 }
 
-// platform is cloud-init's name of the metadata service, which for AWS is not the cloud's.
+// onGoogle lays out what cloud-init finds there: the name that the metadata server gives is the full one, the host's own is the first part
+// of it.
+func (i Instance) onGoogle(v1, meta map[string]any) {
+	v1["local_hostname"], _, _ = strings.Cut(i.Hostname, ".")
+	v1["cloud_name"], v1["cloud_id"] = platform(i.Cloud), platform(i.Cloud)
+	maps.DeleteFunc(meta, func(name string, _ any) bool { return name != "instance_id" && name != "local_hostname" })
+	meta["availability_zone"] = i.Zone
+}
+
+// platform is cloud-init's name of the metadata service, which is not always the cloud's.
 func platform(cloud string) string {
-	if cloud == "aws" {
-		return "ec2"
+	if name, other := platforms[cloud]; other {
+		return name
 	}
 	return cloud
 }
+
+// platforms are the clouds whose metadata services have names of their own.
+var platforms = map[string]string{"aws": "ec2", "gcp": "gce"}
 
 // jinjaHeader is the first line that makes cloud-init render a part. cloud-init looks for the words with exactly these blanks.
 var jinjaHeader = regexp.MustCompile(`(?i)^\s*## template: (\S+)[^\n]*\n`)
@@ -171,6 +186,8 @@ var (
 	reference = regexp.MustCompile(`^[A-Za-z_]\w*(?:\s*\.\s*\w+|\s*\[\s*(?:'[^']*'|"[^"]*")\s*\])*$`)
 	step      = regexp.MustCompile(`\w+|'[^']*'|"[^"]*"`)
 	literal   = regexp.MustCompile(`^(?:'[^'\\]*'|"[^"\\]*")$`)
+	// divided is a variable, the separator that its text is split at, and the number of the part.
+	divided = regexp.MustCompile(`^(.+?)\s*\.\s*split\(\s*(?:'([^'\\]+)'|"([^"\\]+)")\s*\)\s*\[\s*(\d{1,3})\s*\]$`)
 )
 
 // evaluate gives the text of one expression. A name that the metadata does not hold is given back as missing.
@@ -178,6 +195,9 @@ func evaluate(expr string, data Metadata) (text, missing string, err error) {
 	expr = strings.Trim(strings.TrimSpace(strings.Trim(expr, "-+")), " ")
 	if literal.MatchString(expr) {
 		return expr[1 : len(expr)-1], "", nil
+	}
+	if m := divided.FindStringSubmatch(expr); m != nil {
+		return evaluatePart(m[1], m[2]+m[3], m[4], data)
 	}
 	if !reference.MatchString(expr) {
 		return "", "", fmt.Errorf("expression {{ %s }} is not supported: want a variable such as ds.meta_data.local_hostname", clip(expr))
@@ -190,6 +210,20 @@ func evaluate(expr string, data Metadata) (text, missing string, err error) {
 		return v, "", nil
 	}
 	return missingPrefix + strings.Join(path, "."), strings.Join(path, "."), nil
+}
+
+// evaluatePart gives one part of a variable's text.
+func evaluatePart(variable, separator, number string, data Metadata) (text, missing string, err error) {
+	text, missing, err = evaluate(variable, data)
+	if err != nil || missing != "" {
+		return text, missing, err
+	}
+	parts := strings.Split(text, separator)
+	n, err := strconv.Atoi(number)
+	if err != nil || n >= len(parts) {
+		return "", "", fmt.Errorf("expression {{ %s }} asks for part %s of %d", clip(variable), number, len(parts))
+	}
+	return parts[n], "", nil
 }
 
 // lookUp follows a path, and once more below v1, whose names cloud-init lifts to the top.
