@@ -30,7 +30,7 @@ additionalNetworkTags: [web]
 resourceManagerTags: [{parentID: '123', key: env, value: prod}, {parentID: my-project, key: k, value: 'v @x'}]
 rootDeviceSize: 50
 rootDeviceType: hyperdisk-balanced
-additionalDisks: [{deviceType: pd-ssd, size: 100, encryptionKey: {keyType: Managed, `+key+`}}, {deviceType: local-ssd}, {}]
+additionalDisks: [{deviceType: pd-ssd, size: 100, encryptionKey: {keyType: Managed, ` + key + `}}, {deviceType: local-ssd}, {}]
 serviceAccounts: {email: a@p.iam.gserviceaccount.com, scopes: ['https://www.googleapis.com/auth/cloud-platform']}
 provisioningModel: Spot
 ipForwarding: Disabled
@@ -103,7 +103,9 @@ instanceLifecyclePolicy: {defaultActionOnFailure: DoNothing, forceUpdateOnRepair
 func TestGCPMachinePoolChanges(t *testing.T) {
 	t.Parallel()
 	a := admissionOf(t, gcpKind, "v1beta1")
-	change := func(from, to string) []string { return []string{kindText(gcpKind, "v1beta1", from), kindText(gcpKind, "v1beta1", to)} }
+	change := func(from, to string) []string {
+		return []string{kindText(gcpKind, "v1beta1", from), kindText(gcpKind, "v1beta1", to)}
+	}
 	for _, c := range []struct {
 		reason  string
 		texts   []string
