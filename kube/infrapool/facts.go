@@ -54,7 +54,10 @@ func (r *Reconciler[O, S]) translate(ctx context.Context, s scope[O]) (translati
 	values, err := stored.Values(s.object)
 	t := translation[S]{values: values}
 	if err == nil {
-		in := Inputs{InfraCluster: s.infraCluster, Resolved: values, MachinePool: s.machinePool, Cluster: s.clusterName(), ClusterDeleting: s.clusterDeleting()}
+		in := Inputs{
+			InfraCluster: s.infraCluster, ControlPlane: s.controlPlane, Resolved: values, MachinePool: s.machinePool,
+			Cluster: s.clusterName(), ClusterDeleting: s.clusterDeleting(),
+		}
 		t.Translation, err = r.adapter.Translate(s.object, in)
 	}
 	if err != nil {

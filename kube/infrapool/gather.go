@@ -40,6 +40,7 @@ type scope[O Object] struct {
 	machinePool  *clusterv1.MachinePool
 	cluster      *clusterv1.Cluster
 	infraCluster *unstructured.Unstructured
+	controlPlane *unstructured.Unstructured
 	bootstrap    bootstrap.Data
 	// createBlocked is the first thing that is missing for new machines; observeBlocked is true if without some of it the cloud cannot be
 	// asked either.
@@ -98,7 +99,7 @@ func missing(reason, format string, args ...any) *pool.Cause {
 // gather reads everything about the pool that exists. What is missing blocks creation and is not an error.
 func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (scope[O], error) {
 	s := scope[O]{object: o}
-	var noPool, noCluster, noInfraCluster, noData *pool.Cause
+	var noPool, noCluster, noDescription, noData *pool.Cause
 	var err error
 	if s.machinePool, noPool, err = findMachinePool(ctx, r.Client, o, r.kind.groupKind()); err != nil {
 		return s, err
@@ -106,16 +107,8 @@ func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (scope[O], error) {
 	if s.cluster, noCluster, err = findCluster(ctx, r.Client, s.clusterKey()); err != nil {
 		return s, err
 	}
-	if s.cluster != nil {
-		lacks := cmp.Or(r.kind.NoInfraCluster, "names no infrastructure in spec.infrastructureRef")
-		if s.infraCluster, noInfraCluster, err = findInfraCluster(ctx, r.Client, s.cluster, r.adapter.InfraCluster(s.cluster), lacks); err != nil {
-			return s, err
-		}
-	}
-	if s.infraCluster != nil {
-		if err := r.watches.infraCluster(ctx, r.requests, r.Client.Scheme(), s.infraCluster); err != nil {
-			return s, err
-		}
+	if noDescription, err = r.describe(ctx, &s); err != nil {
+		return s, err
 	}
 	if !s.deleting() {
 		if s.bootstrap, noData, err = bootstrap.Read(ctx, r.Client, s.machinePool, r.kind.bootstrapMode(o)); err != nil {
@@ -127,12 +120,33 @@ func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (scope[O], error) {
 			return s, err
 		}
 	}
-	s.createBlocked = cmp.Or(noPool, noCluster, noInfraCluster, noData)
-	s.observeBlocked = cmp.Or(noPool, noCluster, noInfraCluster) != nil
+	s.createBlocked = cmp.Or(noPool, noCluster, noDescription, noData)
+	s.observeBlocked = cmp.Or(noPool, noCluster, noDescription) != nil
 	s.settings = settings.Of(settings.Pool{
 		Kind: r.kind.Name, Object: o, MachinePool: s.machinePool, Machines: r.kind.allowedMachines(), HasMachines: r.kind.wantsMachines(o, r.Machines),
 	})
 	return s, nil
+}
+
+// describe reads the objects that describe the cluster in the cloud, and has their changes enqueue its pools. What is missing is returned.
+func (r *Reconciler[O, S]) describe(ctx context.Context, s *scope[O]) (cause *pool.Cause, err error) {
+	if s.cluster == nil {
+		return nil, nil
+	}
+	find := func(ref clusterv1.ContractVersionedObjectReference, lacks string) (*unstructured.Unstructured, *pool.Cause, error) {
+		u, cause, err := findInfraCluster(ctx, r.Client, s.cluster, ref, lacks)
+		if err != nil || u == nil {
+			return nil, cause, err
+		}
+		return u, cause, r.watches.infraCluster(ctx, r.requests, r.Client.Scheme(), u)
+	}
+	lacks := cmp.Or(r.kind.NoInfraCluster, "names no infrastructure in spec.infrastructureRef")
+	if s.infraCluster, cause, err = find(r.adapter.InfraCluster(s.cluster), lacks); err != nil || r.kind.ControlPlane == nil {
+		return cause, err
+	}
+	plane, noPlane, err := find(r.kind.ControlPlane(s.cluster), r.kind.NoControlPlane)
+	s.controlPlane = plane
+	return cmp.Or(cause, noPlane), err
 }
 
 // findMachinePool finds the MachinePool by the owner reference, or while that is not set yet by its reference to the object.

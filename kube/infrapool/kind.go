@@ -58,6 +58,10 @@ type Kind[O Object, S any] struct {
 	Aliases map[string]string
 	// NoInfraCluster is what a Cluster lacks for which Adapter.InfraCluster returns nothing; empty if it references no infrastructure.
 	NoInfraCluster string
+	// ControlPlane returns the reference of a Cluster to its control plane, and NoControlPlane is what a Cluster lacks for which it returns
+	// nothing. Nil: what Adapter.InfraCluster references describes the whole cluster in the cloud.
+	ControlPlane   func(*clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
+	NoControlPlane string
 	// BootstrapMode returns what bootstrap data is to the machines of an object; nil is bootstrap.Required for all.
 	BootstrapMode func(O) bootstrap.Mode
 	// Identify sets the identity with which the cloud is called in the specification that the driver gets, and returns what to store on the
@@ -163,6 +167,8 @@ type Adapter[O Object, S any] interface {
 type Inputs struct {
 	// InfraCluster is the object that Adapter.InfraCluster references; nil if it is gone.
 	InfraCluster *unstructured.Unstructured
+	// ControlPlane is the object that Kind.ControlPlane references; nil if it is gone.
+	ControlPlane *unstructured.Unstructured
 	// Resolved are the values stored on the object.
 	Resolved map[string]string
 	// MachinePool that the object belongs to; nil while there is none. It must not be changed.
@@ -202,7 +208,7 @@ type Translation[S any] struct {
 	NoPrerequisites bool
 	// CreateBlocked, when set, is what is still missing for new machines. A group that exists is reconciled.
 	CreateBlocked *pool.Cause
-	// Keep is what to store on the object so that its cloud objects are found when Inputs.InfraCluster is gone.
+	// Keep is what to store on the object so that its cloud objects are found when Inputs.InfraCluster and ControlPlane are gone.
 	Keep map[string]string
 	// Operations are the long-running operations of the cloud in the object's status.
 	Operations []pool.Operation

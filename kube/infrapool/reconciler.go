@@ -106,7 +106,8 @@ func New[O Object, S any](a Adapter[O, S], d cloud.Driver[S], o Options) *Reconc
 		identities: identities,
 		owners:     ownership.NewRegistry(o.Client, kind.NewList),
 		metrics:    poolMetrics{recorder: o.Metrics, kind: kind.Name},
-		requests:   watch.Requests{Group: kind.Group, Kind: kind.Name, Reader: o.Client, Identities: identities, InfraCluster: a.InfraCluster},
+		requests: watch.Requests{Group: kind.Group, Kind: kind.Name, Reader: o.Client, Identities: identities,
+			InfraCluster: a.InfraCluster, ControlPlane: kind.ControlPlane},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
@@ -88,6 +89,8 @@ type Requests struct {
 	Identities *identity.Sources
 	// InfraCluster returns the reference of a Cluster to the object that describes its place in the cloud.
 	InfraCluster func(*clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
+	// ControlPlane returns the reference to a second such object; nil if the kind reads none.
+	ControlPlane func(*clusterv1.Cluster) clusterv1.ContractVersionedObjectReference
 }
 
 // Of returns the request for the infrastructure object of a MachinePool, if that is of the kind.
@@ -131,7 +134,8 @@ func (q Requests) where(ctx context.Context, namespace, field, value string) []c
 	return all
 }
 
-// OfInfraCluster returns the requests for the pools of every cluster that references an infrastructure cluster.
+// OfInfraCluster returns the requests for the pools of every cluster that references an infrastructure cluster, or a control plane that the
+// kind reads.
 func (q Requests) OfInfraCluster(ctx context.Context, infraCluster client.Object) []ctrl.Request {
 	list := &clusterv1.ClusterList{}
 	if err := q.Reader.List(ctx, list, client.InNamespace(infraCluster.GetNamespace())); err != nil {
@@ -140,12 +144,22 @@ func (q Requests) OfInfraCluster(ctx context.Context, infraCluster client.Object
 	gk := infraCluster.GetObjectKind().GroupVersionKind().GroupKind()
 	var all []ctrl.Request
 	for i := range list.Items {
-		ref := q.InfraCluster(&list.Items[i])
-		if ref.Name == infraCluster.GetName() && ref.GroupKind() == gk {
+		if slices.ContainsFunc(q.described(&list.Items[i]), func(ref clusterv1.ContractVersionedObjectReference) bool {
+			return ref.Name == infraCluster.GetName() && ref.GroupKind() == gk
+		}) {
 			all = append(all, q.OfCluster(ctx, &list.Items[i])...)
 		}
 	}
 	return all
+}
+
+// described returns the references of a Cluster to the objects that describe it in the cloud.
+func (q Requests) described(cluster *clusterv1.Cluster) []clusterv1.ContractVersionedObjectReference {
+	refs := []clusterv1.ContractVersionedObjectReference{q.InfraCluster(cluster)}
+	if q.ControlPlane != nil {
+		refs = append(refs, q.ControlPlane(cluster))
+	}
+	return refs
 }
 
 // RequestChanged passes changes of what users and other controllers request of an object. A change of the status alone is none.

@@ -40,7 +40,8 @@ func TestRequests(t *testing.T) {
 	}
 	at := func(name, infra string) *clusterv1.Cluster {
 		return &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: clusterv1.ClusterSpec{
-			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSCluster", Name: infra}}}
+			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSCluster", Name: infra},
+			ControlPlaneRef:   clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSManagedControlPlane", Name: infra}}}
 	}
 	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(at("c1", "one"), at("c2", "two"),
 		poolNamed("a", "c1", "AWSMachinePool", "boot-a"), poolNamed("b", "c2", "AWSMachinePool", "boot-b"), poolNamed("x", "c1", "OtherPool", "boot-a"),
@@ -54,6 +55,8 @@ func TestRequests(t *testing.T) {
 	}
 	q := Requests{Group: awsv1.GroupVersion.Group, Kind: "AWSMachinePool", Reader: b.Build(), Identities: identity.NewSources(nil, ""),
 		InfraCluster: func(c *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference { return c.Spec.InfrastructureRef }}
+	planes := q
+	planes.ControlPlane = func(c *clusterv1.Cluster) clusterv1.ContractVersionedObjectReference { return c.Spec.ControlPlaneRef }
 	named := func(o client.Object) client.Object { o.SetNamespace("default"); return o }
 	infra := func(kind, name string) client.Object {
 		u := &unstructured.Unstructured{}
@@ -74,6 +77,9 @@ func TestRequests(t *testing.T) {
 		"secret":          {"a secret enqueues the pools that boot with it", q.OfSecret, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "boot-b"}}), []string{"default/infra-b"}},
 		"other secret":    {"other secrets enqueue nothing", q.OfSecret, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kubeconfig"}}), nil},
 		"infrastructure":  {"an infrastructure cluster enqueues its cluster's pools", q.OfInfraCluster, infra("AWSCluster", "two"), []string{"default/infra-b"}},
+		"second object":   {"the infrastructure cluster is still one of the two", planes.OfInfraCluster, infra("AWSCluster", "two"), []string{"default/infra-b"}},
+		"control plane":   {"a control plane enqueues its cluster's pools", planes.OfInfraCluster, infra("AWSManagedControlPlane", "two"), []string{"default/infra-b"}},
+		"no second":       {"a kind that reads no control plane is left alone", q.OfInfraCluster, infra("AWSManagedControlPlane", "two"), nil},
 		"other kind":      {"one name of two kinds is two objects", q.OfInfraCluster, infra("AzureCluster", "two"), nil},
 	} {
 		var got []string
