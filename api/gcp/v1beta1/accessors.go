@@ -69,11 +69,11 @@ func (s *GCPManagedMachinePoolSpec) Machine() string {
 
 // DiskSize returns the size of the boot disk in gigabytes, whichever field names it; 0 leaves it to GKE.
 func (s *GCPManagedMachinePoolSpec) DiskSize() int64 {
-	if s.DiskSizeGb != nil && *s.DiskSizeGb != 0 {
-		return int64(*s.DiskSizeGb)
-	}
-	if s.DiskSizeGB != nil {
+	switch {
+	case s.DiskSizeGB != nil:
 		return *s.DiskSizeGB
+	case s.DiskSizeGb != nil:
+		return int64(*s.DiskSizeGb)
 	}
 	return 0
 }

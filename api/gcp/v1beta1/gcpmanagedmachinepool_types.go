@@ -46,12 +46,12 @@ type GCPManagedMachinePoolSpec struct {
 	// +kubebuilder:validation:Pattern=`^([a-z]([-a-z0-9]*[a-z0-9])?)?$`
 	NodePoolName string `json:"nodePoolName,omitempty"`
 
-	// MachineType is the older name of instanceType, which takes precedence.
+	// MachineType is another name of instanceType; if both are set, instanceType is taken.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	MachineType *string `json:"machineType,omitempty"`
 
-	// DiskSizeGb is the size of the boot disk of nodes in gigabytes, at least 10. Absent, GKE takes 100. It takes precedence over diskSizeGB.
+	// DiskSizeGb is the size of the boot disk of nodes in gigabytes, at least 10. Absent, GKE takes 100.
 	// +optional
 	// +kubebuilder:validation:Maximum=65536
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 10",reason=FieldValueInvalid,message="must be at least 10, or 0 for the default of GKE"
@@ -92,7 +92,7 @@ type GCPManagedMachinePoolSpec struct {
 	// +optional
 	DiskType *NodeDiskType `json:"diskType,omitempty"`
 
-	// DiskSizeGB is the older name of diskSizeGb, which takes precedence.
+	// DiskSizeGB is another name of diskSizeGb; if both are set, diskSizeGB is taken.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=65536
