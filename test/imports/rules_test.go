@@ -87,6 +87,7 @@ var rules = []rule{
 		why: "one reconciler for all kinds; it runs under any core"},
 	{path: "kube/infrapool/aws*", only: adapter("aws"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/infrapool/azure*", only: adapter("azure"), never: server, why: "an adapter knows the API of one cloud"},
+	{path: "kube/infrapool/gcp*", only: adapter("gcp"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/infrapool/*", only: adapter("$1"), never: server, why: "an adapter knows the API of one cloud"},
 	{path: "kube/webhook/templates", only: kubernetes, never: server, why: "one rule for the templates of all kinds"},
 	{path: "kube/webhook/warnings", only: kubernetes, never: server, why: "one mechanism for the warnings of all kinds"},

@@ -1,0 +1,130 @@
+// Package gcpidentity resolves the identity with which Google Cloud is called for a cluster: its credentialsRef names a Secret with the
+// credentials of a service account or of an external account. If the Secret has none that may be used, Google Cloud is not called: the
+// controller's own are never a substitute.
+package gcpidentity
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/kube/infrapool/identity"
+	"github.com/muster-project/muster/kube/infrapool/stored"
+)
+
+const (
+	// keyCredentials is the key of a Secret under which the ecosystem has credentials.
+	keyCredentials = "credentials"
+
+	// NamespacesAnnotation on a Secret lists the other namespaces whose clusters may use its credentials, separated by commas; * is all.
+	NamespacesAnnotation = "muster.dev/allowed-namespaces"
+	everyNamespace       = "*"
+)
+
+// Identify is Identify of infrapool.Kind for all kinds of Google Cloud: it sets the identity in the view of the cluster.
+func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, cluster *gcpv1.ClusterView) (map[string]string, error) {
+	ref, err := reference(by)
+	if err != nil {
+		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
+	}
+	if ref == nil {
+		return by.Keep(""), ownAddresses(by, cluster.Endpoints)
+	}
+	cluster.Identity, err = read(ctx, from, *ref, field(by))
+	return by.Keep(ref.String()), err
+}
+
+// ownAddresses returns an error if the controller's own credentials would be sent to others than Google: whoever writes a cluster names its
+// addresses.
+func ownAddresses(by identity.Referrer, e gcpv1.Endpoints) error {
+	for _, service := range []struct{ name, address string }{{"compute", e.Compute}, {"container", e.Container}, {"iam", e.IAM}} {
+		if service.address == "" || local(service.address) {
+			continue
+		}
+		if problem := google(service.name, service.address); problem != "" {
+			return identity.Errorf(identity.ReasonNotAllowed, "%s: spec.serviceEndpoints.%s, because the cluster has no "+
+				"spec.credentialsRef, and the controller's own credentials are sent to Google alone", object(by), problem)
+		}
+	}
+	return nil
+}
+
+// field returns the field that references the Secret, for messages.
+func field(by identity.Referrer) string {
+	if by.InfraCluster == nil {
+		return object(by) + ": " + stored.Identity
+	}
+	return object(by) + ": spec.credentialsRef"
+}
+
+// object names what references the Secret, for messages.
+func object(by identity.Referrer) string {
+	if by.InfraCluster == nil {
+		return "metadata.annotations[" + stored.Annotation + "]"
+	}
+	return by.InfraCluster.GetKind() + " " + by.InfraCluster.GetNamespace() + "/" + by.InfraCluster.GetName()
+}
+
+// reference returns the Secret that the cluster references, or the stored one if the infrastructure cluster is gone.
+func reference(by identity.Referrer) (*gcpv1.CredentialsReference, error) {
+	if by.InfraCluster != nil {
+		return gcpv1.CredentialsRefOf(by.InfraCluster)
+	}
+	if by.StoredIdentity() == "" {
+		return nil, nil
+	}
+	ref, err := gcpv1.ParseCredentialsReference(by.StoredIdentity())
+	return &ref, err
+}
+
+// read reads the credentials of a Secret. No error contains them.
+func read(ctx context.Context, from *identity.Credentials, ref gcpv1.CredentialsReference, field string) (*gcpv1.IdentityView, error) {
+	if ref.Name == "" {
+		return nil, invalid("%s.name is empty: want the name of a secret in namespace %s", field, ref.Namespace)
+	}
+	key := client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
+	secret, err := from.Secret(ctx, key)
+	var missing *identity.Error
+	if errors.As(err, &missing) && key.Namespace != from.Namespace {
+		// Whether a Secret of another namespace exists is its owner's to tell.
+		return nil, notAllowed(field, key, from.Namespace)
+	}
+	if err != nil {
+		return nil, identity.ReferencedBy(field, err)
+	}
+	if !allows(secret, from.Namespace) {
+		return nil, notAllowed(field, key, from.Namespace)
+	}
+	text := strings.TrimSpace(string(secret.Data[keyCredentials]))
+	if text == "" {
+		return nil, invalid("%s: secret %s has nothing under key %s", field, key, keyCredentials)
+	}
+	if problem := check(text); problem != "" {
+		return nil, invalid("%s: secret %s: %s: %s", field, key, keyCredentials, problem)
+	}
+	return &gcpv1.IdentityView{Name: ref.String(), Credentials: common.Seal(text)}, nil
+}
+
+// allows reports whether clusters of a namespace may use the credentials of a Secret: those of its own, and of the namespaces that it lists.
+func allows(secret *corev1.Secret, namespace string) bool {
+	if secret.Namespace == namespace {
+		return true
+	}
+	listed := strings.FieldsFunc(secret.Annotations[NamespacesAnnotation], func(r rune) bool { return r == ',' || r == ' ' })
+	return slices.Contains(listed, namespace) || slices.Contains(listed, everyNamespace)
+}
+
+func notAllowed(field string, key client.ObjectKey, namespace string) error {
+	return identity.Errorf(identity.ReasonNotAllowed,
+		"%s: secret %s does not allow clusters of namespace %s: annotate it with %s: %s, or use a secret of that namespace", field, key, namespace, NamespacesAnnotation, namespace)
+}
+
+func invalid(format string, args ...any) error {
+	return identity.Errorf(identity.ReasonInvalid, format, args...)
+}
