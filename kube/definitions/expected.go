@@ -11,8 +11,10 @@ import (
 	"github.com/muster-project/muster/api/crd"
 )
 
-// providerFiles match the definitions of the infrastructure kinds, and of the bootstrap kinds that belong to them.
-var providerFiles = []string{"infrastructure.cluster.x-k8s.io_*.yaml", "bootstrap.cluster.x-k8s.io_gke*.yaml"}
+// providerFiles match the definitions of the infrastructure kinds and of bootstrap kinds; those of the core that match too begin with coreFiles.
+var providerFiles = []string{"infrastructure.cluster.x-k8s.io_*.yaml", "bootstrap.cluster.x-k8s.io_*.yaml"}
+
+const coreFiles = "bootstrap.cluster.x-k8s.io_kubeadm"
 
 // Names returns the names of the definitions that this build installs.
 func Names() ([]string, error) {
@@ -23,6 +25,9 @@ func Names() ([]string, error) {
 			return nil, fmt.Errorf("list the definitions: %w", err)
 		}
 		for _, file := range files {
+			if strings.HasPrefix(file, coreFiles) {
+				continue
+			}
 			group, plural, _ := strings.Cut(strings.TrimSuffix(file, ".yaml"), "_")
 			names = append(names, plural+"."+group)
 		}
