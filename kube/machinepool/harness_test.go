@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/machinepool/workload"
 	"github.com/muster-project/muster/kube/nodes"
 )
@@ -208,6 +209,18 @@ func setReady(n *corev1.Node, ready bool, since time.Time) {
 		c.Status, c.Reason = corev1.ConditionFalse, "KubeletNotReady"
 	}
 	n.Status.Conditions = []corev1.NodeCondition{c}
+}
+
+// drains begins Muster's drain of a Node.
+func (w *world) drains(name string) {
+	w.t.Helper()
+	w.changeNode(name, func(n *corev1.Node) {
+		n.Spec.Unschedulable = true
+		if n.Annotations == nil {
+			n.Annotations = map[string]string{}
+		}
+		n.Annotations[drain.StartedAnnotation] = w.clock.Format(time.RFC3339)
+	})
 }
 
 // change changes an object of either cluster without the controller.

@@ -33,7 +33,7 @@ func TestDeletionReportsWhatItWaitsFor(t *testing.T) {
 	want(t, "ScalingUp", w.condition(clusterv1.ScalingUpCondition), "False NotScalingUp")
 
 	// The infrastructure drains and terminates the instances one by one, and their Nodes are deleted.
-	w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true })
+	w.drains("n2")
 	w.changeInfra(func(o map[string]any) {
 		_ = unstructured.SetNestedStringSlice(o, []string{id1}, "spec", "providerIDList")
 		_ = unstructured.SetNestedField(o, int64(1), "status", "replicas")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -95,7 +96,7 @@ func TestRow36_NodeRefsInListOrder(t *testing.T) {
 }
 
 // TestRow38_OrphanedNodesAreDeleted holds which Nodes of the pool are deleted when their instances have left the list: those that are not
-// Ready and those that were cordoned, and not those of other owners.
+// Ready and those that Muster has drained, and not those of other owners.
 func TestRow38_OrphanedNodesAreDeleted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -104,7 +105,12 @@ func TestRow38_OrphanedNodesAreDeleted(t *testing.T) {
 		stays  bool
 	}{
 		"not ready": {"its machine is gone", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) }) }, false},
-		"cordoned":  {"it was drained because its machine is being removed", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true }) }, false},
+		"drained":   {"its machine is being removed", func(w *world) { w.drains("n2") }, false},
+		"cordoned":  {"its machine may run: others have cordoned it", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true }) }, true},
+		"taken over": {"a machine with the name of the drained one has taken it over", func(w *world) {
+			w.drains("n2")
+			w.changeNode("n2", func(n *corev1.Node) { setReady(n, true, w.clock.Add(time.Minute)) })
+		}, true},
 		"without provider ID": {"the pool has claimed it before", func(w *world) {
 			w.changeNode("n2", func(n *corev1.Node) { n.Spec.ProviderID = ""; setReady(n, false, w.clock) })
 		}, false},

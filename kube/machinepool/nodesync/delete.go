@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
@@ -36,11 +38,11 @@ func Orphans(pool *clusterv1.MachinePool, claimed []corev1.Node, found map[strin
 		if current != nil && current.UID == node.UID {
 			continue
 		}
-		ready, _ := nodes.Ready(node)
+		ready, since := nodes.Ready(node)
 		switch {
 		case node.Annotations[clusterv1.ClusterNameAnnotation] != pool.Spec.ClusterName:
 		case named[node.Annotations[clusterv1.MachineAnnotation]]:
-		case ready && !node.Spec.Unschedulable:
+		case ready && !drainedSince(node, since):
 			kept = append(kept, node.Name)
 		default:
 			orphans = append(orphans, node)
@@ -48,6 +50,13 @@ func Orphans(pool *clusterv1.MachinePool, claimed []corev1.Node, found map[strin
 	}
 	slices.Sort(kept)
 	return orphans, kept
+}
+
+// drainedSince reports whether Muster has begun to drain a Node, and still does, since it turned Ready. A Node that turned Ready during its
+// drain can be that of a new instance with the name of the drained one: its kubelet takes over the Node with the cordon.
+func drainedSince(node *corev1.Node, ready time.Time) bool {
+	started, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation])
+	return err == nil && node.Spec.Unschedulable && !ready.Truncate(time.Second).After(started)
 }
 
 // OwnedBy returns the Nodes of a pool by name: those that it has claimed, and those of the instances in its list that no pool has
