@@ -573,6 +573,21 @@ func untimely(d Desired, o Observed, tr Traits, s Step) string {
 	return ""
 }
 
+// losesPlace reports whether a removal takes more instances than the surge, those apart that a user asked to go, from a group whose size an
+// external autoscaler owns and that each removal lowers.
+func losesPlace(d Desired, o Observed, tr Traits, s Step, there map[string]Instance) bool {
+	if !d.ReplicasManagedExternally || tr.ReplaceKeepsSize || d.Deleting {
+		return false
+	}
+	places := o.Group.Surge
+	for _, target := range s.Targets {
+		if there[target.ID].DeletionRequested == nil {
+			places--
+		}
+	}
+	return places < 0
+}
+
 // unsafeRemoval holds what a removal and the deletion of a group may not do.
 func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, there map[string]Instance) string {
 	if s.Kind != Remove && s.Kind != Replace && s.Kind != DeleteGroup {
@@ -613,6 +628,9 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 		return "it is more than the cloud takes"
 	case len(s.Targets) == 0:
 		return "it removes nothing"
+	}
+	if s.Kind == Remove && losesPlace(d, o, tr, s, there) {
+		return "it lowers a size that an external autoscaler owns"
 	}
 	if n, _, _ := wanted(d, o, tr); s.Kind == Remove && tr.ReplaceKeepsSize && o.Group.Size-len(s.Targets) < n {
 		return "the group would be smaller than wanted"

@@ -42,6 +42,8 @@ type Workload interface {
 	Drain(id string, force bool) (done bool)
 	// Mark gives the machine's node labels and taints, after those that are to go were taken off. An empty label value is a value.
 	Mark(id string, change Marks)
+	// Unregister deletes the nodes of a node group's machines. A kubelet that runs does not register again.
+	Unregister(cluster, group string)
 }
 
 // Marks is how the labels and taints of a node change.

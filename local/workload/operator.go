@@ -24,14 +24,14 @@ type Operator struct {
 }
 
 // LetIn gives the operator its role in a cluster, and returns the bootstrap token that stands for its identity there: with it machines ask
-// for their certificates, and the operator labels, closes and drains their nodes. Both stay as they are once they are there.
+// for their certificates, and the operator labels, closes, drains and deletes their nodes. Both stay as they are once they are there.
 func (o Operator) LetIn(ctx context.Context, config *rest.Config) (string, error) {
 	c, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return "", fmt.Errorf("make a client: %w", err)
 	}
 	_, err = c.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: o.Role}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list", "watch", "patch", "update"}},
+		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list", "watch", "patch", "update", "delete"}},
 		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list", "watch", "delete"}},
 		{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
 	}}, metav1.CreateOptions{})

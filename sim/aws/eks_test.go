@@ -70,6 +70,8 @@ func (n *nodes) Mark(id string, change sim.Marks) {
 	n.marks[id] = change
 }
 
+func (n *nodes) Unregister(string, string) {}
+
 func (n *nodes) set(f func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -113,6 +113,27 @@ func (j *cordons) Cordon(id string, off bool) {
 	j.closed[id] = off && j.on[id] || j.closed[id] && !j.on[id]
 }
 
+// TestDeletedPoolLeavesNoNodes holds that the deletion of a pool deletes the Nodes of its machines, and no other operation does: those of a
+// pool that is created again under its name have the same names.
+func TestDeletedPoolLeavesNoNodes(t *testing.T) {
+	t.Parallel()
+	host := &joins{started: map[string]sim.Machine{}}
+	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
+		k := aksOf(w)
+		k.make("1.34", 1)
+		_, err := k.putPool("user", user(2, nil))
+		w.must(err)
+		_, err = k.putPool("user", user(1, nil))
+		w.must(err)
+		check(t, "pools whose nodes were deleted by a resize", 0, len(host.unregistered))
+		drop, err := k.pools.BeginDelete(t.Context(), azure.ResourceGroup, aksName, "user", nil)
+		w.must(err)
+		_, err = finish(w, drop)
+		w.must(err)
+		check(t, "pools whose nodes were deleted", aksName+"/user", strings.Join(host.unregistered, " "))
+	})
+}
+
 // TestWokenMachineTakesPods holds that a machine which was drained and deallocated comes back open to pods. Its node can't be opened while
 // the machine is off.
 func TestWokenMachineTakesPods(t *testing.T) {

@@ -2,6 +2,7 @@ package azure_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -280,6 +281,8 @@ func TestNodeImageReleaseScaleAbortStopDelete(t *testing.T) {
 type joins struct {
 	started map[string]sim.Machine
 	deaf    bool // nothing drains
+	// unregistered are the pools whose Nodes were deleted.
+	unregistered []string
 }
 
 func (j *joins) PowerOn(m sim.Machine) { j.started[m.ID] = m }
@@ -291,6 +294,11 @@ func (j *joins) Ready(id string) bool {
 func (j *joins) Cordon(string, bool)     {}
 func (j *joins) Drain(string, bool) bool { return !j.deaf }
 func (j *joins) Mark(string, sim.Marks)  {}
+func (j *joins) Unregister(cluster, group string) {
+	if name := cluster + "/" + group; !slices.Contains(j.unregistered, name) {
+		j.unregistered = append(j.unregistered, name)
+	}
+}
 func (j *joins) of(group string) (out []sim.Machine) {
 	for _, m := range j.started {
 		if m.Managed != nil && m.Managed.Group == group {

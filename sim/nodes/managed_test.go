@@ -221,6 +221,19 @@ func TestEKSMarksANode(t *testing.T) {
 	awaitNode(t, s, again, "the group's labels again", func(n *corev1.Node) bool { return n.Labels["late"] == "yes" && n.Labels["team"] == "blue" })
 }
 
+// TestAKSDeletesANode holds that the node of a machine that runs is deleted, and does not come back.
+func TestAKSDeletesANode(t *testing.T) {
+	t.Parallel()
+	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
+	f.PowerOn(managed(s, ""))
+	awaitNode(t, s, f, "a Ready node", func(n *corev1.Node) bool { return ready(n) })
+	f.Unregister("c", "other")
+	f.Unregister("c", "g")
+	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool { return o == nil }) {
+		t.Fatalf("want the node gone; console:\n%s", f.Console("i-1"))
+	}
+}
+
 func TestReadyFollowsTheKubelet(t *testing.T) {
 	t.Parallel()
 	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})

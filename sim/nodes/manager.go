@@ -49,6 +49,8 @@ type manager struct {
 	closedAt time.Time
 	// draining and force say that pods are evicted, and how; drained that none is left.
 	draining, force, drained bool
+	// unregister is true if the node is to be deleted.
+	unregister bool
 }
 
 func (m *manager) isReady() bool {
@@ -118,6 +120,10 @@ func (m *manager) next() *deed {
 		return &deed{"label and taint", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
 			return true, mark(ctx, c, node, change)
 		}, func() { m.marks = m.marks[1:] }}
+	case m.unregister:
+		return &deed{"delete", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
+			return true, c.Core.Nodes().Delete(ctx, node, metav1.DeleteOptions{})
+		}, func() { m.unregister = false }}
 	case m.closed != nil:
 		closed := m.closed
 		return &deed{"cordon", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {

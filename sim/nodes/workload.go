@@ -47,6 +47,18 @@ func (f *Fleet) Mark(id string, change sim.Marks) {
 	f.manage(id, func(m *manager) { m.marks = append(m.marks, change) })
 }
 
+// Unregister deletes the nodes of a group's machines that are on. It returns at once; a machine that is powered off before
+// its turn leaves its node.
+func (f *Fleet) Unregister(cluster, group string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, g := range f.guests {
+		if g.Managed != nil && g.Managed.Cluster == cluster && g.Managed.Group == group && !f.closed {
+			g.manager.ask(func(m *manager) { m.unregister = true })
+		}
+	}
+}
+
 // managerOf is who looks after a machine's node; nil for a machine that is not on.
 func (f *Fleet) managerOf(id string) *manager {
 	f.mu.Lock()

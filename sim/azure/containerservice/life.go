@@ -193,6 +193,7 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 	set := w.setKey(c, p)
 	switch p.State {
 	case stateDeleting:
+		w.nodes.unregister(c, p)
 		w.compute.DeleteManaged(set)
 		if !w.compute.HasSet(set) {
 			w.finish(p, nil)

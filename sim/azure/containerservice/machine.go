@@ -144,6 +144,13 @@ func (w *nodes) cordon(uid string, closed bool) {
 	}
 }
 
+// unregister deletes the nodes of a pool.
+func (w *nodes) unregister(c *Cluster, p *Pool) {
+	if v := w.Workload(); v != nil {
+		v.Unregister(c.Name, p.Name)
+	}
+}
+
 // drained reports whether nothing is left on a node that has to go, and sees to it that it comes to this.
 func (w *nodes) drained(uid string, since time.Time) bool {
 	if v := w.Workload(); v != nil {

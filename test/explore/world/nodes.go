@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -90,6 +91,18 @@ func (l *Workload) Mark(id string, change sim.Marks) {
 		node.Spec.Taints = append(node.Spec.Taints, taint(t))
 	}
 	l.change(node, "marked")
+}
+
+// Unregister deletes the nodes of a group's machines, also of those that are off, with what ran there.
+func (l *Workload) Unregister(cluster, group string) {
+	l.world.At(time.Now(), func() {
+		for _, id := range slices.Sorted(maps.Keys(l.by)) {
+			if m := l.by[id]; m.joined && m.Managed != nil && m.Managed.Cluster == cluster && m.Managed.Group == group {
+				l.remove(m)
+			}
+		}
+	})
+	l.world.stir()
 }
 
 func taint(t sim.Taint) corev1.Taint {

@@ -280,7 +280,8 @@ func (s *Server) delete(q request, body []byte) (runtime.Object, error) {
 	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != was.GetUID() {
 		return nil, apierrors.NewConflict(resource(q), q.name, nil)
 	}
-	atOnce := options.GracePeriodSeconds != nil && *options.GracePeriodSeconds == 0
+	_, isPod := was.(*corev1.Pod)
+	atOnce := !isPod || options.GracePeriodSeconds != nil && *options.GracePeriodSeconds == 0
 	if !atOnce && !strings.HasPrefix(q.user, "system:node:") {
 		return s.terminate(q)
 	}
