@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // MarkedFirst finds removals by Muster that take an unmarked machine while others that were marked would have been
@@ -19,7 +20,7 @@ func MarkedFirst(w Write) []string {
 	}
 	var wrong []string
 	for _, m := range gone(w) {
-		if slices.Contains(w.Named, m.ID) && !w.before(m) {
+		if slices.Contains(w.Named, m.ID) && !w.before(before, m) {
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, and %d that are marked to go first stay", w.Call, m.ID, marked))
 		}
 	}
@@ -28,9 +29,25 @@ func MarkedFirst(w Write) []string {
 
 // before reports whether a member may go before those that are marked: it is marked itself, its deletion was asked for by name, or it
 // does not serve where such ones stay until a client removes them.
-func (w Write) before(m Member) bool {
+func (w Write) before(g Group, m Member) bool {
 	n := w.Nodes[m.ID]
-	return !n.Marked.IsZero() || w.Wanted.Condemned[m.ID] || w.Shrinks && !n.Ready
+	return !n.Marked.IsZero() || w.Wanted.Condemned[m.ID] || w.Shrinks && !n.Ready || w.instead(g, m)
+}
+
+// patience is the least time after its launch at which a machine can count as one that does not serve.
+const patience = 5 * time.Minute
+
+// instead reports whether a member goes instead of those that are marked and serve: it does not serve, and no serving one may go.
+func (w Write) instead(g Group, m Member) bool {
+	want := w.wantedAsRead(g)
+	_, unavailable := w.Wanted.Limits(want)
+	serving := 0
+	for _, other := range g.Members {
+		if w.serves(other) {
+			serving++
+		}
+	}
+	return !w.Nodes[m.ID].Ready && w.At.Sub(m.Launched) >= patience && serving <= want-unavailable
 }
 
 // rolls reports whether what goes is replaced, so that no marked machine stays in its place.

@@ -62,6 +62,14 @@ func four(w *Write) {
 	w.Nodes["d"] = w.Nodes["a"]
 }
 
+// marks has all machines serve, b if told, and a marked.
+func marks(serves bool) func(*Write) {
+	return func(w *Write) {
+		w.Wanted.Surge = Share{N: 1}
+		w.Nodes = map[string]Node{"a": {Joined: true, Ready: true, Marked: now.Add(-time.Hour)}, "b": {Joined: serves, Ready: serves}, "c": {Joined: true, Ready: true}}
+	}
+}
+
 // autoscaled has an autoscaler own the group's size, which was another a moment ago.
 func autoscaled(sizes ...int) func(*Write) {
 	return func(w *Write) { w.Wanted.External, w.Autoscaled = true, sizes }
@@ -127,6 +135,12 @@ func TestChecks(t *testing.T) {
 		{"fewer serve than it wanted a moment ago", "available", replacement(5, autoscaled(3)), "left 2 of 3"},
 		{"as many serve as it wants now", "available", replacement(3, autoscaled(5), four), ""},
 		{"fewer serve than it wants for some time", "available", replacement(5, autoscaled(), four), "left 3 of 5"},
+
+		{"a marked one that stays", "marked first", removal(marks(true)), "removed instance b, and 1 that are marked to go first stay"},
+		{"one that never joined, while the budget is spent", "marked first", removal(marks(false)), ""},
+		{"one that never joined, while one may be missing", "marked first", removal(marks(false), func(w *Write) { w.Wanted.Unavailable = Share{N: 1} }), "removed instance b"},
+		{"one that may still join, while the budget is spent", "marked first", removal(marks(false), func(w *Write) { w.Before.Groups[0].Members[1].Launched = now.Add(-time.Minute) }),
+			"removed instance b"},
 
 		{"as many as exist", "capacity", removal(), ""},
 		{"fewer than exist", "capacity", removal(size(1)), "from 3 to 1 while 2 instances exist"},
