@@ -75,6 +75,39 @@ func TestAHookThatReadsDoNotShowYetIsRemoved(t *testing.T) {
 	})
 }
 
+// A tag that was put a moment ago, and that the specification does not have any more, is removed although reads show neither it nor its
+// mark when the other tags are updated.
+func TestATagThatReadsDoNotShowYetIsRemoved(t *testing.T) {
+	for name, last := range map[string]awsv1.Tags{"others are left": {"team": "b"}, "none is left": nil} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				target, _ := w.create(aTarget(), 1)
+				time.Sleep(time.Minute)
+				tagged := func(tags awsv1.Tags) aws.Target {
+					return with(target, func(s *awsv1.AWSMachinePoolSpec) { s.AdditionalTags = tags })
+				}
+				step := pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.additionalTags"}}
+				more := tagged(awsv1.Tags{"team": "a", "stage": "test"})
+				w.observe(more)
+				w.start(more, step)
+				if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "Describe*", Delay: sim.Duration(5 * time.Second), Times: 4}); err != nil {
+					t.Fatal(err)
+				}
+				w.start(tagged(last), step)
+				for range 4 {
+					time.Sleep(15 * time.Second)
+					if o := w.observe(tagged(last)); len(o.Group.Drift) > 0 {
+						w.start(tagged(last), pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+					}
+				}
+				if got := w.leftovers(target.Owner.ResourceName()).tags; slices.Contains(got, "stage") || last == nil && slices.Contains(got, "muster.dev/managed-tags") {
+					t.Errorf("want no tag and no mark that the specification does not have, got %q", got)
+				}
+			})
+		})
+	}
+}
+
 // A notification that others add to a hook of the specification is removed with one write: the service keeps the one that it has unless
 // it is sent an empty one. One on the hook by which nodes are drained stays, with the role, which can't be removed.
 func TestNotificationsThatOthersAddToHooks(t *testing.T) {

@@ -29,6 +29,8 @@ type memory struct {
 	holds   lifecycle.Holds
 	// written are the lifecycle hooks that this process put.
 	written lifecycle.Written
+	// tagged are the tags of the group that this process put and that may be removed again.
+	tagged session.Recent
 }
 
 // reads is the part of memory that a write makes out of date, or notes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -168,7 +169,8 @@ type wanted struct {
 // look-up.
 func (r *reader) want(ctx context.Context) (wanted, error) {
 	look := r.c.Resolver(r.t.Remembered, r.now)
-	w := wanted{group: desired.Of(r.t.pool, r.t.tags(), r.t.additionalTags()), remember: look.Remember}
+	removable := session.Unique(slices.Concat(r.t.additionalTags(), r.memory.tagged.Names(r.now)))
+	w := wanted{group: desired.Of(r.t.pool, r.t.tags(), removable), remember: look.Remember}
 	session.KeepAdopted(r.t.Remembered, look.Remember)
 	var failed []error
 	subnets, err := launch.Subnets(ctx, look, r.t.cluster, r.t.places())

@@ -70,7 +70,7 @@ func (w *writer) repair(ctx context.Context, fields []string, is *asgtypes.AutoS
 		field string
 		do    func() error
 	}{
-		{desired.FieldTags, func() error { return w.changeTags(ctx, want.MissingTags(is), want.SurplusTags(is)) }},
+		{desired.FieldTags, func() error { return w.updateTags(ctx, is, want) }},
 		{desired.FieldHooks, func() error { return w.updateHooks(ctx, is, existing, want) }},
 		{desired.FieldProcesses, func() error { return w.updateProcesses(ctx, is, want) }},
 		{desired.FieldProtection, func() error { return w.unprotect(ctx, is) }},
@@ -83,6 +83,17 @@ func (w *writer) repair(ctx context.Context, fields []string, is *asgtypes.AutoS
 		}
 	}
 	return nil
+}
+
+// updateTags removes and puts tags of the specification.
+func (w *writer) updateTags(ctx context.Context, is *asgtypes.AutoScalingGroup, want desired.Group) error {
+	missing := want.MissingTags(is)
+	for _, name := range w.t.additionalTags() {
+		if _, put := missing[name]; put {
+			w.memory.tagged.Note(w.now, name)
+		}
+	}
+	return w.changeTags(ctx, missing, want.SurplusTags(is))
 }
 
 // putTags puts tags on the group.

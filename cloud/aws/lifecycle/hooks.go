@@ -180,27 +180,12 @@ func (h Hooks) putInput(group string, want asgtypes.LifecycleHookSpecification) 
 }
 
 // Written is when this process last put each lifecycle hook, by name.
-type Written map[string]time.Time
-
-// Names returns the hooks that were put a moment ago. Reads may show neither them nor their mark: to drop the mark would leave a hook that
-// is no longer wanted for ever.
-func (w Written) Names(now time.Time) []string {
-	var names []string
-	for name, at := range w {
-		if now.Sub(at) < session.VisibleWithin {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+type Written struct{ session.Recent }
 
 // Apply puts and removes hooks of a group, and notes what it has put.
 func (w *Written) Apply(ctx context.Context, c Client, h Hooks, changes Changes) error {
-	if *w == nil {
-		*w = Written{}
-	}
 	for _, hook := range changes.Put {
-		(*w)[session.Deref(hook.LifecycleHookName)] = c.Now
+		w.Note(c.Now, session.Deref(hook.LifecycleHookName))
 		if _, err := c.Session.AutoScaling.PutLifecycleHook(ctx, h.putInput(c.Name, hook)); err != nil {
 			return session.Refusal(err, c.Now)
 		}
@@ -210,7 +195,7 @@ func (w *Written) Apply(ctx context.Context, c Client, h Hooks, changes Changes)
 		if err = session.Refusal(err, c.Now); err != nil && !session.Absent(err) {
 			return err
 		}
-		delete(*w, name)
+		delete(w.Recent, name)
 	}
 	return nil
 }

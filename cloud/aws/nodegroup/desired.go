@@ -34,7 +34,7 @@ type wanted struct {
 // look-up.
 func (r *reader) want(ctx context.Context) (wanted, error) {
 	look := r.c.Resolver(r.t.Remembered, r.now)
-	w := wanted{group: groupSpecOf(r.t), remember: look.Remember}
+	w := wanted{group: groupSpecOf(r.t, r.memory.written, r.now), remember: look.Remember}
 	session.KeepAdopted(r.t.Remembered, look.Remember)
 	failed := []error{r.refused(), r.t.addSubnets(ctx, look, &w), r.wantTemplate(ctx, look, &w)}
 	for _, err := range failed {

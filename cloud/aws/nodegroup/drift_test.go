@@ -2,6 +2,7 @@ package nodegroup
 
 import (
 	"testing"
+	"time"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/google/go-cmp/cmp"
@@ -36,7 +37,7 @@ func aTarget(t *testing.T, changes ...func(*awsv1.AWSManagedMachinePoolSpec)) ta
 
 // made is the node group of a target, as EKS shows it.
 func made(t target) *ekstypes.Nodegroup {
-	g := groupSpecOf(t)
+	g := groupSpecOf(t, written{}, time.Time{})
 	return &ekstypes.Nodegroup{
 		Labels: g.labels, Taints: g.taints, Tags: g.tags, UpdateConfig: &g.update, CapacityType: g.capacity,
 		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: &g.min, MaxSize: g.max, DesiredSize: new(int32(2))},
@@ -92,7 +93,7 @@ func TestDrift(t *testing.T) {
 		if c.by != nil {
 			c.by(is)
 		}
-		got := groupSpecOf(wanted).drift(is, c.size)
+		got := groupSpecOf(wanted, written{}, time.Time{}).drift(is, c.size)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
@@ -139,7 +140,7 @@ func TestUnchangeable(t *testing.T) {
 		if c.by != nil {
 			c.by(is)
 		}
-		if diff := cmp.Diff(c.want, groupSpecOf(wanted).unchangeable(wanted, is)); diff != "" {
+		if diff := cmp.Diff(c.want, groupSpecOf(wanted, written{}, time.Time{}).unchangeable(wanted, is)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
 	}
@@ -150,7 +151,7 @@ func TestOnlyOursIsRemoved(t *testing.T) {
 	is := made(aTarget(t))
 	is.Labels["theirs"], is.Tags["theirs"], is.Tags["eks:cluster-name"] = "x", "x", "c"
 	is.Taints = append(is.Taints, ekstypes.Taint{Key: new("theirs"), Effect: ekstypes.TaintEffectNoExecute})
-	none := groupSpecOf(aTarget(t, func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels, s.Taints, s.AdditionalTags = nil, nil, nil }))
+	none := groupSpecOf(aTarget(t, func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels, s.Taints, s.AdditionalTags = nil, nil, nil }), written{}, time.Time{})
 	putLabels, labels := none.labelChanges(is)
 	putTaints, taints := none.taintChanges(is)
 	putTags, tags := none.tagChanges(is)

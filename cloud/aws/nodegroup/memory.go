@@ -26,6 +26,7 @@ type memory struct {
 	// behindName is the name of the group behind, as it was read last.
 	behindName string
 	members    instancesRead
+	written    written
 	// deleteFailed is when the last deletion of the group failed, as far as was seen; zero when none has.
 	deleteFailed time.Time
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
@@ -32,6 +33,8 @@ type groupSpec struct {
 	// tags are all tags that the node group shall have, bookkeeping included; passed those that the group behind passes on to
 	// instances.
 	tags, passed map[string]string
+	// ourLabels and ourTaints are those that the bookkeeping names.
+	ourLabels, ourTaints []string
 }
 
 // capacities and effects are EKS's words for the API's.
@@ -49,8 +52,11 @@ var (
 	}
 )
 
-// groupSpecOf translates what needs no look-up.
-func groupSpecOf(t target) groupSpec {
+// written is what this process put on the node group and may remove again.
+type written struct{ tags, labels, taints session.Recent }
+
+// groupSpecOf translates what needs no look-up. The bookkeeping holds what the specification names, and what was put a moment ago.
+func groupSpecOf(t target, lately written, now time.Time) groupSpec {
 	g := groupSpec{
 		instanceTypes: t.pool.InstanceTypes,
 		diskSize:      t.pool.DiskSize,
@@ -72,10 +78,13 @@ func groupSpecOf(t target) groupSpec {
 	for key, text := range t.pool.Labels {
 		g.labels[key] = string(text)
 	}
-	book(g.passed, tagOurTags, t.additionalTags())
-	book(g.tags, tagOurTags, t.additionalTags())
-	book(g.tags, tagOurLabels, session.SortedKeys(g.labels))
-	book(g.tags, tagOurTaints, taintNames(g.taints))
+	tags := session.Unique(append(t.additionalTags(), lately.tags.Names(now)...))
+	g.ourLabels = session.Unique(append(session.SortedKeys(g.labels), lately.labels.Names(now)...))
+	g.ourTaints = session.Unique(append(taintNames(g.taints), lately.taints.Names(now)...))
+	book(g.passed, tagOurTags, tags)
+	book(g.tags, tagOurTags, tags)
+	book(g.tags, tagOurLabels, g.ourLabels)
+	book(g.tags, tagOurTaints, g.ourTaints)
 	return g
 }
 

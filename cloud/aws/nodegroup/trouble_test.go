@@ -44,6 +44,46 @@ func (w *world) nodegroup(name string) simaws.Nodegroup {
 	}
 }
 
+// TestWhatReadsDoNotShowYetIsRemoved holds that labels, taints and tags which were put a moment ago, and which the specification does not
+// have any more, are removed although reads show neither them nor their bookkeeping when the others are updated.
+func TestWhatReadsDoNotShowYetIsRemoved(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		put := func(s source, names ...string) source {
+			return spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
+				s.Labels, s.AdditionalTags, s.Taints = awsv1.NodeLabels{}, awsv1.Tags{}, nil
+				for _, name := range names {
+					s.Labels[name], s.AdditionalTags[name] = "x", "x"
+					s.Taints = append(s.Taints, awsv1.Taint{Key: name, Value: "x", Effect: awsv1.TaintEffectNoSchedule})
+				}
+			})(s)
+		}
+		e := w.edge(put(withoutTemplate(), "team"), 1)
+		e.run()
+		time.Sleep(time.Minute)
+		e.target.Spec = put(e.target.Spec, "team", "stage")
+		e.pass()
+		w.must(w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "Describe*", Delay: sim.Duration(5 * time.Second), Times: 4}))
+		e.target.Spec = put(e.target.Spec)
+		for range 12 {
+			e.pass()
+			time.Sleep(15 * time.Second)
+		}
+		e.run()
+		found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: new(e.name())})
+		w.must(err)
+		n := found.Nodegroup
+		e.check("the label that is no longer wanted", "", n.Labels["stage"])
+		e.check("the tag that is no longer wanted", "", n.Tags["stage"])
+		e.check("taints that are no longer wanted", 0, len(n.Taints))
+		for key := range n.Tags {
+			if strings.HasPrefix(key, "muster.dev/managed-") {
+				t.Errorf("want no bookkeeping of nothing, got %s", key)
+			}
+		}
+	})
+}
+
 // TestUpdateThatFails leaves machines of both templates, which are told apart, and is begun again.
 func TestUpdateThatFails(t *testing.T) {
 	t.Parallel()

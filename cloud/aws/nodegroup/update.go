@@ -39,7 +39,18 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 	if !changed {
 		return nil
 	}
+	w.noteConfig(input)
 	return w.updateConfig(ctx, input)
+}
+
+// noteConfig remembers the labels and taints that an update puts.
+func (w *writer) noteConfig(input *eks.UpdateNodegroupConfigInput) {
+	if l := input.Labels; l != nil {
+		w.memory.written.labels.Note(w.now, session.SortedKeys(l.AddOrUpdateLabels)...)
+	}
+	if t := input.Taints; t != nil {
+		w.memory.written.taints.Note(w.now, taintNames(t.AddOrUpdateTaints)...)
+	}
 }
 
 // existing returns the node group, or an error if it does not exist or is not the pool's own.
@@ -137,11 +148,11 @@ func (w *writer) bookConfig(ctx context.Context, fields []string, is *ekstypes.N
 	}{
 		{driftLabels, tagOurLabels, func() []string {
 			_, gone := want.labelChanges(is)
-			return append(session.SortedKeys(want.labels), gone...)
+			return session.Unique(slices.Concat(want.ourLabels, gone))
 		}},
 		{driftTaints, tagOurTaints, func() []string {
 			_, gone := want.taintChanges(is)
-			return append(taintNames(want.taints), taintNames(gone)...)
+			return session.Unique(slices.Concat(want.ourTaints, taintNames(gone)))
 		}},
 	} {
 		if !slices.Contains(fields, b.field) {
@@ -175,11 +186,21 @@ func (w *writer) retag(ctx context.Context, is *ekstypes.Nodegroup, put map[stri
 	return nil
 }
 
+// noteTags remembers the tags of the specification among those that are put.
+func (w *writer) noteTags(put map[string]string) {
+	for _, name := range w.t.additionalTags() {
+		if _, is := put[name]; is {
+			w.memory.written.tags.Note(w.now, name)
+		}
+	}
+}
+
 // updateTags repairs the tags of the node group, of the group behind it, and of instances that were launched before that had any:
 // EKS passes tags on to nothing.
 func (w *writer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want groupSpec) error {
 	behind, members := w.memory.behind.is, w.memory.members.untagged(w.memory.behind, want)
 	put, remove := want.tagChanges(is)
+	w.noteTags(put)
 	if err := w.retag(ctx, is, put, remove); err != nil {
 		return err
 	}
@@ -188,6 +209,7 @@ func (w *writer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want gr
 	}
 	client := asg.Client{Session: w.c, Name: session.Deref(behind.AutoScalingGroupName), Now: w.now}
 	put, remove = want.passedChanges(behind)
+	w.noteTags(put)
 	w.memory.touchedGroup()
 	if err := client.DeleteTags(ctx, remove, bookkeeping); err != nil {
 		return err

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -93,3 +94,30 @@ func (s *Session) Group(ctx context.Context, name string, maxAge time.Duration) 
 
 // TouchGroup is called before and after a write that concerns a group: what was read of it before is out of date.
 func (s *Session) TouchGroup(name string) { s.groups.Touch(name) }
+
+// Recent is when this process last put each of several named things on a group: its tags, its lifecycle hooks. A read may show neither
+// them nor the bookkeeping that names them for as long as reads are behind; to drop that bookkeeping would leave what is no longer wanted
+// for ever.
+type Recent map[string]time.Time
+
+// Note records that the names are put now.
+func (r *Recent) Note(now time.Time, names ...string) {
+	if *r == nil {
+		*r = Recent{}
+	}
+	for _, name := range names {
+		(*r)[name] = now
+	}
+}
+
+// Names returns what was put so recently that reads may not show it, in order.
+func (r Recent) Names(now time.Time) []string {
+	var names []string
+	for name, at := range r {
+		if now.Sub(at) < VisibleWithin {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
