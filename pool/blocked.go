@@ -36,7 +36,7 @@ func (v *gate) reasonHolds(m *member) bool {
 	case failedInstance:
 		return !v.removalIsLost()
 	case unhealthy:
-		return v.rolloutState != RolloutHalted || !v.missedProgressDeadline(m)
+		return !v.removalIsLost() && !v.halts(m)
 	case stale:
 		return v.replaces(m)
 	case standby:
@@ -44,6 +44,11 @@ func (v *gate) reasonHolds(m *member) bool {
 	default:
 		return true
 	}
+}
+
+// halts reports whether a member is a new instance that halts the rollout.
+func (v *gate) halts(m *member) bool {
+	return v.rolloutState == RolloutHalted && v.missedProgressDeadline(m)
 }
 
 // halted returns why the rollout is halted, or nil (rule 5): a new instance was never Ready since its launch beyond the progress deadline.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -181,19 +182,21 @@ func (v *status) rolloutWaiting() []Cause {
 	return nil
 }
 
-// stranded returns the failed instances, and the stale ones that are not serving, that can't be replaced: where an external autoscaler owns
+// stranded returns the failed and unhealthy instances, and the stale ones that are not serving, that can't be replaced: where an external autoscaler owns
 // the size and every removal lowers it, only a surge keeps the size. Removing one and raising the size again is not safe: after a crash, a
 // pass could not tell its own removal from the autoscaler's, which removes instances that never join too, and would revert that.
 func (v *status) stranded() []Cause {
 	if !v.removalIsLost() {
 		return nil
 	}
-	_, why := v.blockedBySpec()
-	staleToo := why != nil && why.Reason == replicasManagedExternally
+	kinds := []removalReason{failedInstance, unhealthy}
+	if _, why := v.blockedBySpec(); why != nil && why.Reason == replicasManagedExternally {
+		kinds = append(kinds, notServing)
+	}
 	var names []string
 	var first Cause
 	for _, m := range v.members {
-		if m.reason != failedInstance && (m.reason != notServing || !staleToo) {
+		if !slices.Contains(kinds, m.reason) {
 			continue
 		}
 		if names = append(names, m.ID); len(names) == 1 {
