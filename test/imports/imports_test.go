@@ -44,6 +44,9 @@ func TestRulesCanFail(t *testing.T) {
 		allowed  bool
 	}{
 		{"pool", "cloud", false},
+		{"test/explore/world", "api/aws/v1beta2", false},
+		{"test/explore/world", "kube/infrapool/azure", false},
+		{"test/explore/world", "test/explore/kinds/asg", false},
 		{"pool/x", "k8s.io/api/core/v1", false},
 		{"engine", "k8s.io/api/core/v1", false},
 		{"engine/report", "pool", true},
