@@ -120,7 +120,7 @@ func insertNamed(kind string) func(*Service, *project.Call) (*project.Answer, er
 		if answer, err := w.Repeated(x); answer != nil || err != nil {
 			return answer, err
 		}
-		d, err := x.Document()
+		d, err := Body(x, strings.ToUpper(kind[:1])+kind[1:])
 		if err != nil {
 			return nil, err
 		}

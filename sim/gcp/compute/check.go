@@ -14,18 +14,8 @@ var outputOnly = []string{
 	"zone", "name", "targetSize", "versions", "instanceTemplate", "allInstancesConfig", "serviceAccount",
 }
 
-// settable are the fields of a group that clients can set, beside those with fields in the row.
-var settable = []string{
-	"autoHealingPolicies", "baseInstanceName", "description", "distributionPolicy", "instanceFlexibilityPolicy", "instanceLifecyclePolicy",
-	"listManagedInstancesResults", "namedPorts", "resourcePolicies", "standbyPolicy", "statefulPolicy", "targetPools", "targetSizePolicy",
-	"targetStoppedSize", "targetSuspendedSize", "updatePolicy",
-}
-
 // accept takes over what a request sets, for a group that is created or changed.
 func (w *groups) accept(g *manager, d project.Document) error {
-	if err := unknownFields(d); err != nil {
-		return err
-	}
 	if err := w.acceptVersions(g, d); err != nil {
 		return err
 	}
@@ -45,17 +35,6 @@ func (w *groups) accept(g *manager, d project.Document) error {
 		return project.Invalid("resource.distributionPolicy.zones", strings.Join(asked, ","), "The zones of a regional managed instance group cannot be changed.")
 	}
 	return w.check(g)
-}
-
-// unknownFields refuses what is no field of a group, as Google's frontend does.
-func unknownFields(d project.Document) error {
-	for k := range d {
-		if !slices.Contains(outputOnly, k) && !slices.Contains(settable, k) {
-			return &project.Error{Status: 400, State: "INVALID_ARGUMENT", Reason: "badRequest",
-				Message: fmt.Sprintf("Invalid JSON payload received. Unknown name \"%s\": Cannot find field.", k)}
-		}
-	}
-	return nil
 }
 
 // acceptVersions takes over the templates of a request: versions, or the one template of them all.
@@ -155,11 +134,6 @@ func (w *groups) check(g *manager) error {
 	if base := project.Text(g.Doc, "baseInstanceName"); len(base) > maxBase {
 		return project.Invalid("resource.baseInstanceName", base, "Must be at most %d characters long.", maxBase)
 	}
-	for path, values := range enums {
-		if v := project.Text(g.Doc, path); v != "" && !slices.Contains(values, v) {
-			return project.Invalid("resource."+path, v, "Must be one of [%s].", strings.Join(values, ", "))
-		}
-	}
 	for i, policy := range project.Objects(g.Doc, "autoHealingPolicies") {
 		if err := w.checkHealing(g, i, policy); err != nil {
 			return err
@@ -173,20 +147,6 @@ func (w *groups) check(g *manager) error {
 
 // maxBase is the largest length of a base name.
 const maxBase = 58
-
-// enums are the values of fields that have only these.
-var enums = map[string][]string{
-	"updatePolicy.type":                              {"OPPORTUNISTIC", "PROACTIVE"},
-	"updatePolicy.minimalAction":                     {"NONE", "REFRESH", "REPLACE", "RESTART"},
-	"updatePolicy.mostDisruptiveAllowedAction":       {"NONE", "REFRESH", "REPLACE", "RESTART"},
-	"updatePolicy.replacementMethod":                 {"RECREATE", "SUBSTITUTE"},
-	"updatePolicy.instanceRedistributionType":        {"NONE", "PROACTIVE"},
-	"instanceLifecyclePolicy.defaultActionOnFailure": {"DO_NOTHING", "REPAIR"},
-	"instanceLifecyclePolicy.forceUpdateOnRepair":    {"NO", "YES"},
-	"instanceLifecyclePolicy.onFailedHealthCheck":    {"DEFAULT_ACTION", "DO_NOTHING", "REPAIR"},
-	"distributionPolicy.targetShape":                 {"ANY", "ANY_SINGLE_ZONE", "BALANCED", "EVEN"},
-	"listManagedInstancesResults":                    {"PAGELESS", "PAGINATED"},
-}
 
 // checkHealing refuses an autohealing policy whose health check does not exist, and keeps the check's path.
 func (w *groups) checkHealing(g *manager, i int, policy project.Document) error {

@@ -94,7 +94,7 @@ func (w *others) setLabels(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Document()
+	d, err := catalogue.Body(x, "InstancesSetLabelsRequest")
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // insertManager answers insert of zonal and of regional groups.
 func (w *groups) insertManager(x *project.Call) (*project.Answer, error) {
-	d, err := x.Document()
+	d, err := catalogue.Body(x, "InstanceGroupManager")
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (w *groups) patchManager(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Document()
+	d, err := catalogue.Patch(x, "InstanceGroupManager")
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -83,7 +84,7 @@ func (w *scaling) setTemplate(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Document()
+	d, err := catalogue.Body(x, "InstanceGroupManagersSetInstanceTemplateRequest")
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (w *scaling) onInstances(x *project.Call, name string, do func(*manager, *i
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Document()
+	d, err := catalogue.Body(x, "InstanceGroupManagers"+strings.ToUpper(name[:1])+name[1:]+"Request")
 	if err != nil {
 		return nil, err
 	}

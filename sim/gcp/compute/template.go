@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -11,7 +12,7 @@ import (
 const maxUserData = 256 << 10
 
 func (w *groups) insertTemplate(x *project.Call) (*project.Answer, error) {
-	d, err := x.Document()
+	d, err := catalogue.Body(x, "InstanceTemplate")
 	if err != nil {
 		return nil, err
 	}

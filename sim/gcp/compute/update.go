@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -103,7 +104,7 @@ func (w *scaling) applyUpdates(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Document()
+	d, err := catalogue.Body(x, "InstanceGroupManagersApplyUpdatesRequest")
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (w *scaling) createInstances(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := x.Document()
+	d, err := catalogue.Body(x, "InstanceGroupManagersCreateInstancesRequest")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ const (
 	// lifeStart and lifeRun are how long an operation waits and runs where nothing else is said.
 	lifeStart = 500 * time.Millisecond
 	lifeRun   = 2 * time.Second
+	// pendingShare is how many operations of one do not run at once.
+	pendingShare = 0.25
 	// operationsKept is how long an operation that ended can be read, requestsKept how long a request ID is remembered.
 	operationsKept = 2 * time.Hour
 	requestsKept   = time.Hour
@@ -82,7 +84,10 @@ func (w *Core) Start(x *Call, kind, target string, targetID uint64) *Operation {
 func (w *Core) Put(o *Operation) {
 	o.ID = w.NewID()
 	o.Name = fmt.Sprintf("operation-%d-%s-%s-%s", o.Inserted.UnixMilli(), w.Seed.Hex(13, "operation", o.ID), w.Seed.Hex(8, "a", o.ID), w.Seed.Hex(8, "b", o.ID))
-	o.Started = o.Inserted.Add(w.Life(lifeStart))
+	o.Started = o.Inserted
+	if w.Seed.Chance("pending", o.ID) < pendingShare {
+		o.Started = o.Inserted.Add(w.Life(lifeStart))
+	}
 	o.End = o.Started.Add(w.Life(lifeRun))
 	w.Operations.Put(o.Path(), o)
 }

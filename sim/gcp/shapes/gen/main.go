@@ -18,14 +18,21 @@ const module = "google.golang.org/api"
 // source is a discovery document below the module, the file that is made of it, and the types of requests.
 type source struct {
 	document, out string
-	roots         []string
+	// zeros is true where zeros are written as they are given.
+	zeros bool
+	roots []string
 }
 
 var sources = []source{
-	{"container/v1/container-api.json", "container.json", []string{
+	{document: "container/v1/container-api.json", out: "container.json", roots: []string{
 		"CreateClusterRequest", "UpdateClusterRequest", "UpdateMasterRequest", "CreateNodePoolRequest", "UpdateNodePoolRequest",
 		"SetNodePoolSizeRequest", "SetNodePoolAutoscalingRequest", "SetNodePoolManagementRequest", "RollbackNodePoolUpgradeRequest",
 		"CompleteNodePoolUpgradeRequest", "CancelOperationRequest", "SetLabelsRequest",
+	}},
+	{document: "compute/v1/compute-api.json", out: "compute.json", zeros: true, roots: []string{
+		"InstanceTemplate", "InstanceGroupManager", "InstanceGroupManagersSetInstanceTemplateRequest", "InstanceGroupManagersDeleteInstancesRequest",
+		"InstanceGroupManagersRecreateInstancesRequest", "InstanceGroupManagersAbandonInstancesRequest", "InstanceGroupManagersCreateInstancesRequest",
+		"InstanceGroupManagersApplyUpdatesRequest", "InstancesSetLabelsRequest", "HealthCheck", "Autoscaler",
 	}},
 }
 
@@ -75,7 +82,7 @@ func (s source) run() error {
 	}
 	shapes := map[string]map[string]string{}
 	for _, root := range s.roots {
-		a.add(root, shapes)
+		a.add(root, s.zeros, shapes)
 	}
 	b, err := json.MarshalIndent(shapes, "", " ")
 	if err != nil {
@@ -85,18 +92,18 @@ func (s source) run() error {
 }
 
 // add writes a type and all that it is made of.
-func (a api) add(name string, shapes map[string]map[string]string) {
+func (a api) add(name string, zeros bool, shapes map[string]map[string]string) {
 	if shapes[name] != nil {
 		return
 	}
 	shape := map[string]string{}
 	shapes[name] = shape
 	for member, k := range a.Schemas[name].Properties {
-		text := a.kindOf(k, shapes)
+		text := a.kindOf(k, zeros, shapes)
 		switch {
 		case k.ReadOnly || strings.HasPrefix(k.Description, "Output only"):
 			text = "!" + text
-		case optional[name+"."+member]:
+		case zeros || optional[name+"."+member]:
 			text = "?" + text
 		}
 		shape[member] = text
@@ -104,15 +111,15 @@ func (a api) add(name string, shapes map[string]map[string]string) {
 }
 
 // kindOf writes what a member is.
-func (a api) kindOf(k kind, shapes map[string]map[string]string) string {
+func (a api) kindOf(k kind, zeros bool, shapes map[string]map[string]string) string {
 	switch {
 	case k.Ref != "":
-		a.add(k.Ref, shapes)
+		a.add(k.Ref, zeros, shapes)
 		return k.Ref
 	case k.Items != nil:
-		return "[]" + a.kindOf(*k.Items, shapes)
+		return "[]" + a.kindOf(*k.Items, zeros, shapes)
 	case k.Values != nil:
-		return "{}" + a.kindOf(*k.Values, shapes)
+		return "{}" + a.kindOf(*k.Values, zeros, shapes)
 	case len(k.Enum) > 0:
 		return "=" + strings.Join(k.Enum, "|")
 	}
