@@ -109,8 +109,7 @@ func namedGroup[S any](p player[S]) {
 
 func foreignTemplate[S any](p player[S]) {
 	target := p.target()
-	thing := sim.Resource{Name: p.name(target)}
-	p.observe(target)
+	thing := sim.Resource{Name: templateName(p, target, p.observe(target).Wanted)}
 	if !p.by(sim.CreateTemplate, thing) {
 		return
 	}
@@ -226,8 +225,26 @@ func groupDeleted[S any](p player[S]) {
 	p.running(p.observe(target), sizeSmall)
 }
 
+// templateName is what the cloud calls a template of the target.
+func templateName[S any](p player[S], target cloud.Target[S], t pool.Template) string {
+	if p.suite.TemplateName == nil {
+		return p.name(target)
+	}
+	return p.suite.TemplateName(target.Owner, t)
+}
+
 func templateDeleted[S any](p player[S]) {
 	target := p.target()
+	if p.suite.TemplateName != nil {
+		// One that is in use can't be deleted.
+		name := templateName(p, target, p.put(target).Latest())
+		if p.by(sim.DeleteTemplate, sim.Resource{Name: name}) {
+			settle()
+			p.check("versions that are left", 0, len(p.observe(target).Versions))
+			p.create(target, sizeSmall)
+		}
+		return
+	}
 	before := p.create(target, sizeSmall)
 	if !p.by(sim.DeleteTemplate, sim.Resource{Name: p.name(target)}) {
 		return
@@ -291,7 +308,7 @@ func instanceDeleted[S any](p player[S]) {
 	settle()
 	o := p.observe(target)
 	size := sizeMiddle
-	if !p.driver.Traits().ReplaceKeepsSize {
+	if !p.driver.Traits().ReplaceKeepsSize && !p.suite.Repairs {
 		// The group's size is lowered by the client that takes an instance.
 		size--
 	}

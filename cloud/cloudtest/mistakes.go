@@ -25,6 +25,9 @@ type mistake[S any] struct {
 	about pool.StepKind
 	// in is the exercise that it is about, where that is not every one of the kind.
 	in string
+	// onBase is true if it is about the version before a new one, by which a repeated request is known: names that follow from what is in a
+	// template need none.
+	onBase bool
 }
 
 // mistakes are those that the contract is shown to notice.
@@ -210,7 +213,7 @@ func deeds[S any]() []mistake[S] {
 				s.Base += time.Now().String()
 			}
 			return d.Start(ctx, t, s)
-		}).of(pool.PutTemplate).within(nameFirst),
+		}).of(pool.PutTemplate).within(nameFirst).based(),
 		doing("lets the cloud choose who goes", caseChosen, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {
 			if s.Kind != pool.Remove {
 				return d.Start(ctx, t, s)

@@ -20,6 +20,12 @@ func (m mistake[S]) within(name string) mistake[S] {
 	return m
 }
 
+// based marks a mistake that is about the version before a new one.
+func (m mistake[S]) based() mistake[S] {
+	m.onBase = true
+	return m
+}
+
 // instead bends one kind of step.
 func instead[S any](name, guard string, kind pool.StepKind, bend func(pool.Observed, *pool.Step) (skip bool)) mistake[S] {
 	return doing(name, guard, func(ctx context.Context, d cloud.Driver[S], t cloud.Target[S], s pool.Step) error {

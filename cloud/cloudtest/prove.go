@@ -19,7 +19,7 @@ func (s Suite[S]) RunMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range mistakes[S]() {
-		if !s.asked(d.Traits(), exercise[S]{kind: m.about, name: m.in}) {
+		if !s.asked(d.Traits(), exercise[S]{kind: m.about, name: m.in}) || m.onBase && s.TemplateName != nil {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {

@@ -20,6 +20,7 @@ func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
 		pool.Apply:                 s.Applies,
 		pool.Protect:               s.Protects,
 		pool.Unprotect:             s.Protects,
+		pool.DefaultTemplate:       s.TemplateName == nil,
 	}[e.kind]
 	switch {
 	case some && !asked:

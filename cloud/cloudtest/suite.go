@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
 
@@ -59,6 +60,11 @@ type Suite[S any] struct {
 	Late bool
 	// Given is true if templates are the cloud's own: there is none to be made, changed or deleted, and bootstrap data has no place.
 	Given bool
+	// TemplateName is what the cloud calls a template that is an object of its own, named by what is in it: there is no default among such, and
+	// none can be deleted while it is in use. Nil where all versions have the name of the group.
+	TemplateName func(cloud.Owner, pool.Template) string
+	// Repairs is true if the cloud makes an instance again that another client has deleted, and keeps the size of the group.
+	Repairs bool
 	// BootsAlone is true if machines boot without bootstrap data too.
 	BootsAlone bool
 	// GivesUp is true if the cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
