@@ -1,0 +1,102 @@
+package instancegroup_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/template"
+	"github.com/muster-project/muster/pool"
+)
+
+type object = map[string]any
+
+// otherTools is a group with two instances, and its template, as the ecosystem's provider creates them.
+func (w *world) otherTools(name string) {
+	w.Helper()
+	const templateName = "mp-0-0123456789abcdef"
+	w.send(http.MethodPost, "global/instanceTemplates", object{"name": templateName, "properties": object{
+		"machineType": machineType, "canIpForward": true,
+		"disks":             []any{object{"boot": true, "autoDelete": true, "initializeParams": object{"diskType": "pd-standard", "sourceImage": "https://www.googleapis.com/compute/v1/" + family}}},
+		"labels":            object{"capg-cluster-" + clusterName: "owned", "capg-role": "node", "capg-config-hash": "0123"},
+		"metadata":          object{"items": []any{object{"key": "user-data", "value": "#cloud-config of another"}}},
+		"networkInterfaces": []any{object{"network": "projects/" + project + "/global/networks/" + clusterName}},
+		"serviceAccounts":   []any{object{"email": "default", "scopes": []any{"https://www.googleapis.com/auth/cloud-platform"}}},
+		"tags":              object{"items": []any{clusterName + "-node", clusterName}},
+		"scheduling":        object{},
+	}})
+	w.send(http.MethodPost, "zones/"+zone+"/instanceGroupManagers", object{"name": name, "baseInstanceName": "mp-0", "targetSize": 2,
+		"instanceTemplate": "global/instanceTemplates/" + templateName})
+	settle()
+}
+
+// TestAdoption holds that a group of another tool becomes the pool's without a machine being replaced.
+func TestAdoption(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		const name = clusterName + "-" + poolName
+		w.otherTools(name)
+		w.target.Owner.GroupName, w.target.Adopt = name, true
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily, s.AdditionalLabels = nil, new(family), nil })(w.target.Spec)
+		o := w.observe()
+		if o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.Name != name || o.Unowned.Owner != "" {
+			w.Fatalf("want a group without an owner, got %+v", o)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 3}); cloud.KindOf(err) != cloud.Conflict {
+			w.Errorf("want the group left alone, got %v", err)
+		}
+		w.start(pool.Step{Kind: pool.Adopt})
+		o = w.observe()
+		if o.OwnershipConflict != nil || o.Group == nil || len(o.Instances) != 2 {
+			w.Fatalf("want the group adopted, got %+v", o)
+		}
+		for _, i := range o.Instances {
+			if !i.Template.Same(o.Wanted) || len(i.TemplateDiff) > 0 {
+				w.Errorf("want no machine replaced, got %+v, wanted %+v", i, o.Wanted)
+			}
+		}
+		before := o
+		w.start(pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+		o = w.observe()
+		w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref, Fields: o.Group.Drift})
+		o = w.observe()
+		if len(o.Group.Drift) > 0 || o.Group.Template != o.Latest().Ref || o.Latest().UserManaged {
+			w.Errorf("want the group as it is wanted, of a template of the pool, got %+v", o.Group)
+		}
+		if o.Instances[0].ID != before.Instances[0].ID || o.Instances[1].ID != before.Instances[1].ID {
+			w.Errorf("want both machines kept, got %+v", o.Instances)
+		}
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" })(w.target.Spec)
+		if o = w.observe(); strings.Join(o.Instances[0].TemplateDiff, " ") != "spec.instanceType" {
+			w.Errorf("want the field named that differs, got %+v", o.Instances[0])
+		}
+	})
+}
+
+// TestDeletionLeavesOthers holds that a pool is deleted without a trace, and that templates of other pools of the cluster stay, whatever
+// they are called.
+func TestDeletionLeavesOthers(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		other := w.as(w.beside("mp"))
+		kept := other.create(1)
+		w.create(2)
+		rotated := w.target
+		rotated.Bootstrap = cloud.NewBootstrap([]byte("#cloud-config\nruncmd: [join, again]\n"), "cloud-config")
+		w.as(rotated).start(pool.Step{Kind: pool.PutTemplate})
+		w.target.Deleting = true
+		w.start(pool.Step{Kind: pool.DeleteGroup})
+		w.start(pool.Step{Kind: pool.DeleteTemplates})
+		if o := w.observe(); o.Group != nil || len(o.Versions) > 0 || len(o.Instances) > 0 {
+			w.Errorf("want nothing left, got %+v", o)
+		}
+		for _, t := range w.cloud.State().Templates {
+			if t.Labels[template.LabelOwner] != template.LabelValue(other.target.Owner.ID) {
+				w.Errorf("want the other pool's template left alone, got %+v", t)
+			}
+		}
+		if o := other.observe(); len(o.Versions) != 1 || o.Group.Template != kept.Group.Template {
+			w.Errorf("want the other pool as it was, got %+v", o)
+		}
+	})
+}

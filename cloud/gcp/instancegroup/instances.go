@@ -1,0 +1,243 @@
+package instancegroup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// instance is one instance of a group, as a list shows it.
+type instance struct {
+	name, zone string
+	// id is zero while the instance does not exist.
+	id uint64
+	// status and action are Compute Engine's words: what the instance does, and what the group does to it.
+	status, action string
+	// template is the URL of the template that it was, or will be, made from.
+	template string
+	created  time.Time
+	// failures are what went wrong when the group last tried something with it.
+	failures []*cloud.Error
+}
+
+// instances reads the instances of the group.
+func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error) {
+	if stable(read.is) && read.is.TargetSize == 0 {
+		return nil, nil
+	}
+	members, err := p.members(ctx, read.is)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]instance, 0, len(members.Managed)+len(members.Instances))
+	for _, m := range members.Managed {
+		list = append(list, managed(m))
+	}
+	for _, i := range members.Instances {
+		p.memory.note(i)
+		list = append(list, listed(i))
+	}
+	if err := p.detail(ctx, list, read.is.BaseInstanceName); err != nil {
+		return nil, err
+	}
+	p.memory.complete(list, read.skew)
+	return list, nil
+}
+
+// members reads the list of the group's instances. While nothing happens to the group the list is one for all pools of the project; it shows
+// no actions. Where it does not have as many as the group keeps, the group's own tells more.
+func (p *pass) members(ctx context.Context, is *compute.InstanceGroupManager) (session.Members, error) {
+	if stable(is) && p.t.MaxAge > 0 {
+		members, _, err := p.c.Members(ctx, p.t.place.location, p.t.group, p.t.MaxAge)
+		if err != nil || members.Managed != nil || len(members.Instances) == int(is.TargetSize) {
+			return members, err
+		}
+	}
+	list, err := p.c.ManagedInstances(ctx, p.t.place.location, p.t.group)
+	return session.Members{Managed: list}, err
+}
+
+// stable reports whether the group does nothing to its instances.
+func stable(is *compute.InstanceGroupManager) bool { return is.Status != nil && is.Status.IsStable }
+
+// managed reads an instance of the group's own list.
+func managed(m *compute.ManagedInstance) instance {
+	at := session.ParseResource(m.Instance)
+	out := instance{name: at.Name, zone: at.Location(), id: m.Id, status: m.InstanceStatus, action: m.CurrentAction}
+	if out.name == "" {
+		out.name = m.Name
+	}
+	if m.Version != nil {
+		out.template = m.Version.InstanceTemplate
+	}
+	if m.LastAttempt != nil && m.LastAttempt.Errors != nil {
+		for _, e := range m.LastAttempt.Errors.Errors {
+			out.failures = append(out.failures, session.Said(e.Code, e.Message))
+		}
+	}
+	return out
+}
+
+// listed reads an instance of a list of all instances.
+func listed(i *compute.Instance) instance {
+	out := instance{name: i.Name, zone: session.LastName(i.Zone), id: i.Id, status: i.Status, action: actionNone}
+	if i.Metadata != nil {
+		for _, item := range i.Metadata.Items {
+			if item.Key == "instance-template" && item.Value != nil {
+				// The project stands there by its number.
+				at := session.ParseResource(*item.Value)
+				at.Project = ""
+				out.template = at.Path()
+			}
+		}
+	}
+	return out
+}
+
+// note keeps the details of an instance.
+func (m *memory) note(i *compute.Instance) {
+	if m.details == nil {
+		m.details = map[uint64]detail{}
+	}
+	created, _ := time.Parse(time.RFC3339, i.CreationTimestamp) // Without a time it counts as one whose creation is not known.
+	m.details[i.Id] = detail{created: created, labels: i.Labels}
+}
+
+// complete adds the details that are known, and forgets those of instances that are gone.
+func (m *memory) complete(list []instance, skew time.Duration) {
+	kept := map[uint64]detail{}
+	for k := range list {
+		if d, ok := m.details[list[k].id]; ok {
+			kept[list[k].id] = d
+			if !d.created.IsZero() {
+				list[k].created = d.created.Add(-skew)
+			}
+		}
+	}
+	m.details = kept
+	slices.SortFunc(list, func(a, b instance) int { return cmp.Or(byAge(a.created, b.created), cmp.Compare(a.name, b.name)) })
+}
+
+// byAge orders by time; what has none is the youngest.
+func byAge(a, b time.Time) int {
+	switch {
+	case a.IsZero() && b.IsZero():
+		return 0
+	case a.IsZero():
+		return 1
+	case b.IsZero():
+		return -1
+	}
+	return a.Compare(b)
+}
+
+// singleReads is how many instances of a zone are asked for one by one before their list is read.
+const singleReads = 2
+
+// detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few.
+func (p *pass) detail(ctx context.Context, list []instance, base string) error {
+	unknown := map[string][]string{}
+	for _, i := range list {
+		if _, ok := p.memory.details[i.id]; !ok && i.id != 0 && i.zone != "" {
+			unknown[i.zone] = append(unknown[i.zone], i.name)
+		}
+	}
+	for zone, names := range unknown {
+		if len(names) > singleReads {
+			if err := p.detailZone(ctx, zone, base); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, name := range names {
+			is, err := p.c.Compute.Instances.Get(p.t.project, zone, name).Context(ctx).Do()
+			if err = p.c.Refusal(err); err != nil && !session.Absent(err) {
+				return err
+			}
+			if err == nil {
+				p.memory.note(is)
+			}
+		}
+	}
+	return nil
+}
+
+// detailZone reads the instances of a zone whose names begin as those of the group.
+func (p *pass) detailZone(ctx context.Context, zone, base string) error {
+	filter := fmt.Sprintf("name eq %q", base+"-.*")
+	_, err := p.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+		page, err := p.c.Compute.Instances.List(p.t.project, zone).Filter(filter).PageToken(token).Context(ctx).Do()
+		if err != nil {
+			return "", err
+		}
+		for _, i := range page.Items {
+			p.memory.note(i)
+		}
+		return page.NextPageToken, nil
+	})
+	return err
+}
+
+// The actions of groups on instances that code depends on, and the states of instances.
+const (
+	actionNone       = "NONE"
+	actionDeleting   = "DELETING"
+	actionAbandoning = "ABANDONING"
+	actionRecreating = "RECREATING"
+	statusRunning    = "RUNNING"
+	statusRepairing  = "REPAIRING"
+)
+
+var (
+	launching = []string{"", "PROVISIONING", "STAGING", "PENDING"}
+	stopping  = []string{"STOPPING", "PENDING_STOP", "SUSPENDING"}
+	stopped   = []string{"STOPPED", "TERMINATED", "SUSPENDED"}
+)
+
+// state returns the state of an instance.
+func (i instance) state() pool.InstanceState {
+	switch {
+	case i.action == actionDeleting || i.action == actionAbandoning:
+		return pool.Terminating
+	case i.action == actionRecreating && i.id != 0 && !slices.Contains(launching, i.status):
+		return pool.Terminating
+	case slices.Contains(launching, i.status):
+		return pool.Pending
+	case slices.Contains(stopped, i.status) || i.status == statusRepairing:
+		return pool.Failed
+	}
+	return pool.Running
+}
+
+// notice returns why the instance is about to stop, nil if it is not.
+func (i instance) notice() *pool.Cause {
+	if i.state() != pool.Running || !slices.Contains(stopping, i.status) {
+		return nil
+	}
+	return &pool.Cause{Reason: "InstanceStopping", Message: "Compute Engine is stopping the instance: " + i.status}
+}
+
+// uid tells the instance from others that have had its name.
+func (i instance) uid() string {
+	if i.id == 0 {
+		return ""
+	}
+	return strconv.FormatUint(i.id, 10)
+}
+
+// ref is what steps call the instance: its number, which is never given again, or its name as long as it does not exist.
+func (i instance) ref() string { return cmp.Or(i.uid(), i.name) }
+
+// named reports whether a step means the instance. One that has the name of an instance which is gone is not meant by that one's number.
+func (i instance) named(by pool.InstanceRef) bool {
+	return by.ID == i.uid() || by.ID == i.name && (by.UID == "" || by.UID == i.uid())
+}

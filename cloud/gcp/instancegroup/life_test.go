@@ -1,0 +1,207 @@
+package instancegroup_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/instancegroup"
+	"github.com/muster-project/muster/pool"
+)
+
+// TestRevert holds that a specification that is wanted again finds the template that it had: the group is pointed back at it, and no
+// machine of it is stale.
+func TestRevert(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		first := w.create(2)
+		spec1 := w.target.Spec
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" })(spec1)
+		w.start(pool.Step{Kind: pool.PutTemplate})
+		second := w.observe()
+		w.start(pool.Step{Kind: pool.UpdateGroup, Template: second.Latest().Ref})
+		w.target.Spec = spec1
+		o := w.observe()
+		if o.Latest().Ref != first.Latest().Ref || !o.Latest().Same(o.Wanted) || o.Group.Template != second.Latest().Ref {
+			w.Fatalf("want the first template wanted again, got %+v", o)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref})
+		w.start(pool.Step{Kind: pool.PruneTemplates, Refs: []string{second.Latest().Ref}})
+		o = w.observe()
+		if len(o.Versions) != 1 || o.Group.Template != first.Latest().Ref || !slices.Equal(idsOf(o), idsOf(first)) {
+			w.Errorf("want one template and the machines kept, got %+v", o)
+		}
+	})
+}
+
+func idsOf(o pool.Observed) []string {
+	var ids []string
+	for _, i := range o.Instances {
+		ids = append(ids, i.ID)
+	}
+	return ids
+}
+
+// TestPolicyOfOthers holds that an update policy by which Compute Engine would replace machines by itself is named and put back.
+func TestPolicyOfOthers(t *testing.T) {
+	inWorld(t, []string{"us-central1-a", "us-central1-b", "us-central1-c"}, func(w *world) {
+		o := w.create(3)
+		name := w.cloud.State().Groups[0].Name
+		for _, policy := range []map[string]any{{"type": "PROACTIVE"}, {"instanceRedistributionType": "PROACTIVE"}} {
+			if err := w.cloud.Policy(name, policy); err != nil {
+				w.Fatal(err)
+			}
+			o = w.observe()
+			if !slices.Equal(o.Group.Drift, []string{"updatePolicy"}) {
+				w.Fatalf("want the policy named, got %v", o.Group.Drift)
+			}
+			w.start(pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+			if o = w.observe(); len(o.Group.Drift) > 0 {
+				w.Errorf("want the policy put back, got %v", o.Group.Drift)
+			}
+		}
+	})
+}
+
+// TestRecreatedInstance holds that a removal of an instance takes none that has been given its name since.
+func TestRecreatedInstance(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		before := w.create(2)
+		gone := before.Instances[0]
+		if err := w.cloud.Terminate(gone.ID); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o := w.observe()
+		if len(o.Instances) != 2 || slices.Contains(idsOf(o), gone.ID) || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ProviderID == gone.ProviderID }) {
+			w.Fatalf("want another instance of the same name, got %+v", o.Instances)
+		}
+		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: gone.ID, UID: gone.UID}}})
+		if after := w.observe(); after.Group.Size != 2 || !slices.Equal(idsOf(after), idsOf(o)) {
+			w.Errorf("want both instances kept, got %+v", after.Instances)
+		}
+	})
+}
+
+// TestZonesOfTheClusterChange holds that a group stays where it is, and that its place is found again without a memory.
+func TestZonesOfTheClusterChange(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.target.Spec.Cluster.FailureDomains = []string{zone}
+		w.target.Spec.Pool.DistributionPolicy = nil
+		o := w.create(1)
+		w.target.Spec.Cluster.FailureDomains = []string{"us-central1-a", "us-central1-b"}
+		for _, found := range []func(*instancegroup.Target){
+			func(t *instancegroup.Target) { t.GroupID = o.Group.ID },
+			func(t *instancegroup.Target) { t.Remembered = o.ResolvedLookups },
+		} {
+			other := *w
+			found(&other.target)
+			again := other.observe()
+			if again.Group == nil || again.Group.ID != o.Group.ID || !slices.Equal(again.Group.Unchangeable, []string{"spec.distributionPolicy.zones"}) {
+				w.Errorf("want the group found where it is, and the zones named, got %+v", again.Group)
+			}
+		}
+		if got := w.observe(); got.Group != nil {
+			w.Errorf("want a group of the region for a pool that remembers nothing, got %+v", got.Group)
+		}
+	})
+}
+
+// TestSurgeIsRecorded holds that the surge is kept beside the size, and used up by removals.
+func TestSurgeIsRecorded(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.create(2)
+		w.start(pool.Step{Kind: pool.UpdateGroup, Planned: pool.PlannedSurge{Surge: 1, Size: 3}})
+		o := w.observe()
+		if o.Group.Surge != 0 || o.Group.SurgePlanned != (pool.PlannedSurge{Surge: 1, Size: 3}) || len(o.Group.Drift) > 0 {
+			w.Errorf("want a surge planned, got %+v", o.Group)
+		}
+		w.start(pool.Step{Kind: pool.Resize, Size: 3, Surge: 1})
+		if o = w.observe(); o.Group.Size != 3 || o.Group.Surge != 1 || o.Group.SurgePlanned != (pool.PlannedSurge{}) {
+			w.Errorf("want a surge of one, got %+v", o.Group)
+		}
+		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
+		if o = w.observe(); o.Group.Size != 2 || o.Group.Surge != 0 || !o.Group.SurgeRecordStale {
+			w.Errorf("want the surge used up, got %+v", o.Group)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		if o = w.observe(); o.Group.SurgeRecordStale || len(o.Group.Drift) > 0 {
+			w.Errorf("want the record removed, got %+v", o.Group)
+		}
+	})
+}
+
+// TestSpotIsLookedAtOften holds that capacity which may be taken back is told.
+func TestSpotIsLookedAtOften(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.ProvisioningModel = new(gcpv1.ProvisioningSpot) })(w.target.Spec)
+		o := w.create(1)
+		if !o.ShortNotice {
+			w.Error("want the pool observed more often")
+		}
+		if err := w.cloud.Preempt(o.Instances[0].ID); err != nil {
+			w.Fatal(err)
+		}
+		if i := w.observe().Instances[0]; i.TerminationNotice == nil && i.State == pool.Running {
+			w.Errorf("want it told that the machine goes, got %+v", i)
+		}
+	})
+}
+
+// TestSharedLooks holds what looks cost: two reads for one pool, and next to none for one of many at rest.
+func TestSharedLooks(t *testing.T) {
+	const pools, looks = 40, 5
+	inWorld(t, []string{zone}, func(w *world) {
+		var all []*world
+		for n := range pools {
+			one := w.as(w.beside(fmt.Sprintf("mp-%d", n)))
+			one.target.Remembered = one.create(2).ResolvedLookups
+			all = append(all, one)
+		}
+		for _, one := range all {
+			one.observe() // the pools were made over days, and templates are listed every few hours
+		}
+		if got := w.calls.during(func() { all[0].observe() }); !slices.Equal(got, []string{"instanceGroupManagers.get", "instanceGroupManagers.listManagedInstances"}) {
+			w.Errorf("want two reads for a new look, got %v", got)
+		}
+		round := func() []string {
+			time.Sleep(100 * time.Second)
+			return w.calls.during(func() {
+				for _, one := range all {
+					one.target.MaxAge = 20 * time.Second
+					if o := one.observe(); len(o.Instances) != 2 || o.Instances[0].Created.IsZero() {
+						w.Errorf("want both machines, got %+v", o.Instances)
+					}
+				}
+			})
+		}
+		round() // afterwards it is known who asks
+		var sent []string
+		for range looks {
+			sent = append(sent, round()...)
+		}
+		t.Logf("%d looks at pools at rest: %d calls, %.3f each", pools*looks, len(sent), float64(len(sent))/(pools*looks))
+		if len(sent) > 2*looks {
+			w.Errorf("want lists that all pools share, got %d calls: %v", len(sent), sent)
+		}
+	})
+}
+
+// TestLostGroup holds that a group is never taken for gone while its zone can't be read.
+func TestLostGroup(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.create(1)
+		if err := w.cloud.SetReachable("zones/"+zone, false); err != nil {
+			w.Fatal(err)
+		}
+		for _, age := range []time.Duration{0, time.Second, cloud.NoSharedCache} {
+			w.target.MaxAge = age
+			time.Sleep(2 * time.Second)
+			if o, err := w.driver.Observe(w.Context(), w.target); err == nil {
+				w.Errorf("want a look that failed, got %+v", o)
+			}
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package instancegroup
+
+import (
+	"sync"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
+)
+
+const (
+	// visibleWithin is how long a read may still show a group as it was before a write.
+	visibleWithin = 10 * time.Second
+	// templatesFor is how long a list of the pool's templates is good if nothing says that they have changed.
+	templatesFor = 6 * time.Hour
+)
+
+// memory holds the last reads of one pool. Losing it costs a few reads and nothing else.
+type memory struct {
+	// mu is held for a whole pass: passes of one pool do not overlap.
+	mu sync.Mutex
+	// touch marks shared reads of the group as out of date.
+	touch     func()
+	group     groupRead
+	templates templates
+	// details are the instances' own, by their IDs: they do not change.
+	details map[uint64]detail
+	// made is when Compute Engine accepted the creation of the group, deleted its deletion.
+	made, deleted time.Time
+	// wrote is when templates were created or deleted last: a list read soon after may be older.
+	wrote time.Time
+}
+
+// groupRead is the group with its instances as it was read; is is nil if it did not exist.
+type groupRead struct {
+	is        *compute.InstanceGroupManager
+	instances []instance
+	at        time.Time
+	skew      time.Duration
+	named     driverkit.NamedGroup
+}
+
+// detail is what an instance itself shows and its group does not.
+type detail struct {
+	created time.Time
+	labels  map[string]string
+}
+
+// asRead reports whether the group need not be read again.
+func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
+	return !m.group.at.IsZero() && maxAge > 0 && now.Sub(m.group.at) <= maxAge
+}
+
+// touched discards the last reads of the group. It is called before a write, whatever its result.
+func (m *memory) touched() {
+	m.touch()
+	m.group = groupRead{}
+}
+
+// forget discards everything that was read, after a conflict.
+func (m *memory) forget() {
+	m.touched()
+	m.templates = templates{}
+}
+
+// absent returns an error if Compute Engine accepted the creation so recently that a read may be older, which shows no group: otherwise it
+// could be created twice, or its object released while it exists.
+func (m *memory) absent(now time.Time, name string) error {
+	if now.Sub(m.made) >= visibleWithin {
+		return nil
+	}
+	m.group = groupRead{}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
+		Message: "managed instance group " + name + " was created a moment ago and is not shown yet"}
+}

@@ -1,0 +1,330 @@
+package instancegroup
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/cloud/gcp/template"
+	"github.com/muster-project/muster/pool"
+)
+
+// writer begins the steps of a pass.
+type writer struct{ view }
+
+// steps maps each step to the method that begins it.
+var steps = driverkit.Steps[writer]{
+	pool.Adopt:           writer.adopt,
+	pool.CreateGroup:     writer.createGroup,
+	pool.PutTemplate:     writer.putTemplate,
+	pool.UpdateGroup:     writer.updateGroup,
+	pool.Resize:          writer.resize,
+	pool.Remove:          writer.remove,
+	pool.PruneTemplates:  writer.prune,
+	pool.DeleteGroup:     writer.deleteGroup,
+	pool.DeleteTemplates: writer.deleteTemplates,
+}
+
+// start begins the step.
+func (p writer) start(ctx context.Context, s pool.Step) error {
+	run, err := steps.Step(s.Kind, "a managed instance group")
+	if err != nil {
+		return err
+	}
+	if err := p.known(ctx); err != nil {
+		return err
+	}
+	if conflict := p.t.ownership(p.memory.group).Conflict(); conflict != nil && s.Kind != pool.Adopt && s.Kind != pool.DeleteTemplates {
+		return driverkit.Owned(conflict)
+	}
+	if p.memory.templates.at.IsZero() && s.Kind == pool.PruneTemplates {
+		if err := p.listTemplates(ctx); err != nil {
+			return err
+		}
+	}
+	return withField(run(p, ctx, s))
+}
+
+// withField names the object's field that a refusal is about, where Compute Engine names that of the request.
+func withField(err error) error {
+	if target := session.TargetOf(err); target != "" {
+		var e *cloud.Error
+		if errors.As(err, &e) && e.Field == "" {
+			e.Field = template.FieldOf(target)
+		}
+	}
+	return err
+}
+
+// there returns the group, or a conflict if it does not exist.
+func (p writer) there() (*compute.InstanceGroupManager, error) {
+	if is := p.memory.group.is; is != nil {
+		return is, nil
+	}
+	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("managed instance group %s is there no more", p.t.group)}
+}
+
+// ended returns the error of a request: its own, or that of an operation that has failed at once.
+func (p writer) ended(op *compute.Operation, err error) error {
+	if err != nil {
+		return p.c.Refusal(err)
+	}
+	if failed := session.Failed(op); failed != nil {
+		return failed
+	}
+	return nil
+}
+
+// createGroup creates the group, unless its name is taken.
+func (p writer) createGroup(ctx context.Context, s pool.Step) error {
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	request := p.create(want, s.Size, s.Template)
+	p.memory.touched()
+	if p.t.place.zonal() {
+		err = p.ended(p.c.Compute.InstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do())
+	} else {
+		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do())
+	}
+	if session.Exists(err) {
+		return driverkit.Confirm(err, p.readAgain(ctx), func() bool {
+			is := p.memory.group.is
+			return is != nil && p.t.owns(labelsOf(is))
+		})
+	}
+	if session.Absent(err) {
+		// The template is gone: the next look shows it.
+		return cloud.AsConflict(err)
+	}
+	if driverkit.MayHaveHappened(err) {
+		p.memory.made, p.memory.deleted = p.now, time.Time{}
+	}
+	return err
+}
+
+// adopt writes the owner's labels to the group. Its template can't be given any: it stays what the group launches from until another is
+// wanted.
+func (p writer) adopt(ctx context.Context, _ pool.Step) error {
+	group := p.memory.group
+	if group.is != nil && p.t.owns(labelsOf(group.is)) {
+		return nil
+	}
+	if err := p.t.ownership(group).Adoptable(p.unowned()); err != nil {
+		return err
+	}
+	return p.patch(ctx, &compute.InstanceGroupManager{AllInstancesConfig: labelPatch(template.OwnerLabels(p.t.Owner), nil)})
+}
+
+// labelPatch sets and removes labels of the group.
+func labelPatch(set map[string]string, removed []string) *compute.InstanceGroupManagerAllInstancesConfig {
+	properties := &compute.InstancePropertiesPatch{Labels: set}
+	for _, key := range removed {
+		properties.NullFields = append(properties.NullFields, "Labels."+key)
+	}
+	if len(removed) > 0 {
+		properties.ForceSendFields = []string{"Labels"}
+	}
+	return &compute.InstanceGroupManagerAllInstancesConfig{Properties: properties}
+}
+
+// patch changes the group as it was read: Compute Engine refuses if it has changed since.
+func (p writer) patch(ctx context.Context, change *compute.InstanceGroupManager) error {
+	change.Fingerprint = p.memory.group.is.Fingerprint
+	p.memory.touched()
+	var err error
+	if p.t.place.zonal() {
+		err = p.ended(p.c.Compute.InstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do())
+	} else {
+		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do())
+	}
+	return session.Vanished(err)
+}
+
+// updateGroup repairs the fields that the step names, records the surge, and points the group at the template that the step names. It never
+// touches the size.
+func (p writer) updateGroup(ctx context.Context, s pool.Step) error {
+	is, err := p.there()
+	if err != nil {
+		return err
+	}
+	want, err := p.want(ctx)
+	if err != nil && slices.Contains(s.Fields, fieldZones) {
+		return err
+	}
+	change := &compute.InstanceGroupManager{}
+	if s.Template != "" && s.Template != p.ref(launchesFrom(is)) {
+		change.Versions = []*compute.InstanceGroupManagerVersion{{InstanceTemplate: p.url(s.Template)}}
+	}
+	for _, field := range s.Fields {
+		p.repair(change, field)
+	}
+	set, removed := map[string]string{}, []string(nil)
+	if slices.Contains(s.Fields, fieldLabels) {
+		set, removed = want.labelChanges(labelsOf(is))
+	}
+	recorded := surgeOf(labelsOf(is), int(is.TargetSize))
+	set, removed = recordSurge(set, removed, labelsOf(is), recorded, note(s.Planned))
+	if len(set)+len(removed) > 0 {
+		change.AllInstancesConfig = labelPatch(set, removed)
+	}
+	if nothing(change) {
+		return nil
+	}
+	return p.patch(ctx, change)
+}
+
+// recordSurge adds the label of the surge where it changes.
+func recordSurge(set map[string]string, removed []string, is map[string]string, recorded surge, planned note) (map[string]string, []string) {
+	if planned == (note{}) && !recorded.stale() {
+		return set, removed
+	}
+	switch text := recorded.label(planned); text {
+	case is[template.LabelSurge]:
+	case "":
+		removed = append(removed, template.LabelSurge)
+	default:
+		set = maps.Clone(set)
+		set[template.LabelSurge] = text
+	}
+	return set, removed
+}
+
+// nothing reports whether a change changes nothing.
+func nothing(c *compute.InstanceGroupManager) bool {
+	return c.Versions == nil && c.UpdatePolicy == nil && c.InstanceLifecyclePolicy == nil && c.DistributionPolicy == nil && c.AllInstancesConfig == nil &&
+		c.AutoHealingPolicies == nil && len(c.ForceSendFields) == 0
+}
+
+// repair puts a field as it is wanted into a change of the group.
+func (p writer) repair(change *compute.InstanceGroupManager, field string) {
+	switch field {
+	case fieldPolicy:
+		change.UpdatePolicy = p.t.updatePolicy()
+	case fieldLifecycle:
+		change.InstanceLifecyclePolicy = p.t.lifecycle()
+	case fieldShape:
+		change.DistributionPolicy = &compute.DistributionPolicy{TargetShape: p.t.shape()}
+	case fieldHealing:
+		change.AutoHealingPolicies, change.ForceSendFields = p.t.healing(), append(change.ForceSendFields, "AutoHealingPolicies")
+	}
+}
+
+// resize requests a number of instances, never fewer than exist: Compute Engine would choose which go. A surge is recorded after a size that
+// is raised and before one that is lowered, so that what ends in between leaves too many instances and never too few.
+func (p writer) resize(ctx context.Context, s pool.Step) error {
+	is, err := p.there()
+	if err != nil {
+		return err
+	}
+	staying := 0
+	for _, i := range p.memory.group.instances {
+		if i.state() != pool.Terminating {
+			staying++
+		}
+	}
+	if s.Size < staying {
+		return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesWouldGo", Message: fmt.Sprintf(
+			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", p.t.group, staying, s.Size)}
+	}
+	now := surgeOf(labelsOf(is), int(is.TargetSize))
+	if s.Surge > 0 || now.recorded != (note{}) {
+		return p.resizeWithSurge(ctx, s)
+	}
+	p.memory.touched()
+	size := int64(s.Size)
+	if p.t.place.zonal() {
+		err = p.ended(p.c.Compute.InstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do())
+	} else {
+		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do())
+	}
+	return session.Vanished(err)
+}
+
+// resizeWithSurge changes the size and records the surge in one request.
+func (p writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
+	set, removed := map[string]string{}, []string(nil)
+	if s.Surge > 0 {
+		set[template.LabelSurge] = note{Surge: s.Surge, Size: s.Size}.String()
+	} else {
+		removed = []string{template.LabelSurge}
+	}
+	return p.patch(ctx, &compute.InstanceGroupManager{
+		TargetSize: int64(s.Size), ForceSendFields: []string{"TargetSize"}, AllInstancesConfig: labelPatch(set, removed),
+	})
+}
+
+// remove deletes exactly the given instances, in one request. Compute Engine lowers the size by their number. An instance that has the name
+// of one that is gone stays: the step was not about it.
+func (p writer) remove(ctx context.Context, s pool.Step) error {
+	if _, err := p.there(); err != nil {
+		return err
+	}
+	var urls, ids []string
+	for _, target := range s.Targets {
+		for _, i := range p.memory.group.instances {
+			if i.named(target) && i.state() != pool.Terminating {
+				urls = append(urls, "projects/"+p.t.project+"/zones/"+i.zone+"/instances/"+i.name)
+				ids = append(ids, i.name+"/"+i.uid())
+			}
+		}
+	}
+	if len(urls) == 0 {
+		return nil
+	}
+	p.memory.touched()
+	id := p.requestID("delete", ids)
+	var err error
+	if p.t.place.zonal() {
+		err = p.ended(p.c.Compute.InstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do())
+	} else {
+		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+			&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do())
+	}
+	return session.Vanished(err)
+}
+
+// requestID is the ID of a request that must not be carried out twice. It follows from what is done to which instances: none of them is
+// ever deleted a second time. Other requests name a state, and are the same however often they are sent: an ID that follows from it would
+// have Compute Engine ignore the request when the state was left in between.
+func (p writer) requestID(what string, ids []string) string {
+	slices.Sort(ids)
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{p.t.Owner.ID, what}, ids...), "\n")))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// deleteGroup deletes the group with its instances.
+func (p writer) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if p.memory.group.is == nil || p.deleting(p.memory.group.is) {
+		return nil
+	}
+	// Even without a reply Compute Engine may delete it from now on.
+	p.memory.made = time.Time{}
+	p.memory.touched()
+	var err error
+	if p.t.place.zonal() {
+		err = p.ended(p.c.Compute.InstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do())
+	} else {
+		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do())
+	}
+	if session.Absent(err) {
+		return nil
+	}
+	if driverkit.MayHaveHappened(err) {
+		p.memory.deleted = p.now
+	}
+	return err
+}

@@ -1,0 +1,278 @@
+package instancegroup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/api/compute/v1"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/cloud/gcp/template"
+	"github.com/muster-project/muster/pool"
+)
+
+// templates are the instance templates that a pool knows. A template never changes; it can only be deleted.
+type templates struct {
+	// at is when those of the pool were listed.
+	at time.Time
+	// own are those with the pool's owner label, newest first.
+	own []template.Existing
+	// foreign are the names of those that are called as the pool's and lack its owner label.
+	foreign []string
+	// others are those of others, by their names, that the group or its instances are of. What can't be read has no content.
+	others map[string]template.Existing
+}
+
+// shelf reads and writes the templates of a pass.
+type shelf struct{ translation }
+
+// readTemplates lists the pool's templates when they may have changed, and reads those of others that are in use.
+func (p shelf) readTemplates(ctx context.Context) error {
+	m := &p.memory.templates
+	fresh := p.memory.group.is == nil && p.t.MaxAge <= 0 || p.t.MaxAge == cloud.NoSharedCache || m.at.Sub(p.memory.wrote) < visibleWithin
+	if m.at.IsZero() || p.now.Sub(m.at) >= templatesFor || fresh && m.at.Before(p.now) {
+		if err := p.listTemplates(ctx); err != nil {
+			return err
+		}
+	}
+	for _, url := range p.inUse() {
+		if err := p.readOther(ctx, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inUse are the URLs of the templates that the group and its instances are of.
+func (p shelf) inUse() []string {
+	is := p.memory.group.is
+	if is == nil || !p.t.owns(labelsOf(is)) {
+		return nil
+	}
+	urls := []string{launchesFrom(is)}
+	for _, i := range p.memory.group.instances {
+		urls = append(urls, i.template)
+	}
+	slices.Sort(urls)
+	return slices.DeleteFunc(slices.Compact(urls), func(url string) bool { return url == "" })
+}
+
+// launchesFrom is the URL of the template that the group makes new instances from.
+func launchesFrom(is *compute.InstanceGroupManager) string {
+	if len(is.Versions) > 0 {
+		// Of several versions the one without a size of its own makes all others.
+		for _, v := range is.Versions {
+			if v.TargetSize == nil || v.TargetSize.Fixed == 0 && v.TargetSize.Percent == 0 {
+				return v.InstanceTemplate
+			}
+		}
+		return is.Versions[len(is.Versions)-1].InstanceTemplate
+	}
+	return is.InstanceTemplate
+}
+
+// listTemplates lists the pool's templates: their names begin as the group's.
+func (p shelf) listTemplates(ctx context.Context) error {
+	var found []*compute.InstanceTemplate
+	filter := fmt.Sprintf("name eq %q", template.Prefix(p.t.group)+".*")
+	_, err := p.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+		page, err := p.c.Compute.InstanceTemplates.List(p.t.project).Filter(filter).PageToken(token).Context(ctx).Do()
+		if err != nil {
+			return "", err
+		}
+		found = append(found, page.Items...)
+		return page.NextPageToken, nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(found, func(a, b *compute.InstanceTemplate) int {
+		return cmp.Or(byAge(timeOf(b.CreationTimestamp), timeOf(a.CreationTimestamp)), cmp.Compare(b.Id, a.Id))
+	})
+	p.memory.templates = templates{at: p.now, others: map[string]template.Existing{}}
+	for _, is := range found {
+		if read := template.Read(is, p.t.project); read.Labels[template.LabelOwner] == template.LabelValue(p.t.Owner.ID) {
+			p.memory.templates.own = append(p.memory.templates.own, read)
+		} else {
+			p.memory.templates.foreign = append(p.memory.templates.foreign, read.Ref)
+		}
+	}
+	return nil
+}
+
+func timeOf(text string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text) // What has no time is the youngest.
+	return at
+}
+
+// readOther reads a template that the pool has not made.
+func (p shelf) readOther(ctx context.Context, url string) error {
+	m := &p.memory.templates
+	name := p.ref(url)
+	if _, known := m.find(name); known {
+		return nil
+	}
+	at := session.ParseResource(url).In(p.t.project)
+	read := template.Existing{Template: pool.Template{Ref: name}}
+	if at.Scope == "global" {
+		is, err := p.c.Compute.InstanceTemplates.Get(at.Project, at.Name).Context(ctx).Do()
+		if err = p.c.Refusal(err); err != nil && !session.Absent(err) {
+			return err
+		}
+		if err == nil {
+			read = template.Read(is, p.t.project)
+			read.Ref = name
+		}
+	}
+	read.UserManaged = true
+	m.others[name] = read
+	return nil
+}
+
+// ref is what a template is called: its name, or its path if it is not a global one of the project.
+func (p shelf) ref(url string) string {
+	at := session.ParseResource(url).In(p.t.project)
+	if at.Project == p.t.project && at.Scope == "global" {
+		return at.Name
+	}
+	return at.Path()
+}
+
+// url is how requests name a template.
+func (p shelf) url(ref string) string {
+	if session.ParseResource(ref).Name != "" {
+		return ref
+	}
+	return "projects/" + p.t.project + "/global/instanceTemplates/" + ref
+}
+
+// find returns the template of a name.
+func (m *templates) find(name string) (template.Existing, bool) {
+	for _, t := range m.own {
+		if t.Ref == name {
+			return t, true
+		}
+	}
+	t, ok := m.others[name]
+	return t, ok
+}
+
+// of returns the template behind a URL, as it compares with the wanted one.
+func (p shelf) of(url string, want wanted) pool.Template {
+	name := p.ref(url)
+	if name == "" {
+		return pool.Template{}
+	}
+	found, ok := p.memory.templates.find(name)
+	if !ok {
+		return pool.Template{Ref: name}
+	}
+	return found.Against(want.template)
+}
+
+// versions returns the templates that exist, the wanted one first and then the newest.
+func (p shelf) versions(want wanted) []pool.Template {
+	var out []pool.Template
+	for _, t := range p.memory.templates.own {
+		if t.Ref == want.template.Name {
+			out = slices.Insert(out, 0, t.Template)
+		} else {
+			out = append(out, t.Template)
+		}
+	}
+	for _, url := range p.inUse() {
+		if t, ok := p.memory.templates.others[p.ref(url)]; ok && t.Known() {
+			out = append(out, t.Against(want.template))
+		}
+	}
+	return out
+}
+
+// putTemplate creates the wanted template. One of its name that exists is the pool's own, if it has its label: the name follows from what is
+// in it.
+func (p shelf) putTemplate(ctx context.Context, _ pool.Step) error {
+	want, err := p.want(ctx)
+	if err != nil {
+		return err
+	}
+	if p.t.Bootstrap.Empty() {
+		return noData()
+	}
+	if p.memory.templates.at.IsZero() {
+		if err := p.listTemplates(ctx); err != nil {
+			return err
+		}
+	}
+	if foreign := p.foreign(want); foreign != nil {
+		return driverkit.Owned(foreign)
+	}
+	p.memory.templates, p.memory.wrote = templates{}, p.now
+	_, err = p.c.Compute.InstanceTemplates.Insert(p.t.project, &compute.InstanceTemplate{
+		Name: want.template.Name, Description: fmt.Sprintf("Machine pool %s of cluster %s.", p.t.Owner.Name, p.t.Owner.Cluster), Properties: want.template.Properties,
+	}).Context(ctx).Do()
+	if err = p.c.Refusal(err); !session.Exists(err) {
+		return err
+	}
+	is, readErr := p.c.Compute.InstanceTemplates.Get(p.t.project, want.template.Name).Context(ctx).Do()
+	// A read may be behind: a template that exists and is not shown is to be looked for again.
+	return driverkit.Confirm(driverkit.Owned(p.foreignTemplate(want.template.Name)), session.Vanished(p.c.Refusal(readErr)), func() bool {
+		return is.Properties != nil && is.Properties.Labels[template.LabelOwner] == template.LabelValue(p.t.Owner.ID)
+	})
+}
+
+// foreignTemplate is the cause of a template that has the name of the pool's and is not its own.
+func (p shelf) foreignTemplate(name string) *pool.Cause {
+	return &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf(
+		"instance template %s exists and is not this pool's: its label %s is missing or another's. It is left alone. Delete it", name, template.LabelOwner)}
+}
+
+// foreign returns the conflict with a template that has the name of the wanted one and is not the pool's; nil if there is none.
+func (p shelf) foreign(want wanted) *pool.Cause {
+	if !slices.Contains(p.memory.templates.foreign, want.template.Name) {
+		return nil
+	}
+	return p.foreignTemplate(want.template.Name)
+}
+
+// noData returns the error of a template without bootstrap data: machines could not boot from it.
+func noData() error {
+	return &cloud.Error{Kind: cloud.Conflict, Code: "NoBootstrapData", Message: "there is no bootstrap data yet for machines to boot with"}
+}
+
+// prune deletes templates of the pool. One that is in use meanwhile stays until it is not.
+func (p shelf) prune(ctx context.Context, s pool.Step) error { return p.deleteNamed(ctx, s.Refs) }
+
+// deleteTemplates deletes all templates of the pool, and of no other.
+func (p shelf) deleteTemplates(ctx context.Context, _ pool.Step) error {
+	if err := p.listTemplates(ctx); err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range p.memory.templates.own {
+		names = append(names, t.Ref)
+	}
+	if len(names) == 0 {
+		return driverkit.Owned(p.conflict(ctx))
+	}
+	return p.deleteNamed(ctx, names)
+}
+
+func (p shelf) deleteNamed(ctx context.Context, names []string) error {
+	own := p.memory.templates.own
+	p.memory.templates, p.memory.wrote = templates{}, p.now
+	for _, name := range names {
+		if !slices.ContainsFunc(own, func(t template.Existing) bool { return t.Ref == name }) {
+			continue
+		}
+		_, err := p.c.Compute.InstanceTemplates.Delete(p.t.project, name).Context(ctx).Do()
+		if err = p.c.Refusal(err); err != nil && !session.Absent(err) {
+			return err
+		}
+	}
+	return nil
+}

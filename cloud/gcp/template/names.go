@@ -1,0 +1,104 @@
+package template
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+)
+
+const (
+	// groupMost is how long the name of a group may be: Compute Engine makes the names of instances of it, with a random ending, and takes 58
+	// characters for that.
+	groupMost = 58
+	// nameMost is how long any other name may be.
+	nameMost = 63
+	// ownerSuffix is how long the hash at the end of a group's name is, with its dash; templateSuffix that of a template's.
+	ownerSuffix, templateDigits = 11, 12
+	// labelMost is how long the key and the value of a label may be, shortHash what tells shortened values apart.
+	labelMost, shortHash = 63, 10
+)
+
+var (
+	foreign  = regexp.MustCompile(`[^a-z0-9-]+`)
+	valid    = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	fitting  = regexp.MustCompile(`^[a-z0-9_-]{0,63}$`)
+	unfitted = regexp.MustCompile(`[^a-z0-9_-]+`)
+)
+
+// GroupName returns the name of an owner's group: its resource name as far as Compute Engine takes it.
+func GroupName(o cloud.Owner) (string, error) {
+	if o.GroupName != "" {
+		if !valid.MatchString(o.GroupName) {
+			return "", cloud.Invalidf("metadata.annotations[muster.dev/group-name]",
+				"%q is no name of a group: want 1 to %d lower-case letters, digits and dashes, of which the first is a letter", o.GroupName, nameMost)
+		}
+		return o.GroupName, nil
+	}
+	full := o.ResourceName()
+	suffix := full[len(full)-ownerSuffix:]
+	return cut(full[:len(full)-ownerSuffix], groupMost-ownerSuffix) + suffix, nil
+}
+
+// BaseName returns what the names of a group's instances begin with.
+func BaseName(group string) string { return cut(group, groupMost) }
+
+// cut returns a name of at most so many characters that Compute Engine takes.
+func cut(name string, most int) string {
+	name = strings.Trim(foreign.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if name == "" || name[0] < 'a' {
+		name = "m" + name
+	}
+	return strings.TrimRight(name[:min(len(name), most)], "-")
+}
+
+// LabelValue returns a text as the value of a label: as it is if it fits, else shortened, with a hash that tells it apart.
+func LabelValue(text string) string {
+	if fitting.MatchString(text) {
+		return text
+	}
+	short := unfitted.ReplaceAllString(strings.ToLower(text), "-")
+	return short[:min(len(short), labelMost-shortHash-1)] + "-" + cloud.Digest([]byte(text), shortHash)
+}
+
+// The keys of the labels by which Muster knows what is its own.
+const (
+	LabelOwner     = "muster-dev_owner-id"
+	LabelCluster   = "muster-dev_cluster"
+	LabelNamespace = "muster-dev_namespace"
+	LabelName      = "muster-dev_name"
+	// LabelContent and LabelData are the hashes of a template's content and of its bootstrap data.
+	LabelContent = "muster-dev_content"
+	LabelData    = "muster-dev_data"
+	// LabelSurge is the surge of a group (see package instancegroup).
+	LabelSurge = "muster-dev_surge"
+)
+
+// OwnerLabels are the labels that name an owner.
+func OwnerLabels(o cloud.Owner) map[string]string {
+	return map[string]string{
+		LabelOwner: LabelValue(o.ID), LabelCluster: LabelValue(o.Cluster), LabelNamespace: LabelValue(o.Namespace), LabelName: LabelValue(o.Name),
+	}
+}
+
+// TaggedFor returns the key of the object that labels name. Shortened values that are those of the given owner stand for its own.
+func TaggedFor(labels map[string]string, o cloud.Owner) string {
+	full := map[string]string{cloud.TagCluster: o.Cluster, cloud.TagNamespace: o.Namespace, cloud.TagPool: o.Name}
+	keys := map[string]string{cloud.TagCluster: LabelCluster, cloud.TagNamespace: LabelNamespace, cloud.TagPool: LabelName}
+	return cloud.TaggedFor(func(name string) string {
+		value := labels[keys[name]]
+		if value != "" && value == LabelValue(full[name]) {
+			return full[name]
+		}
+		return value
+	})
+}
+
+// Prefix is what the names of a group's templates begin with.
+func Prefix(group string) string { return cut(group, nameMost-templateDigits-1) + "-" }
+
+// Name returns the name of a template of a group: it follows from its owner, its content and its bootstrap data.
+func Name(group string, o cloud.Owner, t pool.Template) string {
+	return Prefix(group) + cloud.Digest([]byte(o.ID+"\n"+t.Content+"\n"+t.Data), templateDigits)
+}
