@@ -32,10 +32,10 @@ func TestUpChecksItsFlags(t *testing.T) {
 		{reason: "and not backwards", change: func(u *up) { u.speed = -1 }, want: "--speed: wanted a number above 0, found -1"},
 		{reason: "a port has 16 bits", change: func(u *up) { u.port = 70000 }, want: "--port: wanted 0 to 65535, found 70000"},
 		{reason: "waiting for no time is no waiting", change: func(u *up) { u.timeout = 0 }, want: "--timeout: wanted a time above 0, found 0s"},
-		{reason: "a cloud must be simulated", change: func(u *up) { u.clouds = []string{"aws", "moon"} }, want: `--clouds: "moon" is not simulated: choose from aws, azure`},
-		{reason: "a pool must be there", change: func(u *up) { u.pools = []string{"aks-mp-0"} }, want: `--pools: "aks-mp-0" is not built in on aws, azure: choose from capa-mp-0, eks-mmp-0, capz-mp-0, capz-flex-0, aks-pool0, aks-pool1, aks-aso-pool0`},
+		{reason: "a cloud must be simulated", change: func(u *up) { u.clouds = []string{"aws", "moon"} }, want: `--clouds: "moon" is not simulated: choose from aws, azure, gcp`},
+		{reason: "a pool must be there", change: func(u *up) { u.pools = []string{"aks-mp-0"} }, want: `--pools: "aks-mp-0" is not built in on aws, azure, gcp: choose from capa-mp-0, eks-mmp-0, capz-mp-0, capz-flex-0, aks-pool0, aks-pool1, aks-aso-pool0, capg-mp-0, capg-mp-1, capg-gke-mp-0`},
 		{reason: "on one of the clouds", change: func(u *up) { u.clouds, u.pools = []string{"aws"}, []string{"capz-mp-0"} }, want: `--pools: "capz-mp-0" is not built in on aws: choose from capa-mp-0, eks-mmp-0`},
-		{reason: "a world has a cloud", change: func(u *up) { u.clouds = nil }, want: "--clouds: wanted at least one of aws, azure, found none"},
+		{reason: "a world has a cloud", change: func(u *up) { u.clouds = nil }, want: "--clouds: wanted at least one of aws, azure, gcp, found none"},
 	} {
 		u := good
 		tc.change(&u)

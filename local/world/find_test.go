@@ -69,7 +69,7 @@ func TestOneCloudIsEnough(t *testing.T) {
 			}
 		}
 	}
-	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil || !strings.Contains(err.Error(), `(aws, azure), found "moon"`) {
+	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil || !strings.Contains(err.Error(), `(aws, azure, gcp), found "moon"`) {
 		t.Errorf("want a cloud that is not simulated refused, got %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/muster-project/muster/local/clouds"
 	"github.com/muster-project/muster/local/clouds/aws"
 	"github.com/muster-project/muster/local/clouds/azure"
+	"github.com/muster-project/muster/local/clouds/gcp"
 	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/seed"
 )
@@ -14,6 +15,7 @@ func Clouds() []clouds.Cloud {
 	return []clouds.Cloud{
 		aws.Cloud(),
 		azure.Cloud(),
+		gcp.Cloud(),
 	}
 }
 
