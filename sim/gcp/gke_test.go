@@ -312,7 +312,10 @@ func TestGKECancel(t *testing.T) {
 		w.rest(minute)
 		operation := "/v1/projects/simulated-project/locations/us-central1-a/operations/" + op
 		w.do(http.MethodPost, operation+":cancel", nil)
+		check(w, "status while it is aborted", "ABORTING", project.Text(w.get(operation), "status"))
+		w.settled("c")
 		check(w, "status", "DONE", project.Text(w.get(operation), "status"))
+		check(w, "nodes: the surge is gone", 2, w.pool("p").Nodes)
 		check(w, "code", 1.0, project.Dig(w.get(operation), "error.code"))
 		check(w, "version after it was cancelled", version, w.pool("p").Version)
 		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})

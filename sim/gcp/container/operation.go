@@ -75,11 +75,19 @@ func (w *lifecycle) end(c *Cluster, name string, conditions []Condition) {
 	if op == nil || op.Status == opDone {
 		return
 	}
-	op.Status, op.End, op.Conditions = opDone, w.Now, conditions
+	aborted := op.Status == opAborting
+	op.Status, op.End = opDone, w.Now
+	if aborted {
+		conditions = []Condition{{Canonical: "CANCELLED", Message: "Operation was aborted."}}
+	}
+	op.Conditions = conditions
 	for _, one := range conditions {
 		op.Code = codeInternal
-		if one.Canonical == "RESOURCE_EXHAUSTED" {
+		switch one.Canonical {
+		case "RESOURCE_EXHAUSTED":
 			op.Code = codeExhausted
+		case "CANCELLED":
+			op.Code = codeCancelled
 		}
 	}
 	w.operations.Touch(op.key())
@@ -117,22 +125,24 @@ func (w *lifecycle) release(c *Cluster) {
 	w.touchCluster(c)
 }
 
-// cancel aborts an upgrade of nodes: what was done stays, and nodes that were cordoned take pods again.
+// cancel aborts an upgrade of nodes: what was done stays, nodes that were cordoned take pods again, and the groups get back the sizes that they
+// had. A blue-green upgrade is paused: its second set of groups stays.
 func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 	for _, n := range w.nodes.of(c, p) {
 		if p.Leaving[n.Name] != nil {
 			w.nodes.cordon(n.ID, false)
 		}
 	}
-	op := w.of(c, p.Op)
-	if p.Roll != nil && p.Roll.Blue == nil {
-		p.Roll = nil // a blue-green upgrade is paused: its second set of groups stays
+	if op := w.of(c, p.Op); op != nil {
+		op.Status = opAborting
+		w.operations.Touch(op.key())
 	}
-	w.finish(c, p, nil)
-	if op != nil {
-		op.Conditions = []Condition{{Canonical: "CANCELLED", Message: "Operation was aborted."}}
-		op.Code = codeCancelled
+	if p.Roll != nil && p.Roll.Blue != nil {
+		w.finish(c, p, nil)
+		return
 	}
+	p.Roll, p.Leaving = nil, map[string]*leaving{}
+	w.touchPool(p)
 }
 
 // tickOperation ends an operation that others run beside, and forgets old ones.
