@@ -129,7 +129,8 @@ func sights[S any]() []mistake[S] {
 		{name: "writes while it looks", guard: caseSteady, driver: func(d cloud.Driver[S]) cloud.Driver[S] {
 			return bent[S]{Driver: d, see: func(ctx context.Context, t cloud.Target[S], o pool.Observed, err error) (pool.Observed, error) {
 				if o.Group != nil {
-					err = errors.Join(err, d.Start(ctx, t, pool.Step{Kind: pool.Resize, Size: o.Group.Size}))
+					// A driver may send nothing for the size that the group has.
+					err = errors.Join(err, d.Start(ctx, t, pool.Step{Kind: pool.Resize, Size: o.Group.Size + 1}))
 				}
 				return o, err
 			}}
