@@ -21,6 +21,7 @@ type Driver struct {
 	sessions  *session.Sessions
 	memories  cache.Pools[memory]
 	templates groups.Templates
+	lookups   cache.Lookups
 }
 
 var _ cloud.Driver[*gcpv1.ManagedMachinePoolSource] = (*Driver)(nil)
@@ -74,7 +75,7 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 		return nil, err
 	}
 	now := d.sessions.Now()
-	p := &pass{c: c, t: target, now: now, templates: d.templates.Of(c)}
+	p := &pass{c: c, t: target, now: now, templates: d.templates.Of(c), lookups: &d.lookups}
 	key := strings.Join([]string{c.Key, p.path(), target.Owner.ID}, "\n")
 	if t.AssumeOwned {
 		key += "\npreview"

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
@@ -17,8 +18,11 @@ import (
 // issues are what keeps machines from coming or from being as wanted, in the words of GKE and Compute Engine where they have any.
 func (w wanted) issues(read poolRead) []pool.Cause {
 	var out []pool.Cause
-	if read.pool.Status != statusError {
-		out = conditionsOf(read.pool)
+	for _, err := range read.denied {
+		out = append(out, driverkit.CauseOf(err))
+	}
+	if read.pool.Status != statusError && !read.complete() {
+		out = append(out, conditionsOf(read.pool)...)
 	}
 	out = append(out, machineIssues(read.machines())...)
 	if last := w.last.outcome; last != nil && last.failed != nil && !read.complete() {

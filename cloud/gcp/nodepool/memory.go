@@ -2,6 +2,7 @@ package nodepool
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -27,9 +28,11 @@ type memory struct {
 	made time.Time
 	// asked is the number of machines that was asked for last.
 	asked cache.RequestedSize
-	// leaving are the machines that removals named, by name and ID, until they are gone.
-	leaving map[string]bool
+	// leaving are the machines that removals named a moment ago, by name and ID, with when that was: a read may be older.
+	leaving map[string]time.Time
 	last    lastOperation
+	// rested is the size of the node pool when GKE was last at rest with it; zero where that is not known.
+	rested int
 	// settled is the last operation that is known to have ended well.
 	settled string
 }
@@ -41,6 +44,8 @@ type lastOperation struct {
 	begun     time.Time
 	// from and to are the configurations of a rollout that Muster began; zero for other operations.
 	from, to configuration
+	// aborting is true if it runs and was cancelled.
+	aborting bool
 	// ended is when it was first observed not to run any more; zero while it runs.
 	ended time.Time
 	// outcome is how it ended; nil while that is not known.
@@ -66,19 +71,36 @@ func (m *memory) absent(now time.Time, name string) error {
 		Message: fmt.Sprintf("node pool %s was created a moment ago and is not shown yet", name)}
 }
 
-// took takes over a read. What was to leave and is gone is forgotten, and so is an operation that has ended well.
+// took takes over a read.
 func (m *memory) took(read poolRead, now time.Time) {
 	m.read, m.groups, m.made = read, read.groups, time.Time{}
-	left := map[string]bool{}
-	for _, k := range read.machines() {
-		if m.leaving[k.Key()] {
-			left[k.Key()] = true
-		}
+	maps.DeleteFunc(m.leaving, func(_ string, at time.Time) bool { return now.Sub(at) >= visibleWithin })
+	if read.pool.Status == statusRunning && blueGreen(read.pool) == nil {
+		m.rested = read.size()
 	}
-	m.leaving = left
-	if read.pool.Status != statusReconciling && m.last.ended.IsZero() && now.Sub(m.last.begun) >= visibleWithin {
-		m.last.ended = now
+}
+
+// size returns the number of machines that the node pool keeps. While GKE replaces nodes its groups have the surge too: the size is then the
+// one that it had before, or what it was asked for last where that can be.
+func (m *memory) size(rolling bool) int {
+	now := m.read.size()
+	if !rolling || blueGreen(m.read.pool) != nil {
+		return now
 	}
+	asked, most := m.rested, surge(m.read.pool, now)
+	if asked == 0 {
+		asked = int(m.read.pool.InitialNodeCount) * len(m.read.groups)
+	}
+	if asked <= now && now-asked <= most {
+		return asked
+	}
+	return now
+}
+
+// leaves reports whether a removal named a machine a moment ago.
+func (m *memory) leaves(is groups.Machine) bool {
+	_, ok := m.leaving[is.Key()]
+	return ok
 }
 
 // began remembers an operation.
@@ -91,9 +113,10 @@ func (m *memory) recall(kept []pool.Operation, now time.Time) {
 	}
 }
 
-// settle forgets the last operation if it ended well.
-func (m *memory) settle() {
-	if o := m.last.outcome; o != nil && !o.cancelled && o.failed == nil {
+// ended notes how the last operation ended. One that ended well is forgotten.
+func (m *memory) ended(o *outcome, now time.Time) {
+	m.last.outcome, m.last.ended = o, now
+	if !o.cancelled && o.failed == nil {
 		m.settled, m.last = m.last.operation.Token, lastOperation{}
 	}
 }

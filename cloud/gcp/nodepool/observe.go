@@ -24,8 +24,14 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{OwnershipConflict: foreign, Unowned: p.unowned(), ResolvedLookups: p.t.Remembered}, nil
 	}
 	w, failed := p.want()
-	fresh := !read.at.Before(p.now)
-	out := pool.Observed{ResolvedLookups: p.t.Remembered, Fresh: fresh, GroupFresh: fresh, Shared: true}
+	fresh, look := !read.at.Before(p.now), p.resolver()
+	out := pool.Observed{ResolvedLookups: look.Remember, Fresh: fresh, GroupFresh: fresh, Shared: true}
+	if failed == nil {
+		out.Capacity, failed = w.capacity(ctx, p.c, look, read)
+	}
+	if failed != nil {
+		look.Keep()
+	}
 	if failed == nil && read.cluster == nil && !p.t.Deleting {
 		failed = p.t.noCluster()
 	}
@@ -72,7 +78,7 @@ func (p *pass) observePool(w wanted, out *pool.Observed) {
 	}
 	for _, m := range counted {
 		i := m.Instance(p.c.Project, w.templateOf(m, read))
-		if p.memory.leaving[m.Key()] {
+		if p.memory.leaves(m) {
 			i.State = pool.Terminating
 		}
 		out.Instances = append(out.Instances, i)
@@ -107,9 +113,10 @@ func (w wanted) versions() []pool.Template {
 func (p *pass) group(w wanted) *pool.Group {
 	read, launched := p.memory.read, w.launched.template()
 	is := read.pool
+	machines := p.memory.size(w.rolling(read))
 	g := &pool.Group{
-		ID: groupID(p.path()), Size: read.size(), Template: launched.Ref, Content: launched.Content, State: is.Status,
-		Deleting: is.Status == statusStopping, Busy: read.busy(), ProviderRolloutSurge: surge(is, read.size()),
+		ID: groupID(p.path()), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
+		Deleting: is.Status == statusStopping, Busy: read.busy(), ProviderRolloutSurge: surge(is, machines),
 	}
 	if a := is.Autoscaling; a != nil && a.Enabled {
 		zones := int64(max(1, len(read.groups)))

@@ -1,6 +1,7 @@
 package nodepool
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ const (
 	typeUpgrade     = "UPGRADE_NODES"
 	typeAutoUpgrade = "AUTO_UPGRADE_NODES"
 	statusDone      = "DONE"
+	statusAborting  = "ABORTING"
 	// codeCancelled is the canonical code of an operation that was cancelled.
 	codeCancelled = 1
 )
@@ -29,51 +31,65 @@ type outcome struct {
 }
 
 // readOperation brings what is known of the last operation up to date: while GKE is at work on the node pool, which operation that is; once
-// it has ended, how. At rest it reads nothing.
+// it has ended, how. At rest it reads nothing, unless machines are left that are not as the node pool.
 func (p *pass) readOperation(ctx context.Context) error {
 	last := &p.memory.last
 	p.memory.recall(p.t.Operations, p.now)
-	if p.memory.read.pool.Status == statusReconciling {
-		return p.readRunning(ctx)
-	}
-	if last.operation.Token == "" || last.outcome != nil || last.ended.IsZero() {
+	switch {
+	case p.memory.read.pool.Status == statusReconciling:
+		return p.memory.read.tolerate(p.findOperation(ctx))
+	case last.operation.Token == "":
+		if w, err := p.want(); err == nil && (blueGreen(p.memory.read.pool) != nil || len(w.unlike(p.memory.read)) > 0) {
+			return p.memory.read.tolerate(p.findOperation(ctx))
+		}
+		return nil
+	case last.outcome != nil || p.now.Sub(last.begun) < visibleWithin:
 		return nil
 	}
 	is, err := p.c.Container.Projects.Locations.Operations.Get(p.t.operationPath(p.c.Project, last.operation.Token)).Context(ctx).Do()
-	if err = p.c.Refusal(err); err != nil {
-		if cloud.KindOf(err) == cloud.Throttled || cloud.KindOf(err) == cloud.Unavailable {
-			return nil
-		}
-		// GKE does not know it any more, or does not tell.
-		last.outcome = &outcome{}
-		p.memory.settle()
-		return nil
-	}
-	if is.Status == statusDone {
-		last.outcome = outcomeOf(is)
-		p.memory.settle()
+	switch err = p.c.Refusal(err); {
+	case session.Absent(err):
+		// GKE does not know it any more.
+		p.memory.ended(&outcome{}, p.now)
+	case err != nil:
+		return p.memory.read.tolerate(err)
+	case is.Status == statusDone:
+		p.memory.ended(outcomeOf(is), p.now)
 	}
 	return nil
 }
 
-// readRunning finds the operation that runs on the node pool.
-func (p *pass) readRunning(ctx context.Context) error {
+// findOperation finds the last operation on the node pool: the one that runs, or the one that ended last.
+func (p *pass) findOperation(ctx context.Context) error {
 	list, err := p.c.Container.Projects.Locations.Operations.List(p.t.locationPath(p.c.Project)).Context(ctx).Do()
 	if err = p.c.Refusal(err); err != nil {
-		if cloud.KindOf(err) == cloud.Denied {
-			return nil
-		}
 		return err
 	}
-	running := slices.DeleteFunc(list.Operations, func(o *container.Operation) bool { return o.Status == statusDone || !p.t.concerns(o) })
-	if len(running) == 0 {
+	own := slices.DeleteFunc(list.Operations, func(o *container.Operation) bool { return !p.t.concerns(o) })
+	if len(own) == 0 {
 		return nil
 	}
-	is := slices.MaxFunc(running, func(a, b *container.Operation) int { return strings.Compare(a.StartTime, b.StartTime) })
-	if is.Name != p.memory.last.operation.Token {
-		p.memory.began(lastOperation{operation: operationOf(is, p.path()), begun: p.now})
+	is := slices.MaxFunc(own, func(a, b *container.Operation) int {
+		return cmp.Or(cmp.Compare(running(a), running(b)), strings.Compare(a.StartTime, b.StartTime))
+	})
+	if is.Name == p.memory.last.operation.Token {
+		p.memory.last.aborting = is.Status == statusAborting
+	}
+	if is.Name != p.memory.last.operation.Token && is.Name != p.memory.settled {
+		p.memory.began(lastOperation{operation: operationOf(is, p.path()), begun: p.now, aborting: is.Status == statusAborting})
+		if is.Status == statusDone {
+			p.memory.ended(outcomeOf(is), p.now)
+		}
 	}
 	return nil
+}
+
+// running is 1 for an operation that runs, and 0 for one that has ended.
+func running(o *container.Operation) int {
+	if o.Status == statusDone {
+		return 0
+	}
+	return 1
 }
 
 // concerns reports whether an operation is one on the node pool.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/session"
@@ -37,6 +38,17 @@ type poolRead struct {
 	groups []groups.Group
 	// facts are those of the templates of machines.
 	facts map[string]groups.Facts
+	// denied are refusals of reads that an observation can do without.
+	denied []error
+}
+
+// tolerate keeps a refusal for lack of permission of a read that an observation can do without. Any other error is returned.
+func (r *poolRead) tolerate(err error) error {
+	if err == nil || cloud.KindOf(err) != cloud.Denied {
+		return err
+	}
+	r.denied = append(r.denied, err)
+	return nil
 }
 
 // labels returns the resource labels of the node pool.
@@ -86,10 +98,10 @@ func (r poolRead) busy() *pool.Cause {
 	return nil
 }
 
-// complete reports whether the node pool runs, with as many machines as it keeps.
+// complete reports whether all machines run that the node pool keeps, and GKE is at rest: what kept them from coming before is over.
 func (r poolRead) complete() bool {
 	machines := r.machines()
-	return r.pool.Status == statusRunning && len(machines) == groups.Size(r.groups) &&
+	return r.busy() == nil && len(machines) > 0 && len(machines) == groups.Size(r.groups) &&
 		!slices.ContainsFunc(machines, func(m groups.Machine) bool { return m.State() != pool.Running })
 }
 
@@ -100,6 +112,7 @@ type pass struct {
 	now       time.Time
 	memory    *memory
 	templates *groups.TemplateReader
+	lookups   *cache.Lookups
 }
 
 // clusterPath and path return the names of the cluster and of the node pool in requests.
@@ -146,7 +159,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 		if read.groups, err = reader.Read(ctx, read.pool.InstanceGroupUrls); err != nil {
 			return err
 		}
-		if read.facts, err = p.templates.Read(ctx, read.templates()); err != nil {
+		if read.facts, err = p.templates.Read(ctx, read.templates()); err != nil && read.tolerate(err) != nil {
 			return err
 		}
 	}

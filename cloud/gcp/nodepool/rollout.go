@@ -23,7 +23,9 @@ func (p *pass) rollout(w wanted) *pool.ProviderRollout {
 		r.Template, r.Percent = target.template(), w.percent(target, read)
 	}
 	if w.rolling(read) {
-		r.State, r.Reason = phase(read.pool)
+		if r.State, r.Reason = phase(read.pool); w.last.aborting {
+			r.State = pool.ProviderRolloutCancelling
+		}
 		return r
 	}
 	last := w.last.outcome

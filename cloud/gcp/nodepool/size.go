@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"google.golang.org/api/container/v1"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/pool"
 )
@@ -62,13 +62,10 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	}
 	p.forget()
 	for _, at := range slices.Sorted(maps.Keys(named)) {
-		err := p.writer().Delete(ctx, read.groups[at], named[at])
-		if driverkit.MayHaveHappened(err) {
-			p.memory.leave(named[at])
-		}
-		if err != nil {
+		if err := p.writer().Delete(ctx, read.groups[at], named[at]); err != nil {
 			return err
 		}
+		p.memory.leave(named[at], p.now)
 	}
 	return nil
 }
@@ -81,8 +78,8 @@ func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Machine {
 	out := map[int][]groups.Machine{}
 	for at, g := range m.read.groups {
 		for _, is := range g.Machines {
-			asked := slices.ContainsFunc(targets, func(t pool.InstanceRef) bool { return t.ID == is.Name && (t.UID == "" || t.UID == is.UID) })
-			if asked && is.State() != pool.Terminating && !m.leaving[is.Key()] {
+			asked := slices.ContainsFunc(targets, func(t pool.InstanceRef) bool { return t.ID == is.ID() || t.ID == is.Name })
+			if asked && is.State() != pool.Terminating && !m.leaves(is) {
 				out[at] = append(out[at], is)
 			}
 		}
@@ -91,8 +88,11 @@ func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Machine {
 }
 
 // leave notes that machines are on their way out.
-func (m *memory) leave(machines []groups.Machine) {
+func (m *memory) leave(machines []groups.Machine, now time.Time) {
+	if m.leaving == nil {
+		m.leaving = map[string]time.Time{}
+	}
 	for _, is := range machines {
-		m.leaving[is.Key()] = true
+		m.leaving[is.Key()] = now
 	}
 }

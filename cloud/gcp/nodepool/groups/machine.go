@@ -30,6 +30,9 @@ type Machine struct {
 	action, status string
 }
 
+// ID returns Compute Engine's ID of the machine; while there is none, its name.
+func (m Machine) ID() string { return cmp.Or(m.UID, m.Name) }
+
 // Key identifies the machine among all that ever had its name.
 func (m Machine) Key() string { return m.Name + "/" + m.UID }
 
@@ -102,7 +105,7 @@ func (m Machine) ProviderID(project string) string {
 // Instance returns the machine in pool's words, in a project.
 func (m Machine) Instance(project string, t pool.Template) pool.Instance {
 	i := pool.Instance{
-		ID: m.Name, UID: m.UID, ProviderID: m.ProviderID(project), Zone: m.Zone, Template: t, State: m.State(), CloudState: m.action,
+		ID: m.ID(), ProviderID: m.ProviderID(project), Zone: m.Zone, Template: t, State: m.State(), CloudState: m.action,
 		Created: m.Created, Updating: m.action == actionRefreshing || m.action == actionRestarting,
 	}
 	if m.action == "" || m.action == actionNone {

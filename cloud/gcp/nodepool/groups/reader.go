@@ -45,20 +45,32 @@ func (r Reader) group(ctx context.Context, at session.Resource) (Group, error) {
 		return g, err
 	}
 	g.Target, g.Template = int(manager.Is.TargetSize), templateOf(manager.Is)
-	if r.MaxAge > 0 && manager.Is.Status != nil && manager.Is.Status.IsStable {
-		members, _, err := r.Session.Members(ctx, g.Zone, g.Name, r.MaxAge)
-		if err != nil {
-			return g, err
-		}
-		r.take(&g, members, manager.Skew)
-	} else {
-		managed, err := r.Session.ManagedInstances(ctx, g.Zone, g.Name)
-		if err != nil && !session.Absent(err) {
-			return g, err
-		}
-		r.take(&g, session.Members{Managed: managed}, manager.Skew)
+	stable := manager.Is.Status != nil && manager.Is.Status.IsStable
+	if stable && g.Target == 0 {
+		return g, nil
 	}
+	members, err := r.members(ctx, g, stable)
+	if err != nil {
+		return g, err
+	}
+	r.take(&g, members, manager.Skew)
 	return g, r.date(ctx, &g, manager)
+}
+
+// members reads the machines of a group. A list of all machines of the project that shows another number than the group keeps is older than
+// the group, or leaves some out.
+func (r Reader) members(ctx context.Context, g Group, stable bool) (session.Members, error) {
+	if stable && r.MaxAge > 0 {
+		members, _, err := r.Session.Members(ctx, g.Zone, g.Name, r.MaxAge)
+		if err != nil || len(members.Managed)+len(members.Instances) == g.Target {
+			return members, err
+		}
+	}
+	managed, err := r.Session.ManagedInstances(ctx, g.Zone, g.Name)
+	if session.Absent(err) {
+		err = nil
+	}
+	return session.Members{Managed: managed}, err
 }
 
 // take takes over the members of a group.

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/googleapi"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/sweep"
 )
@@ -63,8 +62,7 @@ func (t *Templates) Of(c *session.Session) *TemplateReader {
 	return r
 }
 
-// Read returns the facts of templates by name. One that is gone is left out; so are all where the credentials may not read templates, and what
-// they would tell is unknown then.
+// Read returns the facts of templates by name. One that is gone is left out.
 func (r *TemplateReader) Read(ctx context.Context, names []string) (map[string]Facts, error) {
 	out := map[string]Facts{}
 	var missing []string
@@ -79,9 +77,6 @@ func (r *TemplateReader) Read(ctx context.Context, names []string) (map[string]F
 	r.mu.Unlock()
 	for _, name := range missing {
 		answer, err := r.sweep.Get(ctx, name, templatesMaxAge)
-		if err != nil && cloud.KindOf(err) == cloud.Denied {
-			return nil, nil
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,364 @@
+package nodepool_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/container"
+	"github.com/muster-project/muster/sim/gcp/project"
+)
+
+// regional puts the node pool into three zones.
+func (w *world) regional() {
+	w.target.Spec = spec(func(s *gcpv1.GCPManagedMachinePoolSpec) {
+		s.NodeLocations = []string{region + "-a", region + "-b", region + "-c"}
+	})(w.target.Spec)
+}
+
+// change changes the specification.
+func (w *world) change(change func(*gcpv1.GCPManagedMachinePoolSpec)) {
+	w.target.Spec = spec(change)(w.target.Spec)
+}
+
+// held returns what the simulator holds of the node pool.
+func (w *world) held() container.InspectedPool {
+	w.Helper()
+	for _, is := range w.cloud.State().Clusters[0].Pools {
+		if is.Name == poolName {
+			return is
+		}
+	}
+	w.Fatalf("want node pool %s, got %+v", poolName, w.cloud.State().Clusters)
+	return container.InspectedPool{}
+}
+
+// zones returns the number of machines in each zone, in the order of their names.
+func (w *world) zones() string {
+	w.Helper()
+	sizes := map[string]int{}
+	for _, g := range w.held().Groups {
+		sizes[g.Zone] += g.Size
+	}
+	var parts []string
+	for _, zone := range slices.Sorted(maps.Keys(sizes)) {
+		parts = append(parts, fmt.Sprint(sizes[zone]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// reach asks for a number of machines, creating the node pool where there is none, until it has them.
+func (w *world) reach(size int) pool.Observed {
+	w.Helper()
+	const tries = 4
+	for range tries {
+		o := w.observe()
+		switch {
+		case o.Group == nil:
+			w.start(pool.Step{Kind: pool.CreateGroup, Size: size})
+		case o.Group.Size != size || len(o.Instances) != size:
+			w.start(pool.Step{Kind: pool.Resize, Size: size})
+		default:
+			return o
+		}
+	}
+	w.Fatalf("want %d machines after %d steps, got %s", size, tries, w.zones())
+	return pool.Observed{}
+}
+
+// sent returns the writes that a test sends, as service and action.
+func (w *world) sent(test func()) []string {
+	w.Helper()
+	after := w.cloud.Calls().Next()
+	test()
+	var out []string
+	for _, call := range w.cloud.Calls().Summary(after).Calls {
+		if call.Mutating {
+			out = append(out, call.Service+":"+call.Action)
+		}
+	}
+	return out
+}
+
+// TestZonesThatDoNotDivide holds that the number of machines is reached exactly where zones do not divide it, that it is said how, and that
+// nothing is asked for any more then.
+func TestZonesThatDoNotDivide(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		for _, c := range []struct {
+			size  int
+			zones string
+			said  bool
+		}{
+			{2, "1 1 0", true}, {3, "1 1 1", false}, {4, "2 1 1", true}, {9, "3 3 3", false}, {11, "4 4 3", true},
+		} {
+			o := w.reach(c.size)
+			if got := w.zones(); got != c.zones {
+				w.Errorf("%d machines: want %s in the zones, got %s", c.size, c.zones, got)
+			}
+			said := slices.ContainsFunc(o.Issues, func(i pool.Cause) bool {
+				return i.Reason == "ZonesUneven" && strings.HasPrefix(i.Message, fmt.Sprintf("%d machines do not divide by 3 zones", c.size))
+			})
+			if said != c.said || !c.said && len(o.Issues) > 0 {
+				w.Errorf("%d machines: want it said that zones differ: %t, got %+v", c.size, c.said, o.Issues)
+			}
+			if sent := w.sent(func() { w.start(pool.Step{Kind: pool.Resize, Size: c.size}) }); len(sent) > 0 {
+				w.Errorf("%d machines: want nothing sent once they are there, got %v", c.size, sent)
+			}
+		}
+	})
+}
+
+// TestRemovalAndReplacement holds that chosen machines of several zones go, that no zone is made smaller by the way back, and that the last
+// machine goes too.
+func TestRemovalAndReplacement(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		o := w.reach(6)
+		var refs []pool.InstanceRef
+		left := map[string]int{region + "-a": 2, region + "-b": 1}
+		for _, i := range o.Instances {
+			if left[i.Zone] > 0 {
+				refs = append(refs, pool.InstanceRef{ID: i.ID})
+				left[i.Zone]--
+			}
+		}
+		w.start(pool.Step{Kind: pool.Remove, Targets: refs})
+		if o = w.observe(); o.Group.Size != 3 || w.zones() != "0 1 2" {
+			w.Errorf("want three machines left, got %d: %s", o.Group.Size, w.zones())
+		}
+		for _, i := range o.Instances {
+			if slices.ContainsFunc(refs, func(r pool.InstanceRef) bool { return r.ID == i.ID }) {
+				w.Errorf("want %s gone", i.ID)
+			}
+		}
+		w.reach(6)
+		if got := w.zones(); got != "2 2 2" {
+			w.Errorf("want the zones even again, got %s", got)
+		}
+		refs = nil
+		for _, i := range w.observe().Instances {
+			refs = append(refs, pool.InstanceRef{ID: i.ID})
+		}
+		w.start(pool.Step{Kind: pool.Remove, Targets: refs})
+		if o = w.observe(); o.Group == nil || o.Group.Size != 0 || len(o.Instances) != 0 {
+			w.Errorf("want an empty node pool, got %+v", o.Group)
+		}
+	})
+}
+
+// TestNoMachineIsLeftToGKE holds that a smaller number is never asked for, whatever was observed.
+func TestNoMachineIsLeftToGKE(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.reach(3)
+		err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 2})
+		if cloud.KindOf(err) != cloud.Conflict || cloud.CodeOf(err) != "MachinesWouldGo" {
+			w.Errorf("want the smaller size refused, got %v", err)
+		}
+	})
+}
+
+// TestEachPartIsChangedAlone holds that a change of every part that GKE changes in place takes one request after another, replaces no
+// machine, and leaves what GKE has written itself.
+func TestEachPartIsChangedAlone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		before := w.reach(2)
+		w.change(reshape)
+		var sent []string
+		for range 20 {
+			if len(w.observe().Group.Drift) == 0 {
+				break
+			}
+			calls := w.sent(func() { w.start(pool.Step{Kind: pool.UpdateGroup}) })
+			if len(calls) != 1 {
+				w.Fatalf("want one request for each step, got %v", calls)
+			}
+			sent = append(sent, strings.TrimPrefix(calls[0], "container:projects.locations.clusters.nodePools."))
+		}
+		want := []string{"update", "update", "update", "update", "update", "setAutoscaling", "setManagement"}
+		if !slices.Equal(sent, want) {
+			w.Errorf("want %v, got %v", want, sent)
+		}
+		o := w.observe()
+		if len(o.Instances) != 2 || o.Instances[0].ID != before.Instances[0].ID || o.Group.Max != 6 || o.Group.Min != 1 {
+			w.Errorf("want the same machines and the bounds of the autoscaler, got %+v", o)
+		}
+		is := w.held()
+		if is.Resource["goog-gke-node-pool-provisioning-model"] != "on-demand" || is.Resource["stage"] != "test" || is.Resource["team"] != "" {
+			w.Errorf("want GKE's own label kept, and the pool's replaced, got %v", is.Resource)
+		}
+	})
+}
+
+// TestNothingIsSentForGKEsOwn holds that a specification that names nothing is met by what GKE makes of it: no part differs, and no request
+// is sent at rest.
+func TestNothingIsSentForGKEsOwn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.Spec.Pool = &gcpv1.GCPManagedMachinePoolSpec{LinuxNodeConfig: &gcpv1.LinuxNodeConfig{}}
+		w.target.KubernetesVersion = ""
+		o := w.reach(3)
+		if len(o.Group.Drift) > 0 || len(o.Group.Unchangeable) > 0 || len(o.Issues) > 0 || !o.Instances[0].Template.Same(o.Wanted) {
+			w.Errorf("want no difference, got drift %v, unchangeable %v, issues %v", o.Group.Drift, o.Group.Unchangeable, o.Issues)
+		}
+		sent := w.sent(func() {
+			for range 10 {
+				w.observe()
+				<-time.After(2 * time.Minute)
+			}
+		})
+		if len(sent) > 0 {
+			w.Errorf("want no write at rest, got %v", sent)
+		}
+	})
+}
+
+// TestAutoscaler holds that the size that GKE's autoscaler chooses is reported with its bounds, that it is on at creation, and that zones of
+// different sizes are then no matter.
+func TestAutoscaler(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
+			s.Scaling = &gcpv1.NodePoolAutoScaling{TotalMinCount: new(int32(1)), TotalMaxCount: new(int32(7)), LocationPolicy: new(gcpv1.LocationAny)}
+		})
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
+		if !w.held().Autoscaled {
+			w.Errorf("want the autoscaler on from the beginning, got %+v", w.held())
+		}
+		if err := w.cloud.GKE.Autoscale(clusterName+"/"+poolName, 5); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o := w.observe()
+		if o.Group.Size != 5 || o.Group.Min != 1 || o.Group.Max != 7 || len(o.Group.Drift) > 0 || len(o.Issues) > 0 {
+			w.Errorf("want the autoscaler's size with its bounds, got %+v, issues %v", o.Group, o.Issues)
+		}
+	})
+}
+
+// TestAdoption holds that a node pool of another tool is named with what its labels say, left alone, and adopted without a change of its
+// machines.
+func TestAdoption(t *testing.T) {
+	inWorld(t, func(w *world) {
+		at := clusterName + "/" + poolName
+		if err := w.cloud.GKE.CreatePool(at, "e2-standard-4", 1); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		label := func(labels project.Document) {
+			if err := w.cloud.GKE.UpdatePool(at, project.Document{"resourceLabels": project.Document{"labels": labels}}); err != nil {
+				w.Fatal(err)
+			}
+			settle()
+		}
+		label(project.Document{"capg-cluster-other": "owned"})
+		o := w.observe()
+		if o.Group != nil || o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.OtherCluster != "other" {
+			w.Errorf("want the node pool of another cluster left alone, got %+v, %+v", o.OwnershipConflict, o.Unowned)
+		}
+		label(project.Document{"capg-cluster-" + clusterName: "owned"})
+		if o = w.observe(); o.Unowned == nil || o.Unowned.OtherCluster != "" {
+			w.Errorf("want a node pool that can be adopted, got %+v", o.Unowned)
+		}
+		machines := w.held().Machines
+		w.start(pool.Step{Kind: pool.Adopt})
+		o = w.observe()
+		if o.Group == nil || len(o.Instances) != len(machines) || w.held().Resource["capg-cluster-"+clusterName] != "owned" {
+			w.Fatalf("want the node pool adopted with its labels, got %+v, labels %v", o, w.held().Resource)
+		}
+		if after := w.held().Machines; after[0].Name != machines[0].Name {
+			w.Errorf("want no machine replaced, got %v after %v", after, machines)
+		}
+	})
+}
+
+// TestBusyClusterIsWaitedFor holds that another operation on the cluster is a conflict, in GKE's words, and that the step works afterwards.
+func TestBusyClusterIsWaitedFor(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.reach(1)
+		if err := w.cloud.GKE.CreatePool(clusterName+"/other", "e2-medium", 1); err != nil {
+			w.Fatal(err)
+		}
+		err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 2})
+		if cloud.KindOf(err) != cloud.Conflict || !strings.Contains(err.Error(), "incompatible operation") {
+			w.Errorf("want a conflict in GKE's words, got %v", err)
+		}
+		settle()
+		w.reach(2)
+	})
+}
+
+// TestDeletionWithoutCluster holds that a pool whose cluster is gone is observed as gone, and that a cluster that does not exist is said to
+// be missing otherwise.
+func TestDeletionWithoutCluster(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.reach(1)
+		if _, err := w.cloud.GKE.DeleteCluster(project.DefaultID, region, clusterName); err != nil {
+			w.Fatal(err)
+		}
+		w.target.Deleting = true
+		if o := w.observe(); o.Group == nil || o.Group.Busy == nil {
+			w.Errorf("want the node pool observed while it goes with its cluster, got %+v", o.Group)
+		}
+		settle()
+		if o := w.observe(); o.Group != nil || len(o.Instances) > 0 {
+			w.Errorf("want nothing left, got %+v", o)
+		}
+		w.target.Deleting = false
+		_, err := w.driver.Observe(w.Context(), w.target)
+		if cloud.CodeOf(err) != "NoCluster" {
+			w.Errorf("want the missing cluster named, got %v", err)
+		}
+	})
+}
+
+// TestStockout holds that machines that do not come are told in the words of GKE and Compute Engine, with the zone, that the node pool can be
+// deleted meanwhile, and that nothing is told once they have come.
+func TestStockout(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.reach(1)
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
+			w.Fatal(err)
+		}
+		w.start(pool.Step{Kind: pool.Resize, Size: 2})
+		o := w.observe()
+		if o.Group.Busy != nil || o.Group.State != "RUNNING_WITH_ERROR" || o.Group.Failed != nil {
+			w.Errorf("want a node pool that runs with an error and takes changes, got %+v", o.Group)
+		}
+		for _, words := range []string{"ZONE_RESOURCE_POOL_EXHAUSTED", "GCE_STOCKOUT"} {
+			if !slices.ContainsFunc(o.Issues, func(i pool.Cause) bool { return i.Reason == "Capacity" && strings.Contains(i.Message, words) }) {
+				w.Errorf("want the words %s, got %+v", words, o.Issues)
+			}
+		}
+		w.cloud.Faults().Clear()
+		settle()
+		if o = w.observe(); len(o.Issues) > 0 {
+			w.Errorf("want nothing told once the machines have come, got %+v", o.Issues)
+		}
+	})
+}
+
+// TestFailedCreation holds that a node pool whose machines did not come at all has failed, in GKE's words, and can be deleted.
+func TestFailedCreation(t *testing.T) {
+	inWorld(t, func(w *world) {
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity}); err != nil {
+			w.Fatal(err)
+		}
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		o := w.observe()
+		if o.Group.State != "ERROR" || o.Group.Failed == nil || !strings.Contains(o.Group.Failed.Message, "GCE_STOCKOUT") || o.Group.Busy != nil {
+			w.Errorf("want a node pool that failed in GKE's words, got %+v", o.Group)
+		}
+		w.target.Deleting = true
+		w.start(pool.Step{Kind: pool.DeleteGroup})
+		if o = w.observe(); o.Group != nil {
+			w.Errorf("want the node pool deleted, got %+v", o.Group)
+		}
+	})
+}
