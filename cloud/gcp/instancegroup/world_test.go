@@ -15,6 +15,7 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/instancegroup"
+	"github.com/muster-project/muster/cloud/gcp/permissions"
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
@@ -49,8 +50,16 @@ const (
 
 type specification = *gcpv1.MachinePoolSource
 
+// otherTool is an account that is allowed everything.
+const otherTool = "other-tool"
+
+// newCloud makes a simulated Google Cloud that allows the driver what package permissions says, and nothing else.
 func newCloud() (*simgcp.Cloud, error) {
-	made, err := simgcp.New(simgcp.Options{Seed: 1, Limits: simgcp.Limits{}})
+	role, err := permissions.RoleOf(permissions.Options{})
+	if err != nil {
+		return nil, err
+	}
+	made, err := simgcp.New(simgcp.Options{Seed: 1, Limits: simgcp.Limits{}, Accounts: []simgcp.Account{{Email: controller, Allowed: role.IncludedPermissions}, {Email: otherTool}}})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +194,7 @@ func (w *world) send(method, path string, body any) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer any")
+	req.Header.Set("Authorization", "Bearer simulated:"+otherTool)
 	reply, err := sim.Transport{Handler: w.cloud}.RoundTrip(req)
 	if err != nil {
 		w.Fatal(err)

@@ -1,0 +1,94 @@
+package instancegroup_test
+
+import (
+	"slices"
+	"testing"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/permissions"
+	"github.com/muster-project/muster/pool"
+	simgcp "github.com/muster-project/muster/sim/gcp"
+)
+
+// controller is the account that the driver of these tests is.
+const controller = "controller"
+
+// allowed are the permissions that Muster asks for by itself.
+func allowed(t testing.TB) []string {
+	grants, err := permissions.Grants(permissions.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, g := range grants {
+		for _, p := range g.Permissions {
+			if !p.ByService {
+				out = append(out, p.Name)
+			}
+		}
+	}
+	return out
+}
+
+// TestNoPermissionIsSuperfluous holds that the life of a pool is denied something without any one of the permissions for groups. That no more
+// are needed is held by every test of the driver: newCloud allows these alone.
+func TestNoPermissionIsSuperfluous(t *testing.T) {
+	for _, without := range append([]string{""}, allowed(t)...) {
+		if without != "" && !slices.Contains(forGroups, without) {
+			continue
+		}
+		t.Run("without "+without, func(t *testing.T) {
+			inWorld(t, []string{zone}, func(w *world) {
+				if err := w.cloud.PutAccount(simgcp.Account{Email: controller, Allowed: slices.DeleteFunc(allowed(w), func(p string) bool { return p == without })}); err != nil {
+					w.Fatal(err)
+				}
+				err := w.life()
+				if without == "" && err != nil || without != "" && cloud.KindOf(err) != cloud.Denied {
+					w.Errorf("want a pool that lives with all and is denied something without %q, got %v", without, err)
+				}
+			})
+		})
+	}
+}
+
+// forGroups are the permissions that a group's driver asks for.
+var forGroups = []string{
+	"compute.instanceGroupManagers.get", "compute.instanceGroupManagers.create", "compute.instanceGroupManagers.update", "compute.instanceGroupManagers.delete",
+	"compute.instanceTemplates.list", "compute.instanceTemplates.get", "compute.instanceTemplates.create", "compute.instanceTemplates.delete",
+	"compute.instances.get", "compute.instances.list", "compute.machineTypes.get", "compute.images.getFromFamily",
+}
+
+// life does to pools whatever may be done, until something is refused.
+func (w *world) life() error {
+	w.Helper()
+	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily = nil, new(family) })(w.target.Spec)
+	var o pool.Observed
+	for _, next := range []func() pool.Step{
+		func() pool.Step { return pool.Step{Kind: pool.PutTemplate} },
+		func() pool.Step { return pool.Step{Kind: pool.CreateGroup, Size: 1, Template: o.Latest().Ref} },
+		func() pool.Step { return pool.Step{Kind: pool.Resize, Size: 5} },
+		func() pool.Step {
+			return pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}
+		},
+		func() pool.Step { return pool.Step{Kind: pool.DeleteGroup} },
+		func() pool.Step { return pool.Step{Kind: pool.DeleteTemplates} },
+	} {
+		if err := w.driver.Start(w.Context(), w.target, next()); err != nil {
+			return err
+		}
+		settle()
+		var err error
+		if o, err = w.driver.Observe(w.Context(), w.target); err != nil {
+			return err
+		}
+	}
+	const name = clusterName + "-" + poolName
+	w.otherTools(name)
+	w.target.Owner.GroupName = name
+	if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Adopt}); err != nil {
+		return err
+	}
+	_, err := w.driver.Observe(w.Context(), w.target)
+	return err
+}
