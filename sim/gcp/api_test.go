@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -105,7 +106,7 @@ func TestAggregatedListTellsOfScopesThatCannotBeReached(t *testing.T) {
 		check(w, "a scope without groups", "NO_RESULTS_ON_PAGE", code(d, "zones/us-central1-a"))
 		check(w, "the group's scope", "", code(d, "zones/"+zone))
 		check(w, "the region", "", code(d, "regions/us-central1"))
-		if err := w.SetReachable("zones/"+zone, false); err != nil {
+		if err := w.SetReachable(compute.Scope{Scope: "zones/" + zone}); err != nil {
 			t.Fatal(err)
 		}
 		w.refused(http.MethodGet, all, nil, 503, "backendError")

@@ -64,7 +64,8 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 }
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has: POST machines/{name}/{hand} lays a hand on an instance, and
-// PUT networks, images, quotas and accounts take what PutNetwork, PutImage, SetQuota and PutAccount take.
+// PUT networks, images, quotas, accounts, scopes and policies take what PutNetwork, PutImage, SetQuota, PutAccount, SetReachable and SetPolicy
+// take.
 func (c *Cloud) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }, OutOfBand: c.Capabilities().OutOfBand}
 	mux := http.NewServeMux()
@@ -82,6 +83,8 @@ func (c *Cloud) adminHandler() http.Handler {
 	put(mux, "images", func(i compute.Image) error { return c.PutImage(i) })
 	put(mux, "quotas", func(q compute.Quota) error { return c.SetQuota(q) })
 	put(mux, "accounts", c.PutAccount)
+	put(mux, "scopes", c.SetReachable)
+	put(mux, "policies", c.SetPolicy)
 	c.serveGKE(mux)
 	return mux
 }

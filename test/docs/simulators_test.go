@@ -16,14 +16,16 @@ import (
 	simaws "github.com/muster-project/muster/sim/aws"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	simgcp "github.com/muster-project/muster/sim/gcp"
 )
 
 const simulators = "docs/simulators.md"
 
-// simulated are both clouds, with a machine in each that the page's examples name.
+// simulated are all clouds, with a machine in each that the page's examples name.
 type simulated struct {
 	aws   *simaws.Server
 	azure *simazure.Cloud
+	gcp   *simgcp.Cloud
 	// env are the variables of the examples.
 	env map[string]string
 }
@@ -38,9 +40,15 @@ func simulate(t *testing.T) simulated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = aws.Close(), azure.Close() })
-	s := simulated{aws, azure, map[string]string{"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure", "GROUP": "byhand", "SCALESET": "byhand"}}
-	for _, hands := range []sim.OutOfBandActions{aws.Capabilities().OutOfBand, azure.Capabilities().OutOfBand} {
+	gcp, err := simgcp.New(simgcp.Options{Speed: 1000, Limits: simgcp.Limits{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _, _ = aws.Close(), azure.Close(), gcp.Close() })
+	s := simulated{aws, azure, gcp, map[string]string{
+		"AWS_SIM": "http://aws", "AZURE_SIM": "http://azure", "GCP_SIM": "http://gcp", "GROUP": "byhand", "SCALESET": "byhand",
+	}}
+	for _, hands := range []sim.OutOfBandActions{aws.Capabilities().OutOfBand, azure.Capabilities().OutOfBand, gcp.Capabilities().OutOfBand} {
 		for _, deed := range []sim.Action{sim.CreateTemplate, sim.CreateGroup} {
 			if _, err := hands.Do(deed, sim.Resource{Name: "byhand"}); err != nil {
 				t.Fatal(err)
@@ -56,7 +64,7 @@ func simulate(t *testing.T) simulated {
 		}
 	}
 	s.makePools(t)
-	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == ""; <-time.After(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == "" || s.env["VM"] == ""; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("want a machine in each cloud within half a minute")
 		}
@@ -65,6 +73,11 @@ func simulate(t *testing.T) simulated {
 		}
 		for _, m := range azure.State().Sets[0].Machines {
 			s.env["MACHINE"] = m.Name
+		}
+		for _, m := range gcp.State().Groups[0].Instances {
+			if m.State == "RUNNING" {
+				s.env["VM"] = m.Name
+			}
 		}
 	}
 	return s
@@ -94,7 +107,7 @@ func (s simulated) makePools(t *testing.T) {
 
 var (
 	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
-	curlLine   = regexp.MustCompile(`^curl -f (?:-X (\w+) )?("?\$(?:AWS|AZURE)_SIM\S+)(?: -d (.+))?$`)
+	curlLine   = regexp.MustCompile(`^curl -f (?:-X (\w+) )?("?\$(?:AWS|AZURE|GCP)_SIM\S+)(?: -d (.+))?$`)
 )
 
 // run sends what an example of the page sends.
@@ -116,6 +129,9 @@ func (s simulated) run(t *testing.T, line string) string {
 	handler := http.Handler(s.aws)
 	if strings.HasPrefix(target, s.env["AZURE_SIM"]) {
 		handler = s.azure
+	}
+	if strings.HasPrefix(target, s.env["GCP_SIM"]) {
+		handler = s.gcp
 	}
 	resp, err := sim.Transport{Handler: handler}.RoundTrip(r)
 	if err != nil {
@@ -144,11 +160,11 @@ func TestSimulatorExamples(t *testing.T) {
 	}
 	effects := map[string]func(s simulated) (want, got string){
 		"Throttle requests": func(s simulated) (string, string) {
-			return "throttle, throttle", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults())
+			return "throttle, throttle, throttle", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults()) + ", " + faults(s.gcp.Faults())
 		},
 		"Refuse an operation": func(s simulated) (string, string) { return "error-before drop-after", faults(s.aws.Faults()) },
 		"Ignore a field": func(s simulated) (string, string) {
-			return "ignore, ignore", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults())
+			return "ignore, ignore, ignore", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults()) + ", " + faults(s.gcp.Faults())
 		},
 		"Let machines fail": func(s simulated) (string, string) { return "never-boots dies", faults(s.aws.Faults()) },
 		"Remove faults":     func(s simulated) (string, string) { return "", faults(s.aws.Faults()) },
@@ -157,11 +173,12 @@ func TestSimulatorExamples(t *testing.T) {
 			return "0", fmt.Sprint(s.aws.Calls().Summary(0).Total)
 		},
 		"Take the capacity of a zone away": func(s simulated) (string, string) {
-			return "no-capacity, no-capacity no-capacity", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults())
+			return "no-capacity, no-capacity no-capacity, no-capacity", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults()) + ", " + faults(s.gcp.Faults())
 		},
 		"Kill a machine": func(s simulated) (string, string) {
 			runs := slices.ContainsFunc(s.aws.State(simaws.AccountID, simaws.Region).Living(), func(i simaws.Instance) bool { return i.ID == s.env["INSTANCE"] })
-			return "false stopped", fmt.Sprint(runs, " ", s.azure.State().Sets[0].Machines[0].Power)
+			again := len(s.gcp.State().Groups[0].Instances)
+			return "false stopped 1", fmt.Sprint(runs, " ", s.azure.State().Sets[0].Machines[0].Power, " ", again)
 		},
 		"Change something out of band": func(s simulated) (string, string) {
 			_, tagged := s.azure.State().Sets[0].Tags["Name"]
@@ -169,6 +186,10 @@ func TestSimulatorExamples(t *testing.T) {
 		},
 		"Change how fast time passes": func(s simulated) (string, string) {
 			return `{"speed":60}`, strings.Join(strings.Fields(s.run(t, "curl -f $AWS_SIM/_sim/speed")), "")
+		},
+		"Use Google Cloud": func(s simulated) (string, string) {
+			policy, _ := s.gcp.State().Groups[0].Doc["updatePolicy"].(map[string]any)
+			return "PROACTIVE", fmt.Sprint(policy["type"])
 		},
 		"Use AKS": func(s simulated) (string, string) {
 			p := s.azure.State().Clusters[0].Pools[1]

@@ -187,9 +187,16 @@ func (c Console) Preempt(id string) error {
 // InterruptInstance takes the spot instance that on names back.
 func (c Console) InterruptInstance(on sim.Resource) error { return c.Preempt(on.Instance) }
 
-// Sicken lets the health check of an instance fail.
+// Sicken lets the health check of an instance fail. Its group then replaces it, once its initial delay is over.
 func (c Console) Sicken(id string) error {
 	return c.onInstance(id, func(w *Service, m *instance) error {
+		g := w.groupOf(m)
+		if g == nil {
+			return fmt.Errorf("instance %s has no group", id)
+		}
+		if check, _ := g.healthCheck(); check == "" || m.State != stateRunning {
+			return fmt.Errorf("instance %s runs no health check", id)
+		}
 		m.Unhealthy = true
 		w.touch(m)
 		return nil
@@ -216,21 +223,35 @@ func (c Console) AbandonByHand(id string) error {
 	})
 }
 
-// SetReachable lets requests to a scope such as zones/us-central1-a fail, or work again.
-func (c Console) SetReachable(scope string, reachable bool) error {
+// Scope is a zone or a region such as zones/us-central1-a, and whether requests to it work.
+type Scope struct {
+	Scope     string
+	Reachable bool
+}
+
+// SetReachable lets requests to a scope fail, or work again.
+func (c Console) SetReachable(s Scope) error {
 	return c.by(func(w *Service) error {
-		if reachable {
-			w.Outages.Delete(scope)
+		if s.Reachable {
+			w.Outages.Delete(s.Scope)
 		} else {
-			w.Outages.Put(scope, &project.Outage{Scope: scope})
+			w.Outages.Put(s.Scope, &project.Outage{Scope: s.Scope})
 		}
 		return nil
 	})
 }
 
-// Policy changes the update policy of a group, such as its type to PROACTIVE: it then rolls by itself, without a drain.
-func (c Console) Policy(name string, policy map[string]any) error {
-	return c.onGroup(name, func(w *Service, g *manager) error { return w.groups.patch(g, project.Document{"updatePolicy": policy}) })
+// Policy is what is changed of the update policy of a group.
+type Policy struct {
+	Group  string
+	Policy map[string]any
+}
+
+// SetPolicy changes the update policy of a group, such as its type to PROACTIVE: it then rolls by itself, without a drain.
+func (c Console) SetPolicy(p Policy) error {
+	return c.onGroup(p.Group, func(w *Service, g *manager) error {
+		return w.groups.patch(g, project.Document{"updatePolicy": p.Policy})
+	})
 }
 
 // Network is a network with a subnetwork of its name in each region.
