@@ -1,8 +1,6 @@
 package nodepool_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -36,10 +34,10 @@ func suite() cloudtest.Suite[source] {
 		},
 		AskedTag: "stage", FixedTag: "muster-dev_cluster",
 		Many: 510, ManyInPage: 10, SteadyReads: 3, Secondary: []string{"instanceTemplates.get", "instanceTemplates.list", "projects.locations.operations.list", "projects.locations.operations.get"},
-		Works: true, Given: true, BootsAlone: true, KeepsNoRolls: true,
+		Works: true, Given: true, BootsAlone: true, KeepsNoRolls: true, Repairs: true,
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
-			return "gce://projects/" + project.DefaultID + "/locations/" + region + "/clusters/" + clusterName + "/nodePools/" + name
+			return "projects/" + project.DefaultID + "/locations/" + region + "/clusters/" + clusterName + "/nodePools/" + name
 		},
 	}
 }
@@ -77,7 +75,8 @@ func (m managed) Capabilities() sim.Capabilities {
 	p.OutOfBand[sim.SetSize] = by(func(on sim.Resource, pool string) error { return gke.ResizePool(pool, on.Size) })
 	p.OutOfBand[sim.RemoveTag] = by(func(on sim.Resource, pool string) error { return m.relabel(pool, on.Key, "") })
 	p.OutOfBand[sim.ChangeTag] = by(func(on sim.Resource, pool string) error { return m.relabel(pool, on.Key, on.Value) })
-	p.OutOfBand[sim.TerminateInstance] = by(func(on sim.Resource, _ string) error { return m.takeOut(on.Instance) })
+	terminate := p.OutOfBand[sim.TerminateInstance]
+	p.OutOfBand[sim.TerminateInstance] = by(func(on sim.Resource, _ string) error { return terminate(on) })
 	p.OutOfBand[sim.InterruptInstance] = nil
 	return p
 }
@@ -95,42 +94,4 @@ func (m managed) relabel(pool, key, value string) error {
 		delete(labels, key)
 	}
 	return m.GKE.UpdatePool(pool, project.Document{"resourceLabels": project.Document{"labels": labels}})
-}
-
-// takeOut deletes a machine as a user does who has its group delete it: the size of the group falls.
-func (m managed) takeOut(id string) error {
-	for _, g := range m.State().Groups {
-		for _, is := range g.Instances {
-			if is.ID != id {
-				continue
-			}
-			body, err := json.Marshal(map[string]any{"instances": []string{"zones/" + is.Zone + "/instances/" + is.Name}})
-			if err != nil {
-				return err
-			}
-			return m.post("/compute/v1/projects/"+project.DefaultID+"/zones/"+is.Zone+"/instanceGroupManagers/"+g.Name+"/deleteInstances", body)
-		}
-	}
-	return fmt.Errorf("there is no machine %s", id)
-}
-
-// post sends a request as another client would.
-func (m managed) post(path string, body []byte) error {
-	req, err := http.NewRequest(http.MethodPost, endpoint+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer any")
-	req.Header.Set("Content-Type", "application/json")
-	reply, err := sim.Transport{Handler: m.Cloud}.RoundTrip(req)
-	if err != nil {
-		return err
-	}
-	if err := reply.Body.Close(); err != nil {
-		return err
-	}
-	if reply.StatusCode != http.StatusOK {
-		return fmt.Errorf("POST %s: %s", path, reply.Status)
-	}
-	return nil
 }

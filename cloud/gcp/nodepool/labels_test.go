@@ -1,46 +1,10 @@
 package nodepool
 
 import (
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/muster-project/muster/cloud"
 )
-
-// TestLabelValue holds that a value fits, that one which does is kept, and that two texts have two values.
-func TestLabelValue(t *testing.T) {
-	t.Parallel()
-	fits, seen := regexp.MustCompile(`^[a-z0-9_-]{0,63}$`), map[string]string{}
-	for _, text := range []string{
-		"", "default", "0f6f8d5e-1b1f-4c1e-9d5e-0f6f8d5e1b1f", "My.Cluster", "my-cluster", "my.cluster", strings.Repeat("a", 63), strings.Repeat("a", 64),
-		strings.Repeat("a", 65), "ünï",
-	} {
-		value := labelValue(text)
-		if !fits.MatchString(value) {
-			t.Errorf("the value of %q does not fit: %q", text, value)
-		}
-		if fits.MatchString(text) && value != text {
-			t.Errorf("want %q kept, got %q", text, value)
-		}
-		if other, ok := seen[value]; ok {
-			t.Errorf("%q and %q have one value: %q", text, other, value)
-		}
-		seen[value] = text
-	}
-}
-
-func TestTaggedFor(t *testing.T) {
-	t.Parallel()
-	own := cloud.Owner{ID: "id", Cluster: "c.example", Namespace: "default", Name: strings.Repeat("n", 70)}
-	if got := taggedFor(ownerLabels(own), own); got != own.Key() {
-		t.Errorf("want %s, got %s", own.Key(), got)
-	}
-	other := cloud.Owner{ID: "id", Cluster: "other", Namespace: "default", Name: "pool"}
-	if got := taggedFor(ownerLabels(other), own); got != other.Key() {
-		t.Errorf("want %s, got %s", other.Key(), got)
-	}
-}
 
 func TestOtherCluster(t *testing.T) {
 	t.Parallel()
@@ -64,10 +28,10 @@ func TestOtherCluster(t *testing.T) {
 func TestSplitGroupID(t *testing.T) {
 	t.Parallel()
 	const path = "projects/p/locations/us-central1/clusters/c/nodePools/n"
-	if got, want := splitGroupID(groupID(path)), (where{project: "p", location: "us-central1", cluster: "c", pool: "n"}); got != want {
+	if got, want := splitGroupID(path), (where{project: "p", location: "us-central1", cluster: "c", pool: "n"}); got != want {
 		t.Errorf("want %v, got %v", want, got)
 	}
-	for _, id := range []string{"", path, "gce://p/us-central1-a/m", "gce://projects/p/locations/us-central1/clusters/c/nodePools/", "gce://" + path + "/x"} {
+	for _, id := range []string{"", "gce://p/us-central1-a/m", "projects/p/locations/us-central1/clusters/c/nodePools/", path + "/x", "/" + path} {
 		if got := splitGroupID(id); got != (where{}) {
 			t.Errorf("want nothing for %q, got %v", id, got)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
+	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -59,8 +60,8 @@ func (p *pass) unowned() *pool.Unowned {
 	out := p.t.ownership(read).Unowned(p.t.name)
 	if out != nil {
 		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, otherCluster(read.labels(), p.t.Owner), read.busy()
-		if out.Owner == "" && read.labels()[labelCluster] != "" && read.labels()[labelCluster] != labelValue(p.t.Owner.Cluster) {
-			out.OtherCluster = read.labels()[labelCluster]
+		if out.Owner == "" && read.labels()[template.LabelCluster] != "" && read.labels()[template.LabelCluster] != template.LabelValue(p.t.Owner.Cluster) {
+			out.OtherCluster = read.labels()[template.LabelCluster]
 		}
 	}
 	return out
@@ -71,7 +72,7 @@ func (p *pass) observePool(w wanted, out *pool.Observed) {
 	read := p.memory.read
 	out.Versions = w.versions()
 	out.Group = p.group(w)
-	out.TaggedFor = taggedFor(read.labels(), p.t.Owner)
+	out.TaggedFor = template.TaggedFor(read.labels(), p.t.Owner)
 	counted, others := w.members(read)
 	for _, m := range others {
 		out.ExternalStandby = append(out.ExternalStandby, m.ProviderID(p.c.Project))
@@ -115,7 +116,7 @@ func (p *pass) group(w wanted) *pool.Group {
 	is := read.pool
 	machines := p.memory.size(w.rolling(read))
 	g := &pool.Group{
-		ID: groupID(p.path()), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
+		ID: p.path(), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
 		Deleting: is.Status == statusStopping, Busy: read.busy(), ProviderRolloutSurge: surge(is, machines),
 	}
 	if a := is.Autoscaling; a != nil && a.Enabled {

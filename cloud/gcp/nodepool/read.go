@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -175,7 +176,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	out := driverkit.NamedGroup{ID: p.t.GroupID}
 	at := splitGroupID(p.t.GroupID)
-	if at.pool == "" || at.project != p.c.Project || p.t.GroupID == groupID(p.path()) {
+	if at.pool == "" || at.project != p.c.Project || p.t.GroupID == p.path() {
 		return out, nil
 	}
 	cluster, _, err := p.c.Cluster(ctx, at.location, at.cluster, p.t.MaxAge)
@@ -183,10 +184,10 @@ func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 		return out, err
 	}
 	if is := poolOf(cluster, at.pool); is != nil {
-		owner := poolRead{pool: is}.labels()[labelOwner]
-		if owner != labelValue(p.t.Owner.ID) {
+		owner := poolRead{pool: is}.labels()[template.LabelOwner]
+		if owner != template.LabelValue(p.t.Owner.ID) {
 			label := fmt.Sprintf("node pool %s of GKE cluster %s", at.pool, at.cluster)
-			out.Conflict = driverkit.NamedConflict(label, at.pool, labelOwner, owner)
+			out.Conflict = driverkit.NamedConflict(label, at.pool, template.LabelOwner, owner)
 		}
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -133,7 +134,7 @@ func (p *pass) adopt(ctx context.Context) error {
 	if err := p.t.ownership(p.memory.read).Adoptable(p.unowned()); err != nil {
 		return err
 	}
-	labels := request.Labels(p.memory.read.labels(), ownerLabels(p.t.Owner))
+	labels := request.Labels(p.memory.read.labels(), template.OwnerLabels(p.t.Owner))
 	p.forget()
 	o, err := p.nodePools().Update(p.path(), &container.UpdateNodePoolRequest{
 		Etag: is.Etag, ResourceLabels: &container.ResourceLabels{Labels: labels},

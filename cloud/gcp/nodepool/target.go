@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/session"
+	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
 // Target is what the driver is handed about one pool.
@@ -46,21 +47,15 @@ func (t target) access() session.Access {
 	return out
 }
 
-// idPrefix begins the IDs of node pools in spec.providerID.
-const idPrefix = "gce://"
-
-// groupID returns the ID of a node pool in the form of spec.providerID: gce://projects/P/locations/L/clusters/C/nodePools/N.
-func groupID(path string) string { return idPrefix + path }
-
 // where is the place of a node pool.
 type where struct{ project, location, cluster, pool string }
 
-// splitGroupID returns the place of the node pool of an ID; zero for the ID of anything else.
+// splitGroupID returns the place of the node pool of an ID in spec.providerID, projects/P/locations/L/clusters/C/nodePools/N; zero for the ID
+// of anything else.
 func splitGroupID(id string) where {
-	path, ok := strings.CutPrefix(id, idPrefix)
-	parts := strings.Split(path, "/")
+	parts := strings.Split(id, "/")
 	const length = 8
-	if !ok || len(parts) != length || slices.Contains(parts, "") {
+	if len(parts) != length || slices.Contains(parts, "") {
 		return where{}
 	}
 	for i, collection := range []string{"projects", "locations", "clusters", "nodePools"} {
@@ -74,12 +69,12 @@ func splitGroupID(id string) where {
 // ownership returns what decides whether the node pool with the pool's name may be changed.
 func (t target) ownership(read poolRead) driverkit.Ownership {
 	o := driverkit.Ownership{
-		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Tag: labelOwner, Kind: "node pool", Rename: "in spec.nodePoolName",
+		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Tag: template.LabelOwner, Kind: "node pool", Rename: "in spec.nodePoolName",
 		Group: fmt.Sprintf("node pool %s of GKE cluster %s", t.name, t.cluster.Name),
 	}
 	if read.pool != nil {
-		o.Owner = read.labels()[labelOwner]
-		o.Owned = o.Owner == labelValue(t.Owner.ID) || o.Owner == "" && t.AssumeOwned
+		o.Owner = read.labels()[template.LabelOwner]
+		o.Owned = o.Owner == template.LabelValue(t.Owner.ID) || o.Owner == "" && t.AssumeOwned
 	}
 	return o
 }

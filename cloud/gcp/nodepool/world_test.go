@@ -12,6 +12,7 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/nodepool"
+	"github.com/muster-project/muster/cloud/gcp/permissions"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp"
@@ -41,9 +42,17 @@ const (
 
 type source = *gcpv1.ManagedMachinePoolSource
 
-// newCloud makes a simulated Google Cloud with a regional GKE cluster without node pools.
+// controller is the account that the driver asks as.
+const controller = "controller"
+
+// newCloud makes a simulated Google Cloud with a regional GKE cluster without node pools. It allows the driver what package permissions says,
+// and nothing else.
 func newCloud() (*gcp.Cloud, error) {
-	made, err := gcp.New(gcp.Options{Seed: 1, Speed: 1})
+	role, err := permissions.RoleOf(permissions.Options{})
+	if err != nil {
+		return nil, err
+	}
+	made, err := gcp.New(gcp.Options{Seed: 1, Speed: 1, Accounts: []gcp.Account{{Email: controller, Allowed: role.IncludedPermissions}}})
 	if err != nil {
 		return nil, err
 	}

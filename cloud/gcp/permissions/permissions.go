@@ -42,7 +42,7 @@ func Grants(o Options) ([]Grant, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return slices.Concat(groups()), nil
+	return slices.Concat(groups(), nodePools()), nil
 }
 
 var project = regexp.MustCompile(`^([a-z][a-z0-9.-]*:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$`)
