@@ -2,14 +2,17 @@ package instancegroup_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/muster-project/muster/api/common"
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/instancegroup"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim/gcp/compute"
 )
 
 // TestRevert holds that a specification that is wanted again finds the template that it had: the group is pointed back at it, and no
@@ -202,6 +205,57 @@ func TestLostGroup(t *testing.T) {
 			if o, err := w.driver.Observe(w.Context(), w.target); err == nil {
 				w.Errorf("want a look that failed, got %+v", o)
 			}
+		}
+	})
+}
+
+// TestRepairIsNoDeletion holds that a group which creates its only instance again is not taken for one that is being deleted.
+func TestRepairIsNoDeletion(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		o := w.create(1)
+		if err := w.cloud.RecreateByHand(o.Instances[0].ID); err != nil {
+			w.Fatal(err)
+		}
+		for range 20 {
+			if o = w.observe(); o.Group.Deleting || o.Group.Size != 1 {
+				w.Fatalf("want a group that repairs its instance, got %+v", o.Group)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+// TestRotatedCredentials holds that other credentials make no look-up again: the newest image of a family would replace every machine.
+func TestRotatedCredentials(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily = nil, new(family) })(w.target.Spec)
+		o := w.create(1)
+		if err := w.cloud.PutImage(compute.Image{Project: project, Name: "newer", Family: "capi-ubuntu-2404-k8s-v1-34"}); err != nil {
+			w.Fatal(err)
+		}
+		rotated := w.as(w.target)
+		rotated.target.Remembered = o.ResolvedLookups
+		changed := *w.target.Spec
+		changed.Cluster.Identity = &gcpv1.IdentityView{Name: controller, Credentials: common.Seal("{}")}
+		rotated.target.Spec = &changed
+		if got := rotated.observe(); !got.Instances[0].Template.Same(got.Wanted) || !maps.Equal(got.ResolvedLookups, o.ResolvedLookups) {
+			w.Errorf("want nothing stale, got %+v for %+v", got.Instances[0], got.Wanted)
+		}
+	})
+}
+
+// TestGroupMovesAfterItIsGone holds that a group which was deleted by hand is made where the specification wants it now, whatever the object
+// names still.
+func TestGroupMovesAfterItIsGone(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		o := w.create(1)
+		w.target.GroupID, w.target.Remembered = o.Group.ID, o.ResolvedLookups
+		w.start(pool.Step{Kind: pool.DeleteGroup})
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.DistributionPolicy.Zones = []string{"us-central1-b"} })(w.target.Spec)
+		o = w.observe()
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1, Template: o.Latest().Ref})
+		if o = w.observe(); o.Group == nil || o.Instances[0].Zone != "us-central1-b" || len(o.Group.Unchangeable) > 0 {
+			w.Errorf("want the group in the other zone, got %+v", o.Group)
 		}
 	})
 }

@@ -38,6 +38,9 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 		}
 		failed = driverkit.Owned(foreign)
 	}
+	if want.unknown != nil && failed == nil {
+		out.Issues = append(out.Issues, driverkit.CauseOf(want.unknown))
+	}
 	if failed == nil {
 		out.Capacity = want.capacity
 		if !p.t.Bootstrap.Empty() {
@@ -130,7 +133,7 @@ func (p view) deleting(is *compute.InstanceGroupManager) bool {
 		return true
 	}
 	list := p.memory.group.instances
-	return is.TargetSize > 0 && len(list) > 0 && !slices.ContainsFunc(list, func(i instance) bool { return i.state() != pool.Terminating })
+	return is.TargetSize > 0 && len(list) > 0 && !slices.ContainsFunc(list, func(i instance) bool { return i.action != actionDeleting })
 }
 
 // stateOf is what the group does, for people.
@@ -192,7 +195,7 @@ func (p view) issues() []pool.Cause {
 	for _, i := range p.memory.group.instances {
 		for _, e := range i.failures {
 			issue := session.IssueOf(e)
-			if i.zone != "" && !slices.Contains([]string{"", "zone " + i.zone}, e.Where) || e.Where == "" && i.zone != "" {
+			if e.Where == "" && i.zone != "" {
 				issue.Message = "zone " + i.zone + ": " + issue.Message
 			}
 			issue.Message = cloud.Redact(issue.Message, p.t.Bootstrap)

@@ -49,8 +49,9 @@ func (p *pass) known(ctx context.Context) error {
 	return p.readAgain(ctx)
 }
 
-// found takes over where the group was found.
+// found takes over where the group was found, or where a new one is made.
 func (p *pass) found() {
+	p.t.place = p.t.wantedPlace()
 	if is := p.memory.group.is; is != nil {
 		p.t.place = placeOf(is)
 	}

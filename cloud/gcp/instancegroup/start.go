@@ -275,7 +275,7 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 	for _, target := range s.Targets {
 		for _, i := range p.memory.group.instances {
 			if i.named(target) && i.state() != pool.Terminating {
-				urls = append(urls, "projects/"+p.t.project+"/zones/"+i.zone+"/instances/"+i.name)
+				urls = append(urls, "zones/"+i.zone+"/instances/"+i.name)
 				ids = append(ids, i.name+"/"+i.uid())
 			}
 		}

@@ -2,14 +2,10 @@ package instancegroup
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
-
-	"google.golang.org/api/compute/v1"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/gcp/machinetype"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
@@ -22,6 +18,8 @@ type wanted struct {
 	remember map[string]string
 	// capacity is what each machine offers; nil where it is unknown.
 	capacity *pool.NodeCapacity
+	// unknown is why it is.
+	unknown error
 }
 
 // translation translates the specification of a pass.
@@ -36,7 +34,7 @@ func (t target) source() template.Source {
 // look-up.
 func (p translation) want(ctx context.Context) (wanted, error) {
 	look := &cache.Resolver{
-		Place: p.c.Key, Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{keepLocation: p.t.place.location},
+		Place: p.t.project + "/" + p.t.cluster.Region, Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{keepLocation: p.t.place.location},
 	}
 	if adopted, ok := p.t.Remembered[cloud.AdoptedTemplate]; ok {
 		look.Remember[cloud.AdoptedTemplate] = adopted
@@ -45,19 +43,19 @@ func (p translation) want(ctx context.Context) (wanted, error) {
 	w := wanted{labels: source.Labels(), remember: look.Remember}
 	var err error
 	if source.Image, source.Family, err = p.image(ctx, look); err == nil {
-		w.capacity, err = p.capacity(ctx, look)
+		w.capacity, w.unknown = p.capacity(ctx, look)
+		// Of a group that exists only that there is no such machine type matters.
+		if p.memory.group.is == nil || cloud.KindOf(w.unknown) == cloud.Invalid {
+			err = w.unknown
+		}
 	}
-	if err != nil {
+	if err == nil {
+		w.template, err = source.Build()
+	}
+	if err != nil || w.unknown != nil {
 		look.Keep()
-		return w, err
 	}
-	made, err := source.Build()
-	if err != nil {
-		look.Keep()
-		return w, err
-	}
-	w.template = made
-	return w, nil
+	return w, err
 }
 
 // image returns the path of the image that machines boot. The newest image of a family is found once for each specification.
@@ -83,12 +81,6 @@ func (p translation) image(ctx context.Context, look *cache.Resolver) (image, fa
 	return image, is.Family, err
 }
 
-// machine is what is remembered of a machine type.
-type machine struct {
-	CPUs, MemoryMiB, Accelerators int    `json:",omitempty"`
-	Accelerator, Architecture     string `json:",omitempty"`
-}
-
 // podsMost is how many pods a kubelet takes unless it is configured otherwise.
 const podsMost = 110
 
@@ -98,28 +90,15 @@ func (p translation) capacity(ctx context.Context, look *cache.Resolver) (*pool.
 	if zone == "" {
 		return nil, nil
 	}
-	name := p.t.pool.InstanceType
-	text, err := look.Resolve(ctx, cache.Question{
-		Kind: "machine-type", Inputs: []string{p.t.project, zone, name}, Good: func(answer string) bool { return json.Unmarshal([]byte(answer), &machine{}) == nil },
-		Ask: func(ctx context.Context) (string, error) {
-			is, err := p.c.Compute.MachineTypes.Get(p.t.project, zone, name).Context(ctx).Do()
-			if err = p.c.Refusal(err); session.Absent(err) {
-				return "", cloud.Invalidf("spec.instanceType", "there is no machine type %s in zone %s", name, zone)
-			}
-			if err != nil {
-				return "", err
-			}
-			return machineText(is)
-		},
-	})
+	is, err := machinetype.Of(ctx, p.c, look, zone, p.t.pool.InstanceType)
 	if err != nil {
 		return nil, err
 	}
-	var is machine
-	if err := json.Unmarshal([]byte(text), &is); err != nil {
-		return nil, fmt.Errorf("read what is remembered of machine type %s: %w", name, err)
+	accelerators := map[string]int{}
+	for _, a := range p.t.pool.GuestAccelerators {
+		accelerators[session.LastName(a.Type)] += int(a.Count)
 	}
-	return p.offered(is), nil
+	return is.Offers(podsMost, accelerators), nil
 }
 
 // zoneToAsk is a zone of the group, empty if none is known.
@@ -131,35 +110,4 @@ func (p translation) zoneToAsk() string {
 		return p.t.place.zones[0]
 	}
 	return ""
-}
-
-func machineText(is *compute.MachineType) (string, error) {
-	m := machine{CPUs: int(is.GuestCpus), MemoryMiB: int(is.MemoryMb), Architecture: is.Architecture}
-	for _, a := range is.Accelerators {
-		m.Accelerator, m.Accelerators = a.GuestAcceleratorType, m.Accelerators+int(a.GuestAcceleratorCount)
-	}
-	text, err := json.Marshal(m)
-	return string(text), err
-}
-
-// offered is what a machine of the type offers with the specification's accelerators.
-func (p translation) offered(is machine) *pool.NodeCapacity {
-	out := &pool.NodeCapacity{CPUs: is.CPUs, MemoryMiB: is.MemoryMiB, Pods: podsMost, OperatingSystem: "linux", Architecture: "amd64"}
-	if strings.EqualFold(is.Architecture, "ARM64") {
-		out.Architecture = "arm64"
-	}
-	devices := map[string]int{is.Accelerator: is.Accelerators}
-	for _, a := range p.t.pool.GuestAccelerators {
-		devices[session.LastName(a.Type)] += int(a.Count)
-	}
-	count := 0
-	for name, n := range devices {
-		if strings.HasPrefix(name, "nvidia-") {
-			count += n
-		}
-	}
-	if count > 0 {
-		out.Devices = map[string]int{"nvidia.com/gpu": count}
-	}
-	return out
 }
