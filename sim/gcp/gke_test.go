@@ -56,6 +56,18 @@ func (w *world) pool(name string) container.InspectedPool {
 	return container.InspectedPool{}
 }
 
+// operation returns the name of the operation that runs.
+func (w *world) operation() string {
+	w.Helper()
+	for _, op := range project.Objects(w.get("/v1/projects/simulated-project/locations/-/operations"), "operations") {
+		if project.Text(op, "status") == "RUNNING" {
+			return project.Text(op, "name")
+		}
+	}
+	w.Fatal("want an operation that runs")
+	return ""
+}
+
 // TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded.
 func TestGKEReplies(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
@@ -312,10 +324,10 @@ func TestGKECancel(t *testing.T) {
 		w.rest(minute)
 		operation := "/v1/projects/simulated-project/locations/us-central1-a/operations/" + op
 		w.do(http.MethodPost, operation+":cancel", nil)
-		check(w, "status while it is aborted", "ABORTING", project.Text(w.get(operation), "status"))
+		check(w, "status", "ABORTING", project.Text(w.get(operation), "status"))
 		w.settled("c")
-		check(w, "status", "DONE", project.Text(w.get(operation), "status"))
-		check(w, "nodes: the surge is gone", 2, w.pool("p").Nodes)
+		check(w, "status once the surge is gone", "DONE", project.Text(w.get(operation), "status"))
+		check(w, "nodes after it was cancelled", 2, len(w.pool("p").Machines))
 		check(w, "code", 1.0, project.Dig(w.get(operation), "error.code"))
 		check(w, "version after it was cancelled", version, w.pool("p").Version)
 		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
@@ -326,6 +338,16 @@ func TestGKECancel(t *testing.T) {
 		w.do(http.MethodPut, pools+"/p", doc{"machineType": "e2-standard-2"})
 		w.rest(minute)
 		w.refused(http.MethodPost, pools+"/p:rollback", nil, http.StatusBadRequest, "failedPrecondition")
+		w.do(http.MethodPost, strings.Replace(operation, op, w.operation(), 1)+":cancel", nil)
+		w.settled("c")
+		w.do(http.MethodPost, pools+"/p:rollback", nil)
+		w.settled("c")
+		p := w.pool("p")
+		check(w, "machine type after the rollback", "e2-medium", p.MachineType)
+		check(w, "nodes after the rollback", 2, len(p.Machines))
+		for _, m := range p.Machines {
+			check(w, "stale after the rollback", false, m.Stale)
+		}
 	})
 }
 
@@ -355,6 +377,29 @@ func TestGKERegional(t *testing.T) {
 		check(w, "clusters", 0, len(w.State().Clusters))
 		check(w, "groups after the cluster", 0, len(w.State().Groups))
 		check(w, "templates after the cluster", 0, len(w.State().Templates))
+	})
+}
+
+// TestGKEFailedUpgrade lets no new node join: the upgrade gives up, gives its surge back, and the old nodes stay.
+func TestGKEFailedUpgrade(t *testing.T) {
+	gke(t, 2, func(w *world) {
+		before := w.pool("p")
+		if err := w.Faults().Add(sim.Fault{Kind: sim.NeverBoots}); err != nil {
+			t.Fatal(err)
+		}
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		w.rest(40 * minute)
+		w.settled("c")
+		p := w.pool("p")
+		check(w, "status", "RUNNING_WITH_ERROR", p.Status)
+		check(w, "version", version, p.Version)
+		if len(p.Machines) != 2 || p.Machines[0].Name != before.Machines[0].Name || p.Machines[1].Name != before.Machines[1].Name {
+			t.Errorf("want the nodes of before, got %+v", p.Machines)
+		}
+		w.Faults().Clear()
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		w.settled("c")
+		check(w, "version after it was resumed", newer, w.pool("p").Version)
 	})
 }
 

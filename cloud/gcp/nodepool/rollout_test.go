@@ -49,6 +49,8 @@ func (w *world) amid() pool.Observed {
 		<-time.After(3 * time.Second)
 		o = w.observe()
 	}
+	<-time.After(time.Minute) // until the new node has joined: one that has not goes again when the upgrade is cancelled
+	o = w.observe()
 	if n := fresh(o); n == 0 || n == len(o.Instances) || !o.ProviderRollout.Runs() {
 		w.Fatalf("want a rollout in its middle, got %d of %d, %+v", n, len(o.Instances), o.ProviderRollout)
 	}

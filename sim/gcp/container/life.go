@@ -88,6 +88,8 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 		}
 	}
 	switch {
+	case p.Ending != nil:
+		w.rolls.wind(c, p)
 	case p.Roll != nil:
 		w.rolls.on(c, p)
 	case p.Repair != "":

@@ -111,7 +111,7 @@ func (w *lifecycle) settled(c *Cluster, p *Pool, conditions []Condition) {
 	for _, g := range p.Groups {
 		g.Want = nil
 	}
-	p.Op, p.Next, p.Until, p.Leaving = "", time.Time{}, time.Time{}, nil
+	p.Op, p.Next, p.Until, p.Leaving, p.Ending = "", time.Time{}, time.Time{}, nil, nil
 	w.touchPool(p)
 	if op := w.of(c, name); op != nil && op.Pool != "" {
 		w.end(c, name, conditions)
@@ -125,24 +125,23 @@ func (w *lifecycle) release(c *Cluster) {
 	w.touchCluster(c)
 }
 
-// cancel aborts an upgrade of nodes: what was done stays, nodes that were cordoned take pods again, and the groups get back the sizes that they
-// had. A blue-green upgrade is paused: its second set of groups stays.
+// cancel aborts an upgrade of nodes: what was done stays, and nodes that were cordoned take pods again. A blue-green upgrade is paused: its
+// second set of groups stays. One with surge gives its surge back first.
 func (w *lifecycle) cancel(c *Cluster, p *Pool) {
+	if op := w.of(c, p.Op); op != nil {
+		op.Status = opAborting
+		w.operations.Touch(op.key())
+	}
+	if p.Roll != nil && p.Roll.Blue == nil {
+		w.rolls.end(c, p, nil)
+		return
+	}
 	for _, n := range w.nodes.of(c, p) {
 		if p.Leaving[n.Name] != nil {
 			w.nodes.cordon(n.ID, false)
 		}
 	}
-	if op := w.of(c, p.Op); op != nil {
-		op.Status = opAborting
-		w.operations.Touch(op.key())
-	}
-	if p.Roll != nil && p.Roll.Blue != nil {
-		w.finish(c, p, nil)
-		return
-	}
-	p.Roll, p.Leaving = nil, map[string]*leaving{}
-	w.touchPool(p)
+	w.finish(c, p, nil)
 }
 
 // tickOperation ends an operation that others run beside, and forgets old ones.

@@ -40,8 +40,7 @@ func (w *rolls) on(c *Cluster, p *Pool) {
 			continue
 		}
 		if project.Due(p.Until, w.Now) && len(p.Leaving) == 0 {
-			p.Roll = nil
-			w.life.finish(c, p, w.life.trouble(c, p))
+			w.end(c, p, w.life.trouble(c, p))
 		}
 		return
 	}

@@ -75,6 +75,8 @@ type Pool struct {
 	Op          string
 	Next, Until time.Time
 	Roll        *roll
+	// Ending is set while an upgrade that was cancelled or has failed gives its surge back.
+	Ending *ending
 	// Repair is the name of the node that is being repaired, "" for none.
 	Repair string
 	// Former is what the pool was before the upgrade that runs or did not succeed, nil for none: a rollback leads back to it.
@@ -123,6 +125,12 @@ type blueGreen struct {
 	Since, Deletion time.Time
 	// Complete is true once the user has asked to end the soak time.
 	Complete bool
+}
+
+// ending is how an upgrade ends that does not replace all nodes.
+type ending struct {
+	// Conditions are why it failed, nil for one that was cancelled.
+	Conditions []Condition
 }
 
 // leaving is a machine that is cordoned and drained before it is deleted.
