@@ -53,7 +53,7 @@ func TestPolicyOfOthers(t *testing.T) {
 		o := w.create(3)
 		name := w.cloud.State().Groups[0].Name
 		for _, policy := range []map[string]any{{"type": "PROACTIVE"}, {"instanceRedistributionType": "PROACTIVE"}} {
-			if err := w.cloud.Policy(name, policy); err != nil {
+			if err := w.cloud.SetPolicy(compute.Policy{Group: name, Policy: policy}); err != nil {
 				w.Fatal(err)
 			}
 			o = w.observe()
@@ -196,7 +196,7 @@ func TestSharedLooks(t *testing.T) {
 func TestLostGroup(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		w.create(1)
-		if err := w.cloud.SetReachable("zones/"+zone, false); err != nil {
+		if err := w.cloud.SetReachable(compute.Scope{Scope: "zones/" + zone}); err != nil {
 			w.Fatal(err)
 		}
 		for _, age := range []time.Duration{0, time.Second, cloud.NoSharedCache} {
