@@ -29,6 +29,7 @@ type memory struct {
 	details map[uint64]detail
 	// made is when Compute Engine accepted the creation of the group, deleted its deletion.
 	made, deleted time.Time
+	operation     operation
 	// wrote is when templates were created or deleted last: a list read soon after may be older.
 	wrote time.Time
 }

@@ -47,7 +47,9 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 			out.Wanted = want.template.Template
 		}
 	}
-	return p.withGroup(want, failed, out)
+	out, err := p.withGroup(want, failed, out)
+	p.explain(ctx, &out)
+	return out, err
 }
 
 // withGroup adds the group and what has failed to an observation. Where nothing exists, a specification that can't be met is an error.

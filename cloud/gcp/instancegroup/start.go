@@ -74,14 +74,15 @@ func (p writer) there() (*compute.InstanceGroupManager, error) {
 	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("managed instance group %s is there no more", p.t.group)}
 }
 
-// ended returns the error of a request: its own, or that of an operation that has failed at once.
-func (p writer) ended(op *compute.Operation, err error) error {
+// ended returns the error of a request: its own, or that of an operation that has failed at once. Otherwise it remembers the operation.
+func (p writer) ended(method string, op *compute.Operation, err error) error {
 	if err != nil {
 		return p.c.Refusal(err)
 	}
 	if failed := session.Failed(op); failed != nil {
 		return failed
 	}
+	p.memory.began(method, p.t.groupID(), op)
 	return nil
 }
 
@@ -94,9 +95,11 @@ func (p writer) createGroup(ctx context.Context, s pool.Step) error {
 	request := p.create(want, s.Size, s.Template)
 	p.memory.touched()
 	if p.t.place.zonal() {
-		err = p.ended(p.c.Compute.InstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do())
+		op, refused := p.c.Compute.InstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do()
+		err = p.ended(methodCreate, op, refused)
 	} else {
-		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do())
+		op, refused := p.c.Compute.RegionInstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do()
+		err = p.ended(methodCreate, op, refused)
 	}
 	if session.Exists(err) {
 		return driverkit.Confirm(err, p.readAgain(ctx), func() bool {
@@ -145,9 +148,11 @@ func (p writer) patch(ctx context.Context, change *compute.InstanceGroupManager)
 	p.memory.touched()
 	var err error
 	if p.t.place.zonal() {
-		err = p.ended(p.c.Compute.InstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do())
+		op, refused := p.c.Compute.InstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do()
+		err = p.ended(methodChange, op, refused)
 	} else {
-		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do())
+		op, refused := p.c.Compute.RegionInstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do()
+		err = p.ended(methodChange, op, refused)
 	}
 	return session.Vanished(err)
 }
@@ -245,9 +250,11 @@ func (p writer) resize(ctx context.Context, s pool.Step) error {
 	p.memory.touched()
 	size := int64(s.Size)
 	if p.t.place.zonal() {
-		err = p.ended(p.c.Compute.InstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do())
+		op, refused := p.c.Compute.InstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do()
+		err = p.ended(methodChange, op, refused)
 	} else {
-		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do())
+		op, refused := p.c.Compute.RegionInstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do()
+		err = p.ended(methodChange, op, refused)
 	}
 	return session.Vanished(err)
 }
@@ -287,11 +294,13 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 	id := p.requestID("delete", ids)
 	var err error
 	if p.t.place.zonal() {
-		err = p.ended(p.c.Compute.InstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
-			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do())
+		op, refused := p.c.Compute.InstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
+		err = p.ended(methodChange, op, refused)
 	} else {
-		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
-			&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do())
+		op, refused := p.c.Compute.RegionInstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+			&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
+		err = p.ended(methodChange, op, refused)
 	}
 	return session.Vanished(err)
 }
@@ -316,9 +325,11 @@ func (p writer) deleteGroup(ctx context.Context, _ pool.Step) error {
 	p.memory.touched()
 	var err error
 	if p.t.place.zonal() {
-		err = p.ended(p.c.Compute.InstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do())
+		op, refused := p.c.Compute.InstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do()
+		err = p.ended(methodDelete, op, refused)
 	} else {
-		err = p.ended(p.c.Compute.RegionInstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do())
+		op, refused := p.c.Compute.RegionInstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do()
+		err = p.ended(methodDelete, op, refused)
 	}
 	if session.Absent(err) {
 		return nil

@@ -23,6 +23,8 @@ func groups() []Grant {
 		{Name: "compute.instances.get", Why: "since when an instance exists"},
 		{Name: "compute.instances.list", Why: "since when instances exist; one list reads the instances of all pools of the project"},
 		{Name: "compute.machineTypes.get", Why: "what a machine type offers, for autoscalers"},
+		{Name: "compute.zoneOperations.get", Why: "why an operation on a zonal group failed, in Compute Engine's words"},
+		{Name: "compute.regionOperations.get", Why: "why an operation on a regional group failed"},
 		{Name: "compute.healthChecks.useReadOnly", Why: "spec.autoHealing", ByService: true},
 		{Name: "iam.serviceAccounts.actAs", Why: "instances act as the service account of spec.serviceAccounts; grant it on that account alone", ByService: true},
 	}}, {At: atImages, Permissions: []Permission{

@@ -1,0 +1,65 @@
+package instancegroup_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/instancegroup"
+	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
+)
+
+// failing accepts the creation of a group and fails its operation afterwards.
+type failing struct {
+	next  http.RoundTripper
+	asked int
+}
+
+func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := ""
+	const link = "https://www.googleapis.com/compute/v1/projects/" + project + "/zones/" + zone + "/operations/operation-1"
+	switch {
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/instanceGroupManagers"):
+		body = `{"name":"operation-1","status":"RUNNING","selfLink":"` + link + `"}`
+	case strings.HasSuffix(r.URL.Path, "/operations/operation-1"):
+		f.asked++
+		body = `{"name":"operation-1","status":"DONE","error":{"errors":[{"code":"QUOTA_EXCEEDED","message":"Quota 'INSTANCE_GROUP_MANAGERS' exceeded.  Limit: 5.0 in region us-central1."}]}}`
+	default:
+		return f.next.RoundTrip(r)
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+// TestFailedOperation holds that an operation which fails after it was accepted is told in Compute Engine's words, also by a process that has
+// not begun it, and asked for once.
+func TestFailedOperation(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		f := &failing{next: sim.Transport{Handler: w.cloud}}
+		var err error
+		if w.driver, err = instancegroup.New(instancegroup.Options{Endpoint: endpoint, Base: f}); err != nil {
+			w.Fatal(err)
+		}
+		w.start(pool.Step{Kind: pool.PutTemplate})
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1, Template: w.observe().Latest().Ref})
+		const want = "QUOTA_EXCEEDED: Quota 'INSTANCE_GROUP_MANAGERS' exceeded. Limit: 5.0 in region us-central1."
+		o := w.observe()
+		if len(o.Issues) != 1 || o.Issues[0] != (pool.Cause{Reason: string(cloud.Capacity), Message: want}) || len(o.Operations) != 1 {
+			w.Fatalf("want the failure told, got %+v, %+v", o.Issues, o.Operations)
+		}
+		time.Sleep(time.Minute)
+		if w.observe(); f.asked != 1 {
+			w.Errorf("want the operation asked for once, got %d", f.asked)
+		}
+		if w.driver, err = instancegroup.New(instancegroup.Options{Endpoint: endpoint, Base: f}); err != nil {
+			w.Fatal(err)
+		}
+		w.target.Operations = o.Operations
+		if again := w.observe(); len(again.Issues) != 1 || again.Issues[0] != o.Issues[0] {
+			w.Errorf("want the failure told by another process, got %+v", again.Issues)
+		}
+	})
+}
