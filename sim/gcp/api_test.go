@@ -165,6 +165,10 @@ func TestStaleReads(t *testing.T) {
 		}
 		w.refused(http.MethodGet, groups+"/pool", nil, 404, "notFound")
 		w.get(groups + "/pool")
+		if err := w.Faults().Add(sim.Fault{Kind: sim.Stale, Writes: 9}); err != nil {
+			t.Fatal(err)
+		}
+		w.get(base + "/global/images/family/capi-ubuntu-2404-k8s-v1-33")
 	})
 }
 
@@ -240,5 +244,39 @@ func TestBadRequests(t *testing.T) {
 		w.refused(http.MethodPost, base+"/global/instanceTemplates", doc{"name": "t", "properties": doc{
 			"machineType": "e2-medium", "disks": []any{doc{"boot": true}}, "networkInterfaces": []any{doc{"network": "global/networks/none"}},
 		}}, 400, "invalid")
+	})
+}
+
+func TestAutoscalerSizesItsGroup(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("first"), 1)
+		if err := w.Autoscale(sim.Resource{Name: "pool", Size: 2}); err == nil {
+			t.Error("want no resize without an autoscaler")
+		}
+		const all = base + "/zones/" + zone + "/autoscalers"
+		w.do(http.MethodPost, all, doc{
+			"name": "a", "target": "zones/" + zone + "/instanceGroupManagers/pool", "autoscalingPolicy": doc{"minNumReplicas": 1, "maxNumReplicas": 4},
+		})
+		if err := w.Autoscale(sim.Resource{Name: "pool", Size: 9}); err != nil {
+			t.Fatal(err)
+		}
+		g := w.get(groups + "/pool")
+		size, _ := project.Number(g, "targetSize")
+		check(w, "the size", 4, size)
+		check(w, "the autoscaler", google+"zones/"+zone+"/autoscalers/a", project.Text(g, "status.autoscaler"))
+		w.do(http.MethodDelete, all+"/a", nil)
+		check(w, "the autoscaler", "", project.Text(w.get(groups+"/pool"), "status.autoscaler"))
+	})
+}
+
+func TestTemplateNeedsItsOwnPermission(t *testing.T) {
+	const email = "muster@simulated-project.iam.gserviceaccount.com"
+	account := gcp.Account{Email: email, Denied: []string{"compute.instanceTemplates.useReadOnly"}}
+	inBubble(t, gcp.Options{Accounts: []gcp.Account{account}}, func(w *world) {
+		w.bearer = "simulated:" + email
+		body := doc{"name": "pool", "targetSize": 1, "instanceTemplate": w.template("first")}
+		w.refused(http.MethodPost, groups, body, 403, "forbidden")
+		w.bearer = "simulated:other"
+		w.refused(http.MethodGet, groups, nil, 403, "forbidden")
 	})
 }

@@ -64,8 +64,8 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 }
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has: POST machines/{name}/{hand} lays a hand on an instance, and
-// PUT networks, images, quotas, accounts, scopes and policies take what PutNetwork, PutImage, SetQuota, PutAccount, SetReachable and SetPolicy
-// take.
+// PUT networks, images, quotas, accounts, scopes, policies and sizes take what PutNetwork, PutImage, SetQuota, PutAccount, SetReachable,
+// SetPolicy and Autoscale take.
 func (c *Cloud) adminHandler() http.Handler {
 	a := &sim.Admin{Calls: &c.calls, Faults: c.faults, Speed: &c.speed, State: func() any { return c.State() }, OutOfBand: c.Capabilities().OutOfBand}
 	mux := http.NewServeMux()
@@ -85,6 +85,7 @@ func (c *Cloud) adminHandler() http.Handler {
 	put(mux, "accounts", c.PutAccount)
 	put(mux, "scopes", c.SetReachable)
 	put(mux, "policies", c.SetPolicy)
+	put(mux, "sizes", c.Autoscale)
 	c.serveGKE(mux)
 	return mux
 }

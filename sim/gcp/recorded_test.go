@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// google is where Compute Engine says that its resources are.
+// google begins the links to the resources of Compute Engine.
 const google = "https://www.googleapis.com/compute/v1/projects/simulated-project/"
 
 // fact is what recorded traffic of Compute Engine shows at a path of an answer: a value, or with any that there is one.

@@ -169,6 +169,10 @@ func (c *Cloud) asOf(at time.Time, calls int) (*inventory, error) {
 	if err := old.tables().Load(c.store.DocsBefore(at, calls)); err != nil {
 		return nil, fmt.Errorf("load an older state: %w", err)
 	}
+	// Images and networks are no news: reads of them are not behind.
+	if err := old.compute.Catalogue.Tables().Load(c.store.Docs()); err != nil {
+		return nil, fmt.Errorf("load the catalogue: %w", err)
+	}
 	old.Now = c.inventory.Now
 	return old, nil
 }

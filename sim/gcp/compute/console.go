@@ -116,6 +116,23 @@ func (c Console) SetSize(on sim.Resource) error {
 	})
 }
 
+// Autoscale has the autoscaler of a group size it, within the bounds of its policy.
+func (c Console) Autoscale(on sim.Resource) error {
+	return c.onGroup(on.Name, func(w *Service, g *manager) error {
+		a := w.views.autoscalerOf(g)
+		if a == nil {
+			return fmt.Errorf("managed instance group %s has no autoscaler", g.Name)
+		}
+		least, _ := project.Number(a.Doc, "autoscalingPolicy.minNumReplicas")
+		most, bounded := project.Number(a.Doc, "autoscalingPolicy.maxNumReplicas")
+		if !bounded {
+			most = maxSize
+		}
+		w.scaling.resize(g, min(max(on.Size, least), most))
+		return nil
+	})
+}
+
 // RemoveTag removes a label of the group's configuration of all instances, and returns an error if there is none.
 func (c Console) RemoveTag(on sim.Resource) error {
 	return c.onGroup(on.Name, func(w *Service, g *manager) error {

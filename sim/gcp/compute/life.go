@@ -163,7 +163,7 @@ func (w *fleet) off(m *instance) {
 	}
 }
 
-// halt stops an instance for good that nobody has asked to stop.
+// halt stops an instance for good that no client has stopped.
 func (w *fleet) halt(m *instance) {
 	m.StopsAt = time.Time{}
 	w.touch(m)

@@ -60,6 +60,9 @@ func templateRoutes() []route {
 	}
 }
 
+// useTemplate is what a caller must be allowed to do with a template that a group is pointed at.
+const useTemplate = "compute.instanceTemplates.useReadOnly"
+
 // managerRoutes are the operations on groups of one kind: of zones or of regions.
 func managerRoutes(kind, place string) []route {
 	const may = "compute.instanceGroupManagers."
@@ -72,13 +75,13 @@ func managerRoutes(kind, place string) []route {
 	return []route{
 		list(all, kind+".list", viaGroups((*groups).listManagers), may+"list"),
 		read(one, kind+".get", viaGroups((*groups).getManager), may+"get"),
-		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertManager), may+"create"),
+		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertManager), may+"create", useTemplate),
 		write(http.MethodPatch, one, kind+".patch", viaGroups((*groups).patchManager), may+"update"),
 		write(http.MethodDelete, one, kind+".delete", viaGroups((*groups).deleteManager), may+"delete"),
 		managed,
 		list(one+"/listErrors", kind+".listErrors", viaScaling((*scaling).listErrors), may+"get"),
 		post("resize", viaScaling((*scaling).resizeManager), may+"update"),
-		post("setInstanceTemplate", viaScaling((*scaling).setTemplate), may+"update"),
+		post("setInstanceTemplate", viaScaling((*scaling).setTemplate), may+"update", useTemplate),
 		post("deleteInstances", viaScaling((*scaling).deleteInstances), may+"update"),
 		post("recreateInstances", viaScaling((*scaling).recreateInstances), may+"update"),
 		post("abandonInstances", viaScaling((*scaling).abandonInstances), may+"update"),

@@ -11,7 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// root is where GKE says that its resources are, groupRoot where Compute Engine's are.
+// root begins the links to GKE's resources, groupRoot those to Compute Engine's.
 const (
 	root      = "https://container.googleapis.com/v1/"
 	groupRoot = "https://www.googleapis.com/compute/v1/"

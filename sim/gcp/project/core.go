@@ -44,7 +44,7 @@ type Core struct {
 	Outages *sim.Table[Outage]
 }
 
-// Outage says that a scope can't be reached.
+// Outage is a scope that can't be reached.
 type Outage struct{ Scope string }
 
 // NewCore returns an empty core.

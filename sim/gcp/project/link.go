@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// root is where Compute Engine says that its resources are, whatever address it was reached by.
+// root begins the links to the resources of Compute Engine, whatever address it was reached by.
 const root = "https://www.googleapis.com/compute/"
 
 // Link returns the URL of a resource of Compute Engine by its path, in the version of the API that the request is written in.

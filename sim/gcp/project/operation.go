@@ -216,7 +216,7 @@ func (w *Core) operation(x *Call) (*Operation, error) {
 	return nil, NotFound(path)
 }
 
-// Forget drops operations and request IDs that nobody can ask for any more.
+// Forget drops operations and request IDs that no client can ask for any more.
 func (w *Core) Forget() {
 	for key, o := range w.Operations.All() {
 		if !o.Open && o.End.Add(operationsKept).Before(w.Now) {
