@@ -17,6 +17,22 @@ func TestContract(t *testing.T) { suite().Run(t) }
 
 func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
 
+// TestContractOfVMs holds agent pools of type VirtualMachines to the same contract. AKS's autoscaler sizes none of them.
+func TestContractOfVMs(t *testing.T) {
+	s := suite()
+	s.Pool = func() source { return spec(ofVMs)(managedPool()) }
+	s.Reshaped = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
+		reshape(s)
+		s.Scaling = nil
+	})
+	s.Run(t)
+}
+
+// ofVMs has machines that are virtual machines by themselves.
+func ofVMs(s *aksv1.AzureManagedMachinePoolSpec) {
+	s.ASOManagedClustersAgentPoolPatches = []string{`{"spec": {"type": "VirtualMachines"}}`}
+}
+
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{
 		Cloud: func() (cloudtest.Cloud, error) {

@@ -8,11 +8,18 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/cloud/azure/session"
 )
 
 // tagPool is the tag by which AKS names the agent pool on its scale sets and virtual machines.
 const tagPool = "aks-managed-poolName"
+
+// tagVersion is the tag by which AKS names the version of Kubernetes that it makes machines with, and versionMark what is before it.
+const (
+	tagVersion  = "aks-managed-orchestrator"
+	versionMark = "Kubernetes:"
+)
 
 // machineReader lists the machines of one agent pool. Without them nothing is known of a pool: a list that is denied is an error.
 type machineReader struct {
@@ -23,10 +30,10 @@ type machineReader struct {
 	pool, group string
 }
 
-// read lists the machines: virtual machines, or those of a scale set, whose name is kept.
-func (r machineReader) read(ctx context.Context, vms bool, scaleSet *string) ([]machine, error) {
-	if vms {
-		return r.virtualMachines(ctx)
+// read lists the machines of an agent pool: virtual machines, or those of a scale set, whose name is kept.
+func (r machineReader) read(ctx context.Context, is *agentPool, scaleSet *string) ([]machine, error) {
+	if body.OfVMs(is.properties) {
+		return r.virtualMachines(ctx, is.keepsMachines())
 	}
 	if *scaleSet == "" {
 		set, err := r.findScaleSet(ctx)
@@ -73,8 +80,9 @@ func (r machineReader) findScaleSet(ctx context.Context) (*armcompute.VirtualMac
 	return nil, nil
 }
 
-// virtualMachines lists the machines of an agent pool of type VirtualMachines.
-func (r machineReader) virtualMachines(ctx context.Context) ([]machine, error) {
+// virtualMachines lists the machines of an agent pool of type VirtualMachines. The list lacks their power states, which count only where
+// the agent pool keeps machines that are deallocated.
+func (r machineReader) virtualMachines(ctx context.Context, powered bool) ([]machine, error) {
 	type page = armcompute.VirtualMachinesClientListResponse
 	items := func(p page) []*armcompute.VirtualMachine { return p.Value }
 	list, err := session.Listed(ctx, r.c.VMs.NewListPager(r.group, nil), items, r.now)
@@ -90,5 +98,23 @@ func (r machineReader) virtualMachines(ctx context.Context) ([]machine, error) {
 			machines = append(machines, virtualMachine(vm, r.skew))
 		}
 	}
-	return machines, nil
+	if !powered {
+		return machines, nil
+	}
+	return machines, r.power(ctx, machines)
+}
+
+// power puts the power states into machines, each read by itself: a list that shows them needs to be allowed in the whole subscription.
+func (r machineReader) power(ctx context.Context, machines []machine) error {
+	for k := range machines {
+		reply, err := r.c.VMs.InstanceView(ctx, r.group, machines[k].name, nil)
+		if session.Absent(err) {
+			continue
+		}
+		if err != nil {
+			return session.Refusal(err, r.now)
+		}
+		machines[k].power = powerOf(reply.Statuses)
+	}
+	return nil
 }

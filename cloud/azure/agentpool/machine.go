@@ -24,7 +24,6 @@ const (
 	stateDeletingMachines = "DeletingMachines"
 
 	modeSystem     = "System"
-	typeVMs        = "VirtualMachines"
 	modeDeallocate = "Deallocate"
 	powerMark      = "PowerState/"
 )
@@ -38,6 +37,8 @@ type machine struct {
 	// provisioning is its provisioning state, power its power state without the mark; empty when that is not known.
 	provisioning, power string
 	created             time.Time
+	// runs is the version of Kubernetes that AKS made it with; zero where it does not tell.
+	runs release
 	// latest is false if the scale set's model has changed since the machine was made or reimaged.
 	latest bool
 }
@@ -65,7 +66,7 @@ func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration
 }
 
 func virtualMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
-	m := machine{name: deref(vm.Name), id: deref(vm.ID), latest: true}
+	m := machine{name: deref(vm.Name), id: deref(vm.ID), latest: true, runs: reported(strings.TrimPrefix(tagOf(vm.Tags, tagVersion), versionMark))}
 	if len(vm.Zones) > 0 {
 		m.zone = deref(vm.Zones[0])
 	}
@@ -115,7 +116,7 @@ func (m machine) state() pool.InstanceState {
 // members divides the machines: those that AKS counts, and those that are deallocated without having failed, because the agent pool keeps
 // machines that are scaled in or was stopped.
 func (r clusterRead) members() (members, kept []machine) {
-	keeps := r.pool != nil && (strings.EqualFold(r.pool.text("scaleDownMode"), modeDeallocate) || r.pool.stopped())
+	keeps := r.pool != nil && r.pool.keepsMachines()
 	for _, m := range r.machines {
 		if keeps && m.deallocated() {
 			kept = append(kept, m)
@@ -159,6 +160,12 @@ func (r clusterRead) configurationOf(m machine, launched configuration) configur
 	out := configuration{version: launched.version, rolls: maps.Clone(launched.rolls)}
 	if _, named := out.rolls[body.VMSize]; named && m.size != "" {
 		out.rolls[body.VMSize] = strings.ToLower(m.size)
+	}
+	if m.runs.minor != 0 {
+		if !m.runs.satisfies(launched.version) {
+			out.version = m.runs
+		}
+		return out
 	}
 	others := slices.ContainsFunc(r.machines, func(o machine) bool { return !o.latest })
 	if old := reported(r.pool.text("currentOrchestratorVersion")); old.minor != 0 && !old.satisfies(launched.version) && (!m.latest ||

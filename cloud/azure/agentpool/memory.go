@@ -12,7 +12,9 @@ import (
 
 const (
 	// apiVersion is the version of AKS's API that requests are made in for an AzureManagedMachinePool.
-	apiVersion = "2025-05-01"
+	apiVersion = "2025-08-01"
+	// vmsVersion is the first one that knows the scale profiles of agent pools of type VirtualMachines.
+	vmsVersion = "2025-08-01"
 	// resizeVersion is the first one in which the size of the machines of an agent pool can be changed; versions are ordered by their dates.
 	resizeVersion = "2026-03-01"
 	// visibleWithin is how long a read may still show an agent pool as it was before a write.

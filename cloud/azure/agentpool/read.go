@@ -69,6 +69,11 @@ func (a *agentPool) stopped() bool {
 	return strings.EqualFold(code, "Stopped")
 }
 
+// keepsMachines reports whether AKS deallocates machines that it does not need, instead of deleting them.
+func (a *agentPool) keepsMachines() bool {
+	return strings.EqualFold(a.text(body.ScaleDownMode), modeDeallocate) || a.stopped()
+}
+
 // count returns the number of machines that AKS keeps.
 func (a *agentPool) count() int { return a.number(body.Count) }
 
@@ -142,7 +147,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 	list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
 	if p.t.ownership(read).Owned {
 		p.memory.note(read.pool, p.now)
-		read.machines, err = list.read(ctx, read.pool.text(body.Type) == typeVMs, &p.memory.scaleSet)
+		read.machines, err = list.read(ctx, read.pool, &p.memory.scaleSet)
 	} else {
 		read.createdWithCluster, err = p.createdWithCluster(ctx, read, list)
 	}
@@ -209,5 +214,5 @@ func poolOf(all session.ManagedCluster, name string) *agentPool {
 	if !ok {
 		return nil
 	}
-	return &agentPool{properties: is}
+	return &agentPool{properties: body.Flat(is)}
 }

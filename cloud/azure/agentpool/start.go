@@ -56,8 +56,9 @@ func (p *pass) there() (*agentPool, error) {
 func (p *pass) put(ctx context.Context, properties body.Properties, r session.ResourceRequest) error {
 	r.Operation, r.Method, r.Path = "AgentPools.CreateOrUpdate", http.MethodPut, p.t.poolID()
 	is := p.memory.read.pool
-	r.APIVersion = p.t.version(is != nil && len(body.Diff(body.Properties{body.VMSize: properties[body.VMSize]}, is.properties)) > 0)
-	r.Body = map[string]any{"properties": properties}
+	resizes := is != nil && len(body.Diff(body.Properties{body.VMSize: properties[body.VMSize]}, is.properties)) > 0
+	r.APIVersion = p.t.version(body.OfVMs(properties), resizes)
+	r.Body = map[string]any{"properties": body.Sent(properties)}
 	return p.send(ctx, r)
 }
 

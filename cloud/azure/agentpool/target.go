@@ -79,13 +79,16 @@ func providerID(id string) string {
 }
 
 // version returns the version of AKS's API in which a request that changes the agent pool is made. One that changes the size of machines is
-// made in a version that knows it.
-func (t target) version(resizes bool) string {
+// made in a version that knows it, and so is one about virtual machines by themselves, whose size can be changed in every such version.
+func (t target) version(ofVMs, resizes bool) string {
 	out := apiVersion
 	if t.Spec.Manifest != nil {
 		out = t.Spec.Manifest.APIVersion
 	}
-	if resizes {
+	switch {
+	case ofVMs:
+		out = max(out, vmsVersion)
+	case resizes:
 		out = max(out, resizeVersion)
 	}
 	return out

@@ -209,18 +209,21 @@ func TestRequestVersion(t *testing.T) {
 		return target{Target: Target{Spec: &aksv1.AgentPoolSource{Manifest: &aksv1.AgentPoolManifest{APIVersion: version}}}}
 	}
 	for _, c := range []struct {
-		why     string
-		t       target
-		resizes bool
-		want    string
+		why            string
+		t              target
+		ofVMs, resizes bool
+		want           string
 	}{
-		{"Muster's own", managed, false, apiVersion},
-		{"a size", managed, true, resizeVersion},
-		{"the manifest's", manifest("2023-10-01"), false, "2023-10-01"},
-		{"a size by a manifest of an older version", manifest("2023-10-01"), true, resizeVersion},
-		{"a size by a manifest of a newer version", manifest("2026-05-01"), true, "2026-05-01"},
+		{"Muster's own", managed, false, false, apiVersion},
+		{"a size", managed, false, true, resizeVersion},
+		{"the manifest's", manifest("2023-10-01"), false, false, "2023-10-01"},
+		{"a size by a manifest of an older version", manifest("2023-10-01"), false, true, resizeVersion},
+		{"a size by a manifest of a newer version", manifest("2026-05-01"), false, true, "2026-05-01"},
+		{"virtual machines by a manifest of an older version", manifest("2023-10-01"), true, false, vmsVersion},
+		{"their size", manifest("2023-10-01"), true, true, vmsVersion},
+		{"virtual machines by a manifest of a newer version", manifest("2026-05-01"), true, false, "2026-05-01"},
 	} {
-		if got := c.t.version(c.resizes); got != c.want {
+		if got := c.t.version(c.ofVMs, c.resizes); got != c.want {
 			t.Errorf("%s: want %s, got %s", c.why, c.want, got)
 		}
 	}

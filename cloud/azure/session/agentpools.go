@@ -9,8 +9,8 @@ import (
 	"github.com/muster-project/muster/cloud/sweep"
 )
 
-// AgentPoolsVersion is the version of AKS's API by which managed clusters are read.
-const AgentPoolsVersion = "2025-05-01"
+// AgentPoolsVersion is the version of AKS's API by which managed clusters are read. It shows agent pools of type VirtualMachines whole.
+const AgentPoolsVersion = "2025-08-01"
 
 // ManagedCluster is a managed cluster with its agent pools, as one request reads them.
 type ManagedCluster struct {

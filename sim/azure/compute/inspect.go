@@ -12,7 +12,9 @@ import (
 // Set is what the simulator holds of a scale set.
 type Set struct {
 	ID, Name, Group, Mode, Size, State string
-	Capacity                           int
+	// Alone is true if its machines are virtual machines by themselves: no client sees a scale set.
+	Alone    bool
+	Capacity int
 	// Launches is how many machines are still to be made: fewer than Capacity lacks once an allocation has failed.
 	Launches int
 	Tags     map[string]string
@@ -61,7 +63,7 @@ func (w *Service) inspect(s *scaleSet) Set {
 	out := Set{
 		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: arm.Pairs(s.Doc, "tags"),
 		Zones: arm.Texts(s.Doc, "zones"), Model: s.Model, Version: arm.ETag(s.Version), Busy: s.busy(), Created: s.Created,
-		Launches: s.Launches,
+		Launches: s.Launches, Alone: s.Alone,
 	}
 	out.Content, out.Extensions = w.contents(s.Model, arm.Under(s.Doc, profilePath), s.size())
 	// What can't be decoded was refused when it was given.

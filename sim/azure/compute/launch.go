@@ -115,6 +115,11 @@ func (w *fleet) launch(s *scaleSet) *arm.Trouble {
 // nameMachine gives a machine its names, in the way of its mode.
 func (w *fleet) nameMachine(s *scaleSet, m *machine) {
 	prefix := arm.Text(s.Doc, profilePath+".osProfile.computerNamePrefix")
+	if s.Alone {
+		m.Name = s.Name + itoa(m.Number)
+		m.Instance, m.Computer = m.Name, m.Name
+		return
+	}
 	if m.Flexible {
 		digits := strconv.FormatUint(uint64(w.Seed.Chance("computer", s.UID, m.Number)*(1<<40)), 36)
 		m.Name = s.Name + "_" + w.Seed.Hex(8, "name", s.UID, m.Number)

@@ -45,13 +45,13 @@ func nodeOf(s *scaleSet, m *machine) Node {
 }
 
 // PutManaged creates a scale set for another provider, or gives it another model. What the document says is not checked, and the machines
-// that exist keep the model that they have.
-func (w *Service) PutManaged(sub, group, name string, d arm.Document) {
+// that exist keep the model that they have. Alone makes virtual machines by themselves of it, which are in no scale set for clients.
+func (w *Service) PutManaged(sub, group, name string, alone bool, d arm.Document) {
 	s := w.sets.Get(SetKey(sub, group, name))
 	if s == nil {
 		s = &scaleSet{
 			ID: arm.ResourceID(sub, group, "Microsoft.Compute/virtualMachineScaleSets", name), Sub: sub, Group: group, Name: name, Created: w.Now,
-			UID: w.UUID("scale set"), State: stateSucceeded,
+			UID: w.UUID("scale set"), State: stateSucceeded, Alone: alone,
 		}
 		w.sets.Put(s.key(), s)
 	} else {

@@ -34,6 +34,8 @@ const (
 type scaleSet struct {
 	// ID is the resource's ID in the case in which it was made; Sub, Group and Name are taken from it.
 	ID, Sub, Group, Name string
+	// Alone is true if its machines are virtual machines by themselves, which another provider keeps together: no client sees the scale set.
+	Alone bool
 	// Doc is what it is, as it was asked for: without what is only ever given, and without what only the service sets.
 	Doc arm.Document
 	// Blob is where its custom data is kept, "" for none.

@@ -283,7 +283,7 @@ func (w *scaleSets) dropSet(s *scaleSet) *operation {
 func (w *scaleSets) listSets(x *arm.Call) (*arm.Answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
-		if strings.EqualFold(s.Sub, x.Vars["sub"]) && (x.Vars["rg"] == "" || strings.EqualFold(s.Group, x.Vars["rg"])) {
+		if !s.Alone && strings.EqualFold(s.Sub, x.Vars["sub"]) && (x.Vars["rg"] == "" || strings.EqualFold(s.Group, x.Vars["rg"])) {
 			out = append(out, w.views.showSet(s))
 		}
 	}

@@ -147,7 +147,7 @@ func (w *Service) kept(key string) string {
 
 // set finds a scale set; the error is ARM's.
 func (w *Service) set(sub, group, name string) (*scaleSet, error) {
-	if s := w.sets.Get(SetKey(sub, group, name)); s != nil {
+	if s := w.sets.Get(SetKey(sub, group, name)); s != nil && !s.Alone {
 		return s, nil
 	}
 	return nil, arm.NotFound("Microsoft.Compute/virtualMachineScaleSets", name, group)

@@ -68,8 +68,11 @@ func (w *views) showMachine(s *scaleSet, m *machine, view bool) arm.Document {
 		d["resources"] = resources
 	}
 	if m.Flexible {
-		d["type"], d["managedBy"] = "Microsoft.Compute/virtualMachines", s.ID
-		arm.Place(d, "properties.virtualMachineScaleSet", arm.Document{"id": s.ID})
+		d["type"] = "Microsoft.Compute/virtualMachines"
+		if !s.Alone {
+			d["managedBy"] = s.ID
+			arm.Place(d, "properties.virtualMachineScaleSet", arm.Document{"id": s.ID})
+		}
 		arm.Place(d, "properties.hardwareProfile", arm.Document{"vmSize": m.Size})
 		for _, member := range []string{"priority", "evictionPolicy", "billingProfile", "scheduledEventsProfile", "applicationProfile"} {
 			if v := m.Profile[member]; v != nil {

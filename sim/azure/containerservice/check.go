@@ -32,7 +32,7 @@ func invalid(target, format string, args ...any) *arm.Error {
 func poolDefaults(d arm.Document) {
 	for path, v := range map[string]any{
 		"count": float64(1), "osDiskSizeGB": float64(128), "osDiskType": "Managed", "kubeletDiskType": "OS", "maxPods": float64(250),
-		"type":          "VirtualMachineScaleSets",
+		"type":          typeScaleSets,
 		"scaleDownMode": "Delete", "enableAutoScaling": false, "enableNodePublicIP": false, "mode": modeUser, "osType": "Linux",
 		"enableFIPS":               false,
 		"upgradeSettings.maxSurge": "10%", "upgradeSettings.maxUnavailable": "0", "powerState.code": powerRunning,
@@ -61,14 +61,15 @@ func checkPool(name string, d arm.Document) error {
 		return invalid("agentPoolProfile.name", "The value of parameter agentPoolProfile.name is invalid. Error details: Agent pool name '%s' "+
 			"must match %s. "+
 			"Please see https://aka.ms/aks-naming-rules for more details.", name, pattern)
-	case arm.Text(d, "type") != "VirtualMachineScaleSets":
-		return refuse(400, "NotSupported", "Agent pools of type '%s' are not supported by this simulation.", arm.Text(d, "type"))
 	case arm.Text(d, "vmSize") == "":
 		return invalid("agentPoolProfile.vmSize", "Required parameter agentPoolProfile.vmSize is missing (null).")
 	case arm.Text(d, "mode") == modeSystem && arm.Text(d, "osType") == "Windows":
 		return invalid("agentPoolProfile.osType", "System agent pool '%s' must be Linux.", name)
 	case arm.Text(d, "mode") == modeSystem && arm.Text(d, "scaleSetPriority") == "Spot":
 		return invalid("agentPoolProfile.scaleSetPriority", "System agent pool '%s' can't be of priority Spot.", name)
+	}
+	if err := checkType(d); err != nil {
+		return err
 	}
 	if n, _ := arm.Number(d, "maxPods"); n < leastPods || n > mostPods {
 		return invalid("agentPoolProfile.maxPods", "The value of parameter agentPoolProfile.maxPods is invalid: %d must be from %d to %d.", n,
@@ -182,8 +183,11 @@ func checkFixed(before, next arm.Document, version string) error {
 	if arm.Same(before["vmSize"], next["vmSize"]) {
 		return nil
 	}
+	ofVMs := arm.Text(next, "type") == typeVMs
 	switch {
-	case version < resizable:
+	case ofVMs && arm.Same(before["orchestratorVersion"], next["orchestratorVersion"]):
+		return nil
+	case version < resizable && !ofVMs:
 		return refuse(400, "PropertyChangeNotAllowed",
 			`Changing property "agentPoolProfile.vmSize" is not allowed in an api-version before "%s".`, resizable)
 	case !arm.Same(before["count"], next["count"]) || !arm.Same(before["orchestratorVersion"], next["orchestratorVersion"]):

@@ -38,6 +38,11 @@ func (w *managedClusters) put(x *arm.Call) (*arm.Answer, error) {
 	profiles := arm.Objects(body, "properties.agentPoolProfiles")
 	delete(arm.Under(body, "properties"), "agentPoolProfiles")
 	c := w.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
+	for _, profile := range profiles {
+		if err := flatten(w.profiled(c, profile), profile, x.Query.Get("api-version")); err != nil {
+			return nil, err
+		}
+	}
 	if c != nil {
 		return w.update(x, c, body, profiles)
 	}

@@ -53,15 +53,18 @@ func (w *nodes) model(c *Cluster, p *Pool) {
 	if arm.Text(p.Doc, "scaleSetPriority") == "Spot" {
 		profile["priority"], profile["evictionPolicy"] = "Spot", cmp.Or(arm.Text(p.Doc, "scaleSetEvictionPolicy"), "Delete")
 	}
+	properties := arm.Document{"orchestrationMode": "Uniform", "overprovision": false, "singlePlacementGroup": false,
+		"upgradePolicy": arm.Document{"mode": "Manual"}, "virtualMachineProfile": profile}
+	if p.ofVMs() {
+		properties = arm.Document{"orchestrationMode": "Flexible", "virtualMachineProfile": profile}
+	}
 	d := arm.Document{
-		"location": c.Location, "sku": arm.Document{"name": size, "tier": "Standard"}, "tags": tags,
-		"properties": arm.Document{"orchestrationMode": "Uniform", "overprovision": false, "singlePlacementGroup": false,
-			"upgradePolicy": arm.Document{"mode": "Manual"}, "virtualMachineProfile": profile},
+		"location": c.Location, "sku": arm.Document{"name": size, "tier": "Standard"}, "tags": tags, "properties": properties,
 	}
 	if zones := arm.Items(p.Doc, "availabilityZones"); len(zones) > 0 {
 		d["zones"] = zones
 	}
-	w.compute.PutManaged(c.Sub, c.nodeGroup(), p.Set, d)
+	w.compute.PutManaged(c.Sub, c.nodeGroup(), p.Set, p.ofVMs(), d)
 }
 
 // poolOf finds the pool that a machine is of, nil for a machine of no pool.

@@ -44,6 +44,9 @@ func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
 		return nil, err
 	}
 	p := w.pools.Get(poolKey(c.key(), x.Vars["pool"]))
+	if err := flatten(p, given, x.Query.Get("api-version")); err != nil {
+		return nil, err
+	}
 	if err := w.open(c, p); err != nil {
 		return nil, err
 	}
@@ -120,7 +123,7 @@ func (w *agentPools) create(c *Cluster, name string, d arm.Document) (*Pool, err
 		return nil, err
 	}
 	p := &Pool{Cluster: c.key(), Name: name, Doc: d, Power: powerRunning, Current: version}
-	p.Set = "aks-" + name + "-" + digits(w.Seed.Hex(8, "pool", c.UID)) + "-vmss"
+	p.Set = "aks-" + name + "-" + digits(w.Seed.Hex(8, "pool", c.UID)) + p.suffix()
 	p.Image = imageName(p, w.latest())
 	w.pools.Put(p.key(), p)
 	return p, nil

@@ -1,11 +1,11 @@
 // Package containerservice simulates Microsoft.ContainerService: managed clusters and their agent pools, as Microsoft's published
 // specification and recorded traffic show them. The machines of a pool are a scale set of package compute in the cluster's node resource
-// group; they join the cluster by themselves.
+// group, or virtual machines by themselves; they join the cluster by themselves.
 //
 // An operation takes time, and a pool or a cluster has one at a time: another request is refused until it has ended or was aborted.
 // Upgrades add surge nodes, cordon and drain old ones within the budgets of the pods, wait for the soak time and delete them.
 //
-// Not simulated, and refused: pools of type VirtualMachines and AvailabilitySet, snapshots, maintenance windows, and commands that run in
+// Not simulated, and refused: pools of type AvailabilitySet, pools of type VirtualMachines with several sizes, snapshots, maintenance windows, and commands that run in
 // a cluster. The cluster autoscaler of AKS moves the count of a pool when its owner lets it, by Portal.
 package containerservice
 
@@ -31,8 +31,13 @@ func withLater(s arm.Shapes) arm.Shapes {
 		"maxBlockedNodes": "string"} {
 		s["AgentPoolUpgradeSettings"][member] = kind
 	}
-	s["ManagedClusterAgentPoolProfileProperties"]["type"] = "=AvailabilitySet|VirtualMachineScaleSets|VirtualMachines"
-	s["ManagedClusterAgentPoolProfile"]["type"] = "=AvailabilitySet|VirtualMachineScaleSets|VirtualMachines"
+	for _, shape := range []string{"ManagedClusterAgentPoolProfileProperties", "ManagedClusterAgentPoolProfile"} {
+		s[shape]["type"] = "=AvailabilitySet|" + typeScaleSets + "|" + typeVMs
+		s[shape]["virtualMachinesProfile"], s[shape]["virtualMachineNodesStatus"] = "VirtualMachinesProfile", "!any"
+	}
+	s["VirtualMachinesProfile"] = map[string]string{"scale": "ScaleProfile"}
+	s["ScaleProfile"] = map[string]string{"manual": "[]ManualScaleProfile"}
+	s["ManualScaleProfile"] = map[string]string{"size": "string", "count": "int"}
 	return s
 }
 

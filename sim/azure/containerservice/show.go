@@ -24,6 +24,9 @@ func (w *views) poolProperties(c *Cluster, p *Pool) arm.Document {
 	d["provisioningState"], d["nodeImageVersion"], d["eTag"] = p.State, p.Image, arm.ETag(p.Version)
 	arm.Place(d, "powerState.code", p.Power)
 	d["currentOrchestratorVersion"] = w.lowest(c, p)
+	if p.ofVMs() {
+		w.scaled(c, p, d)
+	}
 	if _, given := d["availabilityZones"]; given && len(arm.Items(d, "availabilityZones")) == 0 {
 		delete(d, "availabilityZones")
 	}

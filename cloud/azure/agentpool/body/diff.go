@@ -26,7 +26,7 @@ var effects = map[string]Effect{
 	Count: InPlace, EnableAutoScaling: InPlace, MinCount: InPlace, MaxCount: InPlace, NodeLabels: InPlace, NodeTaints: InPlace, Tags: InPlace,
 	Mode: InPlace, ScaleDownMode: InPlace, "upgradeSettings": InPlace, "upgradeSettingsBlueGreen": InPlace, "powerState": InPlace,
 	"spotMaxPrice": InPlace, "scaleSetEvictionPolicy": InPlace, "enableCustomCATrust": InPlace, "networkProfile": InPlace,
-	"nodeInitializationTaints": InPlace, "gpuProfile": InPlace, "virtualMachinesProfile": InPlace,
+	"nodeInitializationTaints": InPlace, "gpuProfile": InPlace,
 	OrchestratorVersion: Rolls, VMSize: Rolls, "osSKU": Rolls, "securityProfile": Rolls,
 }
 
@@ -168,4 +168,4 @@ func Merge(wanted, is Properties) Properties {
 }
 
 // readOnly are the properties that AKS sets.
-var readOnly = []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "status"}
+var readOnly = []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "status", vmsStatus}

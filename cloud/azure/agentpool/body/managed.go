@@ -43,7 +43,16 @@ func OfManaged(s *aksv1.AzureManagedMachinePoolSpec, subnetID string, tags azure
 	if err := p.linux(s.LinuxOSConfig); err != nil {
 		return nil, err
 	}
-	return p.patched(s.ASOManagedClustersAgentPoolPatches)
+	patched, err := p.patched(s.ASOManagedClustersAgentPoolPatches)
+	if err != nil {
+		return nil, err
+	}
+	return patched.flatWanted(func(property string) string {
+		if property == EnableAutoScaling {
+			return "spec.scaling"
+		}
+		return fieldPatches + ": spec." + property
+	})
 }
 
 // set sets a property from a field of a specification; a nil pointer sets none.

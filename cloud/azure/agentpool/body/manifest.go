@@ -24,7 +24,7 @@ func OfManifest(m *aksv1.AgentPoolManifest, tags azurev1.Tags) (Properties, erro
 	maps.Copy(merged, own)
 	maps.Copy(merged, stringMap(tags))
 	p[Tags] = merged
-	return p, nil
+	return p.flatWanted(func(property string) string { return at + "." + property })
 }
 
 // references are the fields of manifests that hold a reference, and the properties that hold its resource ID.
@@ -72,6 +72,16 @@ func property(key string, value any, at string) (string, any, error) {
 				return "", nil, err
 			}
 			out[name] = translated
+		}
+		return key, out, nil
+	case []any:
+		out := make([]any, 0, len(x))
+		for i, one := range x {
+			_, translated, err := property("", one, fmt.Sprintf("%s[%d]", at, i))
+			if err != nil {
+				return "", nil, err
+			}
+			out = append(out, translated)
 		}
 		return key, out, nil
 	case int64:
