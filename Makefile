@@ -8,7 +8,7 @@ SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./vi
 # What the race detector does not run: a race is found by the paths that run at the same time, not by how often or with which values. Left
 # out are the drivers that are wrong on purpose, the contract a second time over another specification of the same kind, and those of its
 # cases that repeat the calls of others: with smaller pages, with other refusals, with older reads. `go test ./...` runs all of them.
-REPEATS  = ^TestContractCanFail$$|^TestContractWithoutTemplate$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$
+REPEATS  = ^TestContractCanFail$$|^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help

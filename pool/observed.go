@@ -141,6 +141,9 @@ type Group struct {
 	Unchangeable []string
 	// State is the group's state in the cloud's own word, for people; empty where it has none. Nothing is decided by it.
 	State string
+	// Image is the machine image that new instances get, in the cloud's own word, where the cloud chooses it; for people. Nothing is decided
+	// by it.
+	Image string
 	// Deleting is true if the cloud is deleting the group.
 	Deleting bool
 	// Busy, when set, is what the cloud is doing to the group, by itself or on request: no step that changes the group starts before it has

@@ -96,6 +96,9 @@ kubeletConfig: {cpuManagerPolicy: static, cpuCfsQuota: false, cpuCfsQuotaPeriod:
 		{name: "both surge and unavailability", reason: "AKS refuses it", spec: agentPool("upgradeSettings: {maxSurge: '1', maxUnavailable: '1'}"), refused: []string{"spec.upgradeSettings.maxUnavailable", "maxSurge to be 0"}},
 		{name: "unavailability alone", reason: "AKS's way without surge", spec: agentPool("upgradeSettings: {maxSurge: '0', maxUnavailable: '2'}")},
 		{name: "surge over all", reason: "AKS's limit", spec: agentPool("upgradeSettings: {maxSurge: 101%}"), refused: []string{"spec.upgradeSettings.maxSurge", "100%"}},
+		{name: "a node image", reason: "as AKS writes it", spec: agentPool("nodeImageVersion: AKSUbuntu-2204gen2containerd-202610.01.0")},
+		{name: "its release", reason: "it is what tells node images of a pool apart", spec: agentPool("nodeImageVersion: 202610.01.0")},
+		{name: "no release", reason: "nothing could be compared", spec: agentPool("nodeImageVersion: AKSUbuntu-2204gen2containerd"), refused: []string{"spec.nodeImageVersion"}},
 		{name: "a long soak", reason: "AKS's limit", spec: agentPool("upgradeSettings: {nodeSoakDurationInMinutes: 31}"), refused: []string{"spec.upgradeSettings.nodeSoakDurationInMinutes", "30"}},
 		{name: "another behavior", reason: "the message lists what is allowed", spec: agentPool("upgradeSettings: {undrainableNodeBehavior: Delete}"), refused: []string{"spec.upgradeSettings.undrainableNodeBehavior", "Schedule", "Cordon"}},
 	} {

@@ -19,6 +19,8 @@ type wanted struct {
 	course     course
 	// next is the configuration that the next step leads to, launched the one that the agent pool has now.
 	next, launched configuration
+	// image is the oldest node image that machines may have; empty leaves node images to AKS.
+	image nodeImage
 	// drift are the properties that AKS changes in place and that differ; unchangeable those that it refuses to change.
 	drift, unchangeable []string
 }
@@ -31,6 +33,9 @@ func (p *pass) want() (wanted, error) {
 		return wanted{launched: read.asIs()}, err
 	}
 	w := wanted{properties: properties}
+	if w.image, err = p.t.askedImage(properties); err != nil {
+		return wanted{launched: read.asIs()}, err
+	}
 	w.recordTags(read.pool)
 	var controlPlane, current release
 	if read.cluster != nil {
@@ -43,7 +48,8 @@ func (p *pass) want() (wanted, error) {
 	w.step(read.pool, current)
 	w.next = configuration{version: w.course.next, rolls: rolling(properties, properties)}
 	if read.pool != nil {
-		w.launched = configuration{version: current, rolls: rolling(properties, read.pool.properties)}
+		w.launched = configuration{version: current, rolls: rolling(properties, read.pool.properties), oldest: w.image}
+		w.launched = w.launched.on(nodeImage(read.pool.text(body.NodeImage)))
 		w.compare(p.t, read.pool)
 	}
 	return w, nil

@@ -37,6 +37,8 @@ type machine struct {
 	// provisioning is its provisioning state, power its power state without the mark; empty when that is not known.
 	provisioning, power string
 	created             time.Time
+	// image is the node image that it was made from; empty where that is unknown.
+	image nodeImage
 	// runs is the version of Kubernetes that AKS made it with; zero where it does not tell.
 	runs release
 	// latest is false if the scale set's model has changed since the machine was made or reimaged.
@@ -54,6 +56,9 @@ func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration
 	if is := vm.Properties; is != nil {
 		m.uid, m.provisioning, m.created = deref(is.VMID), deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
 		m.latest = is.LatestModelApplied == nil || *is.LatestModelApplied
+		if is.StorageProfile != nil {
+			m.image = imageOf(is.StorageProfile.ImageReference)
+		}
 		if is.OSProfile != nil {
 			m.name = strings.ToLower(deref(is.OSProfile.ComputerName))
 		}
@@ -72,6 +77,9 @@ func virtualMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
 	}
 	if is := vm.Properties; is != nil {
 		m.uid, m.provisioning, m.created = deref(is.VMID), deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
+		if is.StorageProfile != nil {
+			m.image = imageOf(is.StorageProfile.ImageReference)
+		}
 		if is.HardwareProfile != nil {
 			m.size = string(deref(is.HardwareProfile.VMSize))
 		}
@@ -128,14 +136,17 @@ func (r clusterRead) members() (members, kept []machine) {
 }
 
 // instances returns the machines in pool's words, in the order in which they were created. leaving are those that AKS drains to delete
-// them.
-func (r clusterRead) instances(members []machine, launched configuration, leaving map[string]bool) []pool.Instance {
+// them, imageField is the object's field that asks for a newer node image.
+func (r clusterRead) instances(members []machine, launched configuration, leaving map[string]bool, imageField string) []pool.Instance {
 	list := make([]pool.Instance, 0, len(members))
 	for _, m := range members {
+		is := r.configurationOf(m, launched)
 		i := pool.Instance{
-			ID: m.name, ProviderID: providerID(m.id), UID: m.uid, Zone: m.zone, Template: r.configurationOf(m, launched).template(),
-			State:      m.state(),
+			ID: m.name, ProviderID: providerID(m.id), UID: m.uid, Zone: m.zone, Template: is.template(), State: m.state(),
 			CloudState: m.provisioning, Created: m.created,
+		}
+		if is.outdated != "" && is.renewed().template().Same(launched.renewed().template()) {
+			i.TemplateDiff = []string{imageField}
 		}
 		switch {
 		case leaving[m.name]:
@@ -157,7 +168,10 @@ func (r clusterRead) instances(members []machine, launched configuration, leavin
 // configurationOf returns the configuration that a machine has. Its size is its own. AKS does not tell its version: while it runs an older
 // one than it was asked for, those machines have it that were made from another model of the scale set, or all before there is another one.
 func (r clusterRead) configurationOf(m machine, launched configuration) configuration {
-	out := configuration{version: launched.version, rolls: maps.Clone(launched.rolls)}
+	out := configuration{version: launched.version, rolls: maps.Clone(launched.rolls), outdated: launched.outdated, oldest: launched.oldest}
+	if m.image != "" {
+		out = out.on(m.image)
+	}
 	if _, named := out.rolls[body.VMSize]; named && m.size != "" {
 		out.rolls[body.VMSize] = strings.ToLower(m.size)
 	}

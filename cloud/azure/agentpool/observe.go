@@ -73,7 +73,7 @@ func (p *pass) observePool(ctx context.Context, w wanted, out *pool.Observed) {
 	out.Group = p.group(w)
 	out.TaggedFor = cloud.TaggedFor(func(name string) string { return read.pool.tag(model.OwnTag(name)) })
 	members, kept := read.members()
-	out.Instances = read.instances(members, w.launched, p.memory.leaving)
+	out.Instances = read.instances(members, w.launched, p.memory.leaving, p.t.field(body.NodeImage))
 	for _, m := range kept {
 		out.ExternalStandby = append(out.ExternalStandby, providerID(m.id))
 	}
@@ -101,7 +101,7 @@ func (p *pass) group(w wanted) *pool.Group {
 	read := p.memory.read
 	is, launched := read.pool, w.launched.template()
 	g := &pool.Group{
-		ID: p.t.groupID(), Size: is.count(), Template: launched.Ref, Content: launched.Content, State: is.state(),
+		ID: p.t.groupID(), Size: is.count(), Template: launched.Ref, Content: launched.Content, State: is.state(), Image: is.text(body.NodeImage),
 		Deleting: strings.EqualFold(is.state(), stateDeleting), Busy: p.busy(), ProviderRolloutSurge: is.surge(),
 	}
 	if is.autoscaled() {
@@ -199,8 +199,8 @@ var rolloutStates = []string{"Upgrading", "UpgradingNodeImageVersion", "Reconcil
 // that ended well.
 func (p *pass) rollout(w wanted, failure *pool.Cause) *pool.ProviderRollout {
 	is := p.memory.read.pool
-	launched := w.launched.template()
-	r := &pool.ProviderRollout{ID: launched.Ref, Template: launched, Percent: p.memory.read.percent(w.launched)}
+	to := w.launched.renewed() // whatever AKS replaces machines for, the new ones have its newest node image
+	r := &pool.ProviderRollout{ID: to.template().Ref, Template: to.template(), Percent: p.memory.read.percent(to)}
 	state := is.state()
 	for _, rolls := range rolloutStates {
 		if strings.EqualFold(state, rolls) {
@@ -208,6 +208,7 @@ func (p *pass) rollout(w wanted, failure *pool.Cause) *pool.ProviderRollout {
 			return r
 		}
 	}
+	r.Percent = p.memory.read.percent(w.launched)
 	switch {
 	case strings.EqualFold(state, "Canceling"):
 		r.State = pool.ProviderRolloutCancelling

@@ -59,6 +59,12 @@ func (w *world) wholeLife() {
 		w.Fatalf("want a rollout that runs, got %+v", o.Group)
 	}
 	w.start(pool.Step{Kind: pool.CancelProviderRollout, Refs: []string{o.ProviderRollout.ID}})
+	w.start(pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref})
+	if err := w.cloud.AKS.ReleaseImage("202610.01.0"); err != nil {
+		w.Fatal(err)
+	}
+	w.target.Spec = atLeast(newImage)(w.target.Spec)
+	w.start(pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref})
 	w.target.Deleting = true
 	w.start(pool.Step{Kind: pool.DeleteGroup})
 }

@@ -98,9 +98,25 @@ func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
 
 func (p *pass) updateGroup(ctx context.Context) error { return p.change(ctx, body.InPlace) }
 
-// startRollout has AKS replace the machines that have another version or size. A rollout that failed or was aborted is resumed by the same
+// startRollout has AKS replace the machines that have another version or size, or an older node image than may be. A rollout that failed or was aborted is resumed by the same
 // request, whatever AKS has done to the agent pool since.
 func (p *pass) startRollout(ctx context.Context) error {
+	if _, err := p.there(); err != nil {
+		return err
+	}
+	w, err := p.want()
+	if err != nil {
+		return err
+	}
+	if p.memory.read.lacksImageAlone(w) {
+		if err := p.t.checkImage(ctx, p.c, w.image); err != nil {
+			return err
+		}
+		return p.send(ctx, session.ResourceRequest{
+			Operation: "AgentPools.UpgradeNodeImageVersion", Method: http.MethodPost, Path: p.t.poolID() + "/upgradeNodeImageVersion",
+			APIVersion: apiVersion,
+		})
+	}
 	return p.change(ctx, body.InPlace, body.Rolls)
 }
 

@@ -107,21 +107,40 @@ const (
 	refPrefix = "aks:"
 )
 
-// configuration is what AKS replaces machines for: the version of Kubernetes and the properties whose change rolls.
+// configuration is what AKS replaces machines for: the version of Kubernetes, the properties whose change rolls, and the node image.
 type configuration struct {
 	version release
 	// rolls are the values of those properties, as the specification asks for them.
 	rolls map[string]any
+	// outdated is the node image, where that is older than oldest, the oldest one that machines may have.
+	outdated, oldest nodeImage
 }
+
+// on returns the configuration on a node image; one that is unknown is right.
+func (c configuration) on(image nodeImage) configuration {
+	c.outdated = ""
+	if image.before(c.oldest) {
+		c.outdated = image
+	}
+	return c
+}
+
+// renewed returns the configuration on a node image that is new enough.
+func (c configuration) renewed() configuration { return c.on("") }
 
 // template returns the configuration as a template. It exists without Muster: AKS makes machines of any configuration that it is asked for.
 func (c configuration) template() pool.Template {
-	text, err := json.Marshal([]any{c.version.minor, c.version.patch, c.rolls})
+	parts := []any{c.version.minor, c.version.patch, c.rolls}
+	size, _ := c.rolls[body.VMSize].(string)
+	ref := refPrefix + c.version.String() + "/" + size
+	if c.outdated != "" {
+		parts, ref = append(parts, c.outdated), ref+"/"+string(c.outdated)
+	}
+	text, err := json.Marshal(parts)
 	if err != nil {
 		// What was decoded from JSON can be encoded.
 		return pool.Template{}
 	}
 	content := algorithm + ":" + cloud.Digest(text, contentLength)
-	size, _ := c.rolls[body.VMSize].(string)
-	return pool.Template{Ref: refPrefix + c.version.String() + "/" + size, Content: content, UserManaged: true}
+	return pool.Template{Ref: ref, Content: content, UserManaged: true}
 }

@@ -229,6 +229,28 @@ func TestRequestVersion(t *testing.T) {
 	}
 }
 
+// TestNodeImagesAreOrdered holds the order of node images: by the numbers of their release.
+func TestNodeImagesAreOrdered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		why  string
+		a, b nodeImage
+		want bool
+	}{
+		{"an older month", "AKSUbuntu-2204gen2containerd-202609.03.0", "AKSUbuntu-2204gen2containerd-202610.01.0", true},
+		{"the same", "AKSUbuntu-2204gen2containerd-202610.01.0", "202610.01.0", false},
+		{"a newer one", "202610.02.0", "AKSUbuntu-2204gen2containerd-202610.01.0", false},
+		{"numbers, not texts", "202610.9.0", "202610.10.0", true},
+		{"of another family", "AKSAzureLinux-V3gen2-202609.03.0", "AKSUbuntu-2204gen2containerd-202610.01.0", true},
+		{"an unknown one is not older", "", "202610.01.0", false},
+		{"none is asked for", "AKSUbuntu-2204gen2containerd-202609.03.0", "", false},
+	} {
+		if got := c.a.before(c.b); got != c.want {
+			t.Errorf("%s: want %q before %q to be %t", c.why, c.a, c.b, c.want)
+		}
+	}
+}
+
 func TestSplitGroupID(t *testing.T) {
 	t.Parallel()
 	const cluster = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"

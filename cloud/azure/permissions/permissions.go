@@ -107,6 +107,8 @@ func agentPools() Grant {
 		{Name: pools + "write", Why: "an agent pool is made, changed, grows and gets another version or size", AgentPools: true},
 		{Name: pools + "delete", Why: "the pool is deleted", AgentPools: true},
 		{Name: pools + "deleteMachines/action", Why: "chosen, drained machines go", AgentPools: true},
+		{Name: pools + "upgradeNodeImageVersion/action", Why: "nodes get AKS's newest node image, where the specification asks for a newer one", AgentPools: true},
+		{Name: pools + "upgradeProfiles/read", Why: "which node image is AKS's newest, before nodes get it", AgentPools: true},
 		{Name: pools + "abort/action", Why: "an upgrade is ended that is not wanted any more", AgentPools: true},
 		{Name: "Microsoft.ContainerService/locations/operations/read", Why: "why an operation failed, in AKS's words", AgentPools: true},
 	}}

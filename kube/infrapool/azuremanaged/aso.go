@@ -124,6 +124,7 @@ func upgradeSettings(spec map[string]any) *aksv1.UpgradeSettings {
 // Report writes the fields that the ecosystem knows: a manifest is ready when the agent pool is as it asks.
 func (ASO) Report(o *aksv1.AzureASOManagedMachinePool, r report.Report, out engine.Outcome) {
 	o.Status.LongRunningOperationStates = azurestatus.Futures(out.Observed.Operations)
+	o.Status.NodeImageVersion = nodeImage(out)
 	o.Status.Resources = nil
 	ready := r.Condition(report.GroupReady).Status == report.True
 	for i := range o.Spec.Resources {

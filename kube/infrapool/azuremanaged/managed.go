@@ -78,4 +78,5 @@ func (Managed) Translate(o *aksv1.AzureManagedMachinePool, in infrapool.Inputs) 
 // Report writes the fields that the ecosystem knows.
 func (Managed) Report(o *aksv1.AzureManagedMachinePool, _ report.Report, out engine.Outcome) {
 	o.Status.LongRunningOperationStates = azurestatus.Futures(out.Observed.Operations)
+	o.Status.NodeImageVersion = nodeImage(out)
 }

@@ -88,7 +88,7 @@ func (a *aks) Start(_ context.Context, _ target, step pool.Step) error {
 // resize gives the agent pool as many machines.
 func (a *aks) resize(size int) {
 	if a.group == nil {
-		a.group = &pool.Group{ID: "azure:///agentPools/p", State: "Succeeded", Template: template.Ref, Content: template.Content}
+		a.group = &pool.Group{ID: "azure:///agentPools/p", State: "Succeeded", Image: "AKSUbuntu-2204gen2containerd-202609.03.0", Template: template.Ref, Content: template.Content}
 	}
 	a.group.Size = size
 	for len(a.instances) < size {
@@ -251,7 +251,8 @@ func TestCreatedWithClusterIsAdopted(t *testing.T) {
 	w := newWorld(t)
 	w.aks.resize(2)
 	w.rest()
-	if o := w.object(); !slices.Equal(w.aks.steps, []string{"Adopt"}) || o.Spec.ProviderID == "" || len(o.Spec.ProviderIDList) != 2 || !o.Status.Ready {
+	if o := w.object(); !slices.Equal(w.aks.steps, []string{"Adopt"}) || o.Spec.ProviderID == "" || len(o.Spec.ProviderIDList) != 2 || !o.Status.Ready ||
+		o.Status.NodeImageVersion != "AKSUbuntu-2204gen2containerd-202609.03.0" {
 		t.Errorf("want it adopted and nothing else, got %v, %+v", w.aks.steps, o.Status)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 	"github.com/muster-project/muster/pool"
@@ -83,6 +84,14 @@ func managedCluster(in infrapool.Inputs) (aksv1.ManagedClusterView, error) {
 		return view, err
 	}
 	return aksv1.ManagedClusterViewOf(in.InfraCluster, in.Cluster)
+}
+
+// nodeImage returns the node image that new machines get; empty while it is unknown.
+func nodeImage(out engine.Outcome) string {
+	if out.Observed.Group == nil {
+		return ""
+	}
+	return out.Observed.Group.Image
 }
 
 // strategy is how machines are replaced that only a restart makes stale: as many at once as AKS replaces in an upgrade.

@@ -53,6 +53,11 @@ type AzureASOManagedMachinePoolStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Resources []ResourceStatus `json:"resources,omitempty"`
 
+	// NodeImageVersion is the node image that new nodes get, as AKS reports it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	NodeImageVersion string `json:"nodeImageVersion,omitempty"`
+
 	// LongRunningOperationStates are operations of the cloud that have not been seen to end. They are hints: what they do is observed.
 	// +optional
 	// +listType=atomic

@@ -208,6 +208,14 @@ type AzureManagedMachinePoolSpec struct {
 	// UpgradeSettings are how AKS replaces nodes in upgrades. Absent, AKS has defaults of its own.
 	// +optional
 	UpgradeSettings *UpgradeSettings `json:"upgradeSettings,omitempty"`
+
+	// NodeImageVersion is the oldest node image that nodes may have, by its release, for example 202610.01.0 or
+	// AKSUbuntu-2204gen2containerd-202610.01.0. While nodes have an older one, AKS upgrades the node image of the pool to the newest, in a
+	// surge, each node drained first. Absent, node images are left to AKS.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]+-)*[0-9]{6}[.][0-9]{1,2}[.][0-9]{1,3}$`
+	NodeImageVersion *string `json:"nodeImageVersion,omitempty"`
 }
 
 // ManagedMachinePoolScaling has AKS's own autoscaler size the pool.
@@ -256,6 +264,11 @@ type AzureManagedMachinePoolStatus struct {
 	// ErrorMessage belongs to the older contract. It is read and never set.
 	// +optional
 	ErrorMessage *string `json:"errorMessage,omitempty"`
+
+	// NodeImageVersion is the node image that new nodes get, as AKS reports it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	NodeImageVersion string `json:"nodeImageVersion,omitempty"`
 
 	// LongRunningOperationStates are operations of the cloud that have not been seen to end. They are hints: what they do is observed.
 	// +optional

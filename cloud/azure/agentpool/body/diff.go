@@ -168,4 +168,4 @@ func Merge(wanted, is Properties) Properties {
 }
 
 // readOnly are the properties that AKS sets.
-var readOnly = []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag", "status", vmsStatus}
+var readOnly = []string{"provisioningState", "currentOrchestratorVersion", NodeImage, "eTag", "status", vmsStatus}

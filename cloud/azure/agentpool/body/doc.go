@@ -24,4 +24,6 @@ const (
 	Mode          = "mode"
 	Type          = "type"
 	ScaleDownMode = "scaleDownMode"
+	// NodeImage is read of AKS, and asked for as the oldest node image that machines may have. It is never sent.
+	NodeImage = "nodeImageVersion"
 )

@@ -36,6 +36,9 @@ func OfManaged(s *aksv1.AzureManagedMachinePoolSpec, subnetID string, tags azure
 	}
 	p[NodeLabels] = stringMap(s.NodeLabels)
 	p[NodeTaints] = texts(taints(s.Taints))
+	if s.NodeImageVersion != nil {
+		p[NodeImage] = *s.NodeImageVersion
+	}
 	if s.SpotMaxPrice != nil {
 		p["spotMaxPrice"] = s.SpotMaxPrice.AsApproximateFloat64()
 	}
