@@ -255,7 +255,7 @@ func (v *status) rolloutReport() Rollout {
 	}
 	roll := v.o.ProviderRollout
 	switch {
-	case roll != nil && !roll.ended() && (v.d.rolloutHeld() == nil || !v.t.CanCancelRollout):
+	case roll != nil && !roll.ended() && (v.d.rolloutHeld() == nil || !v.t.CanCancelRollout || roll.ByOthers):
 		r.State, r.Cause = RolloutInProgress, v.providerRolloutProgress()
 	case r.Left > 0 && !v.cloudFirst() && v.toReplace+v.inStandby+v.requested+v.goAnyway > 0:
 		r.State, r.Cause = v.musterRollout()

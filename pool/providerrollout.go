@@ -112,10 +112,10 @@ func (v *steps) startProviderRolloutStep() *Step {
 	return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, ReplaceMatching: every, Targets: instanceRefs(v.leftToCloud()), Cause: v.firstStale()}
 }
 
-// mayCancel reports whether a provider rollout is running and Muster started it. One that Muster does not recognize belongs to another
-// client, and is waited for.
+// mayCancel reports whether a provider rollout is running and Muster started it. One that another client began, or that Muster does not
+// recognize, is waited for.
 func (v *inputs) mayCancel(roll *ProviderRollout) bool {
-	others := func() bool { return roll.Template.Content == "" && !v.fromDeletedVersion(roll) }
+	others := func() bool { return roll.ByOthers || roll.Template.Content == "" && !v.fromDeletedVersion(roll) }
 	return roll != nil && roll.cancellable() && !others()
 }
 
@@ -237,6 +237,9 @@ func (v *status) hasProviderRollout() bool {
 // providerRolloutProgress returns how far the provider rollout is, and whether it continues only because it can't be cancelled.
 func (v *steps) providerRolloutProgress() Cause {
 	c := providerRolloutCause(v.o.ProviderRollout, v.t)
+	if v.o.ProviderRollout.ByOthers {
+		c.Message += "; another client began it, and it is waited for"
+	}
 	if unwanted := v.unwantedRollout(); unwanted != nil && !v.t.CanCancelRollout {
 		c.Message += "; it can't be cancelled, and it is waited for although " + unwanted.Message
 	}

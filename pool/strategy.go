@@ -98,6 +98,8 @@ type ProviderRollout struct {
 	State ProviderRolloutState
 	// Template is what it rolls to; Content is empty when that is not known or not ours.
 	Template Template
+	// ByOthers is true if another client began it, to what the object asks for or for what it says nothing about.
+	ByOthers bool
 	// Percent is how far it is, from 0 to 100.
 	Percent int
 	// Reason is the cloud's own words on its state.

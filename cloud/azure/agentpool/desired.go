@@ -19,6 +19,8 @@ type wanted struct {
 	course     course
 	// next is the configuration that the next step leads to, launched the one that the agent pool has now.
 	next, launched configuration
+	// ahead is true if the agent pool runs a newer version than the one that is asked for.
+	ahead bool
 	// image is the oldest node image that machines may have; empty leaves node images to AKS.
 	image nodeImage
 	// drift are the properties that AKS changes in place and that differ; unchangeable those that it refuses to change.
@@ -45,6 +47,7 @@ func (p *pass) want() (wanted, error) {
 		current = read.pool.version()
 	}
 	w.course = courseOf(current, version, controlPlane)
+	w.ahead = version.minor != 0 && version.below(current)
 	w.step(read.pool, current)
 	w.next = configuration{version: w.course.next, rolls: rolling(properties, properties)}
 	if read.pool != nil {

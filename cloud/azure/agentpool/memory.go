@@ -1,12 +1,14 @@
 package agentpool
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -46,6 +48,23 @@ type lastOperation struct {
 	// cause is why the operation failed, in AKS's words; nil while that is unknown. asked is true once AKS has answered, whatever.
 	cause *pool.Cause
 	asked bool
+}
+
+// recall takes over what the object remembers of the last operation, where this process began none.
+func (l *lastOperation) recall(remembered []pool.Operation) {
+	if l.operation.Token == "" && len(remembered) > 0 {
+		l.operation = remembered[len(remembered)-1]
+	}
+}
+
+// byOthers reports whether another client began the operation that runs on the agent pool: AKS has one at a time, so that it is another than
+// Muster's last one if that has ended. Where nothing is known of Muster's last one, it is Muster's if the object asks for it.
+func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now time.Time, asked bool) bool {
+	if l.operation.Token == "" {
+		return !asked
+	}
+	outcome, err := c.Poll(ctx, l.operation.Token, now)
+	return err == nil && outcome.Done
 }
 
 // asRead reports whether the cluster need not be read again.

@@ -78,6 +78,10 @@ func (p *pass) observePool(ctx context.Context, w wanted, out *pool.Observed) {
 		out.ExternalStandby = append(out.ExternalStandby, providerID(m.id))
 	}
 	out.ProviderRollout = p.rollout(w, cause)
+	if out.ProviderRollout.Runs() {
+		p.memory.last.recall(p.t.Operations)
+		out.ProviderRollout.ByOthers = p.memory.last.byOthers(ctx, p.c, p.now, asksFor(w, out.ProviderRollout))
+	}
 	if cause != nil {
 		out.Issues = append(out.Issues, *cause)
 	}
@@ -154,9 +158,7 @@ func (p *pass) failure(ctx context.Context) *pool.Cause {
 	if !is.gaveUp() {
 		return nil
 	}
-	if last.operation.Token == "" && len(p.t.Operations) > 0 {
-		last.operation = p.t.Operations[len(p.t.Operations)-1]
-	}
+	last.recall(p.t.Operations)
 	if !last.asked && last.operation.Token != "" {
 		outcome, err := p.c.Poll(ctx, last.operation.Token, p.now)
 		last.asked = err == nil && outcome.Done || err != nil && !transient(err)
@@ -184,12 +186,18 @@ func (p *pass) versionIssues(w wanted) []pool.Cause {
 	if w.course.path.WaitsForControlPlane {
 		out = append(out, pool.Cause{Reason: "WaitingForControlPlane", Message: "nodes run " + w.course.path.String()})
 	}
-	if asked, current := reported(p.t.KubernetesVersion), w.launched.version; asked.minor != 0 && asked.below(current) {
+	if asked, current := reported(p.t.KubernetesVersion), w.launched.version; w.ahead {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(
 			"the agent pool runs Kubernetes %s, %s asks for %s: AKS takes no agent pool back, and the newer version is kept", current, fieldVersion,
 			asked)})
 	}
 	return out
+}
+
+// asksFor reports whether the object may have asked for a rollout: it leads to another configuration than the wanted one, as an earlier
+// specification may have asked for, or to the wanted one while machines lack that.
+func asksFor(w wanted, roll *pool.ProviderRollout) bool {
+	return !roll.Template.Same(w.next.template()) || !w.ahead && roll.Percent < allPercent
 }
 
 // rolloutStates are the provisioning states in which AKS replaces nodes.

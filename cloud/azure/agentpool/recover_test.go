@@ -143,3 +143,61 @@ func TestExcessIsKept(t *testing.T) {
 		}
 	})
 }
+
+// TestRolloutsOfOthers holds which rollouts another client began: those that run when Muster's last operation has ended, and where nothing is
+// known of that, those that the object does not ask for.
+func TestRolloutsOfOthers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const at = clusterName + "/" + poolName
+		w.target.KubernetesVersion = "v1.33.7"
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		runs := func(why string, want bool) {
+			w.Helper()
+			o := w.observe()
+			if o.ProviderRollout == nil || !o.ProviderRollout.Runs() || o.ProviderRollout.ByOthers != want {
+				w.Errorf("%s: want a rollout of another client to be %t, got %+v", why, want, o.ProviderRollout)
+			}
+			w.target.Operations = o.Operations
+		}
+		forget := func() {
+			w.Helper()
+			d, err := newDriver(sim.Transport{Handler: w.cloud})
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.driver = d
+		}
+		byHand := func(err error) {
+			w.Helper()
+			if err != nil {
+				w.Fatal(err)
+			}
+		}
+		byHand(w.cloud.AKS.ReleaseImage("202610.01.0"))
+		byHand(w.cloud.AKS.UpgradeNodeImage(at))
+		runs("a node image, after an operation of Muster", true)
+		forget()
+		runs("likewise, by what the object remembers", true)
+		w.target.Operations = nil
+		forget()
+		runs("a node image that nobody asks for, and nothing is remembered", true)
+		settle()
+		settle()
+		w.observe()
+		byHand(w.cloud.AKS.UpgradePool(at, "1.34.7"))
+		runs("a version that is newer than the one asked for", true)
+		settle()
+		settle()
+		w.target.KubernetesVersion, w.target.Spec = version, spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
+		w.observe()
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref}); err != nil {
+			w.Fatal(err)
+		}
+		runs("Muster's own", false)
+		forget()
+		runs("likewise, by what the object remembers", false)
+		w.target.Operations = nil
+		forget()
+		runs("what the object asks for, and nothing is remembered", false)
+	})
+}
