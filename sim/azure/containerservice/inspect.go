@@ -9,7 +9,9 @@ import (
 // Inspected is what the simulator holds of a managed cluster.
 type Inspected struct {
 	ID, Name, Group, NodeGroup, State, Power, Version string
-	Pools                                             []InspectedPool
+	// Code and Message are why its last operation failed, "" where it did not.
+	Code, Message string
+	Pools         []InspectedPool
 }
 
 // InspectedPool is what the simulator holds of an agent pool.
@@ -42,6 +44,9 @@ func (w *Service) Inspect() []Inspected {
 
 func (w *Service) inspectCluster(c *Cluster) Inspected {
 	out := Inspected{ID: c.ID, Name: c.Name, Group: c.Group, NodeGroup: c.nodeGroup(), State: c.State, Power: c.Power, Version: c.Current}
+	if c.Trouble != nil {
+		out.Code, out.Message = c.Trouble.Code, c.Trouble.Message
+	}
 	for _, p := range w.poolsOf(c) {
 		out.Pools = append(out.Pools, w.inspect(c, p))
 	}

@@ -59,7 +59,7 @@ func (w *lifecycle) end(id, status string, trouble *arm.Trouble) {
 // finish ends the operation of a pool.
 func (w *lifecycle) finish(p *Pool, trouble *arm.Trouble) {
 	status := arm.Succeeded
-	p.State = stateSucceeded
+	p.State, p.Trouble = stateSucceeded, trouble
 	if trouble != nil {
 		status, p.State = arm.Failed, stateFailed
 	}
@@ -133,29 +133,31 @@ func (w *lifecycle) tickCluster(c *Cluster) time.Time {
 		return c.Until
 	}
 	pools := w.poolsOf(c)
-	failed := ""
+	var failed *Pool
 	for _, p := range pools {
 		if p.Op != "" {
 			return w.Now.Add(w.Life(lifeWatch))
 		}
-		if p.State == stateFailed && failed == "" {
-			failed = p.Name
+		if p.State == stateFailed && failed == nil {
+			failed = p
 		}
 	}
 	w.endCluster(c, failed)
 	return time.Time{}
 }
 
-// endCluster ends the operation of a cluster; failed is the pool whose part in it failed, "" for none.
-func (w *lifecycle) endCluster(c *Cluster, failed string) {
-	c.Current = c.Goal
-	var trouble *arm.Trouble
+// endCluster ends the operation of a cluster; failed is the pool whose part in it failed, nil for none.
+func (w *lifecycle) endCluster(c *Cluster, failed *Pool) {
+	c.Current, c.Trouble = c.Goal, nil
 	status, state := arm.Succeeded, stateSucceeded
-	if failed != "" && c.State != stateDeleting {
+	if failed != nil && c.State != stateDeleting {
 		status, state = arm.Failed, stateFailed
-		trouble = &arm.Trouble{Code: "AgentPoolOperationFailed", Message: "The operation of agent pool " + failed + " failed."}
+		c.Trouble = &arm.Trouble{Code: "AgentPoolOperationFailed", Message: "The operation of agent pool " + failed.Name + " failed."}
+		if failed.Trouble != nil {
+			c.Trouble = failed.Trouble
+		}
 	}
-	w.end(c.Op, status, trouble)
+	w.end(c.Op, status, c.Trouble)
 	switch c.State {
 	case stateDeleting:
 		w.Resources.Delete(groupKey(c.Sub, c.nodeGroup()))

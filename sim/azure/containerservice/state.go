@@ -47,6 +47,8 @@ type Cluster struct {
 	UID             string
 	Version         int64
 	Created         time.Time
+	// Trouble is why the last operation failed, nil where it did not.
+	Trouble *arm.Trouble
 	// Op is the operation that runs, "" for none; Until is when its own part is done. Pools is true if it waits for pools that it changes.
 	Op    string
 	Until time.Time
@@ -63,6 +65,8 @@ type Pool struct {
 	// Set is the name of its scale set, Current the version of its nodes after the last success, Image their node image version.
 	Set, Current, Image string
 	Version             int64
+	// Trouble is why the last operation failed, nil where it did not.
+	Trouble *arm.Trouble
 	// Op is the operation that runs, "" for none; Next is when it is looked at again, Until when it has to be done.
 	Op          string
 	Next, Until time.Time

@@ -1,6 +1,7 @@
 package aks
 
 import (
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/standintest"
 	"github.com/muster-project/muster/local/workload"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 )
@@ -135,11 +137,44 @@ func TestControlPlane(t *testing.T) {
 				return unstructured.SetNestedField(o.Object, "v1.39.0", "spec", "version")
 			})
 			standintest.Eventually(t, "AKS's own words about a version that it does not have", func(ctx context.Context) error {
-				return stand.Says(ctx, plane, len(conditions), "False", "K8sVersionNotSupported")
+				if err := stand.Says(ctx, plane, len(conditions), "False", "which is not supported in location westus2"); err != nil {
+					return err
+				}
+				return reasonIs(plane, "K8sVersionNotSupported")
 			})
 			removed(t, c.kind, cluster, plane)
 		})
 	}
+}
+
+// reasonIs holds the reason of every condition of an object.
+func reasonIs(o *unstructured.Unstructured, want string) error {
+	list, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range list {
+		if c, ok := c.(map[string]any); ok && c["reason"] != want {
+			return fmt.Errorf("the reason is %v, not %s", c["reason"], want)
+		}
+	}
+	return err
+}
+
+// TestFailedControlPlane holds that a control plane whose managed cluster could not be created says why in AKS's words, with AKS's code.
+func TestFailedControlPlane(t *testing.T) {
+	if testing.Short() {
+		t.Skip("an API server")
+	}
+	const size = "Standard_D4s_v3"
+	if err := cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Type: size}); err != nil {
+		t.Fatal(err)
+	}
+	_, plane := create(t, Managed(), "few", managedPlaneSpec)
+	createPool(t, Managed(), "few", "pool0", strings.Replace(managedPoolSpec, "Standard_D2s_v3", size, 1))
+	standintest.Eventually(t, "AKS's own words about what it lacks", func(ctx context.Context) error {
+		if err := stand.Says(ctx, plane, len(conditions), "False", "Agent pool pool0: AllocationFailed: "); err != nil {
+			return err
+		}
+		return reasonIs(plane, "VMSSAgentPoolReconcileFailed")
+	})
 }
 
 // create makes a Cluster with its control plane and infrastructure, owned as core would have it.
@@ -329,16 +364,18 @@ func TestHTTP(t *testing.T) {
 	for _, tc := range []struct {
 		why  string
 		code int
+		said string
 		want string
 		is   error
 	}{
 		{why: "taken", code: http.StatusOK},
 		{why: "another operation runs", code: http.StatusConflict, want: "another operation runs: {}", is: ErrBusy},
 		{why: "refused", code: http.StatusBadRequest, want: "AKS refused: {}"},
+		{why: "refused with a code", code: http.StatusBadRequest, said: "K8sVersionNotSupported: the version 1.39.0: no", want: "AKS refused: K8sVersionNotSupported: the version 1.39.0: no"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(tc.code)
-			_, _ = w.Write([]byte("{}\n"))
+			_, _ = w.Write([]byte(stdcmp.Or(tc.said, "{}") + "\n"))
 		}))
 		_, err := HTTP{Endpoint: s.URL}.Put(t.Context(), containerservice.Wanted{Name: "c", Access: containerservice.Access{Token: "abcdef.0123456789abcdef"}})
 		s.Close()

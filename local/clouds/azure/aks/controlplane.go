@@ -93,8 +93,12 @@ func (r *ControlPlanes) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	case errors.Is(err, ErrBusy):
 		return ctrl.Result{RequeueAfter: soon}, nil
 	case err != nil:
+		reason, message := failed, err.Error()
+		if refusal, ok := errors.AsType[*Refusal](err); ok {
+			reason, message = refusal.Code, refusal.Message
+		}
 		said := objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-			return unavailable(o, failed, err.Error())
+			return unavailable(o, reason, message)
 		})
 		return ctrl.Result{}, errors.Join(err, said)
 	}
@@ -228,7 +232,8 @@ func (r *ControlPlanes) report(ctx context.Context, plane *unstructured.Unstruct
 	}
 	if is.Power == stopped || is.State == creating || is.State == failed && !initialized(plane) {
 		return again, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-			return unavailable(o, is.State, fmt.Sprintf("managed cluster %s is in the state %s, its power is %s", is.Name, is.State, is.Power))
+			message := fmt.Sprintf("managed cluster %s is in the state %s, its power is %s", is.Name, is.State, is.Power)
+			return unavailable(o, cmp.Or(is.Code, is.State), cmp.Or(is.Message, message))
 		})
 	}
 	if r.Kind.endpoint[0] == "spec" {

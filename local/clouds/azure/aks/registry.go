@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/containerservice"
@@ -23,6 +25,15 @@ type Registry interface {
 	// Delete begins to delete a managed cluster, and reports whether it is gone.
 	Delete(ctx context.Context, subscription, group, name string) (gone bool, err error)
 }
+
+// Refusal is AKS's refusal of a managed cluster, with its code and in its words.
+type Refusal struct{ Code, Message string }
+
+// Error returns both.
+func (r *Refusal) Error() string { return "AKS refused: " + r.Code + ": " + r.Message }
+
+// codeOf is the code at the beginning of a refusal in words.
+var codeOf = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*): `)
 
 // HTTP is the simulated AKS of another process, spoken to as its owner.
 type HTTP struct {
@@ -61,6 +72,9 @@ func (h HTTP) call(ctx context.Context, method, path string, body []byte) (sim.R
 		return reply, err
 	case reply.Code == http.StatusConflict:
 		return reply, fmt.Errorf("%w: %s", ErrBusy, reply.Text())
+	case codeOf.MatchString(reply.Text()) && reply.Refused():
+		code, message, _ := strings.Cut(reply.Text(), ": ")
+		return reply, &Refusal{Code: code, Message: message}
 	case reply.Refused():
 		return reply, fmt.Errorf("AKS refused: %s", reply.Text())
 	}
