@@ -12,7 +12,8 @@ type IntOrPercent struct {
 	Percent bool
 }
 
-func (v IntOrPercent) up(of int) int {
+// Up returns the number of machines; a percentage rounds up.
+func (v IntOrPercent) Up(of int) int {
 	if !v.Percent {
 		return max(0, v.Value)
 	}
@@ -67,7 +68,7 @@ func (s *Strategy) limits(of int) (surge, unavailable int) {
 	if s == nil || s.bothZero() != nil {
 		return 1, 0
 	}
-	surge, unavailable = s.MaxSurge.up(of), min(s.MaxUnavailable.down(of), of)
+	surge, unavailable = s.MaxSurge.Up(of), min(s.MaxUnavailable.down(of), of)
 	if surge == 0 && unavailable == 0 {
 		unavailable = min(1, of)
 	}

@@ -3,15 +3,16 @@ package agentpool
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/pool"
 )
 
 // clusterRead is a managed cluster with one agent pool and its machines, as they were read.
@@ -83,25 +84,18 @@ func (a *agentPool) number(name string) int {
 	return int(n)
 }
 
-// surgePercent is the share of nodes that AKS adds in an upgrade where the agent pool says nothing (AKS, "Customize node surge upgrade").
-const surgePercent = 10
-
 // surge returns how many machines AKS adds while it replaces those of the agent pool; a percentage rounds up.
 func (a *agentPool) surge() int {
 	settings, _ := a.properties["upgradeSettings"].(map[string]any)
 	text, ok := settings["maxSurge"].(string)
 	if !ok || text == "" {
-		return (surgePercent*a.count() + 99) / 100
+		text = aksv1.DefaultMaxSurge
 	}
-	number, percent := strings.CutSuffix(text, "%")
-	n, err := strconv.Atoi(number)
-	if err != nil {
+	n, percent, ok := aksv1.ParseShare(text)
+	if !ok {
 		return 0
 	}
-	if percent {
-		return (n*a.count() + 99) / 100
-	}
-	return n
+	return pool.IntOrPercent{Value: n, Percent: percent}.Up(a.count())
 }
 
 // autoscaled reports whether AKS's own autoscaler sizes the agent pool.

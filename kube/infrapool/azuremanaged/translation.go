@@ -2,8 +2,6 @@ package azuremanaged
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -20,9 +18,6 @@ const reasonWaitControlPlane = "WaitingForControlPlane"
 
 // mostNodes is the largest number of nodes of an agent pool (AKS: "Quotas, VM size restrictions, and region availability").
 const mostNodes = 1000
-
-// aksSurge is the share of nodes that AKS adds in an upgrade unless it is told another number.
-const aksSurge = 10
 
 // noControlPlane is what a Cluster lacks whose control plane is of another kind.
 func noControlPlane(kind string) string {
@@ -97,7 +92,7 @@ func nodeImage(out engine.Outcome) string {
 // strategy is how machines are replaced that only a restart makes stale: as many at once as AKS replaces in an upgrade.
 func strategy(u *aksv1.UpgradeSettings) *pool.Strategy {
 	s := &pool.Strategy{
-		MaxSurge: pool.IntOrPercent{Value: aksSurge, Percent: true}, SurgeField: "spec.upgradeSettings.maxSurge",
+		MaxSurge: share(aksv1.DefaultMaxSurge), SurgeField: "spec.upgradeSettings.maxSurge",
 		UnavailableField: "spec.upgradeSettings.maxUnavailable",
 	}
 	if u == nil {
@@ -114,10 +109,9 @@ func strategy(u *aksv1.UpgradeSettings) *pool.Strategy {
 
 // share parses a number or a percentage, whose form the schema holds.
 func share(text string) pool.IntOrPercent {
-	number, percent := strings.CutSuffix(text, "%")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return pool.IntOrPercent{Value: aksSurge, Percent: true}
+	n, percent, ok := aksv1.ParseShare(text)
+	if !ok {
+		return share(aksv1.DefaultMaxSurge)
 	}
 	return pool.IntOrPercent{Value: n, Percent: percent}
 }

@@ -1,5 +1,20 @@
 package v1beta1
 
+import (
+	"strconv"
+	"strings"
+)
+
+// DefaultMaxSurge is the share of nodes that AKS adds in an upgrade where an agent pool says nothing (AKS, "Customize node surge upgrade").
+const DefaultMaxSurge = "10%"
+
+// ParseShare parses a number or a percentage of nodes, as maxSurge and maxUnavailable are; not ok for anything else.
+func ParseShare(text string) (n int, percent, ok bool) {
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	return n, percent, err == nil
+}
+
 // UpgradeSettings are how AKS replaces nodes in an upgrade of the Kubernetes version, the node image or the VM size. They are Muster's own
 // addition to the ecosystem's kind. Absent fields have AKS's defaults.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !has(self.maxUnavailable) || !(self.maxSurge in ['0', '0%']) || !(self.maxUnavailable in ['0', '0%'])",fieldPath=".maxUnavailable",reason=FieldValueInvalid,message="must not be 0 when maxSurge is 0: no node could be replaced"
