@@ -117,11 +117,20 @@ func (v *gate) blockedBySpec() (RolloutState, *Cause) {
 	case v.outOfBounds() != nil:
 		return RolloutWaiting, v.outOfBounds()
 	case v.removalIsLost() && !v.t.RecordsSurge:
-		return RolloutNone, &Cause{replicasManagedExternally, fmt.Sprintf("replicas are managed externally, and a surge of the %s can't be told from them: let the MachinePool own them for as long as machines are replaced", v.t.Group)}
+		return RolloutNone, &Cause{replicasManagedExternally, v.surgeIsLost()}
 	case v.removalIsLost():
 		return RolloutNone, &Cause{replicasManagedExternally, fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
 	}
 	return "", nil
+}
+
+// surgeIsLost returns why no surge is possible beside a size that others own, and what the user can do.
+func (v *gate) surgeIsLost() string {
+	if v.d.AutoscalerField != "" {
+		return fmt.Sprintf("the cloud's own autoscaler sizes the %s, and no other client adds machines meanwhile: remove %s for as long as machines are replaced",
+			v.t.Group, v.d.AutoscalerField)
+	}
+	return fmt.Sprintf("replicas are managed externally, and a surge of the %s can't be told from them: let the MachinePool own them for as long as machines are replaced", v.t.Group)
 }
 
 // blockedByState returns what blocks a rollout and may pass by itself.

@@ -158,6 +158,11 @@ func TestSurgeThatCannotBeToldIsNotAskedFor(t *testing.T) {
 	if p.Rollout.Cause != want {
 		t.Errorf("want %+v, got %+v", want, p.Rollout.Cause)
 	}
+	autoscaled := func(d *Desired) { d.AutoscalerField = "spec.scaling" }
+	want.Message = "the cloud's own autoscaler sizes the agent pool, and no other client adds machines meanwhile: remove spec.scaling for as long as machines are replaced"
+	if p := Decide(wants(0, external, autoscaled, rolls(1, 0)), fleet(serving(2), newTemplate), agentPool, now); p.Rollout.Cause != want || p.Step != nil {
+		t.Errorf("want %+v, got %+v and %+v", want, p.Rollout.Cause, p.Step)
+	}
 	for _, c := range p.Waiting {
 		if c.Reason == replicasManagedExternally && !strings.HasSuffix(c.Message, "a surge of the agent pool can't be told from them: delete the machine") {
 			t.Errorf("want no word of a surge that can't be set, got %q", c.Message)

@@ -26,6 +26,9 @@ type Desired struct {
 	// ReplicasManagedExternally is true if an external autoscaler owns the size of the group (annotation
 	// cluster.x-k8s.io/replicas-managed-by): its size is read and never written.
 	ReplicasManagedExternally bool
+	// AutoscalerField names the object's field that has the cloud's own autoscaler size the group, for messages; empty where another client
+	// does.
+	AutoscalerField string
 	// Min and Max bound Replicas, as the group's own limits in the cloud do; both inclusive.
 	Min, Max int
 	// MinField and MaxField name the object's fields behind Min and Max, for messages. Without a MaxField the pool has no

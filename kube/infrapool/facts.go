@@ -140,6 +140,7 @@ func desiredOf[O Object, S any](s scope[O], t translation[S]) pool.Desired {
 		Max:                  t.Max,
 		MinField:             t.MinField,
 		MaxField:             t.MaxField,
+		AutoscalerField:      t.AutoscalerField,
 		Deleting:             s.deleting(),
 		CreateBlocked:        createBlocked(s, t.notObservable, t.CreateBlocked),
 		NoPrerequisites:      t.NoPrerequisites,

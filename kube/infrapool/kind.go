@@ -194,6 +194,8 @@ type Translation[S any] struct {
 	// Autoscaler is the value of the annotation cluster.x-k8s.io/replicas-managed-by for groups that the cloud's own autoscaler sizes; empty
 	// if the specification asks for no such autoscaler. The MachinePool is given the annotation, and spec.replicas follows the group.
 	Autoscaler string
+	// AutoscalerField names the field that asks for that autoscaler, as in pool.Desired.
+	AutoscalerField string
 	// DeletePolicy orders the instances that a scale-in or a rollout may choose from.
 	DeletePolicy pool.DeletePolicy
 	// Strategy is how Muster replaces instances; nil leaves it to a provider rollout, if the cloud has one.

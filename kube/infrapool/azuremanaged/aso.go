@@ -87,7 +87,7 @@ func (ASO) Translate(o *aksv1.AzureASOManagedMachinePool, in infrapool.Inputs) (
 	mode, _, _ := unstructured.NestedString(manifest.Spec, propertyMode)
 	t.bound(mode, at+propertyMode)
 	if on, _, _ := unstructured.NestedBool(manifest.Spec, propertyAutoscaler); on {
-		t.autoscaled(aksv1.ReplicasManagedByAKS, number(manifest.Spec, propertyLeast), number(manifest.Spec, propertyMost))
+		t.autoscaled(aksv1.ReplicasManagedByAKS, at+propertyAutoscaler, number(manifest.Spec, propertyLeast), number(manifest.Spec, propertyMost))
 		t.MinField, t.MaxField = at+propertyLeast, at+propertyMost
 	}
 	if in.MachinePool != nil && t.Autoscaler == "" {

@@ -67,7 +67,7 @@ func (Managed) Translate(o *aksv1.AzureManagedMachinePool, in infrapool.Inputs) 
 	t := translation(&aksv1.AgentPoolSource{Name: o.AgentPoolName(), Created: o.CreationTimestamp.Time, Managed: spec}, spec.UpgradeSettings)
 	t.bound(spec.Mode, "spec.mode")
 	if s := spec.Scaling; s != nil {
-		t.autoscaled(autoscalerManaged, s.MinSize, s.MaxSize)
+		t.autoscaled(autoscalerManaged, "spec.scaling", s.MinSize, s.MaxSize)
 		t.MinField, t.MaxField = "spec.scaling.minSize", "spec.scaling.maxSize"
 	}
 	err := t.locate(in)

@@ -51,9 +51,9 @@ func (t *translated) bound(mode, field string) {
 	}
 }
 
-// autoscaled has AKS's own autoscaler size the pool, within the bounds of the specification.
-func (t *translated) autoscaled(annotation string, least, most *int) {
-	t.Autoscaler = annotation
+// autoscaled has AKS's own autoscaler size the pool, which field asks for, within the bounds of the specification.
+func (t *translated) autoscaled(annotation, field string, least, most *int) {
+	t.Autoscaler, t.AutoscalerField = annotation, field
 	t.Min, t.Max = max(ptr.Deref(least, 0), t.Min), ptr.Deref(most, mostNodes)
 }
 
