@@ -187,6 +187,56 @@ func TestAutoscaledPool(t *testing.T) {
 	})
 }
 
+// TestAutoscaledPoolIsStartedAgain holds that an agent pool that AKS's autoscaler sizes is as it was once it was stopped and started, with
+// nothing to repair.
+func TestAutoscaledPoolIsStartedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
+			s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
+		})(w.target.Spec)
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		for _, power := range []struct {
+			act  func(string) error
+			busy bool
+			left int
+		}{{w.cloud.AKS.StopPool, true, 0}, {w.cloud.AKS.StartPool, false, 2}} {
+			if err := power.act(clusterName + "/" + poolName); err != nil {
+				w.Fatal(err)
+			}
+			settle()
+			o := w.observe()
+			if (o.Group.Busy != nil) != power.busy || len(o.Instances) != power.left || o.Group.Size != 2 || o.Group.Drift != nil || o.ProviderRollout != nil {
+				w.Errorf("want %d machines, busy %t, got %+v in %+v", power.left, power.busy, o.Instances, o.Group)
+			}
+		}
+	})
+}
+
+// TestAdoptionIsOneWrite holds that an agent pool that is as the specification asks for is adopted with one write, and that tags which the
+// specification names no more are removed afterwards as if Muster had written them.
+func TestAdoptionIsOneWrite(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
+		for _, key := range []string{"muster.dev_owner", "muster.dev_tags"} {
+			// A tag that is not there has nothing to lose.
+			_ = w.cloud.AKS.UntagPool(clusterName+"/"+poolName, key)
+			settle()
+		}
+		w.target.Adopt = true
+		if o := w.observe(); o.Unowned == nil {
+			w.Fatalf("want an agent pool without owner, got %+v", o.Group)
+		}
+		w.start(pool.Step{Kind: pool.Adopt})
+		if o := w.observe(); o.Group == nil || o.Group.Drift != nil {
+			w.Errorf("want nothing left to write, got %+v", o.Group)
+		}
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.AdditionalTags = nil })(w.target.Spec)
+		if o := w.observe(); !slices.Equal(o.Group.Drift, []string{"spec.additionalTags"}) {
+			w.Errorf("want the tag removed that is named no more, got %v", o.Group.Drift)
+		}
+	})
+}
+
 // TestSurge holds how many machines AKS adds in a rollout of its own.
 func TestSurge(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -212,7 +212,8 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	return err
 }
 
-// adopt writes the owner tags to the agent pool and changes nothing else.
+// adopt writes the owner tags to the agent pool, and that its other tags are those that the specification names where they are. It changes
+// nothing else.
 func (p *pass) adopt(ctx context.Context) error {
 	is := p.memory.read.pool
 	if is != nil && p.t.ownership(p.memory.read).Owned {
@@ -224,6 +225,10 @@ func (p *pass) adopt(ctx context.Context) error {
 	tags := map[string]any{}
 	for name, value := range p.t.Owner.Tags("_") {
 		tags[name] = value
+	}
+	// What can't be translated is told by the next look, and adopted all the same.
+	if w, err := p.want(); err == nil {
+		w.takeOverTags(is, tags)
 	}
 	return p.put(ctx, body.Merge(body.Properties{body.Tags: tags}, is.properties), session.ResourceRequest{IfMatch: is.etag()})
 }

@@ -29,3 +29,18 @@ func (w *wanted) recordTags(is *agentPool) {
 		tags[name] = nil // in a merge patch
 	}
 }
+
+// takeOverTags adds the tag that tells which tags the specification names to the tags that are written, if the agent pool has all of them
+// already: nothing else would write it.
+func (w wanted) takeOverTags(is *agentPool, written map[string]any) {
+	wanted, _ := w.properties[body.Tags].(map[string]any)
+	for name, value := range wanted {
+		text, _ := value.(string)
+		if _, own := written[name]; !own && name != model.TagNames && is.tag(name) != text {
+			return
+		}
+	}
+	if names, ok := wanted[model.TagNames].(string); ok && names != "" {
+		written[model.TagNames] = names
+	}
+}
