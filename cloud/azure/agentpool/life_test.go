@@ -237,6 +237,28 @@ func TestAdoptionIsOneWrite(t *testing.T) {
 	})
 }
 
+// TestUnownedPoolIsLookedAtCheaply holds that a look at an agent pool of another tool reads its scale set once.
+func TestUnownedPoolIsLookedAtCheaply(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.Spec.Name, w.target.Spec.Created = "system", time.Now()
+		last := w.cloud.Calls().Next()
+		for range 3 {
+			if o := w.observe(); o.Unowned == nil || o.Unowned.CreatedWithCluster {
+				w.Fatalf("want an agent pool of another tool, got %+v", o)
+			}
+		}
+		lists := 0
+		for _, c := range w.cloud.Calls().Summary(last).Calls {
+			if c.Action == "VirtualMachineScaleSets_List" {
+				lists++
+			}
+		}
+		if lists != 1 {
+			w.Errorf("want the scale sets listed once, got %d", lists)
+		}
+	})
+}
+
 // TestSurge holds how many machines AKS adds in a rollout of its own.
 func TestSurge(t *testing.T) {
 	inWorld(t, func(w *world) {

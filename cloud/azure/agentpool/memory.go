@@ -32,6 +32,8 @@ type memory struct {
 	read  clusterRead
 	// scaleSet is the name of the scale set behind the agent pool.
 	scaleSet string
+	// setMade is when that of an agent pool without an owner tag was created; zero while that is unknown.
+	setMade time.Time
 	// made is when AKS accepted the creation of the agent pool.
 	made time.Time
 	// leaving are the machines that the last removal named. AKS drains them before it deletes them, and shows nothing of it meanwhile.

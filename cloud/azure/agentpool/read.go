@@ -132,6 +132,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 	}
 	read := clusterRead{at: at, skew: all.Skew, cluster: clusterOf(all), pool: poolOf(all, p.t.name)}
 	if read.pool == nil {
+		p.memory.setMade = time.Time{}
 		if read.named, err = p.readNamed(ctx); err != nil {
 			return err
 		}
@@ -159,11 +160,14 @@ func (p *pass) createdWithCluster(ctx context.Context, read clusterRead, list ma
 	if read.pool.tag(model.TagOwner) != "" || p.t.GroupID != "" || p.t.Spec.Created.IsZero() || p.t.Deleting {
 		return false, nil
 	}
-	set, err := list.findScaleSet(ctx)
-	if err != nil || set == nil || set.Properties == nil {
-		return false, err
+	if p.memory.setMade.IsZero() {
+		set, err := list.findScaleSet(ctx)
+		if err != nil || set == nil || set.Properties == nil {
+			return false, err
+		}
+		p.memory.setMade = ourTime(set.Properties.TimeCreated, read.skew)
 	}
-	return !ourTime(set.Properties.TimeCreated, read.skew).Before(p.t.Spec.Created), nil
+	return !p.memory.setMade.Before(p.t.Spec.Created), nil
 }
 
 // readNamed reads the agent pool that the object names, where that is another than the pool's own, which does not exist: another tool may
