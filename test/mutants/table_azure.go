@@ -14,6 +14,8 @@ const (
 const (
 	agentStart, agentTarget = "cloud/azure/agentpool/start.go", "cloud/azure/agentpool/target.go"
 	agentObserve, agentTags = "cloud/azure/agentpool/observe.go", "cloud/azure/agentpool/tags.go"
+	agentMachine, agentVMs  = "cloud/azure/agentpool/machine.go", "cloud/azure/agentpool/body/vms.go"
+	agentMemory             = "cloud/azure/agentpool/memory.go"
 )
 
 // agentTable is what goes wrong with agent pools of AKS.
@@ -42,6 +44,18 @@ var agentTable = []Mutation{
 	}`, `	if is == nil || mutated("tags of the agent pool never removed") {
 		return
 	}`),
+	one("count of virtual machines not read", agentVMs, "reads the count of an agent pool of virtual machines where one of a scale set has it",
+		AgentPool, []string{"TestPoolOfVMs"},
+		`if n, named := countOf(list); named {`,
+		`if n, named := countOf(list); named && !mutated("count of virtual machines not read") {`),
+	one("node image of machines not read", agentMachine, "takes machines for those of the agent pool's node image, whichever they have",
+		AgentPool, []string{"TestNodeImage"},
+		`if m.image != "" {`,
+		`if m.image != "" && !mutated("node image of machines not read") {`),
+	one("rollout of others taken for Muster's", agentMemory, "takes any rollout for Muster's own as long as an operation of Muster is remembered",
+		AgentPool, []string{"TestRolloutsOfOthers"},
+		`return err == nil && outcome.Done`,
+		`return err == nil && outcome.Done && !mutated("rollout of others taken for Muster's")`),
 }
 
 // azureTable is what goes wrong with scale sets, and with what only they have.

@@ -114,6 +114,10 @@ var rolloutTable = []Mutation{
 		Pool, []string{"TestNativeRoll", "TestStepsAreSafe"},
 		`roll.Template.Content == "" && !v.fromDeletedVersion(roll)`,
 		`roll.Template.Content == "" && !v.fromDeletedVersion(roll) && !mutated("roll of others cancelled")`),
+	one("rollout of others ended", poolProvider, "has a pause end an upgrade that a user began in the portal",
+		Pool, []string{"TestRollOfChanges"},
+		`return roll.ByOthers ||`,
+		`return roll.ByOthers && !mutated("rollout of others ended") ||`),
 	{
 		Name: "roll goes on in a pause", File: poolProvider, What: "lets the cloud's own rollout go on although it is paused",
 		In: Pool, By: []string{"TestNativeRoll"},
