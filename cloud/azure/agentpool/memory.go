@@ -36,9 +36,11 @@ type memory struct {
 	setMade time.Time
 	// made is when AKS accepted the creation of the agent pool.
 	made time.Time
-	// leaving are the machines that the last removal named. AKS drains them before it deletes them, and shows nothing of it meanwhile.
-	leaving map[string]bool
-	last    lastOperation
+	// leaving are the machines that the last removal named. AKS drains them before it deletes them, and shows nothing of it meanwhile; a list
+	// that is behind shows them once more after leavingSeen, when the removal was last seen to run.
+	leaving     map[string]bool
+	leavingSeen time.Time
+	last        lastOperation
 }
 
 // lastOperation is the last operation that Muster began on the agent pool, a hint for the words of a failure.
@@ -106,7 +108,20 @@ func (m *memory) note(is *agentPool, now time.Time) {
 	case strings.EqualFold(is.state(), stateSucceeded) && now.Sub(m.last.begun) >= visibleWithin:
 		m.last = lastOperation{}
 	}
-	if !strings.EqualFold(is.state(), stateDeletingMachines) {
+	switch {
+	case strings.EqualFold(is.state(), stateDeletingMachines):
+		m.leavingSeen = now
+	case is.gaveUp(), now.Sub(m.leavingSeen) >= visibleWithin:
 		m.leaving = nil
 	}
+}
+
+// staying counts the machines that are not on their way out.
+func (m *memory) staying(members []machine) (n int) {
+	for _, one := range members {
+		if !m.leaving[one.name] && one.state() != pool.Terminating {
+			n++
+		}
+	}
+	return n
 }

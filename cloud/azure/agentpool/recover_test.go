@@ -201,3 +201,29 @@ func TestRolloutsOfOthers(t *testing.T) {
 		runs("what the object asks for, and nothing is remembered", false)
 	})
 }
+
+// TestListBehindARemoval holds that a list which still shows machines that were removed gives no reason to ask for them again.
+func TestListBehindARemoval(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
+		o := w.observe()
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "*_List*", Delay: sim.Duration(9 * time.Second)}); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}, {ID: o.Instances[1].ID}}}); err != nil {
+			w.Fatal(err)
+		}
+		behind := false
+		for range 60 {
+			<-time.After(4 * time.Second)
+			o = w.observe()
+			behind = behind || o.Group.Busy == nil && len(o.Instances) == 3
+			if o.Group.KeepsExcess || o.Group.Size < 1 {
+				w.Fatalf("want nothing beyond the size of 1, got %+v with %+v", o.Group, o.Instances)
+			}
+		}
+		if !behind || len(o.Instances) != 1 {
+			w.Errorf("want a list that is behind, and 1 machine in the end, got %+v", o.Instances)
+		}
+	})
+}

@@ -204,7 +204,7 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		err = cloud.AsConflict(err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.leaving = map[string]bool{}
+		p.memory.leaving, p.memory.leavingSeen = map[string]bool{}, p.now
 		for _, name := range names {
 			p.memory.leaving[name] = true
 		}
