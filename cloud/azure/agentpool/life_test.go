@@ -475,8 +475,15 @@ func TestVMsAreKept(t *testing.T) {
 			w.Fatal(err)
 		}
 		settle()
-		if o := w.observe(); o.Group.Size != 2 || len(o.Instances) != 2 || len(o.ExternalStandby) != 1 {
+		o := w.observe()
+		if o.Group.Size != 2 || len(o.Instances) != 2 || len(o.ExternalStandby) != 1 {
 			w.Errorf("want 2 machines and 1 that is kept, got %+v and %v", o.Instances, o.ExternalStandby)
+		}
+		if err := w.cloud.Stop(o.Instances[0].UID); err != nil {
+			w.Fatal(err)
+		}
+		if o = w.observe(); o.Instances[0].State != pool.Failed || o.Instances[0].Stopped != "stopped" {
+			w.Errorf("want the machine failed that was powered off, got %+v", o.Instances[0])
 		}
 	})
 }

@@ -33,7 +33,7 @@ type machineReader struct {
 // read lists the machines of an agent pool: virtual machines, or those of a scale set, whose name is kept.
 func (r machineReader) read(ctx context.Context, is *agentPool, scaleSet *string) ([]machine, error) {
 	if body.OfVMs(is.properties) {
-		return r.virtualMachines(ctx, is.keepsMachines())
+		return r.virtualMachines(ctx, is)
 	}
 	if *scaleSet == "" {
 		set, err := r.findScaleSet(ctx)
@@ -80,9 +80,9 @@ func (r machineReader) findScaleSet(ctx context.Context) (*armcompute.VirtualMac
 	return nil, nil
 }
 
-// virtualMachines lists the machines of an agent pool of type VirtualMachines. The list lacks their power states, which count only where
-// the agent pool keeps machines that are deallocated.
-func (r machineReader) virtualMachines(ctx context.Context, powered bool) ([]machine, error) {
+// virtualMachines lists the machines of an agent pool of type VirtualMachines. The list lacks their power states, which are read where AKS
+// reports fewer machines that run than there are.
+func (r machineReader) virtualMachines(ctx context.Context, is *agentPool) ([]machine, error) {
 	type page = armcompute.VirtualMachinesClientListResponse
 	items := func(p page) []*armcompute.VirtualMachine { return p.Value }
 	list, err := session.Listed(ctx, r.c.VMs.NewListPager(r.group, nil), items, r.now)
@@ -98,7 +98,8 @@ func (r machineReader) virtualMachines(ctx context.Context, powered bool) ([]mac
 			machines = append(machines, virtualMachine(vm, r.skew))
 		}
 	}
-	if !powered {
+	running, told := body.Running(is.properties)
+	if told && running >= len(machines) || !told && !is.keepsMachines() {
 		return machines, nil
 	}
 	return machines, r.power(ctx, machines)

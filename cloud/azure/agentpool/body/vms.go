@@ -133,3 +133,14 @@ func countOf(list []map[string]any) (n float64, named bool) {
 	}
 	return n, named
 }
+
+// Running returns how many machines of an agent pool of that type run; not told where AKS does not say.
+func Running(p Properties) (n int, told bool) {
+	list, told := p[vmsStatus].([]any)
+	for _, item := range list {
+		one, _ := object(item)
+		count, _ := one[Count].(float64)
+		n += int(count)
+	}
+	return n, told
+}
