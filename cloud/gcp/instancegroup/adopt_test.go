@@ -57,12 +57,18 @@ func TestAdoption(t *testing.T) {
 			}
 		}
 		before := o
+		if o.Instances[0].InPlaceDrift != nil {
+			w.Errorf("want the group repaired before its instances, got %+v", o.Instances[0])
+		}
 		w.start(pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
 		o = w.observe()
 		w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref, Fields: o.Group.Drift})
 		o = w.observe()
 		if len(o.Group.Drift) > 0 || o.Group.Template != o.Latest().Ref || o.Latest().UserManaged {
 			w.Errorf("want the group as it is wanted, of a template of the pool, got %+v", o.Group)
+		}
+		if len(o.Instances[0].InPlaceDrift) > 0 {
+			w.Errorf("want nothing asked of instances that would need others for it, got %+v", o.Instances[0])
 		}
 		if o.Instances[0].ID != before.Instances[0].ID || o.Instances[1].ID != before.Instances[1].ID {
 			w.Errorf("want both machines kept, got %+v", o.Instances)

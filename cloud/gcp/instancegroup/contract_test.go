@@ -38,8 +38,8 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 			"spec.subnet":       spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Subnet = new("nope") }),
 		},
 		TemplateName: func(o cloud.Owner, t pool.Template) string { return template.Name(groupName(o), o, t) },
-		Repairs:      true,
-		AskedTag:     "stage", FixedTag: template.LabelCluster,
+		Repairs:      true, Applies: true,
+		AskedTag: "stage", FixedTag: template.LabelCluster,
 		Many: 510, ManyInPage: 100, SteadyReads: 2,
 		Name: groupName,
 		GroupID: func(name string) string {

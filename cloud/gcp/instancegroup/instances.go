@@ -25,6 +25,8 @@ type instance struct {
 	// template is the URL of the template that it was, or will be, made from.
 	template string
 	created  time.Time
+	// labels are those that the instance had when it was read itself; nil where it was not.
+	labels map[string]string
 	// failures are what went wrong when the group last tried something with it.
 	failures []*cloud.Error
 }
@@ -45,6 +47,9 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 	for _, i := range members.Instances {
 		p.memory.note(i)
 		list = append(list, listed(i))
+	}
+	if !effective(read.is) && p.t.MaxAge <= 0 && members.Instances == nil {
+		p.memory.details = nil // some instances lack labels of the group: which ones only they show
 	}
 	if err := p.detail(ctx, list, read.is.BaseInstanceName); err != nil {
 		return nil, err
@@ -109,7 +114,11 @@ func (m *memory) note(i *compute.Instance) {
 		m.details = map[uint64]detail{}
 	}
 	created, _ := time.Parse(time.RFC3339, i.CreationTimestamp) // Without a time it counts as one whose creation is not known.
-	m.details[i.Id] = detail{created: created, labels: i.Labels}
+	labels := i.Labels
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	m.details[i.Id] = detail{created: created, labels: labels}
 }
 
 // complete adds the details that are known, and forgets those of instances that are gone.
@@ -117,7 +126,7 @@ func (m *memory) complete(list []instance, skew time.Duration) {
 	kept := map[uint64]detail{}
 	for k := range list {
 		if d, ok := m.details[list[k].id]; ok {
-			kept[list[k].id] = d
+			kept[list[k].id], list[k].labels = d, d.labels
 			if !d.created.IsZero() {
 				list[k].created = d.created.Add(-skew)
 			}

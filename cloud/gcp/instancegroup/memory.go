@@ -25,7 +25,7 @@ type memory struct {
 	touch     func()
 	group     groupRead
 	templates templates
-	// details are the instances' own, by their IDs: they do not change.
+	// details are the instances' own, by their IDs. Labels change only while the group says so.
 	details map[uint64]detail
 	// made is when Compute Engine accepted the creation of the group, deleted its deletion.
 	made, deleted time.Time

@@ -107,7 +107,7 @@ func (p view) unowned() *pool.Unowned {
 func (p view) observeGroup(want wanted, out *pool.Observed) {
 	is := p.memory.group.is
 	out.Group = p.describe(want, is)
-	out.Instances = p.describeInstances(want)
+	out.Instances = p.describeInstances(want, out.Group)
 	out.ShortNotice = p.t.pool.Spot() || p.t.pool.Preemptible
 	out.Issues = append(out.Issues, p.issues()...)
 }
@@ -162,12 +162,14 @@ func stateOf(is *compute.InstanceGroupManager) string {
 }
 
 // describeInstances returns the instances as package pool describes them.
-func (p view) describeInstances(want wanted) []pool.Instance {
+func (p view) describeInstances(want wanted, group *pool.Group) []pool.Instance {
 	out := make([]pool.Instance, 0, len(p.memory.group.instances))
 	for _, i := range p.memory.group.instances {
+		made := p.of(i.template, want)
 		m := pool.Instance{
-			ID: i.ref(), ProviderID: "gce://" + p.t.project + "/" + i.zone + "/" + i.name, UID: i.uid(), Zone: i.zone, Template: p.of(i.template, want),
+			ID: i.ref(), ProviderID: "gce://" + p.t.project + "/" + i.zone + "/" + i.name, UID: i.uid(), Zone: i.zone, Template: made,
 			State: i.state(), CloudState: i.cloudState(), Created: i.created, TerminationNotice: i.notice(),
+			InPlaceDrift: p.inPlaceDrift(i, made, group, want), Updating: i.action == actionRefreshing,
 		}
 		if m.State == pool.Failed && slices.Contains(stopped, i.status) {
 			m.Stopped = i.status

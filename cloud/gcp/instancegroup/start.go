@@ -30,6 +30,7 @@ var steps = driverkit.Steps[writer]{
 	pool.UpdateGroup:     writer.updateGroup,
 	pool.Resize:          writer.resize,
 	pool.Remove:          writer.remove,
+	pool.Apply:           writer.apply,
 	pool.PruneTemplates:  writer.prune,
 	pool.DeleteGroup:     writer.deleteGroup,
 	pool.DeleteTemplates: writer.deleteTemplates,
@@ -278,15 +279,7 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
 	}
-	var urls, ids []string
-	for _, target := range s.Targets {
-		for _, i := range p.memory.group.instances {
-			if i.named(target) && i.state() != pool.Terminating {
-				urls = append(urls, "zones/"+i.zone+"/instances/"+i.name)
-				ids = append(ids, i.name+"/"+i.uid())
-			}
-		}
-	}
+	urls, ids := p.chosen(s)
 	if len(urls) == 0 {
 		return nil
 	}
