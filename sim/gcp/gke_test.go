@@ -351,6 +351,25 @@ func TestGKECancel(t *testing.T) {
 	})
 }
 
+// TestGKEPausedEarly cancels a blue-green upgrade before it has its new nodes, and has it go on.
+func TestGKEPausedEarly(t *testing.T) {
+	gke(t, 2, func(w *world) {
+		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN", "blueGreenSettings": doc{"nodePoolSoakDuration": "60s",
+			"standardRolloutPolicy": doc{"batchNodeCount": 1}}}})
+		w.settled("c")
+		op := project.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
+		w.rest(15 * time.Second)
+		check(w, "phase", "CREATING_GREEN_POOL", w.pool("p").Phase)
+		w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
+		w.settled("c")
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		w.settled("c")
+		p := w.pool("p")
+		check(w, "version", newer, p.Version)
+		check(w, "nodes", 2, p.Nodes)
+	})
+}
+
 // TestGKERegional creates a node pool in all zones of a regional cluster, and moves it to others.
 func TestGKERegional(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {

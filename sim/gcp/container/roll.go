@@ -9,12 +9,26 @@ const strategyBlueGreen = "BLUE_GREEN"
 // begin begins to replace the nodes of a node pool by those of its current generation, as its upgrade settings say.
 func (w *rolls) begin(c *Cluster, p *Pool) {
 	if p.Roll != nil && p.Roll.Blue != nil && !p.Roll.Back && p.Roll.Version == p.Wanted {
-		return // a paused blue-green upgrade goes on
+		w.resume(c, p)
+		return
 	}
 	p.Roll = &roll{Version: p.Wanted, Surge: number(p.Doc, "upgradeSettings.maxSurge"), Missing: number(p.Doc, "upgradeSettings.maxUnavailable")}
 	w.keepSizes(c, p)
 	if project.Text(p.Doc, "upgradeSettings.strategy") == strategyBlueGreen {
 		w.beginGreen(c, p)
+	}
+}
+
+// resume lets a blue-green upgrade go on that was paused: the new groups get the sizes of the old ones.
+func (w *rolls) resume(c *Cluster, p *Pool) {
+	w.keepSizes(c, p)
+	blue, green := p.sides()
+	for _, g := range green {
+		for _, old := range blue {
+			if old.Zone == g.Zone {
+				g.Want = old.Want
+			}
+		}
 	}
 }
 
