@@ -56,7 +56,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 var forGroups = []string{
 	"compute.instanceGroupManagers.get", "compute.instanceGroupManagers.create", "compute.instanceGroupManagers.update", "compute.instanceGroupManagers.delete",
 	"compute.instanceTemplates.list", "compute.instanceTemplates.get", "compute.instanceTemplates.create", "compute.instanceTemplates.delete",
-	"compute.instances.get", "compute.instances.list", "compute.machineTypes.get", "compute.images.getFromFamily",
+	"compute.instanceTemplates.useReadOnly", "compute.instances.get", "compute.instances.list", "compute.machineTypes.get", "compute.images.getFromFamily",
 }
 
 // life does to pools whatever may be done, until something is refused.

@@ -19,7 +19,7 @@ func groups() []Grant {
 		{Name: templates + "get", Why: "what an adopted group launches from"},
 		{Name: templates + "create", Why: "the specification or the bootstrap data has changed"},
 		{Name: templates + "delete", Why: "templates that no instance needs go, and all of them with the pool"},
-		{Name: templates + "useReadOnly", Why: "a group launches from a template", ByService: true},
+		{Name: templates + "useReadOnly", Why: "a group is made, or pointed at another template"},
 		{Name: "compute.instances.get", Why: "since when an instance exists"},
 		{Name: "compute.instances.list", Why: "since when instances exist; one list reads the instances of all pools of the project"},
 		{Name: "compute.machineTypes.get", Why: "what a machine type offers, for autoscalers"},
