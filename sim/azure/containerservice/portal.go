@@ -45,9 +45,12 @@ func (w *Service) give(k *Cluster, a Access) {
 	w.clusters.Touch(k.key())
 }
 
-// ReleaseImage publishes a node image, such as 202610.01.0.
+// ReleaseImage publishes a node image, such as 202610.01.0. The newest one stays the newest.
 func (c Portal) ReleaseImage(release string) error {
 	return c.by(func(w *Service) error {
+		if release < w.latest() {
+			return nil
+		}
 		w.releases.Put("latest", &releaseRow{Image: release})
 		return nil
 	})

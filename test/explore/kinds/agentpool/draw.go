@@ -1,6 +1,7 @@
 package agentpool
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/muster-project/muster/test/explore/kinds/azure"
@@ -49,6 +50,18 @@ func drawn(d *world.Drawing) {
 	}
 	d.Ignored()
 	d.Outside()
+	later(d)
+}
+
+// later draws what came later, and changes nothing in scenarios without it: virtual machines by themselves, and a newer node image.
+func later(d *world.Drawing) {
+	s, of := &d.Scenario, own(d.Scenario)
+	r := rand.New(rand.NewPCG(s.Seed, 0x766d73))
+	of.VMs = !of.Manifest && !of.System && !s.External && r.IntN(5) == 0
+	s.Own = of
+	if r.IntN(4) == 0 {
+		s.Add(world.Event{What: NodeImage, At: time.Minute + time.Duration(r.Int64N(int64(d.Within))), N: r.IntN(3)})
+	}
 }
 
 // follow has a user start what was stopped, and take back a quota.

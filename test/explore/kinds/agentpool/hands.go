@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
@@ -19,6 +21,8 @@ const (
 	HandStop    world.What = "hand stops"
 	HandStart   world.What = "hand starts"
 	HandAbort   world.What = "hand aborts"
+	// NodeImage has AKS release a node image, and the object ask for it.
+	NodeImage world.What = "node image"
 )
 
 // change changes something of our agent pool, or of one of its machines.
@@ -61,6 +65,8 @@ func (a *pool) toPool(p *containerservice.InspectedPool, e world.Event) error {
 		return aks.ScalePool(onPool, max(e.N, 1))
 	case world.Autoscaler:
 		return a.autoscale(p, e.N)
+	case NodeImage:
+		return a.newImage(e)
 	case world.HandTags:
 		key := []string{"team", "stage", "muster.dev_cluster"}[e.N%3]
 		if p.Tags[key] == "" {
@@ -174,4 +180,14 @@ func (a *pool) dropForeign() {
 	if a.Cloud.AKS.DeletePool(onPool) != nil {
 		a.World.At(time.Now().Add(planeAgain), a.dropForeign)
 	}
+}
+
+// newImage has AKS release a node image, and the object ask for it.
+func (a *pool) newImage(e world.Event) error {
+	release := fmt.Sprintf("2026%02d.01.0", 10+e.N%3)
+	if err := a.Cloud.AKS.ReleaseImage(release); err != nil {
+		return fmt.Errorf("release a node image: %w", err)
+	}
+	a.World.EditObject(func(o client.Object) { agents(o).edit(func(s *agentSpec) { s.NodeImageVersion = &release }) })
+	return nil
 }

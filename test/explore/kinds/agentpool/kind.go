@@ -60,6 +60,8 @@ type Own struct {
 	Manifest bool
 	// System pools are created with their managed cluster, and adopted.
 	System bool
+	// VMs are pools whose machines are virtual machines by themselves.
+	VMs bool
 }
 
 func own(s world.Scenario) Own { return s.Own.(Own) }

@@ -120,6 +120,7 @@ type manifestSpec struct {
 	MinCount          *int                   `json:"minCount,omitempty"`
 	MaxCount          *int                   `json:"maxCount,omitempty"`
 	UpgradeSettings   *aksv1.UpgradeSettings `json:"upgradeSettings,omitempty"`
+	NodeImageVersion  *string                `json:"nodeImageVersion,omitempty"`
 }
 
 func manifestOf(s agentSpec) manifest {
@@ -128,7 +129,7 @@ func manifestOf(s agentSpec) manifest {
 		Spec: manifestSpec{
 			AzureName: world.InfraKey.Name, Owner: map[string]string{"name": world.ClusterName}, Mode: s.Mode, Type: "VirtualMachineScaleSets", VMSize: s.SKU,
 			ScaleDownMode: s.ScaleDownMode, Tags: maps.Clone(s.AdditionalTags), NodeLabels: s.NodeLabels, UpgradeSettings: s.UpgradeSettings,
-			EnableAutoScaling: ptr.To(s.Scaling != nil), NodeTaints: []string{},
+			EnableAutoScaling: ptr.To(s.Scaling != nil), NodeTaints: []string{}, NodeImageVersion: s.NodeImageVersion,
 		},
 	}
 	if out.Spec.NodeLabels == nil {
@@ -146,7 +147,7 @@ func manifestOf(s agentSpec) manifest {
 func (m manifest) agentSpec() agentSpec {
 	out := agentSpec{
 		Mode: m.Spec.Mode, SKU: m.Spec.VMSize, ScaleDownMode: m.Spec.ScaleDownMode, AdditionalTags: azurev1.Tags(m.Spec.Tags), NodeLabels: m.Spec.NodeLabels,
-		UpgradeSettings: m.Spec.UpgradeSettings,
+		UpgradeSettings: m.Spec.UpgradeSettings, NodeImageVersion: m.Spec.NodeImageVersion,
 	}
 	for _, text := range m.Spec.NodeTaints {
 		pair, effect, _ := strings.Cut(text, ":")

@@ -32,6 +32,9 @@ func (a *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
 	}
 	wantSettings(s, want)
+	if oldest := a.oldestImage(); s.NodeImageVersion != nil && oldest != "" {
+		want["image"] = max(*s.NodeImageVersion, oldest)
+	}
 	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
 		want[name] = size
@@ -143,8 +146,23 @@ func (a *pool) is() map[string]string {
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
 	living, joined, cordoned := a.nodesOf(p)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
+	is["image"] = a.oldestImage()
 	a.World.Told(is)
 	return is
+}
+
+// oldestImage is the release of the oldest node image of the pool's machines, "" without any.
+func (a *pool) oldestImage() (oldest string) {
+	p := a.agents()
+	if p == nil {
+		return ""
+	}
+	for _, m := range slices.DeleteFunc(slices.Clone(p.Machines), leaves) {
+		if release := m.Image[strings.LastIndex(m.Image, "-")+1:]; oldest == "" || release < oldest {
+			oldest = release
+		}
+	}
+	return oldest
 }
 
 // nodesOf counts the machines of the pool that live, those of them that have joined, and those whose nodes are cordoned.

@@ -58,6 +58,9 @@ func (a *pool) agentSpec() agentSpec {
 	if own(s).System {
 		out.Mode = aksv1.ModeSystem
 	}
+	if own(s).VMs {
+		out.ASOManagedClustersAgentPoolPatches = []string{`{"spec": {"type": "VirtualMachines"}}`}
+	}
 	if s.External {
 		out.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: ptr.To(s.Least), MaxSize: ptr.To(s.Most)}
 	}
@@ -85,7 +88,7 @@ func agentEdit(s *agentSpec, n, m int) {
 	case 3:
 		s.AdditionalTags = []azurev1.Tags{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3]
 	case 4, 5:
-		if s.Scaling = nil; m%3 > 0 {
+		if s.Scaling = nil; m%3 > 0 && len(s.ASOManagedClustersAgentPoolPatches) == 0 { // AKS's autoscaler sizes no virtual machines
 			s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: ptr.To(1 + n%2), MaxSize: ptr.To(3 + m)}
 		}
 	case 6:
