@@ -46,9 +46,9 @@ func TestBuilds(t *testing.T) {
 		controllers string
 		hooks       int
 	}{
-		"default":    {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,webhook", 3},
-		"namespaced": {"one namespace takes the same controllers", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,webhook", 3},
-		"full":       {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,webhook", 5},
+		"default":    {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 3},
+		"namespaced": {"one namespace takes the same controllers", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 3},
+		"full":       {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 5},
 	} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +114,7 @@ var variable = regexp.MustCompile(`\$\{([A-Z_]+):=([^}]*)\}`)
 func TestVariablesHaveTheDefaultsOfPlainManifests(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"CAPA_EKS", "CAPA_EKS_ADD_ROLES", "CAPA_EKS_IAM", "EXP_BOOTSTRAP_FORMAT_IGNITION", "EXP_MACHINE_POOL_MACHINES", "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION",
+		"CAPA_EKS", "CAPA_EKS_ADD_ROLES", "CAPA_EKS_IAM", "EXP_BOOTSTRAP_FORMAT_IGNITION", "EXP_CAPG_GKE", "EXP_MACHINE_POOL_MACHINES", "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION",
 		"MUSTER_DIAGNOSTICS_ADDRESS", "MUSTER_INSECURE_DIAGNOSTICS", "MUSTER_LOGLEVEL", "MUSTER_MACHINE_POOLS",
 	}
 	for dir, plain := range map[string]string{"clusterctl": "default", "clusterctl/full": "full", "clusterctl/namespaced": "namespaced"} {

@@ -20,6 +20,8 @@ import (
 	"github.com/muster-project/muster/providers/azure"
 	"github.com/muster-project/muster/providers/azure/azurejson"
 	"github.com/muster-project/muster/providers/gates"
+	"github.com/muster-project/muster/providers/gcp"
+	"github.com/muster-project/muster/providers/gcp/gkeconfig"
 )
 
 func TestOptions(t *testing.T) {
@@ -33,8 +35,9 @@ func TestOptions(t *testing.T) {
 		"none named":   {reason: "without names everything runs", runs: Controllers()},
 		"one":          {reason: "each can be switched", o: Options{Controllers: []string{aws.MachinePool}}, runs: []string{aws.MachinePool}},
 		"another":      {reason: "each can be switched", o: Options{Controllers: []string{aws.ManagedMachinePool}}, runs: []string{aws.ManagedMachinePool}},
-		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{aws.EKS.Feature: false}}}, runs: []string{MachinePool, aws.MachinePool, azure.MachinePool, azure.ManagedMachinePool, azure.ASOManagedMachinePool, azurejson.Name, Webhook}},
-		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azuremanagedmachinepool, azureasomanagedmachinepool, azurejson, webhook`},
+		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{aws.EKS.Feature: false}}}, runs: []string{MachinePool, aws.MachinePool, azure.MachinePool, azure.ManagedMachinePool, azure.ASOManagedMachinePool, azurejson.Name, gcp.MachinePool, gcp.ManagedMachinePool, gkeconfig.Name, Webhook}},
+		"no GKE":       {reason: "its gate keeps node pools from being run", o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{gcp.GKE.Feature: false}}}, runs: slices.DeleteFunc(Controllers(), func(c string) bool { return c == gcp.ManagedMachinePool || c == gkeconfig.Name })},
+		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azuremanagedmachinepool, azureasomanagedmachinepool, azurejson, gcpmachinepool, gcpmanagedmachinepool, gkeconfig, webhook`},
 		"certificates": {reason: "certificates without a name fit no client", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
 	} {
 		o, err := tc.o.complete()

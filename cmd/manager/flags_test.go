@@ -56,13 +56,13 @@ func TestFlags(t *testing.T) {
 			reason: "every flag of the ecosystem's managers is known",
 			args: []string{"--leader-elect", "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline=40s", "--leader-elect-retry-period=5s",
 				"--metrics-bind-address=127.0.0.1:8080", "--diagnostics-address=:1", "--insecure-diagnostics", "--health-addr=:2", "--namespace=ns", "--watch-filter=w",
-				"--sync-period=1m", "--feature-gates=MusterMachinePools=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--azuremanagedmachinepool-concurrency=14", "--azureasomanagedmachinepool-concurrency=15", "--clustercache-concurrency=5",
+				"--sync-period=1m", "--feature-gates=MusterMachinePools=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--azuremanagedmachinepool-concurrency=14", "--azureasomanagedmachinepool-concurrency=15", "--gcpmachinepool-concurrency=16", "--gcpmanagedmachinepool-concurrency=17", "--clustercache-concurrency=5",
 				"--controllers=awsmachinepool", "--webhook-port=6", "--webhook-cert-dir=/x", "--kube-api-qps=7", "--kube-api-burst=8",
 				"--clustercache-client-qps=9", "--clustercache-client-burst=10", "--logging-format=json", "--v=4", "--profiler-address=:11"},
 			check: func(o manager.Options) bool {
 				return o.LeaderElection.Enabled && o.LeaderElection.LeaseDuration == time.Minute && o.Metrics.BindAddress == "127.0.0.1:8080" && !o.Metrics.SecureServing &&
 					o.HealthAddress == ":2" && o.Namespace == "ns" && o.WatchFilter == "w" && o.SyncPeriod == time.Minute &&
-					reflect.DeepEqual(o.Concurrency, manager.Concurrency{MachinePool: 3, ClusterCache: 5, Pools: map[string]int{"awsmachinepool": 4, "awsmanagedmachinepool": 12, "azuremachinepool": 13, "azuremanagedmachinepool": 14, "azureasomanagedmachinepool": 15}}) && len(o.Controllers) == 1 &&
+					reflect.DeepEqual(o.Concurrency, manager.Concurrency{MachinePool: 3, ClusterCache: 5, Pools: map[string]int{"awsmachinepool": 4, "awsmanagedmachinepool": 12, "azuremachinepool": 13, "azuremanagedmachinepool": 14, "azureasomanagedmachinepool": 15, "gcpmachinepool": 16, "gcpmanagedmachinepool": 17}}) && len(o.Controllers) == 1 &&
 					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
 			},
 		},

@@ -7,10 +7,13 @@ import (
 	"github.com/muster-project/muster/providers/aws"
 	"github.com/muster-project/muster/providers/azure"
 	"github.com/muster-project/muster/providers/gates"
+	"github.com/muster-project/muster/providers/gcp"
 )
 
 // Providers returns all providers, in the order in which users see them.
-func Providers() []providers.Provider { return []providers.Provider{aws.Provider(), azure.Provider()} }
+func Providers() []providers.Provider {
+	return []providers.Provider{aws.Provider(), azure.Provider(), gcp.Provider()}
+}
 
 // Hooks returns the webhooks of all providers.
 func Hooks() (hooks []webhook.Hook) {

@@ -16,12 +16,12 @@ control-plane: muster-controller-manager
 {{- end }}
 
 {{- define "muster.controllers" -}}
-{{ if .Values.core.enabled }}machinepool,{{ end }}awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,webhook
+{{ if .Values.core.enabled }}machinepool,{{ end }}awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook
 {{- end }}
 
 {{- define "muster.gates" -}}
 {{- $gates := list -}}
-{{- range list "MusterMachinePools" "MachinePoolMachines" "SkipMachinePoolModelReconciliation" "EKS" "EKSEnableIAM" "EKSAllowAddRoles" "BootstrapFormatIgnition" -}}
+{{- range list "MusterMachinePools" "MachinePoolMachines" "SkipMachinePoolModelReconciliation" "EKS" "EKSEnableIAM" "EKSAllowAddRoles" "BootstrapFormatIgnition" "GKE" -}}
 {{- $gates = append $gates (printf "%s=%t" . (index $.Values.featureGates .)) -}}
 {{- end -}}
 {{ join "," $gates }}

@@ -1,0 +1,112 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/yaml"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+)
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(text), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWarnings holds what users are told of GCPMachinePools, at creation and in a change, and that controllers are told nothing.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	const supplied = "{keyType: Supplied, suppliedKey: {rawKey: YQ==}}"
+	for spec, want := range map[string][]string{
+		"{}": nil,
+		"{image: i, imageFamily: '', provisioningModel: Spot, additionalDisks: [{deviceType: local-ssd, size: 375}, {size: 10}]}": nil,
+		"{image: i, imageFamily: f}":                                               {"spec.imageFamily: has no effect beside spec.image"},
+		"{preemptible: true}":                                                      {"spec.preemptible: instances are stopped after 24 hours at the latest; use spec.provisioningModel Spot"},
+		"{preemptible: true, provisioningModel: Spot}":                             {"spec.preemptible: has no effect when spec.provisioningModel is Spot"},
+		"{additionalDisks: [{size: 20}, {deviceType: local-ssd, size: 20}]}":       {"spec.additionalDisks[1].size: has no effect: every local SSD has 375 gigabytes"},
+		"{rootDiskEncryptionKey: " + supplied + "}":                                {"spec.rootDiskEncryptionKey.keyType: Compute Engine keeps no supplied keys in instance templates, so that the group makes no instances with it; use Managed"},
+		"{additionalDisks: [{encryptionKey: " + supplied + "}]}":                   {"spec.additionalDisks[0].encryptionKey.keyType: Compute Engine keeps no supplied keys in instance templates, so that the group makes no instances with it; use Managed"},
+		"{rootDiskEncryptionKey: {keyType: Managed, managedKey: {kmsKeyName: k}}}": nil,
+	} {
+		p, before := &gcpv1.GCPMachinePool{}, &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "other"}}
+		decode(t, spec, &p.Spec)
+		created, err := validator{}.ValidateCreate(t.Context(), p)
+		changed, err2 := validator{}.ValidateUpdate(t.Context(), before, p)
+		if err != nil || err2 != nil || !slices.Equal([]string(created), want) || !slices.Equal([]string(changed), want) {
+			t.Errorf("%s: want %v, got %v and %v, %v, %v", spec, want, created, changed, err, err2)
+		}
+		written := p.DeepCopy()
+		written.Spec.ProviderID, written.Spec.ProviderIDList = "x", []string{"y"}
+		if told, err := (validator{}).ValidateUpdate(t.Context(), p, written); err != nil || told != nil {
+			t.Errorf("%s: want the controller told nothing, got %v, %v", spec, told, err)
+		}
+	}
+}
+
+// TestManagedWarnings is TestWarnings for GCPManagedMachinePools.
+func TestManagedWarnings(t *testing.T) {
+	t.Parallel()
+	v := &managedValidator{}
+	for spec, want := range map[string][]string{
+		"{}": nil, "{machineType: a, instanceType: a, diskSizeGb: 10, diskSizeGB: 10, spot: true, preemptible: false}": nil,
+		"{machineType: a, instanceType: b}":   {"spec.machineType: has no effect beside spec.instanceType"},
+		"{diskSizeGb: 10, diskSizeGB: 11}":    {"spec.diskSizeGb: has no effect beside spec.diskSizeGB"},
+		"{machineType: a, preemptible: true}": {"spec.preemptible: nodes are stopped after 24 hours at the latest; use spec.spot"},
+	} {
+		p, before := &gcpv1.GCPManagedMachinePool{}, &gcpv1.GCPManagedMachinePool{Spec: gcpv1.GCPManagedMachinePoolSpec{NodePoolName: "other"}}
+		decode(t, spec, &p.Spec)
+		created, err := v.ValidateCreate(t.Context(), p)
+		changed, err2 := v.ValidateUpdate(t.Context(), before, p)
+		if err != nil || err2 != nil || !slices.Equal([]string(created), want) || !slices.Equal([]string(changed), want) {
+			t.Errorf("%s: want %v, got %v and %v, %v, %v", spec, want, created, changed, err, err2)
+		}
+		written := p.DeepCopy()
+		written.Spec.ProviderID, written.Spec.ProviderIDList = "x", []string{"y"}
+		if told, err := v.ValidateUpdate(t.Context(), p, written); err != nil || told != nil {
+			t.Errorf("%s: want the controller told nothing, got %v, %v", spec, told, err)
+		}
+	}
+}
+
+// TestOneObjectANodePool holds that two objects of a cluster don't describe one node pool.
+func TestOneObjectANodePool(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	if err := gcpv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	pool := func(namespace, cluster, name, nodePool string) *gcpv1.GCPManagedMachinePool {
+		p := &gcpv1.GCPManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: gcpv1.GCPManagedMachinePoolSpec{NodePoolName: nodePool}}
+		if cluster != "" {
+			p.Labels = map[string]string{clusterv1.ClusterNameLabel: cluster}
+		}
+		return p
+	}
+	v := &managedValidator{reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(pool("ns", "c", "a", ""), pool("ns", "c", "b", "np"), pool("other", "c", "x", "free")).Build()}
+	for _, c := range []struct {
+		why     string
+		pool    *gcpv1.GCPManagedMachinePool
+		refused string
+	}{
+		{"a name that is another object's", pool("ns", "c", "new", "a"), "a: GCPManagedMachinePool a of the same cluster has it"},
+		{"the name of another object's node pool", pool("ns", "c", "np", ""), "np: GCPManagedMachinePool b of the same cluster has it"},
+		{"a name of its own", pool("ns", "c", "free", ""), ""},
+		{"the same name in another cluster", pool("ns", "d", "new", "a"), ""},
+		{"a cluster that is not named yet", pool("ns", "", "new", "a"), ""},
+		{"the object itself", pool("ns", "c", "b", "np"), ""},
+	} {
+		_, err := v.ValidateCreate(t.Context(), c.pool)
+		if c.refused == "" && err != nil || c.refused != "" && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.nodePoolName") || !strings.Contains(err.Error(), c.refused)) {
+			t.Errorf("%s: want %q, got %v", c.why, c.refused, err)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package gcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"github.com/muster-project/muster/cloud/gcp/permissions"
+	"github.com/muster-project/muster/providers"
+)
+
+// document prints a custom role.
+func document() providers.Permissions {
+	o := &permissions.Options{}
+	return providers.Permissions{
+		About: `Google Cloud: permissions know no labels. What the role allows is bounded by the project that it is granted on; with a shared network it is
+granted on the project of that too, and on the service accounts that nodes act as.`,
+		Examples: `  muster generate iam --cloud gcp > role.json
+  gcloud iam roles create muster --project PROJECT --file role.json
+  muster generate iam --cloud gcp -o table`,
+		AddFlags: func(f *pflag.FlagSet) {
+			f.StringVar(&o.Title, "role-title", permissions.DefaultTitle, "Google Cloud: title of the role")
+		},
+		Document: func(out, _ io.Writer) error { return role(*o, out) },
+		Actions:  func() ([]providers.Action, error) { return actions(*o) },
+	}
+}
+
+// role prints the role.
+func role(o permissions.Options, out io.Writer) error {
+	r, err := permissions.RoleOf(o)
+	if err != nil {
+		return fmt.Errorf("make the role: %w", err)
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(r); err != nil {
+		return fmt.Errorf("print what is allowed: %w", err)
+	}
+	return nil
+}
+
+func actions(o permissions.Options) (list []providers.Action, err error) {
+	grants, err := permissions.Grants(o)
+	if err != nil {
+		return nil, fmt.Errorf("list what is allowed: %w", err)
+	}
+	for _, grant := range grants {
+		for _, p := range grant.Permissions {
+			list = append(list, providers.Action{Name: p.Name, Why: p.Why, Where: grant.At})
+		}
+	}
+	return list, nil
+}
