@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp"
@@ -136,14 +137,17 @@ func TestTokensAndPermissions(t *testing.T) {
 }
 
 func TestQuotaOfRequests(t *testing.T) {
-	limits := gcp.Limits{project.BucketRead: sim.Rate{Size: 2, Refill: 1}}
+	limits := gcp.Limits{project.BucketRead: 2}
 	inBubble(t, gcp.Options{Limits: limits}, func(w *world) {
 		w.template("first")
 		const one = base + "/global/instanceTemplates/first"
 		w.get(one)
 		w.get(one)
 		w.refused(http.MethodGet, one, nil, 403, "rateLimitExceeded")
-		w.rest(2 * minute)
+		w.refused(http.MethodGet, groups+"/none", nil, 404, "notFound") // a region has quotas of its own
+		w.rest(59 * time.Second)
+		w.refused(http.MethodGet, one, nil, 403, "rateLimitExceeded")
+		w.rest(time.Second)
 		w.get(one)
 	})
 }

@@ -9,39 +9,59 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// Limits are the quotas of requests by name: so many at once, so many a second. A name that is missing is not limited.
-type Limits map[string]sim.Rate
+// Limits are the quotas of requests by name: how many are taken in a minute from a project, in each region and for what is global. A name
+// that is missing is not limited.
+type Limits map[string]int
 
-// DocumentedLimits are the quotas that Google documents: so many requests a minute in a project.
-func DocumentedLimits() Limits {
-	out := Limits{}
-	for name, perMinute := range project.Limits {
-		out[name] = sim.Rate{Size: perMinute, Refill: perMinute / 60}
-	}
-	return out
-}
+// DocumentedLimits are the quotas that Google documents.
+func DocumentedLimits() Limits { return maps.Clone(project.Limits) }
 
-// SetLimit changes one quota; a rate of size zero takes the limit away.
-func (c *Cloud) SetLimit(name string, rate sim.Rate) {
+// SetLimit changes one quota; zero takes the limit away.
+func (c *Cloud) SetLimit(name string, perMinute int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.limits = maps.Clone(c.limits)
 	if c.limits == nil {
 		c.limits = Limits{}
 	}
-	c.limits[name] = rate
+	c.limits[name] = perMinute
 }
 
-func (c *Cloud) limit(name string) sim.Rate {
+// window is how many requests were counted in one minute of the clock.
+type window struct {
+	minute time.Time
+	count  int
+}
+
+// takes counts a request against a quota, and reports whether there is room for it. A quota is full again when the next minute of the clock
+// begins, as Google documents it.
+func (c *Cloud) takes(name, place string, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.limits[name]
+	limit := c.limits[name]
+	if limit <= 0 {
+		return true
+	}
+	key, minute := name+" "+place, now.Truncate(time.Minute)
+	w := c.windows[key]
+	if !w.minute.Equal(minute) {
+		w = window{minute: minute}
+	}
+	w.count++
+	if c.windows == nil {
+		c.windows = map[string]window{}
+	}
+	c.windows[key] = w
+	return w.count <= limit
 }
 
-// throttle takes the request's token, or refuses the request.
+// throttle counts the request, or refuses it.
 func (x *exchange) throttle() error {
-	rate := x.cloud.limit(x.route.Bucket)
-	if x.route.Bucket == "" || x.cloud.buckets.Take(x.route.Bucket+" "+x.Vars["project"], rate, 1, x.Began) {
+	region := x.Vars["region"]
+	if zone := x.Vars["zone"]; zone != "" {
+		region = project.RegionOf(zone)
+	}
+	if x.route.Bucket == "" || x.cloud.takes(x.route.Bucket, x.Vars["project"]+"/"+region, x.Began) {
 		return nil
 	}
 	return x.throttled(0)

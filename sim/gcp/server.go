@@ -40,7 +40,6 @@ type Cloud struct {
 	speed    sim.Speed
 	calls    sim.Calls
 	faults   *sim.Faults
-	buckets  sim.Buckets
 	admin    http.Handler
 	alarm    *sim.Alarm
 	projects []string
@@ -53,6 +52,7 @@ type Cloud struct {
 
 	mu        sync.Mutex
 	limits    Limits
+	windows   map[string]window
 	store     *sim.Store
 	inventory *inventory
 	unsaved   map[string]json.RawMessage

@@ -34,9 +34,12 @@ func kept(service, kind, place string) []project.Route[*Service] {
 
 func readRoutes() []project.Route[*Service] {
 	get := func(path, name, permission string, f func(*Service, *project.Call) (*project.Answer, error)) project.Route[*Service] {
-		bucket := project.BucketList
-		if strings.HasSuffix(name, ".get") {
-			bucket = project.BucketRead
+		bucket := project.BucketRead
+		switch {
+		case strings.HasSuffix(name, ".list"):
+			bucket = project.BucketList
+		case strings.HasSuffix(name, ".aggregatedList"):
+			bucket = project.BucketWide
 		}
 		return project.Route[*Service]{
 			Method: http.MethodGet, Pattern: project.ComputePath + path, Service: "compute", Name: name, Permissions: []string{"compute." + permission}, Bucket: bucket, Run: f,

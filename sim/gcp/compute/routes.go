@@ -36,6 +36,13 @@ func list(path, name string, f run, permissions ...string) route {
 	return r
 }
 
+// wide returns a route that lists all scopes.
+func wide(path, name string, f run, permissions ...string) route {
+	r := read(allPath+path, name+".aggregatedList", f, permissions...)
+	r.Bucket = project.BucketWide
+	return r
+}
+
 func write(method, path, name string, f run, permissions ...string) route {
 	return route{Method: method, Pattern: path, Service: "compute", Name: name, Permissions: permissions, Mutating: true, Bucket: project.BucketWrite, Run: once(f)}
 }
@@ -71,15 +78,16 @@ func managerRoutes(kind, place string) []route {
 		return write(http.MethodPost, one+"/"+action, kind+"."+action, f, permissions...)
 	}
 	managed := read(one+"/listManagedInstances", kind+".listManagedInstances", viaScaling((*scaling).listManaged), may+"list")
-	managed.Method, managed.Bucket = http.MethodPost, project.BucketList
+	managed.Method, managed.Bucket = http.MethodPost, project.BucketWrite
+	failed := list(one+"/listErrors", kind+".listErrors", viaScaling((*scaling).listErrors), may+"get")
+	failed.Bucket = project.BucketWrite
 	return []route{
 		list(all, kind+".list", viaGroups((*groups).listManagers), may+"list"),
 		read(one, kind+".get", viaGroups((*groups).getManager), may+"get"),
 		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertManager), may+"create", useTemplate),
 		write(http.MethodPatch, one, kind+".patch", viaGroups((*groups).patchManager), may+"update"),
 		write(http.MethodDelete, one, kind+".delete", viaGroups((*groups).deleteManager), may+"delete"),
-		managed,
-		list(one+"/listErrors", kind+".listErrors", viaScaling((*scaling).listErrors), may+"get"),
+		managed, failed,
 		post("resize", viaScaling((*scaling).resizeManager), may+"update"),
 		post("setInstanceTemplate", viaScaling((*scaling).setTemplate), may+"update", useTemplate),
 		post("deleteInstances", viaScaling((*scaling).deleteInstances), may+"update"),
@@ -93,8 +101,8 @@ func managerRoutes(kind, place string) []route {
 func instanceRoutes() []route {
 	const all, one, may = zonePath + "/instances", zonePath + "/instances/{instance}", "compute.instances."
 	return []route{
-		list(allPath+"/instanceGroupManagers", "instanceGroupManagers.aggregatedList", viaGroups((*groups).aggregateManagers), "compute.instanceGroupManagers.list"),
-		list(allPath+"/instances", "instances.aggregatedList", viaOthers((*others).aggregateInstances), may+"list"),
+		wide("/instanceGroupManagers", "instanceGroupManagers", viaGroups((*groups).aggregateManagers), "compute.instanceGroupManagers.list"),
+		wide("/instances", "instances", viaOthers((*others).aggregateInstances), may+"list"),
 		list(all, "instances.list", viaOthers((*others).listInstances), may+"list"),
 		read(one, "instances.get", viaOthers((*others).getInstance), may+"get"),
 		write(http.MethodPost, one+"/setLabels", "instances.setLabels", viaOthers((*others).setLabels), may+"setLabels"),

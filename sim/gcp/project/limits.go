@@ -9,7 +9,8 @@ const (
 	BucketList      = "ListRequests"
 	BucketWrite     = "Queries"
 	BucketOperation = "OperationReadRequests"
+	BucketWide      = "AggregatedListRequests"
 )
 
-// Limits are the documented requests a minute of a project, by quota.
-var Limits = map[string]float64{BucketRead: 1500, BucketList: 1500, BucketWrite: 1500, BucketOperation: 1500}
+// Limits are the documented requests a minute of a project, by quota: in each region, and for what is global.
+var Limits = map[string]int{BucketRead: 1500, BucketList: 1500, BucketWrite: 1500, BucketOperation: 1500, BucketWide: 750}
