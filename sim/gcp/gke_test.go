@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -443,6 +444,26 @@ func TestGKEStockout(t *testing.T) {
 		w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 1})
 		w.settled("c")
 		check(w, "status after the node was not wanted any more", "RUNNING", project.Text(w.get(pools+"/p"), "status"))
+	})
+}
+
+// TestGKEOutage lets a zone be out of reach: lists say what they may miss, and requests to its clusters fail.
+func TestGKEOutage(t *testing.T) {
+	gke(t, 1, func(w *world) {
+		all := "/v1/projects/simulated-project/locations/-/clusters"
+		if err := w.SetReachable(compute.Scope{Scope: "zones/us-central1-a"}); err != nil {
+			t.Fatal(err)
+		}
+		d := w.get(all)
+		check(w, "clusters", 0, len(project.Objects(d, "clusters")))
+		check(w, "missing zones", "us-central1-a", strings.Join(project.Texts(d, "missingZones"), " "))
+		w.refused(http.MethodGet, clusters+"/c", nil, http.StatusServiceUnavailable, "backendError")
+		if err := w.SetReachable(compute.Scope{Scope: "zones/us-central1-a", Reachable: true}); err != nil {
+			t.Fatal(err)
+		}
+		d = w.get(all)
+		check(w, "clusters", 1, len(project.Objects(d, "clusters")))
+		check(w, "missing zones", 0, len(project.Items(d, "missingZones")))
 	})
 }
 

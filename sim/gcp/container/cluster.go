@@ -31,17 +31,13 @@ func (w *masters) get(x *project.Call) (*project.Answer, error) {
 }
 
 func (w *masters) list(x *project.Call) (*project.Answer, error) {
-	d := project.Document{}
-	var all []any
+	all := map[string][]any{}
 	for _, c := range w.clusters.All() {
 		if c.Project == x.Vars["project"] && (x.Vars["location"] == everywhere || x.Vars["location"] == c.Location) {
-			all = append(all, w.views.cluster(c))
+			all[c.Location] = append(all[c.Location], w.views.cluster(c))
 		}
 	}
-	if len(all) > 0 {
-		d["clusters"] = all
-	}
-	return project.OK(d), nil
+	return w.listed(x, "clusters", all)
 }
 
 // create creates a cluster with the node pools that the request lists, or with one of the nodes that it describes.

@@ -180,15 +180,13 @@ func (w *Service) operation(x *project.Call) (*operation, error) {
 }
 
 func (w *Service) listOperations(x *project.Call) (*project.Answer, error) {
-	d := project.Document{}
-	var all []any
+	all := map[string][]any{}
 	for _, op := range w.operations.All() {
 		if op.Project == x.Vars["project"] && (x.Vars["location"] == everywhere || x.Vars["location"] == op.Location) {
-			all = append(all, w.views.operation(op))
+			all[op.Location] = append(all[op.Location], w.views.operation(op))
 		}
 	}
-	put(d, "operations", all)
-	return project.OK(d), nil
+	return w.listed(x, "operations", all)
 }
 
 // cancelOperation aborts an upgrade of nodes. Other operations can't be cancelled.

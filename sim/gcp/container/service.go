@@ -10,6 +10,8 @@
 package container
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/sim"
@@ -96,8 +98,41 @@ func read(x *project.Call, shape string) (project.Document, error) {
 	return d, nil
 }
 
+// lost reports whether a location can't be reached.
+func (w *Service) lost(location string) bool { return w.Outages.Get(scopeOf(location)) != nil }
+
+// scopeOf is a location as a scope: zones/z or regions/r.
+func scopeOf(location string) string {
+	if project.RegionOf(location) != "" {
+		return "zones/" + location
+	}
+	return "regions/" + location
+}
+
+// listed returns what a list of a location shows, or of all of them, and names the locations that can't be reached and may be missing.
+func (w *Service) listed(x *project.Call, member string, all map[string][]any) (*project.Answer, error) {
+	d, missing := project.Document{}, []string{}
+	var shown []any
+	for _, location := range slices.Sorted(maps.Keys(all)) {
+		if !w.lost(location) {
+			shown = append(shown, all[location]...)
+		}
+	}
+	for scope := range w.Outages.All() {
+		if name := named(scope, ""); x.Vars["location"] == everywhere || x.Vars["location"] == name {
+			missing = append(missing, name)
+		}
+	}
+	put(d, member, shown)
+	put(d, "missingZones", list(missing))
+	return project.OK(d), nil
+}
+
 // cluster finds the cluster that a request is about.
 func (w *Service) cluster(x *project.Call) (*Cluster, error) {
+	if location := x.Vars["location"]; w.lost(location) {
+		return nil, project.Unreachable(scopeOf(location))
+	}
 	c := w.clusters.Get(clusterKey(x.Vars["project"], x.Vars["location"], x.Vars["cluster"]))
 	if c == nil {
 		return nil, notFound(placed(x.Vars["project"], x.Vars["location"]) + "/clusters/" + x.Vars["cluster"])
