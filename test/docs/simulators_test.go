@@ -17,6 +17,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	simgcp "github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/container"
 )
 
 const simulators = "docs/simulators.md"
@@ -64,6 +65,7 @@ func simulate(t *testing.T) simulated {
 		}
 	}
 	s.makePools(t)
+	s.makeNodePool(t)
 	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == "" || s.env["VM"] == ""; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("want a machine in each cloud within half a minute")
@@ -101,6 +103,25 @@ func (s simulated) makePools(t *testing.T) {
 		}
 		if time.Now().After(end) {
 			t.Fatalf("want the managed cluster within half a minute, got %+v", is)
+		}
+	}
+}
+
+// makeNodePool makes the cluster of GKE of the examples with its node pool, and waits until it rests.
+func (s simulated) makeNodePool(t *testing.T) {
+	t.Helper()
+	want := container.Wanted{Project: "simulated-project", Location: "us-central1-b", Name: "gke",
+		Body: map[string]any{"nodePools": []any{map[string]any{"name": "workers", "initialNodeCount": 1.0}}}}
+	for end := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
+		is, err := s.gcp.GKE.PutCluster(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is.Status == "RUNNING" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("want the cluster within half a minute, got %+v", is)
 		}
 	}
 }
@@ -190,6 +211,9 @@ func TestSimulatorExamples(t *testing.T) {
 		"Use Google Cloud": func(s simulated) (string, string) {
 			policy, _ := s.gcp.State().Groups[0].Doc["updatePolicy"].(map[string]any)
 			return "PROACTIVE", fmt.Sprint(policy["type"])
+		},
+		"Use GKE": func(s simulated) (string, string) {
+			return "drop-after 2", faults(s.gcp.Faults()) + " " + fmt.Sprint(s.gcp.State().Clusters[0].Pools[0].Size)
 		},
 		"Use AKS": func(s simulated) (string, string) {
 			p := s.azure.State().Clusters[0].Pools[1]
