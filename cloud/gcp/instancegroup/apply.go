@@ -45,7 +45,7 @@ func (p writer) apply(ctx context.Context, s pool.Step) error {
 		return nil
 	}
 	p.memory.touched()
-	p.memory.details = nil // their labels are others from now on
+	p.memory.revision = "" // their labels are others from now on
 	var err error
 	if p.t.place.zonal() {
 		op, refused := p.c.Compute.InstanceGroupManagers.ApplyUpdatesToInstances(p.t.project, p.t.place.location, p.t.group,

@@ -48,8 +48,8 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 		p.memory.note(i)
 		list = append(list, listed(i))
 	}
-	if !effective(read.is) && p.t.MaxAge <= 0 && members.Instances == nil {
-		p.memory.details = nil // some instances lack labels of the group: which ones only they show
+	if p.t.MaxAge <= 0 && members.Instances == nil {
+		p.memory.outdate(read.is, list)
 	}
 	if err := p.detail(ctx, list, read.is.BaseInstanceName); err != nil {
 		return nil, err
@@ -119,6 +119,17 @@ func (m *memory) note(i *compute.Instance) {
 		labels = map[string]string{}
 	}
 	m.details[i.Id] = detail{created: created, labels: labels}
+}
+
+// outdate forgets the details of instances once after each change of the group's labels: some lack them, and which ones only they show.
+func (m *memory) outdate(is *compute.InstanceGroupManager, list []instance) {
+	if effective(is) || m.revision == is.Status.AllInstancesConfig.CurrentRevision {
+		return
+	}
+	m.details = nil
+	if !slices.ContainsFunc(list, func(i instance) bool { return i.action == actionRefreshing }) {
+		m.revision = is.Status.AllInstancesConfig.CurrentRevision
+	}
 }
 
 // complete adds the details that are known, and forgets those of instances that are gone.

@@ -130,7 +130,12 @@ func TestSurgeIsRecorded(t *testing.T) {
 			w.Errorf("want the surge used up, got %+v", o.Group)
 		}
 		w.start(pool.Step{Kind: pool.UpdateGroup})
-		if o = w.observe(); o.Group.SurgeRecordStale || len(o.Group.Drift) > 0 {
+		w.observe()
+		time.Sleep(time.Minute)
+		if got := w.calls.during(func() { o = w.observe() }); len(got) != 2 || len(o.Instances[0].InPlaceDrift) > 0 {
+			w.Errorf("want instances left alone that lack the record, and two reads, got %v, %+v", got, o.Instances)
+		}
+		if o.Group.SurgeRecordStale || len(o.Group.Drift) > 0 {
 			w.Errorf("want the record removed, got %+v", o.Group)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 const (
 	// visibleWithin is how long a read may still show a group as it was before a write.
 	visibleWithin = 10 * time.Second
-	// templatesFor is how long a list of the pool's templates is good if nothing says that they have changed.
+	// templatesFor is how long a list of the pool's templates is good if nothing shows that they have changed.
 	templatesFor = 6 * time.Hour
 )
 
@@ -27,6 +27,8 @@ type memory struct {
 	templates templates
 	// details are the instances' own, by their IDs. Labels change only while the group says so.
 	details map[uint64]detail
+	// revision is the change of the group's labels after which they were read last.
+	revision string
 	// made is when Compute Engine accepted the creation of the group, deleted its deletion.
 	made, deleted time.Time
 	operation     operation

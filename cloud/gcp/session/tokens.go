@@ -181,7 +181,7 @@ var documentTypes = map[string]bool{
 	string(google.ImpersonatedServiceAccount): true, string(google.ExternalAccountAuthorizedUser): true,
 }
 
-// check returns why a document that came with a cluster is not used. Whoever writes it must not lead the controller's surroundings
+// check returns why a document that came with a cluster is not used. Its author must not be able to lead the controller's surroundings
 // elsewhere than to Google.
 func (d document) check() error {
 	switch {
