@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/api/compute/v1"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -42,6 +43,38 @@ func (o operation) pending(exists bool, group *pool.Group) bool {
 	return exists && (len(group.Drift) > 0 || group.SurgeRecordStale)
 }
 
+// poll looks once at the operation, unless it is over.
+func (o *operation) poll(ctx context.Context, c *session.Session) error {
+	if o.ended {
+		return nil
+	}
+	outcome, err := c.Poll(ctx, o.Token)
+	if err != nil || !outcome.Done {
+		return err
+	}
+	if o.ended = true; outcome.Failed != nil {
+		o.cause = new(session.IssueOf(outcome.Failed))
+	}
+	return nil
+}
+
+// beingCreated returns an error while Compute Engine is at work on a creation that this process has begun: the group may appear any moment,
+// and its object must not be released before.
+func (p *pass) beingCreated(ctx context.Context) error {
+	last := &p.memory.operation
+	if last.Type != methodCreate {
+		return nil
+	}
+	switch err := last.poll(ctx, p.c); {
+	case err != nil && cloud.KindOf(err) == cloud.Denied, err == nil && last.ended:
+		return nil
+	case err != nil:
+		return err
+	}
+	p.memory.group = groupRead{}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: "managed instance group " + p.t.group + " is being created and is not shown yet"}
+}
+
 // explain adds to an observation why the last operation has failed, in Compute Engine's words. It is asked only while the group is not as it
 // was to be, and until it has answered.
 func (p view) explain(ctx context.Context, out *pool.Observed) {
@@ -53,15 +86,7 @@ func (p view) explain(ctx context.Context, out *pool.Observed) {
 		*last = operation{}
 		return
 	}
-	if !last.ended {
-		// Without an answer it is asked again by the next pass.
-		if outcome, err := p.c.Poll(ctx, last.Token); err == nil && outcome.Done {
-			last.ended = true
-			if outcome.Failed != nil {
-				last.cause = new(session.IssueOf(outcome.Failed))
-			}
-		}
-	}
+	_ = last.poll(ctx, p.c) // Without an answer it is asked again by the next pass.
 	if last.cause != nil {
 		out.Issues = append(out.Issues, *last.cause)
 	}

@@ -17,6 +17,8 @@ import (
 type failing struct {
 	next  http.RoundTripper
 	asked int
+	// running is true while the operation goes on.
+	running bool
 }
 
 func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -27,6 +29,9 @@ func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 		body = `{"name":"operation-1","status":"RUNNING","selfLink":"` + link + `"}`
 	case strings.HasSuffix(r.URL.Path, "/operations/operation-1"):
 		f.asked++
+		if body = `{"name":"operation-1","status":"RUNNING"}`; f.running {
+			break
+		}
 		body = `{"name":"operation-1","status":"DONE","error":{"errors":[{"code":"QUOTA_EXCEEDED","message":"Quota 'INSTANCE_GROUP_MANAGERS' exceeded.  Limit: 5.0 in region us-central1."}]}}`
 	default:
 		return f.next.RoundTrip(r)
@@ -60,6 +65,27 @@ func TestFailedOperation(t *testing.T) {
 		w.target.Operations = o.Operations
 		if again := w.observe(); len(again.Issues) != 1 || again.Issues[0] != o.Issues[0] {
 			w.Errorf("want the failure told by another process, got %+v", again.Issues)
+		}
+	})
+}
+
+// TestSlowCreation holds that a group whose creation goes on is not taken for one that does not exist: its object would be released.
+func TestSlowCreation(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		f := &failing{next: sim.Transport{Handler: w.cloud}, running: true}
+		var err error
+		if w.driver, err = instancegroup.New(instancegroup.Options{Endpoint: endpoint, Base: f}); err != nil {
+			w.Fatal(err)
+		}
+		w.start(pool.Step{Kind: pool.PutTemplate})
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1, Template: w.observe().Latest().Ref})
+		w.target.Deleting = true
+		if _, err := w.driver.Observe(w.Context(), w.target); cloud.KindOf(err) != cloud.Conflict {
+			w.Errorf("want to be told to look again, got %v", err)
+		}
+		f.running = false
+		if o := w.observe(); o.Group != nil || len(o.Issues) != 1 {
+			w.Errorf("want the group known not to exist, and why, got %+v", o)
 		}
 	})
 }

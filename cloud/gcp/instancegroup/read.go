@@ -67,7 +67,10 @@ func (p *pass) readAgain(ctx context.Context) error {
 			return err
 		}
 		p.memory.group = read
-		return p.memory.absent(p.now, p.t.group)
+		if err := p.memory.absent(p.now, p.t.group); err != nil {
+			return err
+		}
+		return p.beingCreated(ctx)
 	}
 	if p.t.owns(labelsOf(read.is)) {
 		if read.instances, err = p.instances(ctx, read); err != nil {
