@@ -15,7 +15,7 @@ import (
 	"github.com/muster-project/muster/test/e2e/world"
 )
 
-// TestUntilReady is the first thing that anybody types, with both clouds: a world of its own that comes up, is ready, and leaves
+// TestUntilReady is the first thing that anybody types, with all clouds: a world of its own that comes up, is ready, and leaves
 // nothing.
 func TestUntilReady(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestUntilReady(t *testing.T) {
 	const mark = "MUSTER_E2E_MARK=until-ready"
 	ctx, cancel := context.WithTimeout(t.Context(), world.StartLimit+world.WaitLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, world.Binary, "up", "--clouds", "aws,azure", "--until-ready", "--timeout", "5m")
+	cmd := exec.CommandContext(ctx, world.Binary, "up", "--clouds", "aws,azure,gcp", "--until-ready", "--timeout", "5m")
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "HOME="+t.TempDir(), mark)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -32,7 +32,8 @@ func TestUntilReady(t *testing.T) {
 	}
 	for _, want := range []string{`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `,
 		`(?m)^capz-mp-0 +capz +2 +2 +2/2 +2 `, `(?m)^capz-flex-0 +capz-flex +2 +2 +2/2 +2 `,
-		`(?m)^aks-pool0 +aks +2 +2 +2/2 +2 `, `(?m)^aks-pool1 +aks +2 +2 +2/2 +2 `, `(?m)^aks-aso-pool0 +aks-aso +2 +2 +2/2 +2 `} {
+		`(?m)^aks-pool0 +aks +2 +2 +2/2 +2 `, `(?m)^aks-pool1 +aks +2 +2 +2/2 +2 `, `(?m)^aks-aso-pool0 +aks-aso +2 +2 +2/2 +2 `,
+		`(?m)^capg-mp-0 +capg +2 +2 +2/2 +2 `, `(?m)^capg-mp-1 +capg +2 +2 +2/2 +2 `, `(?m)^capg-gke-mp-0 +capg-gke +2 +2 +2/2 +2 `} {
 		if !regexp.MustCompile(want).Match(out) {
 			t.Errorf("want a table with a match of %s, got\n%s", want, out)
 		}
