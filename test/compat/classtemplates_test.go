@@ -16,6 +16,8 @@ var classTemplates = []struct{ kind, version, one, other string }{
 	{"AzureMachinePoolTemplate", "v1beta1", "{location: westus2, orchestrationMode: Uniform, template: {osDisk: {osType: Linux}, vmSize: Standard_B2s}}",
 		"{location: eastus, orchestrationMode: Flexible, template: {osDisk: {osType: Linux}, vmSize: Standard_B2s}}"},
 	{"AzureManagedMachinePoolTemplate", "v1beta1", "{mode: System, sku: Standard_B2s}", "{mode: User, sku: Standard_D2s_v3}"},
+	{"GCPMachinePoolTemplate", "v1beta1", "{instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a]}}", "{instanceType: e2-small, distributionPolicy: {zones: [us-central1-b]}}"},
+	{"GCPManagedMachinePoolTemplate", "v1beta1", "{spot: true, nodeSecurity: {sandboxType: gvisor}}", "{spot: false}"},
 	{"AzureASOManagedMachinePoolTemplate", "v1beta1", "{resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedClustersAgentPool, spec: {azureName: a}}]}",
 		"{resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedClustersAgentPool, spec: {azureName: b}}]}"},
 }

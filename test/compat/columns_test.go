@@ -114,6 +114,24 @@ metadata:
 spec: {providerID: 'azure:///subscriptions/s/x/virtualMachines/0', instanceID: '0'}
 `,
 		status: `{ready: true, version: v1.30.2, provisioningState: Succeeded, instanceName: p_0, latestModelApplied: true}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta1/gcpmachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: GCPMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capg}}
+spec: {instanceType: e2-medium, providerID: 'gce://p/us-central1/instanceGroupManagers/capg-p'}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: p-1, version: v1.30.2, ready: true, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta1/gcpmanagedmachinepools",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: GCPManagedMachinePool
+metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capg}}
+spec: {providerID: 'gce://p/us-central1/c/p'}
+`,
+		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: 'gke:1.30.2', version: v1.30.2, ready: true, conditions: [
+  {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsclusters",
 		manifest: "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capa}}, spec: {network: {vpc: {id: vpc-1}}}}",
 		status:   `{ready: true}`},
