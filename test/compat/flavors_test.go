@@ -108,6 +108,25 @@ var flavors = []flavor{
 			"AzureASOManagedMachinePoolTemplate", "KubeadmConfigTemplate", "Cluster"},
 	},
 	{
+		cloud: "gcp", name: "machinepool",
+		needed:   []string{"CLUSTER_NAME", "GCP_PROJECT", "GCP_REGION", "IMAGE_ID", "KUBERNETES_VERSION"},
+		optional: []string{"CONTROL_PLANE_MACHINE_COUNT", "GCP_CONTROL_PLANE_MACHINE_TYPE", "GCP_NETWORK_NAME", "GCP_NODE_MACHINE_TYPE", "WORKER_MACHINE_COUNT"},
+		kinds:    []string{"Cluster", "GCPCluster", "KubeadmControlPlane", "GCPMachineTemplate", "MachinePool", "GCPMachinePool", "KubeadmConfig"},
+	},
+	{
+		cloud: "gcp", name: "gke",
+		needed:   []string{"CLUSTER_NAME", "GCP_PROJECT", "GCP_REGION"},
+		optional: []string{"GCP_NETWORK_NAME", "WORKER_MACHINE_COUNT"},
+		kinds:    []string{"Cluster", "GCPManagedCluster", "GCPManagedControlPlane", "MachinePool", "GCPManagedMachinePool"},
+	},
+	{
+		cloud: "gcp", name: "gke-topology", class: "gcp-gke",
+		needed:   []string{"CLUSTER_NAME", "GCP_PROJECT", "GCP_REGION", "KUBERNETES_VERSION"},
+		optional: []string{"GCP_NETWORK_NAME", "GCP_NODE_MACHINE_TYPE", "WORKER_MACHINE_COUNT"},
+		kinds: []string{"ClusterClass", "GCPManagedClusterTemplate", "GCPManagedControlPlaneTemplate", "GCPManagedMachinePoolTemplate", "GKEConfigTemplate",
+			"Cluster"},
+	},
+	{
 		name:     "eks-managedmachinepool-launchtemplate",
 		needed:   []string{"AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"AWS_NODE_MACHINE_TYPE", "AWS_NODE_ROOT_VOLUME_SIZE", "WORKER_MACHINE_COUNT"},
@@ -185,7 +204,8 @@ func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 	values := map[string]string{"AWS_AVAILABILITY_ZONE": "eu-west-1a", "AWS_REGION": "eu-west-1", "AWS_SSH_KEY_NAME": "default", "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.33.1",
 		"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY": "client", "AZURE_CONTROL_PLANE_MACHINE_TYPE": "Standard_B2s", "AZURE_LOCATION": "westus2", "AZURE_NODE_MACHINE_TYPE": "Standard_B2s",
 		"AZURE_SUBSCRIPTION_ID": "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity",
-		"ASO_CREDENTIAL_SECRET_NAME": "credentials"}
+		"ASO_CREDENTIAL_SECRET_NAME": "credentials", "GCP_PROJECT": "simulated-project", "GCP_REGION": "us-central1",
+		"IMAGE_ID": "projects/simulated-project/global/images/capi-ubuntu-2404-k8s-v1-33-1"}
 	out, err := p.Process(text, func(name string) (string, error) {
 		if value, ok := values[name]; ok {
 			return value, nil
@@ -290,27 +310,9 @@ func installFlavorKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	module := strings.TrimSpace(string(out))
-	definitions := []*unstructured.Unstructured{documents(t, `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: awsmachinetemplates.infrastructure.cluster.x-k8s.io}
-spec:
-  group: infrastructure.cluster.x-k8s.io
-  scope: Namespaced
-  names: {kind: AWSMachineTemplate, plural: awsmachinetemplates}
-  versions:
-  - {name: v1beta2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-`)[0], documents(t, `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: azuremachinetemplates.infrastructure.cluster.x-k8s.io}
-spec:
-  group: infrastructure.cluster.x-k8s.io
-  scope: Namespaced
-  names: {kind: AzureMachineTemplate, plural: azuremachinetemplates}
-  versions:
-  - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-`)[0]}
+	definitions := []*unstructured.Unstructured{
+		machineTemplates(t, "AWSMachineTemplate", "v1beta2"), machineTemplates(t, "AzureMachineTemplate", "v1beta1"), machineTemplates(t, "GCPMachineTemplate", "v1beta1"),
+	}
 	for _, file := range []string{
 		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanes.yaml",
 		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanetemplates.yaml",
@@ -341,4 +343,21 @@ spec:
 			t.Fatalf("%s is not served: %v", kind, err)
 		}
 	}
+}
+
+// machineTemplates defines a kind of machine templates of another provider, for whatever fields they have.
+func machineTemplates(t *testing.T, kind, version string) *unstructured.Unstructured {
+	t.Helper()
+	plural := strings.ToLower(kind) + "s"
+	return documents(t, fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[1]s.infrastructure.cluster.x-k8s.io}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: %[2]s, plural: %[1]s}
+  versions:
+  - {name: %[3]s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`, plural, kind, version))[0]
 }
