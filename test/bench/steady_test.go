@@ -38,9 +38,10 @@ const (
 	tried = 6 * time.Hour
 	// callsMost is how many requests a pass over a pool at rest may cost on AWS, slow reads included. On Azure it is two for one pool alone,
 	// one more for each further page of machines, and little for what is read once an hour. Where several pools share reads it is that of
-	// the machines of mode Uniform, and a part of the three lists of the subscription.
+	// the machines of mode Uniform, and a part of the three lists of the subscription. On Google Cloud all reads are shared.
 	callsMost, azureCalls, rarely                  = 3.0, 2.0, 0.1
 	sharedUniform, sharedFlexible, sharedAgentPool = 1.3, 0.7, 1.3
+	sharedGroup, sharedNodePool                    = 0.5, 0.7
 	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes.
 	looksMost = 3
 	// azurePage is how many machines Azure names in a page.
@@ -59,6 +60,9 @@ var kinds = map[string]kind{
 		spec: func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, true) }}),
 	"AWSManagedMachinePool/bare": kindOf(lab[*awsv1.ManagedMachinePoolSource]{cloud: amazon, driver: nodegroups, most: callsMost, other: "m5.large",
 		spec: func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, false) }}),
+	"GCPMachinePool/zonal":          kindOf(instanceGroups(gcpZoneA)),
+	"GCPMachinePool/regional":       kindOf(instanceGroups(gcpZoneA, gcpZoneB)),
+	"GCPManagedMachinePool":         kindOf(nodePools()),
 	"AzureManagedMachinePool":       kindOf(agentPools()),
 	"AzureMachinePool/uniform":      kindOf(scaleSets(azurev1.UniformOrchestrationMode, size)),
 	"AzureMachinePool/flexible":     kindOf(scaleSets(azurev1.FlexibleOrchestrationMode, size)),
