@@ -78,7 +78,7 @@ func TestRollOfChanges(t *testing.T) {
 	})
 	checkOn(t, func(tr *Traits) { rollsChanges(tr); tr.CanCancelRollout = true }, []row{
 		{"can be ended", "then it is", wants(3, rolls(0, 1)), fleet(serving(3), behind, rollOf(ProviderRolloutRunning, "c")), "CancelProviderRollout refs roll-1 (TemplateChanged), waiting ProviderRolloutRunning"},
-		{"another client's, paused", "a pause keeps Muster from replacing machines, and nobody else", wants(3, rolls(0, 1), paused), fleet(serving(3, current), newTemplate, rollOf(ProviderRolloutRunning, "b", byOthers)), "waiting ProviderRolloutRunning"},
+		{"another client's, paused", "a pause keeps Muster from replacing machines, and no other client", wants(3, rolls(0, 1), paused), fleet(serving(3, current), newTemplate, rollOf(ProviderRolloutRunning, "b", byOthers)), "waiting ProviderRolloutRunning"},
 		{"another client's, machines do not join", "its end is not Muster's either", wants(3, rolls(0, 1)), fleet(append(serving(2, current), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutRunning, "b", byOthers)), "waiting ProviderRolloutRunning, waiting NodesJoining"},
 		{"another client's, to something else", "it is waited for, and what is wanted comes after it", wants(3, rolls(0, 1)), fleet(serving(3), behind, rollOf(ProviderRolloutRunning, "c", byOthers)), "waiting ProviderRolloutRunning"},
 		{"another client's, pool deleted", "a roll would launch machines to replace those that are drained", wants(3, deleting), fleet(serving(3), behind, rollOf(ProviderRolloutRunning, "b", byOthers)), "CancelProviderRollout refs roll-1 (PoolDeleted)"},

@@ -65,7 +65,7 @@ var rules = []rule{
 	{path: "kube/machinepool/workload", only: core([]string{"kube/nodes", "kube/steps"}), never: server, why: "reads the Nodes of a pool and writes nothing"},
 	{path: "kube/machinepool/reference", only: core([]string{"kube/steps"}, "contract", "objects", "ownership", "status"), never: server, why: "knows neither role of an object"},
 	{path: "kube/machinepool/bootstrap", only: core(nil, "contract", "objects", "reference", "status"), never: server, why: "knows nothing of Machines and Nodes"},
-	{path: "kube/machinepool/nodesync", only: core([]string{"cloud", "kube/nodes", "kube/steps"}, "instances", "poolevents", "propagate", "status"), never: server,
+	{path: "kube/machinepool/nodesync", only: core([]string{"cloud", "kube/drain", "kube/nodes", "kube/steps"}, "instances", "poolevents", "propagate", "status"), never: server,
 		why: "writes Nodes and knows nothing of the status and the references of a pool"},
 	{path: "kube/machinepool/machinesync", only: core([]string{"kube/machines", "kube/steps"}, "counts", "instances", "members", "objects", "ownership", "poolevents", "propagate", "uptodate"),
 		never: server, why: "writes Machines and knows nothing of the status and the references of a pool"},

@@ -180,7 +180,7 @@ func TestRolloutsOfOthers(t *testing.T) {
 		runs("likewise, by what the object remembers", true)
 		w.target.Operations = nil
 		forget()
-		runs("a node image that nobody asks for, and nothing is remembered", true)
+		runs("a node image that no client asks for, and nothing is remembered", true)
 		settle()
 		settle()
 		w.observe()

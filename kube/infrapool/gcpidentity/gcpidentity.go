@@ -40,7 +40,7 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 	return by.Keep(ref.String()), err
 }
 
-// ownAddresses returns an error if the controller's own credentials would be sent to others than Google: whoever writes a cluster names its
+// ownAddresses returns an error if the controller's own credentials would be sent to others than Google: a user who writes a cluster names its
 // addresses.
 func ownAddresses(by identity.Referrer, e gcpv1.Endpoints) error {
 	for _, service := range []struct{ name, address string }{{"compute", e.Compute}, {"container", e.Container}, {"iam", e.IAM}} {

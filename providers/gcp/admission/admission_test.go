@@ -22,7 +22,7 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// TestWarnings holds what users are told of GCPMachinePools, at creation and in a change, and that controllers are told nothing.
+// TestWarnings holds which warnings users get about GCPMachinePools, at creation and in a change, and that controllers get none.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	const supplied = "{keyType: Supplied, suppliedKey: {rawKey: YQ==}}"
