@@ -28,6 +28,7 @@ import (
 	"github.com/muster-project/muster/local/apiserver/alone"
 	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
 	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
+	gcpkinds "github.com/muster-project/muster/local/clouds/gcp/kinds"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
@@ -107,7 +108,7 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 // installWebhooks installs the definitions and the configurations of the webhooks, without an authority. It returns where the manager is
 // to write one.
 func installWebhooks(ctx context.Context, config *rest.Config, url string) (*manager.Certificates, error) {
-	if err := install.Definitions(ctx, config, &install.Webhook{URL: url}, slices.Concat(awskinds.All(), azurekinds.All())...); err != nil {
+	if err := install.Definitions(ctx, config, &install.Webhook{URL: url}, slices.Concat(awskinds.All(), azurekinds.All(), gcpkinds.All())...); err != nil {
 		return nil, err
 	}
 	hooks := manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {
