@@ -54,6 +54,9 @@ type Existing struct {
 	// PoolGate is the feature gate that runs its controllers of pools, PoolGateDefault its default, and Variable what clusterctl sets it by.
 	PoolGate, Variable string
 	PoolGateDefault    bool
+	// ManagedGate is the feature gate, off by default, that runs its controllers of the cloud's own node pools, and ManagedVariable what
+	// clusterctl sets it by; empty if PoolGate runs those too.
+	ManagedGate, ManagedVariable string
 }
 
 // Identities find out whether the identity of a cluster can be used.

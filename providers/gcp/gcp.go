@@ -51,7 +51,7 @@ func Provider() providers.Provider {
 		Gates:   []gates.Gate{GKE},
 		Connect: connect,
 		Existing: providers.Existing{Label: "infrastructure-gcp", Title: "cluster-api-provider-gcp",
-			PoolGate: "MachinePool", Variable: "EXP_MACHINE_POOL"},
+			PoolGate: "MachinePool", Variable: "EXP_MACHINE_POOL", ManagedGate: string(GKE.Feature), ManagedVariable: GKE.Env},
 		Identities:  identities(),
 		Permissions: document,
 	}

@@ -19,16 +19,24 @@ func controllers(f Facts) []Finding {
 			if p.Existing.Label == "" {
 				continue
 			}
-			if !m.gate(p.Existing.PoolGate, p.Existing.PoolGateDefault) {
-				found = append(found, okay(m.object(), "its controllers of pools are off ("+p.Existing.PoolGate+"=false)"))
-				continue
-			}
-			found = append(found, problem(m.object(),
-				p.Existing.Title+" runs its controllers of pools too ("+p.Existing.PoolGate+"=true): two controllers change one pool",
-				"set "+p.Existing.Variable+"=false for it: docs/migrating.md"))
+			found = append(found, p.Existing.beside(m))
 		}
 	}
 	return found
+}
+
+// beside is the finding about a manager of the provider: whether it runs controllers of pools too.
+func (e Existing) beside(m Manager) Finding {
+	gate, variable := e.PoolGate, e.Variable
+	switch {
+	case m.gate(e.PoolGate, e.PoolGateDefault):
+	case e.ManagedGate != "" && m.gate(e.ManagedGate, false):
+		gate, variable = e.ManagedGate, e.ManagedVariable
+	default:
+		return okay(m.object(), "its controllers of pools are off ("+e.PoolGate+"=false)")
+	}
+	return problem(m.object(), e.Title+" runs its controllers of pools too ("+gate+"=true): two controllers change one pool",
+		"set "+variable+"=false for it: docs/migrating.md")
 }
 
 // coreControllers is the finding about the core MachinePool: exactly one controller runs it.

@@ -61,6 +61,9 @@ type Existing struct {
 	// sets it by.
 	PoolGate, Variable string
 	PoolGateDefault    bool
+	// ManagedGate is the feature gate, off by default, that runs its controllers of the cloud's own node pools, and ManagedVariable what
+	// clusterctl sets it by; empty if PoolGate runs those too.
+	ManagedGate, ManagedVariable string
 }
 
 // Manager is a Deployment of a provider.

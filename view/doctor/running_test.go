@@ -21,6 +21,13 @@ func TestControllers(t *testing.T) {
 		return Manager{Provider: "infrastructure-cloud", Namespace: "c", Name: "m", Desired: 1, Ready: 1,
 			Gates: map[string]bool{"MachinePool": on}}
 	}
+	managed := func(on bool) Manager {
+		m := other(false)
+		m.Gates["Managed"] = on
+		return m
+	}
+	withManaged := someCloud()
+	withManaged.Existing.ManagedGate, withManaged.Existing.ManagedVariable = "Managed", "EXP_MANAGED"
 	const one = "Core MachinePool controller: "
 	run(t, controllers, []row{
 		{"upstream's, whose gate is on by default", Facts{Managers: []Manager{upstream(nil), muster(nil)}},
@@ -34,6 +41,12 @@ func TestControllers(t *testing.T) {
 		{"another provider runs the same kinds", Facts{Providers: []Provider{someCloud()}, Managers: []Manager{upstream(nil), other(true)}},
 			[]string{"OK " + one, "PROBLEM Deployment c/m: cluster-api-provider-cloud runs its controllers of pools too"}},
 		{"another provider for clusters alone", Facts{Providers: []Provider{someCloud()}, Managers: []Manager{upstream(nil), other(false)}},
+			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
+		{"another provider with node pools that have a gate of their own", Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(true)}},
+			[]string{"OK " + one, "PROBLEM Deployment c/m: cluster-api-provider-cloud runs its controllers of pools too (Managed=true)"}},
+		{"whose gate is off", Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(false)}},
+			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
+		{"whose gate is off by default", Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), other(false)}},
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
 	})
 }
