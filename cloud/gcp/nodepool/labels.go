@@ -3,26 +3,44 @@ package nodepool
 import (
 	"maps"
 	"strings"
+	"time"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
-// labelOwned begins the label by which the ecosystem's other controller says that a node pool belongs to a cluster.
-const labelOwned = "capg-cluster-"
+// labelOwned begins the label by which the ecosystem's other controller says that a node pool belongs to a cluster, and owned is its value.
+const labelOwned, owned = "capg-cluster-", "owned"
 
-// otherCluster returns the cluster that the labels of another controller name, where that is not the owner's.
-func otherCluster(labels map[string]string, o cloud.Owner) string {
-	if _, ok := labels[labelOwned+o.Cluster]; ok {
+// otherCluster returns the cluster that the labels of another controller name, where that is not the target's.
+func (t target) otherCluster(labels map[string]string) string {
+	if t.ownedByCluster(labels) {
 		return ""
 	}
 	for label, value := range labels {
-		if name, ok := strings.CutPrefix(label, labelOwned); ok && value == "owned" {
+		if name, ok := strings.CutPrefix(label, labelOwned); ok && value == owned {
 			return name
 		}
 	}
 	return ""
+}
+
+// ownedByCluster reports whether labels say that a node pool belongs to the target's cluster, by its name in GKE or in Kubernetes.
+func (t target) ownedByCluster(labels map[string]string) bool {
+	return labels[labelOwned+t.cluster.Name] == owned || labels[labelOwned+t.Owner.Cluster] == owned
+}
+
+// createdAround is by how much the clocks of GKE and of the API server may differ.
+const createdAround = time.Minute
+
+// createdWithCluster reports whether a node pool without an owner label was created for the object: GKE creates no cluster without a node pool,
+// so that the controller of the cluster asks for those of the objects that exist, and labels them.
+func (t target) createdWithCluster(read poolRead) bool {
+	if t.GroupID != "" || t.Spec.Created.IsZero() || t.Deleting || read.cluster == nil || !t.ownedByCluster(read.labels()) {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, read.cluster.CreateTime)
+	return err == nil && !at.Add(createdAround).Before(t.Spec.Created)
 }
 
 // labels returns the resource labels that the node pool should have: those of the cluster, of the specification and of the owner.

@@ -8,7 +8,8 @@ import (
 
 func TestOtherCluster(t *testing.T) {
 	t.Parallel()
-	own := cloud.Owner{Cluster: "c"}
+	own := target{Target: Target{Owner: cloud.Owner{Cluster: "c"}}}
+	own.cluster.Name = "gke-c"
 	for _, c := range []struct {
 		reason string
 		labels map[string]string
@@ -16,10 +17,11 @@ func TestOtherCluster(t *testing.T) {
 	}{
 		{"no labels", nil, ""},
 		{"the pool's cluster", map[string]string{"capg-cluster-c": "owned"}, ""},
+		{"the pool's cluster, by its name in GKE", map[string]string{"capg-cluster-gke-c": "owned"}, ""},
 		{"another cluster", map[string]string{"capg-cluster-d": "owned"}, "d"},
 		{"a cluster that shares", map[string]string{"capg-cluster-d": "shared"}, ""},
 	} {
-		if got := otherCluster(c.labels, own); got != c.want {
+		if got := own.otherCluster(c.labels); got != c.want {
 			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
 		}
 	}

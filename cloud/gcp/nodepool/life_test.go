@@ -278,6 +278,42 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
+// TestPoolOfNewCluster holds that a node pool that was created with its cluster for the object is adopted without an annotation, and one that
+// another tool made later, or for an object that is younger than the cluster, is not.
+func TestPoolOfNewCluster(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const name = "new"
+		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: project.Document{
+			"initialClusterVersion": master, "nodePools": []any{
+				project.Document{"name": poolName, "initialNodeCount": 1.0, "config": project.Document{"resourceLabels": project.Document{"capg-cluster-new": "owned"}}},
+				project.Document{"name": "default-pool", "initialNodeCount": 1.0},
+			},
+		}}); err != nil {
+			w.Fatal(err)
+		}
+		created := time.Now()
+		settle()
+		changed := *w.target.Spec
+		changed.Cluster.Name = name
+		w.target.Spec = &changed
+		for _, c := range []struct {
+			reason, name, group string
+			age                 time.Duration
+			want                bool
+		}{
+			{"an object that is older than the cluster", poolName, "", time.Hour, true},
+			{"an object that is younger", poolName, "", -time.Hour, false},
+			{"an object that another controller has found it for", poolName, "projects/p/locations/l/clusters/new/nodePools/" + poolName, time.Hour, false},
+			{"a node pool without the cluster's label", "default-pool", "", time.Hour, false},
+		} {
+			changed.Name, changed.Created, w.target.GroupID = c.name, created.Add(-c.age), c.group
+			if o := w.observe(); o.Unowned == nil || o.Unowned.CreatedWithCluster != c.want {
+				w.Errorf("%s: want a node pool that was created with the cluster to be %t, got %+v", c.reason, c.want, o.Unowned)
+			}
+		}
+	})
+}
+
 // TestBusyClusterIsWaitedFor holds that another operation on the cluster is a conflict, in GKE's words, and that the step works afterwards.
 func TestBusyClusterIsWaitedFor(t *testing.T) {
 	inWorld(t, func(w *world) {

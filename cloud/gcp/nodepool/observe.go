@@ -59,7 +59,8 @@ func (p *pass) unowned() *pool.Unowned {
 	read := p.memory.read
 	out := p.t.ownership(read).Unowned(p.t.name)
 	if out != nil {
-		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, otherCluster(read.labels(), p.t.Owner), read.busy()
+		out.CreatedWithCluster = out.Owner == "" && p.t.createdWithCluster(read)
+		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, p.t.otherCluster(read.labels()), read.busy()
 		if out.Owner == "" && read.labels()[template.LabelCluster] != "" && read.labels()[template.LabelCluster] != template.LabelValue(p.t.Owner.Cluster) {
 			out.OtherCluster = read.labels()[template.LabelCluster]
 		}
