@@ -23,7 +23,7 @@ func TestWithField(t *testing.T) {
 		`Only one of preemptible and spot can be set.`:                                                "spec.spot",
 		`Node taint with key "a" and effect "NO_SCHEDULE" is invalid: keys are required.`:             "spec.kubernetesTaints",
 		`Invalid value for field "node_pool.autoscaling": too many.`:                                  "spec.scaling",
-		`The request has something in it that it refuses.`:                                          "",
+		`The request has something in it that it refuses.`:                                            "",
 	} {
 		err := withField(&cloud.Error{Kind: cloud.Invalid, Message: message})
 		var e *cloud.Error

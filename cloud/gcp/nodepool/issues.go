@@ -91,7 +91,7 @@ func (w wanted) versionIssues() []pool.Cause {
 	return out
 }
 
-// uneven says that the number of machines does not divide by the zones; nil where it does, where GKE's autoscaler sizes the zones, and while
+// uneven is the issue that the machines do not divide by the zones; nil where it does, where GKE's autoscaler sizes the zones, and while
 // GKE is at work on them.
 func (r poolRead) uneven() *pool.Cause {
 	sizes, total := groups.ByZone(r.groups), groups.Size(r.groups)

@@ -9,7 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
-// labelOwned begins the label by which the ecosystem's other controller says that a node pool belongs to a cluster, and owned is its value.
+// labelOwned begins the label by which the ecosystem's other controller marks a node pool as a cluster's, and owned is its value.
 const labelOwned, owned = "capg-cluster-", "owned"
 
 // otherCluster returns the cluster that the labels of another controller name, where that is not the target's.

@@ -17,7 +17,7 @@ var needed = []string{
 	"compute.machineTypes.get", "container.clusters.get", "container.clusters.update", "container.operations.get", "container.operations.list",
 }
 
-// TestNoPermissionIsSuperfluous holds that the life of a node pool is denied something, or is told of less, without any one of its
+// TestNoPermissionIsSuperfluous holds that the life of a node pool is denied something, or sees less, without any one of its
 // permissions. That no more are needed is held by every test of the driver: newCloud allows those of package permissions alone.
 func TestNoPermissionIsSuperfluous(t *testing.T) {
 	role, err := permissions.RoleOf(permissions.Options{})
