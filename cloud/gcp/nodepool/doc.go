@@ -6,5 +6,5 @@
 // a scale-in, which it has drained, and never lets GKE choose.
 //
 // GKE sizes the zones of a node pool alike. A number of machines that does not divide by the zones is reached zone by zone, by the size of
-// each instance group, as GKE's own autoscaler does it.
+// each instance group, as GKE's own autoscaler does it. What becomes of each change of the specification is in docs/gcp.md.
 package nodepool
