@@ -186,7 +186,7 @@ func (k Console) Repair(pool, node string) error {
 		if !project.Truth(p.Doc, "management.autoRepair") {
 			return fmt.Errorf("automatic repairs of node pool %s are off", p.Name)
 		}
-		if err := w.open(c); err != nil {
+		if err := w.openPool(c, p); err != nil {
 			return err
 		}
 		for _, n := range w.nodes.of(c, p) {

@@ -3,6 +3,7 @@ package container
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -87,6 +88,7 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 			return
 		}
 	}
+	w.forget(c, p)
 	switch {
 	case p.Ending != nil:
 		w.rolls.wind(c, p)
@@ -97,6 +99,15 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 	default:
 		w.settle(c, p)
 	}
+}
+
+// forget drops what is noted of machines that are gone.
+func (w *lifecycle) forget(c *Cluster, p *Pool) {
+	here := map[string]bool{}
+	for _, n := range w.nodes.of(c, p) {
+		here[n.Name] = !n.deleting()
+	}
+	maps.DeleteFunc(p.Leaving, func(name string, _ *leaving) bool { return !here[name] })
 }
 
 // repair creates a node again once it has drained.

@@ -111,7 +111,7 @@ func (w *lifecycle) settled(c *Cluster, p *Pool, conditions []Condition) {
 	for _, g := range p.Groups {
 		g.Want = nil
 	}
-	p.Op, p.Next, p.Until, p.Leaving, p.Ending = "", time.Time{}, time.Time{}, nil, nil
+	p.Op, p.Next, p.Until, p.Leaving, p.Ending, p.Repair = "", time.Time{}, time.Time{}, nil, nil, ""
 	w.touchPool(p)
 	if op := w.of(c, name); op != nil && op.Pool != "" {
 		w.end(c, name, conditions)
@@ -133,7 +133,7 @@ func (w *lifecycle) cancel(c *Cluster, p *Pool) {
 		w.operations.Touch(op.key())
 	}
 	if p.Roll != nil && p.Roll.Blue == nil {
-		w.rolls.end(c, p, nil)
+		w.rolls.end(p, nil)
 		return
 	}
 	for _, n := range w.nodes.of(c, p) {

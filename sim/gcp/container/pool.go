@@ -163,7 +163,7 @@ func (w *agents) resize(c *Cluster, p *Pool, nodes int) (*operation, error) {
 	if err := badRequest(nodeconfig.CheckSize(nodes)); err != nil {
 		return nil, err
 	}
-	if err := w.open(c); err != nil {
+	if err := w.openPool(c, p); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "SET_NODE_POOL_SIZE")
@@ -192,7 +192,7 @@ func (w *agents) setAutoscaling(x *project.Call) (*project.Answer, error) {
 	if err := badRequest(nodeconfig.CheckAutoscaling(given)); err != nil {
 		return nil, err
 	}
-	if err := w.open(c); err != nil {
+	if err := w.openPool(c, p); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPDATE_CLUSTER")

@@ -54,7 +54,7 @@ func (w *rolls) on(c *Cluster, p *Pool) {
 			continue
 		}
 		if project.Due(p.Until, w.Now) && len(p.Leaving) == 0 {
-			w.end(c, p, w.life.trouble(c, p))
+			w.end(p, w.life.trouble(c, p))
 		}
 		return
 	}

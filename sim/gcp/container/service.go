@@ -172,6 +172,21 @@ func (w *Service) touchPool(p *Pool) {
 	w.pools.Touch(p.key())
 }
 
+// openPool refuses an operation on a node pool while another one runs on its cluster, and one that is not for the blue-green upgrade that was
+// paused.
+func (w *Service) openPool(c *Cluster, p *Pool) error {
+	if err := w.open(c); err != nil {
+		return err
+	}
+	if p.paused() {
+		return precondition("Node pool %s has a blue-green upgrade that is not complete: resume it, or roll it back.", p.Name)
+	}
+	return nil
+}
+
+// paused reports whether a blue-green upgrade of the node pool was cancelled or has failed, and can go on.
+func (p *Pool) paused() bool { return p.Op == "" && p.Roll != nil && p.Roll.Blue != nil }
+
 // open refuses an operation on a cluster or its node pools while another one runs.
 func (w *Service) open(c *Cluster) error {
 	if c.Op != "" {

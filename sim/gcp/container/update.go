@@ -1,6 +1,7 @@
 package container
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
@@ -42,26 +43,40 @@ func (w *agents) renew(c *Cluster, p *Pool, body project.Document) (*operation, 
 	if err != nil {
 		return nil, err
 	}
-	if err := w.open(c); err != nil {
+	if err := w.openFor(c, p, next, body); err != nil {
 		return nil, err
 	}
 	op := w.life.begin(c, p, "UPGRADE_NODES")
 	before := p.Doc
 	if next.recreate {
-		if p.Former == nil {
-			p.Former = &former{Doc: before, Wanted: p.Wanted, Generation: p.Generation}
-		}
-		p.Last++
-		p.Generation, p.Wanted = p.Last, next.version
+		w.regenerate(p, next)
 	}
 	p.Doc = next.doc
 	p.Revision++
 	w.move(c, p)
 	w.nodes.mark(c, p, before)
-	if next.recreate || w.rolls.unfinished(c, p) && body["nodeVersion"] != nil {
+	if next.recreate || body["nodeVersion"] != nil && (p.Current != p.Wanted || w.rolls.unfinished(c, p)) {
 		w.rolls.begin(c, p)
 	}
 	return op, nil
+}
+
+// openFor refuses an update while an operation runs, and beside a blue-green upgrade that was paused, unless it is the one that resumes it: for
+// the version that the pool is to have already.
+func (w *agents) openFor(c *Cluster, p *Pool, next change, body project.Document) error {
+	if p.paused() && !p.Roll.Back && body["nodeVersion"] != nil && !next.recreate && reflect.DeepEqual(next.doc, p.Doc) {
+		return w.open(c)
+	}
+	return w.openPool(c, p)
+}
+
+// regenerate begins a generation of nodes, and remembers what the pool was before the first that is not complete.
+func (w *agents) regenerate(p *Pool, next change) {
+	if p.Former == nil {
+		p.Former = &former{Doc: p.Doc, Wanted: p.Wanted, Generation: p.Generation}
+	}
+	p.Last++
+	p.Generation, p.Wanted = p.Last, next.version
 }
 
 // changed checks an update.

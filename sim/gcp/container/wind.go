@@ -7,14 +7,8 @@ import (
 
 // end ends an upgrade with surge that does not replace all nodes: each group gets back to its size without the machines that it had beside it.
 // Those that drain go first, then those that are not ready, and then old ones: what was upgraded stays. All other nodes take pods again.
-func (w *rolls) end(c *Cluster, p *Pool, conditions []Condition) {
-	p.Roll, p.Ending = nil, &ending{conditions}
-	for _, g := range p.Groups {
-		if g.Want != nil {
-			w.trim(p, w.life.living(c, g), *g.Want)
-		}
-	}
-	p.Next = w.Now
+func (w *rolls) end(p *Pool, conditions []Condition) {
+	p.Roll, p.Ending, p.Next = nil, &ending{conditions}, w.Now
 	w.touchPool(p)
 }
 
@@ -50,6 +44,7 @@ func (w *rolls) wind(c *Cluster, p *Pool) {
 			continue
 		}
 		path := groupPath(c, g)
+		w.trim(p, w.life.living(c, g), *g.Want)
 		w.life.letGo(p, w.life.living(c, g))
 		if w.groups.Size(path) < *g.Want {
 			w.resize(path, *g.Want)
