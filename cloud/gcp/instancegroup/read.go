@@ -58,8 +58,17 @@ func (p *pass) found() {
 }
 
 func (p *pass) readAgain(ctx context.Context) error {
-	read, err := p.readGroup(ctx)
-	if err != nil {
+	read, err := p.readWhole(ctx)
+	if read.is != nil && session.Absent(err) {
+		// The group was deleted between the two reads.
+		p.memory.touch()
+		p.t.MaxAge = 0
+		read, err = p.readWhole(ctx)
+	}
+	switch {
+	case err != nil && read.is != nil:
+		return session.Vanished(err)
+	case err != nil:
 		return err
 	}
 	if read.is == nil {
@@ -72,13 +81,17 @@ func (p *pass) readAgain(ctx context.Context) error {
 		}
 		return p.beingCreated(ctx)
 	}
-	if p.t.owns(labelsOf(read.is)) {
-		if read.instances, err = p.instances(ctx, read); err != nil {
-			return err
-		}
-	}
 	p.memory.group, p.memory.made = read, time.Time{}
 	return nil
+}
+
+// readWhole reads the group, and the instances of one that is the pool's own.
+func (p *pass) readWhole(ctx context.Context) (groupRead, error) {
+	read, err := p.readGroup(ctx)
+	if err == nil && read.is != nil && p.t.owns(labelsOf(read.is)) {
+		read.instances, err = p.instances(ctx, read)
+	}
+	return read, err
 }
 
 // readGroup reads the group where it is known to be, and else where a new one would be made.
