@@ -204,7 +204,7 @@ type Instance struct {
 	// Marked instances are selected first when instances go (annotation cluster.x-k8s.io/delete-machine, or the cluster-autoscaler's taint
 	// ToBeDeletedByClusterAutoscaler). The mark alone is no reason to go.
 	Marked bool
-	// DeletionRequested, when set, is why exactly this instance goes (its Machine was deleted). It is replaced, unless the pool wants fewer
+	// DeletionRequested, when set, is why exactly this instance goes (its Machine was deleted, its zone is not wanted any more). It is replaced, unless the pool wants fewer
 	// machines than exist.
 	DeletionRequested *Cause
 	// TerminationNotice, when set, is why the cloud is about to terminate the instance (an interruption of spare capacity, failing

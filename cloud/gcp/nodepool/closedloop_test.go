@@ -134,6 +134,9 @@ func TestClosedLoop(t *testing.T) {
 			{"a number that does not divide: as many in each zone, then the rest", func() {}, "CreateGroup Resize", "2 1 1"},
 			{"more", func() { p.d.Replicas = 6 }, "Resize", "2 2 2"},
 			{"fewer: the oldest go, drained", func() { p.d.Replicas = 5 }, "Remove", ""},
+			{"a zone less: its machines go first, drained, and others come", func() { p.d.Replicas = 6; w.zoned("-a", "-b") }, "", "3 3"},
+			{"another zone", func() { w.zoned("-a", "-c") }, "", ""},
+			{"all zones", func() { w.regional() }, "", ""},
 			{"a label", func() {
 				w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.KubernetesLabels = gcpv1.NodeLabels{"tier": "blue"} })
 			}, "UpdateGroup", ""},
@@ -163,6 +166,16 @@ func TestClosedLoop(t *testing.T) {
 			case c.zones != "" && w.zones() != c.zones:
 				w.Errorf("%s: want %s in the zones, got %s", c.reason, c.zones, w.zones())
 			}
+		}
+	})
+}
+
+// zoned puts the node pool into other zones.
+func (w *world) zoned(names ...string) {
+	w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
+		s.NodeLocations = nil
+		for _, name := range names {
+			s.NodeLocations = append(s.NodeLocations, region+name)
 		}
 	})
 }

@@ -24,6 +24,8 @@ type wanted struct {
 	// drift are the parts that GKE changes in place and that differ; unchangeable the fields of those that it refuses to change.
 	drift        []request.Part
 	unchangeable []string
+	// leaving are the zones that the specification names no more and that still have machines.
+	leaving map[string]bool
 	// last is the last operation, as it is known.
 	last lastOperation
 	// status is the node pool's.
@@ -53,6 +55,7 @@ func (p *pass) want() (wanted, error) {
 	w.course = courseOf(current, w.asked, controlPlane)
 	w.revert(read)
 	if read.pool != nil {
+		w.keepZones(read)
 		w.compare(read.pool)
 	}
 	w.next = configuration{version: w.course.next, rolls: request.Rolling(w.pool, w.step), machineType: machineTypeOf(w.step)}

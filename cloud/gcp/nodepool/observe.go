@@ -83,6 +83,7 @@ func (p *pass) observePool(w wanted, out *pool.Observed) {
 		if p.memory.leaves(m) {
 			i.State = pool.Terminating
 		}
+		i.DeletionRequested = w.zoneRemoved(m)
 		out.Instances = append(out.Instances, i)
 	}
 	inOrder(out.Instances)

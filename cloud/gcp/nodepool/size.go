@@ -29,12 +29,17 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
 			"node pool %s has %d machines and was to be asked for %d: GKE would choose which go", p.t.name, n, s.Size)}
 	}
-	sizes, alike := groups.Raised(read.groups, s.Size)
+	want, err := p.want()
+	if err != nil {
+		return err
+	}
+	stay := want.staying(read.groups)
+	sizes, alike := groups.Raised(stay, s.Size-shown+groups.Size(stay))
 	if len(sizes) == 0 {
 		return nil
 	}
 	p.forget()
-	if alike {
+	if alike && len(stay) == len(read.groups) {
 		o, err := p.nodePools().SetSize(p.path(), &container.SetNodePoolSizeRequest{
 			NodeCount: int64(s.Size / len(read.groups)), ForceSendFields: []string{"NodeCount"},
 		}).Context(ctx).Do()
@@ -43,7 +48,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	for _, at := range slices.Sorted(maps.Keys(sizes)) {
-		if err := p.writer().Resize(ctx, read.groups[at], sizes[at]); err != nil {
+		if err := p.writer().Resize(ctx, stay[at], sizes[at]); err != nil {
 			return err
 		}
 	}

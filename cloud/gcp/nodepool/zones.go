@@ -1,0 +1,41 @@
+package nodepool
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/pool"
+)
+
+// keepZones keeps zones of the node pool that the specification names no more until they have no machines: GKE deletes the machines of a
+// zone that is taken from a node pool, whatever runs on them. Muster removes them first, drained as any other.
+func (w *wanted) keepZones(read poolRead) {
+	if len(w.pool.Locations) == 0 {
+		return
+	}
+	named := w.pool.Locations
+	for _, g := range read.groups {
+		if slices.Contains(named, g.Zone) || g.Target == 0 && len(g.Machines) == 0 || w.leaving[g.Zone] {
+			continue
+		}
+		if w.leaving == nil {
+			w.leaving = map[string]bool{}
+		}
+		w.leaving[g.Zone] = true
+		w.pool.Locations = slices.Sorted(slices.Values(append(slices.Clone(w.pool.Locations), g.Zone)))
+	}
+}
+
+// zoneRemoved returns why a machine goes whose zone the specification names no more; nil for any other.
+func (w *wanted) zoneRemoved(m groups.Machine) *pool.Cause {
+	if !w.leaving[m.Zone] {
+		return nil
+	}
+	return &pool.Cause{Reason: "ZoneRemoved", Message: fmt.Sprintf("spec.nodeLocations does not name zone %s any more", m.Zone)}
+}
+
+// staying returns the groups of zones that the specification names.
+func (w *wanted) staying(list []groups.Group) []groups.Group {
+	return slices.DeleteFunc(slices.Clone(list), func(g groups.Group) bool { return w.leaving[g.Zone] })
+}
