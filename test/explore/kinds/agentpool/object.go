@@ -50,6 +50,14 @@ func (a *agentPool) status() *common.Status {
 	return &a.managed.Status.Status
 }
 
+// providerID returns the group that the object names, empty for none.
+func (a *agentPool) providerID() string {
+	if a.aso != nil {
+		return a.aso.GetProviderID()
+	}
+	return a.managed.GetProviderID()
+}
+
 // spec returns what the object asks for.
 func (a *agentPool) spec() agentSpec {
 	if a.managed != nil {
@@ -164,8 +172,8 @@ func (m manifest) agentSpec() agentSpec {
 func (a *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	is := agents(o)
 	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	if own(a.World.Scenario).System && !a.World.Disowned() {
-		wanted.Adopt = world.InfraKey.Name // without being asked: it was created with its cluster for the object
+	if own(a.World.Scenario).System && (!a.World.Disowned() || is.providerID() == "") {
+		wanted.Adopt = world.InfraKey.Name // without being asked: it was created with its cluster for the object, which does not name it yet
 	}
 	wanted.ByHand, wanted.External = true, wanted.External || is.spec().Scaling != nil
 	wanted.Surge, wanted.Unavailable = is.limits()
