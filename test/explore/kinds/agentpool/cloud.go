@@ -56,17 +56,22 @@ func (a *pool) ours() *containerservice.InspectedPool {
 	return nil
 }
 
-// snapshot is what exists, in the oracles' words. A machine that AKS has begun to drain is on its way out.
-func (a *pool) snapshot() oracle.Cloud {
-	var c oracle.Cloud
-	state := a.Cloud.State()
+// made are the machines of all scale sets, by their UIDs.
+func (a *pool) made() map[string]simcompute.Machine {
 	made := map[string]simcompute.Machine{}
-	for _, s := range state.Sets {
+	for _, s := range a.Cloud.State().Sets {
 		for _, m := range s.Machines {
 			made[m.UID] = m
 		}
 	}
-	for _, k := range state.Clusters {
+	return made
+}
+
+// snapshot is what exists, in the oracles' words. A machine that AKS has begun to drain is on its way out.
+func (a *pool) snapshot() oracle.Cloud {
+	var c oracle.Cloud
+	made := a.made()
+	for _, k := range a.Cloud.State().Clusters {
 		for _, p := range k.Pools {
 			c.Groups = append(c.Groups, a.agentGroup(p, made))
 			for _, m := range p.Machines {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -88,6 +89,7 @@ func (a *pool) appease() {
 	a.start()
 	a.openNodes()
 	a.askAgain()
+	a.dropUnjoined()
 	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
 		a.World.Annotate(0, muster.AdoptAnnotation, world.InfraKey.Name)
 	}
@@ -119,6 +121,32 @@ func (a *pool) askAgain() {
 		a.World.Trace("hand", "failed: %v", err)
 	}
 }
+
+// provisionTime is how long AKS's autoscaler gives a machine to join, as its max-node-provision-time has it.
+const provisionTime = 15 * time.Minute
+
+// dropUnjoined has AKS's autoscaler delete a machine that does not join, as soon as AKS takes that.
+func (a *pool) dropUnjoined() {
+	p := a.agents()
+	if p == nil || !p.Autoscaled || a.World.Gone() {
+		return
+	}
+	made := a.made()
+	for _, m := range p.Machines {
+		if leaves(m) || a.World.Workload.Node(m.UID) != nil || time.Since(made[m.UID].Created) < provisionTime {
+			continue
+		}
+		if a.Cloud.AKS.DeleteMachine(onPool, m.Name) == nil {
+			a.World.NoteMoved()
+			a.World.Trace("hand", "the autoscaler deletes %s, which does not join", m.Name)
+		}
+		break
+	}
+	a.World.At(time.Now().Add(autoscalerAgain), a.dropUnjoined)
+}
+
+// autoscalerAgain is how often AKS's autoscaler looks for machines that do not join.
+const autoscalerAgain = 20 * time.Second
 
 // newer reports whether a version of the form 1.31.2 is newer than another one whose patch is the same.
 func newer(is, than string) bool { return is > than }
