@@ -40,8 +40,28 @@ type memory struct {
 	// that is behind shows them once more after leavingSeen, when the removal was last seen to run.
 	leaving     map[string]bool
 	leavingSeen time.Time
+	excess      excess
 	last        lastOperation
 }
+
+// excess is how long reads have shown more machines than the count includes, while AKS does nothing to the agent pool. A list of machines
+// may be older than the count, and show those that AKS has just deleted.
+type excess struct{ since, seen time.Time }
+
+// note takes over whether a read shows more machines than the count.
+func (e *excess) note(is bool, now time.Time) {
+	switch {
+	case !is:
+		*e = excess{}
+	case e.since.IsZero():
+		*e = excess{since: now, seen: now}
+	default:
+		e.seen = now
+	}
+}
+
+// lasts reports whether no list that is behind can explain the excess.
+func (e excess) lasts() bool { return e.seen.Sub(e.since) >= visibleWithin }
 
 // lastOperation is the last operation that Muster began on the agent pool, a hint for the words of a failure.
 type lastOperation struct {

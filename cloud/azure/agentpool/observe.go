@@ -119,7 +119,7 @@ func (p *pass) group(w wanted) *pool.Group {
 		g.Least = 1
 	}
 	members, _ := read.members()
-	g.KeepsExcess = g.Busy == nil && p.memory.staying(members) > is.count()
+	g.KeepsExcess = p.memory.excess.lasts()
 	if is.gaveUp() && len(members) < is.count() && !is.autoscaled() {
 		g.ScaleUpFailedAt, g.Size = p.memory.last.failed, len(members)
 		g.UnfulfilledCapacity = is.count() - g.Size

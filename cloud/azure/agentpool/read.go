@@ -150,6 +150,8 @@ func (p *pass) readAgain(ctx context.Context) error {
 		return err
 	}
 	p.memory.read, p.memory.made = read, time.Time{}
+	members, _ := read.members()
+	p.memory.excess.note(p.busy() == nil && p.memory.staying(members) > read.pool.count(), p.now)
 	return nil
 }
 

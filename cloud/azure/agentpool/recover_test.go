@@ -138,8 +138,38 @@ func TestExcessIsKept(t *testing.T) {
 			w.Fatal(err)
 		}
 		settle()
+		if o := w.observe(); o.Group.KeepsExcess {
+			w.Errorf("want a list that may be older than the count not trusted, got %+v", o.Group)
+		}
+		settle()
 		if o := w.observe(); len(o.Instances) != 3 || o.Group.Size != 2 || !o.Group.KeepsExcess {
 			w.Errorf("want one machine more than the size, and that AKS keeps it, got %+v with %d machines", o.Group, len(o.Instances))
+		}
+	})
+}
+
+// TestListBehindARemovalByOthers holds that machines which another client has just removed, and which a list still shows, are none that AKS
+// keeps.
+func TestListBehindARemovalByOthers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
+		w.observe()
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "*_List*", Delay: sim.Duration(9 * time.Second)}); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.cloud.AKS.ScalePool(clusterName+"/"+poolName, 1); err != nil {
+			w.Fatal(err)
+		}
+		behind := false
+		for range 60 {
+			time.Sleep(4 * time.Second)
+			o := w.observe()
+			if behind = behind || o.Group.Busy == nil && len(o.Instances) > 1; o.Group.KeepsExcess {
+				w.Fatalf("want nothing kept beyond the size of 1, got %+v with %+v", o.Group, o.Instances)
+			}
+		}
+		if o := w.observe(); !behind || len(o.Instances) != 1 {
+			w.Errorf("want a list that is behind, and 1 machine in the end, got %+v", o.Instances)
 		}
 	})
 }
