@@ -26,6 +26,8 @@ type account struct {
 	lately map[string][]time.Time
 	// accepted are the moments at which writes were accepted last, by all that they say.
 	accepted map[string][]time.Time
+	// renewed are the moments at which back-offs ended for another reason than their effect.
+	renewed []time.Time
 	// disowned is when a user took the owner tag off the pool's group: for a moment not every reader can see that.
 	disowned time.Time
 	// owned is when the user gave it back, which is seen as late.

@@ -25,20 +25,29 @@ func Ignorable(s Scenario) []sim.Fault {
 	return s.Kind.Odds.Ignorable(s)
 }
 
-// Not more than repeatMost writes of the same content are accepted within repeatSpell: of nine attempts that a back-off makes in that
-// time, twice as many for edits and restarts, which end it.
+// Not more than repeatMost writes of the same content are accepted within repeatSpell, and repeatMore for each edit and each start of a manager
+// beyond the first one, which end the back-off: it makes nine attempts in that time.
 const (
-	repeatMost  = 20
-	repeatSpell = 5 * time.Minute
+	repeatMost, repeatMore = 20, 10
+	repeatSpell            = 5 * time.Minute
 )
+
+// renew notes that a user has edited something, or that a manager has started.
+func (a *account) renew() { a.renewed = append(a.renewed, time.Now()) }
+
+// repeatable is how many writes of the same content may be accepted within the last repeatSpell.
+func (a *account) repeatable(now time.Time) int {
+	a.renewed = slices.DeleteFunc(a.renewed, func(at time.Time) bool { return now.Sub(at) > repeatSpell })
+	return repeatMost + repeatMore*max(0, len(a.renewed)-1)
+}
 
 // repeat blames a write that the cloud has accepted too often.
 func (a *account) repeat(write string) {
 	now := time.Now()
 	recent := slices.DeleteFunc(a.accepted[write], func(at time.Time) bool { return now.Sub(at) > repeatSpell })
 	a.accepted[write] = append(recent, now)
-	if len(recent) == repeatMost {
-		a.world.blame("repeated", "the same write was accepted more than %d times within %s: %s", repeatMost, repeatSpell, write)
+	if most := a.repeatable(now); len(recent) >= most {
+		a.world.blame("repeated", "the same write was accepted more than %d times within %s: %s", most, repeatSpell, write)
 		a.accepted[write] = nil
 	}
 }

@@ -65,6 +65,7 @@ const (
 
 // newProcess is a manager that has just started: a driver, an engine and caches that remember nothing.
 func (w *World) newProcess() *process {
+	w.account.renew()
 	p := &process{world: w, starts: time.Now()}
 	if w.started++; w.started > 1 {
 		p.name = fmt.Sprintf("#%d ", w.started)
