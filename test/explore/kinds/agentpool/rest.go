@@ -70,12 +70,14 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 	if a.World.External() {
 		delete(want, "old") // no machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says
 	}
-	if c := s.Scaling; c != nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > ptr.Deref(c.MaxSize, world.Plenty) && strings.Contains(a.World.Says(), "maxSize") {
+	says := a.World.Says()
+	told := strings.Contains(says, "maxSize") || strings.Contains(says, "maxCount")
+	if c := s.Scaling; c != nil && told && int(ptr.Deref(mp.Spec.Replicas, 1)) > ptr.Deref(c.MaxSize, world.Plenty) {
 		delete(want, "max") // the autoscaler has to make the pool smaller first
 		delete(want, "ready")
 	}
 	a.leaveExcess(want)
-	if a.World.External() && strings.Contains(a.World.Says(), "can't be replaced") {
+	if a.World.External() && strings.Contains(says, "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
