@@ -3,7 +3,9 @@ package instancegroup_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/instancegroup"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/gcp/compute"
 )
 
@@ -261,6 +264,24 @@ func TestGroupMovesAfterItIsGone(t *testing.T) {
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1, Template: o.Latest().Ref})
 		if o = w.observe(); o.Group == nil || o.Instances[0].Zone != "us-central1-b" || len(o.Group.Unchangeable) > 0 {
 			w.Errorf("want the group in the other zone, got %+v", o.Group)
+		}
+	})
+}
+
+// TestCreatedWithoutItsMachineType holds that a pool is created although the credentials do not allow to look its machine type up: only what
+// its machines offer is unknown, which is told.
+func TestCreatedWithoutItsMachineType(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Message: "no permission", Status: http.StatusForbidden}
+		if err := w.cloud.Faults().Add(denied); err != nil {
+			w.Fatal(err)
+		}
+		o := w.create(2)
+		if o.Group == nil || len(o.Instances) != 2 || o.Capacity != nil {
+			w.Errorf("want a group of two machines of unknown capacity, got %+v", o)
+		}
+		if len(o.Issues) != 1 || !strings.Contains(o.Issues[0].Message, "machineTypes.get") {
+			w.Errorf("want the refused call told, got %+v", o.Issues)
 		}
 	})
 }

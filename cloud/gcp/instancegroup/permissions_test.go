@@ -71,6 +71,9 @@ func (w *world) life() error {
 		if o, err = w.driver.Observe(w.Context(), w.target); err != nil {
 			return err
 		}
+		if at := slices.IndexFunc(o.Issues, func(c pool.Cause) bool { return c.Reason == string(cloud.Denied) }); at >= 0 {
+			return &cloud.Error{Kind: cloud.Denied, Message: o.Issues[at].Message}
+		}
 	}
 	const name = clusterName + "-" + poolName
 	w.otherTools(name)

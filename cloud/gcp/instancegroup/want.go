@@ -44,8 +44,9 @@ func (p translation) want(ctx context.Context) (wanted, error) {
 	var err error
 	if source.Image, source.Family, err = p.image(ctx, look); err == nil {
 		w.capacity, w.unknown = p.capacity(ctx, look)
-		// Of a group that exists only that there is no such machine type matters.
-		if p.memory.group.is == nil || cloud.KindOf(w.unknown) == cloud.Invalid {
+		// Of a group that exists only that there is no such machine type matters. Without the permission to look the type up a group is created
+		// all the same: what its machines offer stays unknown.
+		if p.memory.group.is == nil && cloud.KindOf(w.unknown) != cloud.Denied || cloud.KindOf(w.unknown) == cloud.Invalid {
 			err = w.unknown
 		}
 	}
