@@ -230,6 +230,9 @@ func (i instance) state() pool.InstanceState {
 		return pool.Terminating
 	case i.action == actionRecreating && i.id != 0 && !slices.Contains(launching, i.status):
 		return pool.Terminating
+	case i.id == 0 && i.status == "" && i.action == actionNone:
+		// It was deleted, and the group does nothing about it.
+		return pool.Failed
 	case slices.Contains(launching, i.status):
 		return pool.Pending
 	case slices.Contains(stopped, i.status) || i.status == statusRepairing:

@@ -285,3 +285,27 @@ func TestCreatedWithoutItsMachineType(t *testing.T) {
 		}
 	})
 }
+
+// TestDeletedAndNotRepaired holds that an instance which somebody has deleted, and which a group that repairs nothing does not create again,
+// has failed: it is removed, and another one launched.
+func TestDeletedAndNotRepaired(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) {
+			s.InstanceLifecyclePolicy = &gcpv1.InstanceLifecyclePolicy{DefaultActionOnFailure: gcpv1.ActionDoNothing}
+		})(w.target.Spec)
+		o := w.create(2)
+		if err := w.cloud.Terminate(o.Instances[0].ID); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o = w.observe()
+		at := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return i.State == pool.Failed })
+		if at < 0 || len(o.Instances) != 2 {
+			w.Fatalf("want the deleted instance among those that failed, got %+v", o.Instances)
+		}
+		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[at].ID, UID: o.Instances[at].UID}}})
+		if o = w.observe(); o.Group.Size != 1 || len(o.Instances) != 1 || o.Instances[0].State != pool.Running {
+			w.Errorf("want its place gone with it, got %+v of %+v", o.Instances, o.Group)
+		}
+	})
+}
