@@ -3,7 +3,8 @@ package oracle
 import "fmt"
 
 // History finds writes by Muster that delete a version of the pool's template which is to stay: the default, the newest, one that a
-// group or a machine is launched from, or the last one of a content among the newest that are to be kept.
+// group or a machine is launched from, or the last one of a content among the newest that are to be kept. Of a pool that is being deleted all
+// go that nothing is launched from, one by one where each is a template by itself.
 func History(w Write) []string {
 	var wrong []string
 	for _, before := range w.Before.Templates {
@@ -32,24 +33,30 @@ func (w Write) pruned(before, after Template) []string {
 	kept := before.kept(w.Wanted.Keep)
 	var wrong []string
 	for k, v := range before.Versions {
-		why := ""
-		switch {
-		case left[v.Number]:
-			continue
-		case v.Default:
-			why = "which is the default"
-		case k == 0:
-			why = "which is the newest"
-		case used[v.Number]:
-			why = "from which machines are launched"
-		case kept[v.Content] && !contents[v.Content]:
+		why := w.needed(v, k == 0, used[v.Number])
+		if why == "" && kept[v.Content] && !contents[v.Content] && !w.Wanted.Deleting {
 			why = fmt.Sprintf("the last one of its content, which is among the newest %d", w.Wanted.Keep)
-		default:
-			continue
 		}
-		wrong = append(wrong, fmt.Sprintf("%s deleted version %d of launch template %s, %s", w.Call, v.Number, before.Name, why))
+		if why != "" && !left[v.Number] {
+			wrong = append(wrong, fmt.Sprintf("%s deleted version %d of launch template %s, %s", w.Call, v.Number, before.Name, why))
+		}
 	}
 	return wrong
+}
+
+// needed says why a version of the pool's template is to stay, whatever its content.
+func (w Write) needed(v Version, newest, used bool) string {
+	switch {
+	case used:
+		return "from which machines are launched"
+	case w.Wanted.Deleting:
+		return ""
+	case v.Default:
+		return "which is the default"
+	case newest:
+		return "which is the newest"
+	}
+	return ""
 }
 
 // inUse are the versions of a template that groups and the machines name that can be seen.

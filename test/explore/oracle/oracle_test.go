@@ -197,6 +197,8 @@ func TestChecks(t *testing.T) {
 		{"the last one of a content that is kept", "history", pruning(4, func(w *Write) {
 			w.Before.Templates[0].Versions, w.After.Templates[0].Versions = of(6, 5, 4, 2, 1), of(6, 5, 2, 1)
 		}), "version 4 of launch template g, the last one of its content, which is among the newest 2"},
+		{"the newest of a pool that is being deleted", "history", pruning(6, func(w *Write) { w.Wanted.Deleting = true }), ""},
+		{"what machines of a pool that is being deleted were launched from", "history", pruning(5, func(w *Write) { w.Wanted.Deleting = true }), "from which machines are launched"},
 		{"an update that waits for budgets", "forced", Write{Call: "x"}, ""},
 		{"an update that was to be forced", "forced", Write{Call: "x", Forces: true, Wanted: Wanted{Force: true}}, ""},
 		{"an update that was not", "forced", Write{Call: "x", Forces: true}, "which the object does not ask for"},
