@@ -158,8 +158,10 @@ func (a *account) rivals(p *process) bool {
 	})
 }
 
+// isWrite reports whether an operation changes something: "DescribeInstances" and "instanceGroupManagers.listManagedInstances" do not.
 func isWrite(operation string) bool {
-	return !strings.HasPrefix(operation, "Describe") && !strings.HasPrefix(operation, "Get") && !strings.HasPrefix(operation, "List")
+	verb := operation[strings.LastIndex(operation, ".")+1:]
+	return !slices.ContainsFunc([]string{"describe", "get", "list"}, func(read string) bool { return strings.HasPrefix(strings.ToLower(verb), read) })
 }
 
 func (a *account) judge(w oracle.Write) {
