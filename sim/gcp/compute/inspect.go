@@ -29,7 +29,9 @@ type Instance struct {
 	// ID is that by which the MachineHost knows it, "" while it does not exist.
 	ID string
 	// Template is the path of its template, Content a fingerprint of the properties that it has.
-	Template, Content      string
+	Template, Content string
+	// Properties are those that Content stands for. They must not be changed.
+	Properties             project.Document `json:"-"`
 	State, Action, Address string
 	Type                   string
 	Spot                   bool
@@ -42,7 +44,9 @@ type Instance struct {
 // Template is what the simulator holds of an instance template.
 type Template struct {
 	Path, Name string
+	// Content is a fingerprint of its properties, which must not be changed.
 	Content    string
+	Properties project.Document `json:"-"`
 	Labels     map[string]string
 	Created    time.Time
 }
@@ -71,7 +75,7 @@ func (w *Service) Inspect() []Group {
 
 func (w *Service) inspect(m *instance) Instance {
 	out := Instance{
-		Name: m.Name, Zone: m.Zone, ProviderID: providerID(m), Template: m.Template, Content: m.Content, State: m.State, Action: m.Action, Address: m.Address,
+		Name: m.Name, Zone: m.Zone, ProviderID: providerID(m), Template: m.Template, Content: m.Content, Properties: w.properties(m.Content), State: m.State, Action: m.Action, Address: m.Address,
 		Type: w.typeOf(m), Spot: w.spot(m), Labels: w.labels(m), UserData: userData(w.metadata(m)), Created: m.Created,
 	}
 	if m.exists() {
@@ -87,7 +91,8 @@ func (w *Service) inspect(m *instance) Instance {
 func (w *Service) InspectTemplates() []Template {
 	out := []Template{}
 	for key, t := range w.templates.All() {
-		out = append(out, Template{Path: key, Name: t.Name, Content: t.Content, Labels: project.Pairs(w.properties(t.Content), "labels"), Created: t.Created})
+		properties := w.properties(t.Content)
+		out = append(out, Template{Path: key, Name: t.Name, Content: t.Content, Properties: properties, Labels: project.Pairs(properties, "labels"), Created: t.Created})
 	}
 	return out
 }

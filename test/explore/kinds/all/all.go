@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/kinds/agentpool"
 	"github.com/muster-project/muster/test/explore/kinds/asg"
+	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
 	"github.com/muster-project/muster/test/explore/kinds/scaleset"
 	"github.com/muster-project/muster/test/explore/world"
@@ -15,6 +16,7 @@ import (
 func Kinds() []*world.Kind {
 	return []*world.Kind{
 		agentpool.Kind,
+		instancegroup.Kind,
 		nodegroup.Kind,
 		scaleset.Kind,
 		asg.Kind,

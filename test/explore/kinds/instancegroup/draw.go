@@ -1,0 +1,34 @@
+package instancegroup
+
+import (
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// happenings are those of managed instance groups.
+var happenings = append([]world.What{
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Template, world.Template, world.Template, world.Template, world.Back,
+	world.GroupEdit, world.GroupEdit, world.GroupEdit, world.Token, world.Token, world.External, world.Autoscaler, world.Strategy, world.Strategy,
+	world.BadTemplate, world.Hold, world.RestartNow, world.HandInterrupt, world.HandUnhealthy, world.HandUnhealthy, world.Mark, world.Mark,
+	world.HandTerminate, world.HandTerminate, world.HandResize, world.HandResize, world.HandTags, world.HandDisown, world.HandDisown,
+	world.HandDropGroup, HandRecreate, HandRecreate, HandAbandon, HandDelete, HandRoll, HandRoll, HandDropUnused, gcp.HandQuota,
+}, world.Mishaps()...)
+
+// actions are the calls that a fault may be for where managed instance groups are.
+var actions = []string{
+	"*", "*", "*.get", "*.list*", "*nstanceGroupManagers.*", "*nstanceGroupManagers.insert", "*nstanceGroupManagers.patch", "*nstanceGroupManagers.patch",
+	"*nstanceGroupManagers.resize", "*nstanceGroupManagers.deleteInstances", "*nstanceGroupManagers.deleteInstances", "*nstanceGroupManagers.delete",
+	"*nstanceGroupManagers.listManagedInstances", "instanceTemplates.*", "instanceTemplates.insert", "instanceTemplates.delete", "instances.*",
+}
+
+// drawn draws a scenario: one half of them of one zone, the other half of several.
+func drawn(d *world.Drawing) {
+	d.DrawRolled(func() {
+		s := &d.Scenario
+		s.Refresh, s.Own = world.Plain, Own{Regional: d.IntN(2) == 0, Heals: d.IntN(3) == 0}
+		if d.IntN(5) == 0 {
+			s.Add(world.Event{What: world.HandForeign, N: d.IntN(3)})
+			s.Add(world.Event{What: world.HandDropForeign, At: d.Moment()})
+		}
+	}, nil)
+}

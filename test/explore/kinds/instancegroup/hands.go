@@ -1,0 +1,175 @@
+package instancegroup
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// What is done to managed instance groups alone: HandRecreate has the group create a machine again, HandAbandon takes one out of the group,
+// HandDelete deletes one together with its place, HandRoll has the group replace machines by itself, HandDropUnused deletes a template that
+// nothing is made from.
+const (
+	HandRecreate   world.What = "hand recreates"
+	HandAbandon    world.What = "hand abandons"
+	HandDelete     world.What = "hand deletes a place"
+	HandRoll       world.What = "hand lets the group roll"
+	HandDropUnused world.What = "hand deletes unused templates"
+)
+
+// number is a number in a text, 0 for none.
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// change changes something of the pool's group, or of one of its machines.
+func (p *pool) change(e world.Event) error {
+	if e.What == HandDropUnused {
+		return p.dropUnused()
+	}
+	g := p.ourGroup()
+	if g == nil || g.Deleting {
+		return nil
+	}
+	switch e.What {
+	case world.HandTerminate, world.HandInterrupt, world.HandUnhealthy, HandRecreate, HandAbandon, HandDelete:
+		return p.strike(g, e)
+	case gcp.HandQuota:
+		return p.SetQuota(1 + e.N)
+	case world.HandHeal:
+		return p.Heal()
+	}
+	return p.toGroup(g, e)
+}
+
+// toGroup changes something of the group itself.
+func (p *pool) toGroup(g *compute.Group, e world.Event) error {
+	switch e.What {
+	case world.HandResize:
+		p.World.NoteMoved()
+		return p.Cloud.SetSize(sim.Resource{Name: g.Name, Size: e.N})
+	case world.Autoscaler:
+		if !p.World.External() {
+			return nil
+		}
+		p.World.NoteMoved()
+		return p.World.Hand(func(ctx context.Context) error { return p.resize(ctx, g.Name, e.N) })
+	case world.HandTags:
+		key := []string{"team", "stage", gcp.LabelCluster}[e.N%3]
+		return p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: key, Value: "hand"})
+	case world.HandDisown:
+		p.World.NoteDisowned()
+		return p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: gcp.LabelOwner, Value: world.Thief})
+	case world.HandDropGroup:
+		p.World.NoteDropped()
+		return p.Cloud.DeleteGroup(sim.Resource{Name: g.Name})
+	case HandRoll:
+		p.World.NoteMoved()
+		return p.Cloud.SetPolicy(compute.Policy{Group: g.Name, Policy: map[string]any{"type": "PROACTIVE", "minimalAction": []string{"REPLACE", "RESTART", "REFRESH"}[e.N%3]}})
+	}
+	return nil
+}
+
+// resize sets the group's size. Compute Engine chooses who goes when it is lowered.
+func (p *pool) resize(ctx context.Context, name string, n int) error {
+	return p.Ask(ctx, http.MethodPost, own(p.World.Scenario).location()+"/instanceGroupManagers/"+name+"/resize?size="+strconv.Itoa(n), nil)
+}
+
+// strike does something to one of the group's machines.
+func (p *pool) strike(g *compute.Group, e world.Event) error {
+	var living []compute.Instance
+	for _, m := range members(g) {
+		if m.ID != "" {
+			living = append(living, m)
+		}
+	}
+	if len(living) == 0 {
+		return nil
+	}
+	m := living[e.N%len(living)]
+	p.World.NoteMoved()
+	switch e.What {
+	case world.HandTerminate:
+		return p.Cloud.Terminate(m.ID)
+	case world.HandInterrupt:
+		if m.Spot {
+			return p.Cloud.Preempt(m.ID)
+		}
+		return nil
+	case HandRecreate:
+		return p.Cloud.RecreateByHand(m.ID)
+	case HandAbandon:
+		return p.Cloud.AbandonByHand(m.ID)
+	case HandDelete:
+		return p.World.Hand(func(ctx context.Context) error {
+			return p.Ask(ctx, http.MethodPost, own(p.World.Scenario).location()+"/instanceGroupManagers/"+g.Name+"/deleteInstances",
+				map[string]any{"instances": []string{"zones/" + m.Zone + "/instances/" + m.Name}})
+		})
+	}
+	if e.M%2 == 0 {
+		return p.Cloud.Sicken(m.ID)
+	}
+	return p.Cloud.Stop(m.ID)
+}
+
+// dropUnused deletes the pool's templates that nothing is made from.
+func (p *pool) dropUnused() error {
+	p.World.NoteRewritten()
+	for _, t := range p.Cloud.State().Templates {
+		if t.Labels[gcp.LabelOwner] == p.World.Owner().ID {
+			_ = p.Cloud.DeleteTemplate(sim.Resource{Name: t.Name}) // one that is in use stays
+		}
+	}
+	return nil
+}
+
+// own gives the group back that was taken from us.
+func (p *pool) own() {
+	if g := p.group(); g != nil && !g.Deleting && g.Labels[gcp.LabelOwner] == world.Thief {
+		if err := p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: gcp.LabelOwner, Value: p.World.Owner().ID}); err != nil {
+			p.World.Trace("hand", "failed: %v", err)
+		}
+		p.World.NoteOwned()
+	}
+}
+
+// foreign makes groups of another owner: beside the pool's, under the pool's name before it has one, or both.
+func (p *pool) foreign(n int) {
+	ours := p.World.Owner().ResourceName()
+	err := p.World.Hand(func(ctx context.Context) error {
+		return p.unlessThere(ctx, "global/instanceTemplates", compute.Example(theirTemplate))
+	})
+	for _, name := range [][]string{{world.TheirGroup}, {ours}, {world.TheirGroup, ours}}[n] {
+		at := own(p.World.Scenario).location()
+		if name == world.TheirGroup {
+			at = "zones/" + gcp.Zones[0]
+		}
+		if err == nil {
+			err = p.World.Hand(func(ctx context.Context) error {
+				return p.unlessThere(ctx, at+"/instanceGroupManagers", map[string]any{"name": name, "targetSize": 1, "instanceTemplate": "global/instanceTemplates/" + theirTemplate})
+			})
+		}
+	}
+	if err != nil {
+		p.World.Trace("hand", "failed: %v", err)
+	}
+}
+
+// dropForeign deletes the group of another owner that has the pool's name.
+func (p *pool) dropForeign() {
+	name := p.World.Owner().ResourceName()
+	if p.World.Scenario.Named {
+		name = world.TheirGroup
+	} else if g := p.group(); g == nil || g.Labels[gcp.LabelOwner] == p.World.Owner().ID {
+		return
+	}
+	if err := p.Cloud.DeleteGroup(sim.Resource{Name: name}); err != nil {
+		p.World.Trace("hand", "failed: %v", err)
+	}
+}

@@ -1,0 +1,126 @@
+// Package instancegroup is GCPMachinePool, whose machines are a managed instance group's, of one zone or of several.
+package instancegroup
+
+import (
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	driver "github.com/muster-project/muster/cloud/gcp/instancegroup"
+	"github.com/muster-project/muster/kube/infrapool"
+	adapter "github.com/muster-project/muster/kube/infrapool/gcp"
+	"github.com/muster-project/muster/sim"
+	simgcp "github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+const salt = 0x676365
+
+// Kind is the kind.
+var Kind = &world.Kind{
+	Name:   "instancegroup",
+	Claims: world.OneIn(8, salt),
+	Salt:   salt,
+	Drawn:  drawn,
+	Odds: world.Odds{
+		Happenings: happenings, Actions: actions, Reads: gcp.Reads, Refusals: gcp.Refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
+		Follow:    gcp.Follow,
+		Secondary: func(world.Scenario) string { return "machineTypes.get" },
+		Ignorable: ignorable,
+	},
+	Golden: golden,
+
+	Schemes: []func(*runtime.Scheme) error{gcpv1.AddToScheme},
+	Objects: []client.Object{&gcpv1.GCPMachinePool{}},
+	Indexes: adapter.Adapter{}.Kind().Indexes,
+	Definitions: []world.Definition{
+		{Name: "gcpclusters.infrastructure", Version: "v1beta1"}, {Name: "gcpmachinepools.infrastructure", Version: "v1beta1"},
+		{Name: "gcpmachines.infrastructure", Version: "v1beta1"}, {Name: "gcpmachinetemplates.infrastructure", Version: "v1beta1"},
+		{Name: "gcpclustertemplates.infrastructure", Version: "v1beta1"},
+	},
+	Version:  gcp.Version,
+	BadType:  gcp.BadType,
+	Restarts: true, // a group restarts instances by the policy that somebody has set
+
+	TheirID:   groupID("zones/"+gcp.Zones[0], world.TheirGroup),
+	AdoptName: theirName,
+	Reshapes:  []world.What{HandRoll, HandDropUnused},
+	Make:      newPool,
+}
+
+// theirName is what the ecosystem's provider calls the group of a pool.
+var theirName = world.ClusterName + "-" + world.InfraKey.Name
+
+// Own is what only scenarios of managed instance groups have.
+type Own struct {
+	// Regional groups are in all zones of gcp.Zones, others in the first one.
+	Regional bool
+	// Heals is true if the group recreates instances that fail a health check.
+	Heals bool
+}
+
+func own(s world.Scenario) Own { return s.Own.(Own) }
+
+// zones are those that the group of a scenario is in, location is where requests find it.
+func (o Own) zones() []string {
+	if o.Regional {
+		return gcp.Zones
+	}
+	return gcp.Zones[:1]
+}
+
+func (o Own) location() string {
+	if o.Regional {
+		return "regions/" + gcp.Region
+	}
+	return "zones/" + gcp.Zones[0]
+}
+
+// ignorable are the rules of what Compute Engine may accept and ignore: of groups of the scenario's kind.
+func ignorable(s world.Scenario) []sim.Fault {
+	var list []sim.Fault
+	for _, f := range simgcp.Ignorable() {
+		if f.Service == "compute" && regional(f.Action) == own(s).Regional {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// pool is the pool in its account.
+type pool struct{ *gcp.Account }
+
+func newPool(w *world.World) *world.Pool {
+	p := &pool{gcp.New(w)}
+	return &world.Pool{
+		Account: world.Account{Cloud: p.Cloud, Snapshot: p.Snapshot, Asked: p.asked, Judged: p.judged},
+		Object: world.Object{
+			New: func() client.Object { return &gcpv1.GCPMachinePool{} }, Applied: p.applied,
+			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
+			Bounds: func(client.Object) (least, most int32) { return 0, world.Plenty }, SetBounds: func(client.Object, int32, int32) {}, Asks: asks,
+			Place:   func() world.Place { return world.Place{InfraCluster: "GCPCluster", Object: gcp.Cluster()} },
+			Furnish: p.furnish,
+		},
+		Edits: p.edits(),
+		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
+		Rest:  world.Rest{Appease: p.appease, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is},
+		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
+			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
+		},
+		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
+			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
+		},
+	}
+}
+
+// driver is the kind's, whose requests take the given way.
+func (p *pool) driver(base http.RoundTripper) cloud.Driver[*gcpv1.MachinePoolSource] {
+	d, err := driver.New(driver.Options{Listing: p.World.Scenario.Seed%2 == 0, Endpoint: gcp.Endpoint, Base: base})
+	p.World.Must(err, "make the driver")
+	return d
+}
