@@ -286,7 +286,7 @@ func TestCreatedWithoutItsMachineType(t *testing.T) {
 	})
 }
 
-// TestDeletedAndNotRepaired holds that an instance which somebody has deleted, and which a group that repairs nothing does not create again,
+// TestDeletedAndNotRepaired holds that an instance which another client has deleted, and which a group that repairs nothing does not create again,
 // has failed: it is removed, and another one launched.
 func TestDeletedAndNotRepaired(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {

@@ -45,7 +45,7 @@ var Kind = &world.Kind{
 	},
 	Version:  gcp.Version,
 	BadType:  gcp.BadType,
-	Restarts: true, // a group restarts instances by the policy that somebody has set
+	Restarts: true, // a group restarts instances by the policy that another client has set
 
 	TheirID:   groupID("zones/"+gcp.Zones[0], world.TheirGroup),
 	AdoptName: theirName,
