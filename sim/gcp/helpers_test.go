@@ -43,7 +43,9 @@ func inBubble(t *testing.T, o gcp.Options, f func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, host: &host{on: map[string]sim.Machine{}}, bearer: "anything"}
-		o.MachineHost = w.host
+		if o.MachineHost == nil {
+			o.MachineHost = w.host
+		}
 		if o.Limits == nil {
 			o.Limits = gcp.Limits{}
 		}

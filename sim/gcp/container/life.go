@@ -110,19 +110,24 @@ func (w *lifecycle) forget(c *Cluster, p *Pool) {
 	maps.DeleteFunc(p.Leaving, func(name string, _ *leaving) bool { return !here[name] })
 }
 
-// repair creates a node again once it has drained.
+// repair creates a node again once it has drained, and opens it to pods when it is back.
 func (w *lifecycle) repair(c *Cluster, p *Pool) {
 	for _, n := range w.nodes.of(c, p) {
 		if n.Name != p.Repair {
 			continue
 		}
-		if !w.drained(p, n, false) {
+		switch {
+		case p.Leaving[n.Name] != nil && w.drained(p, n, false):
+			delete(p.Leaving, n.Name)
+			p.Broken = n.ID
+			w.recreate(n)
+			return
+		case p.Leaving[n.Name] != nil, (n.ID == p.Broken || !w.nodes.ready(n)) && !project.Due(p.Until, w.Now):
 			return
 		}
-		delete(p.Leaving, n.Name)
-		w.recreate(n)
+		w.nodes.cordon(n.ID, false)
 	}
-	p.Repair = ""
+	p.Repair, p.Broken = "", ""
 }
 
 // remove drains the nodes of a node pool and deletes its groups.
