@@ -6,7 +6,9 @@ import (
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cache"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/machinetype"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
@@ -21,6 +23,19 @@ const (
 // resolver looks up what the specification names only by its properties.
 func (p *pass) resolver() *cache.Resolver {
 	return &cache.Resolver{Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{}}
+}
+
+// offers puts what each machine of the next configuration offers into an observation. Without the permission to look the machine type up that
+// stays unknown, and nothing else waits for it.
+func (w wanted) offers(ctx context.Context, p *pass, look *cache.Resolver, out *pool.Observed) error {
+	var err error
+	out.Capacity, err = w.capacity(ctx, p.c, look, p.memory.read)
+	if cloud.KindOf(err) != cloud.Denied {
+		return err
+	}
+	look.Keep()
+	out.Issues = append(out.Issues, driverkit.CauseOf(err))
+	return nil
 }
 
 // capacity returns what each machine of the next configuration offers; nil while no zone is known to ask about it.

@@ -3,6 +3,7 @@ package nodepool_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -395,6 +396,26 @@ func TestFailedCreation(t *testing.T) {
 		w.start(pool.Step{Kind: pool.DeleteGroup})
 		if o = w.observe(); o.Group != nil {
 			w.Errorf("want the node pool deleted, got %+v", o.Group)
+		}
+	})
+}
+
+// TestMachineTypesDenied holds that a node pool is made, and changed, although the credentials do not allow to look machine types up: only what
+// its machines offer is unknown, which is told.
+func TestMachineTypesDenied(t *testing.T) {
+	inWorld(t, func(w *world) {
+		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Message: "no permission", Status: http.StatusForbidden}
+		if err := w.cloud.Faults().Add(denied); err != nil {
+			w.Fatal(err)
+		}
+		w.reach(2)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
+		o := w.observe()
+		if o.Group == nil || len(o.Instances) != 2 || o.Capacity != nil || o.Wanted.Content == "" || o.Wanted.Same(o.Instances[0].Template) {
+			w.Errorf("want two machines of unknown capacity and another template wanted, got %+v", o)
+		}
+		if len(o.Issues) != 1 || !strings.Contains(o.Issues[0].Message, "machineTypes.get") {
+			w.Errorf("want the refused call told, got %+v", o.Issues)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	fresh, look := !read.at.Before(p.now), p.resolver()
 	out := pool.Observed{ResolvedLookups: look.Remember, Fresh: fresh, GroupFresh: fresh, Shared: true}
 	if failed == nil {
-		out.Capacity, failed = w.capacity(ctx, p.c, look, read)
+		failed = w.offers(ctx, p, look, &out)
 	}
 	if failed != nil {
 		look.Keep()
