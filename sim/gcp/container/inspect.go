@@ -26,10 +26,10 @@ type InspectedPool struct {
 	Machines         []InspectedMachine
 }
 
-// InspectedGroup is an instance group of a node pool.
+// InspectedGroup is an instance group of a node pool. Kept is the size that it has once the operation that runs has ended.
 type InspectedGroup struct {
 	Path, Zone string
-	Size       int
+	Size, Kept int
 	Green      bool
 }
 
@@ -77,7 +77,11 @@ func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 		}
 		size := w.groups.Size(path)
 		out.Nodes += size
-		out.Groups = append(out.Groups, InspectedGroup{Path: path, Zone: g.Zone, Size: size, Green: g.Green})
+		shown := InspectedGroup{Path: path, Zone: g.Zone, Size: size, Kept: size, Green: g.Green}
+		if g.Want != nil {
+			shown.Kept = *g.Want
+		}
+		out.Groups = append(out.Groups, shown)
 	}
 	for _, n := range w.nodes.of(c, p) {
 		out.Machines = append(out.Machines, InspectedMachine{

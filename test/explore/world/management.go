@@ -98,6 +98,9 @@ func (w *World) cluster() *clusterv1.Cluster {
 	}
 	c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: at.InfraCluster, Name: ClusterName}
 	w.Must(w.User.Create(w.t.Context(), at.Object), "make the %s", at.Object.GetKind())
+	if at.Beside != nil {
+		w.Must(w.User.Create(w.t.Context(), at.Beside), "make the %s", at.Beside.GetKind())
+	}
 	return c
 }
 

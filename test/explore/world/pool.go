@@ -85,6 +85,8 @@ type Place struct {
 	InfraCluster string
 	Object       *unstructured.Unstructured
 	ControlPlane bool
+	// Beside is the infrastructure cluster beside a control plane, where that says something of its own. Optional.
+	Beside *unstructured.Unstructured
 }
 
 // Edits are what users change of the infrastructure object.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/kinds/agentpool"
 	"github.com/muster-project/muster/test/explore/kinds/asg"
+	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
 	"github.com/muster-project/muster/test/explore/kinds/scaleset"
@@ -17,6 +18,7 @@ func Kinds() []*world.Kind {
 	return []*world.Kind{
 		agentpool.Kind,
 		instancegroup.Kind,
+		gkenodepool.Kind,
 		nodegroup.Kind,
 		scaleset.Kind,
 		asg.Kind,

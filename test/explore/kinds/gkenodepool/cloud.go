@@ -1,0 +1,232 @@
+package gkenodepool
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/container"
+	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+const (
+	// clusterPath is where the cluster is, poolPath where the node pool is.
+	clusterPath = "projects/" + gcp.Project + "/locations/" + gcp.Region + "/clusters/" + world.ClusterName
+	// onPool and onOther name the pool and the one beside it, as actions by hand do.
+	onPool  = world.ClusterName + "/" + "pool"
+	onOther = world.ClusterName + "/" + otherPool
+)
+
+// cluster is the cluster; nil while there is none.
+func (p *pool) cluster() *container.Inspected {
+	for _, c := range p.Cloud.State().Clusters {
+		return &c
+	}
+	return nil
+}
+
+// nodes is the node pool that has our name; nil when there is none.
+func (p *pool) nodes() *container.InspectedPool {
+	c := p.cluster()
+	if c == nil {
+		return nil
+	}
+	if at := slices.IndexFunc(c.Pools, func(n container.InspectedPool) bool { return n.Name == world.InfraKey.Name }); at >= 0 {
+		return &c.Pools[at]
+	}
+	return nil
+}
+
+// ours is the one that has our name and our owner label.
+func (p *pool) ours() *container.InspectedPool {
+	if n := p.nodes(); n != nil && n.Resource[gcp.LabelOwner] == p.World.Owner().ID {
+		return n
+	}
+	return nil
+}
+
+// snapshot is what exists, in the oracles' words. A machine that GKE has begun to drain is on its way out.
+func (p *pool) snapshot() oracle.Cloud {
+	var c oracle.Cloud
+	state := p.Cloud.State()
+	made := map[string]compute.Instance{}
+	for _, g := range state.Groups {
+		for _, m := range g.Instances {
+			made[m.Name] = m
+		}
+	}
+	for _, k := range state.Clusters {
+		for _, n := range k.Pools {
+			c.Groups = append(c.Groups, p.group(n, made))
+			for _, m := range n.Machines {
+				c.Instances = append(c.Instances, oracle.Instance{ID: idOf(m), Owner: n.Resource[gcp.LabelOwner], Group: n.Name, Leaving: leaves(m)})
+			}
+		}
+	}
+	return c
+}
+
+// leaves reports whether a machine is on its way out.
+func leaves(m container.InspectedMachine) bool { return m.Deleting || m.Leaving }
+
+// idOf is what the oracles call a machine: its ID, or its name as long as it does not exist.
+func idOf(m container.InspectedMachine) string { return cmp.Or(m.UID, m.Name) }
+
+// sizeOf is how many machines a node pool keeps: without those that an upgrade adds, in a blue-green one those of one of its sets.
+func sizeOf(n *container.InspectedPool) int {
+	blue, green := 0, 0
+	for _, g := range n.Groups {
+		if g.Green {
+			green += g.Kept
+		} else {
+			blue += g.Kept
+		}
+	}
+	return max(blue, green)
+}
+
+func (p *pool) group(n container.InspectedPool, made map[string]compute.Instance) oracle.Group {
+	g := oracle.Group{
+		Name: n.Name, Owner: n.Resource[gcp.LabelOwner], Content: n.Wanted + " " + n.MachineType, Max: world.Plenty, Size: sizeOf(&n),
+		Deleting: n.Status == "STOPPING", Failed: n.Status == "ERROR", Tags: n.Resource,
+		Untagged: fmt.Sprintf("%d %v %s %s %s", n.Nodes, n.Labels, n.Version, n.MachineType, n.ImageType),
+	}
+	g.Print = fmt.Sprintf("%s %v", g.Untagged, n.Resource)
+	p.World.Secrets("a node pool's labels", g.Print)
+	for _, m := range n.Machines {
+		is := made[m.Name]
+		one := oracle.Member{ID: idOf(m), Leaving: leaves(m), Launched: is.Created, Content: g.Content, Failed: m.UID != "" && !running(is)}
+		if m.Stale {
+			one.Content = m.Version + " " + is.Type + " of an earlier configuration"
+		}
+		if m.UID == "" {
+			one.Launched = time.Now() // it is still to be created
+		}
+		g.Members = append(g.Members, one)
+	}
+	return g
+}
+
+// running reports whether an instance runs, or is about to for the first time.
+func running(m compute.Instance) bool {
+	return slices.Contains([]string{"", "PROVISIONING", "STAGING", "RUNNING"}, m.State)
+}
+
+// request is what a request says of machines.
+type request struct {
+	NodeCount *int     `json:"nodeCount"`
+	Instances []string `json:"instances"`
+}
+
+// asked is what a request asks for, as a trace shows it, and which machines it names. Tags of what was read are left out: they are not what
+// is asked for.
+func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, named []string, err error) {
+	var asked request
+	sent := map[string]any{}
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &sent); err != nil {
+			return "", nil, fmt.Errorf("read a request: %w", err)
+		}
+		_ = json.Unmarshal(body, &asked) // what has another type says nothing of machines
+	}
+	delete(sent, "etag")
+	words := project.Written(sent)
+	sum := sha256.Sum256([]byte(words))
+	text = strings.Join([]string{req.Method, req.URL.Path, req.URL.Query().Get("size"), words, "(" + hex.EncodeToString(sum[:4]) + ")"}, " ")
+	return text, p.named(req, asked), nil
+}
+
+// named are the machines that a request names. One after which fewer are wanted than there are names all: Google chooses which go.
+func (p *pool) named(req *http.Request, asked request) []string {
+	n, path := p.nodes(), req.URL.Path
+	switch {
+	case req.Method == http.MethodDelete && strings.HasSuffix(path, "/nodePools/"+world.InfraKey.Name):
+		return nil // all go
+	case n == nil:
+		return []string{}
+	case strings.HasSuffix(path, "/deleteInstances"):
+		return idsOf(n, asked.Instances)
+	}
+	size, err := strconv.Atoi(req.URL.Query().Get("size"))
+	for _, g := range n.Groups {
+		ofGroup := err == nil && strings.HasSuffix(path, "/"+project.LastOf(g.Path)+"/resize") && size < g.Size
+		if ofGroup || asked.NodeCount != nil && *asked.NodeCount < g.Size {
+			return nil
+		}
+	}
+	return []string{}
+}
+
+// idsOf are the machines of a node pool that URLs name.
+func idsOf(n *container.InspectedPool, urls []string) []string {
+	ids := []string{}
+	for _, m := range n.Machines {
+		if slices.ContainsFunc(urls, func(url string) bool { return strings.HasSuffix(url, "/zones/"+m.Zone+"/instances/"+m.Name) }) {
+			ids = append(ids, idOf(m))
+		}
+	}
+	return ids
+}
+
+// ask asks GKE for something as people do, and reads the answer.
+func (p *pool) ask(method, path string, into any) error {
+	req, err := http.NewRequestWithContext(p.World.Context(), method, gcp.Endpoint+"/v1/"+path, bytes.NewReader(nil))
+	if err != nil {
+		return fmt.Errorf("make the request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer user")
+	reply, err := sim.Transport{Handler: p.Cloud}.RoundTrip(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer func() { _ = reply.Body.Close() }()
+	said, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s: %s: %w", method, path, said, err)
+	}
+	if err := json.Unmarshal(said, into); err != nil {
+		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// shown are properties of a node pool as GKE shows it.
+type shown struct {
+	Config struct {
+		ImageType string
+		BootDisk  struct{ SizeGb json.Number }
+		Taints    []struct{ Key, Value, Effect string }
+	}
+	Autoscaling struct {
+		Enabled                                                          bool
+		MinNodeCount, MaxNodeCount, TotalMinNodeCount, TotalMaxNodeCount int
+	}
+	Management      struct{ AutoRepair, AutoUpgrade bool }
+	UpgradeSettings struct {
+		Strategy                 string
+		MaxSurge, MaxUnavailable int
+	}
+}
+
+// shownPool is the pool as GKE shows it, without anything where there is none.
+func (p *pool) shownPool() shown {
+	var out shown
+	if err := p.ask(http.MethodGet, clusterPath+"/nodePools/"+world.InfraKey.Name, &out); err != nil {
+		p.World.Trace("hand", "failed: %v", err)
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package gkenodepool
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// happenings are those of node pools.
+var happenings = append([]world.What{
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template,
+	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler, world.Autoscaler,
+	world.BadTemplate, world.RestartNow, world.RestartNow, world.Hold, world.Upgrade, world.Upgrade, world.Upgrade, world.Mark, world.Mark,
+	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandResize, world.HandTags, world.HandDisown,
+	world.HandDisown, world.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandCancel, HandCancel, HandCancel, HandRepair, HandDelete,
+	HandBusy, HandBusy, gcp.HandQuota,
+}, world.Mishaps()...)
+
+const (
+	ofClusters = "projects.locations.clusters."
+	ofPools    = ofClusters + "nodePools."
+)
+
+// actions are the calls that a fault may be for where node pools are.
+var actions = []string{
+	"*", "*", "projects.*", "instanceGroupManagers.*", ofPools + "*", ofPools + "create", ofPools + "update", ofPools + "update", ofPools + "setSize",
+	ofPools + "setAutoscaling", ofPools + "delete", ofPools + "rollback", ofClusters + "get", ofClusters + "list", "projects.locations.operations.*",
+	"instanceGroupManagers.resize", "instanceGroupManagers.deleteInstances", "instanceGroupManagers.deleteInstances", "instanceGroupManagers.*ist*",
+	"instanceTemplates.get", "machineTypes.get",
+}
+
+// reads are calls that only read.
+var reads = append([]string{ofClusters + "get", ofClusters + "list", "projects.locations.operations.*"}, gcp.Reads...)
+
+// refusals are those of Compute Engine, and that of GKE while another operation runs.
+func refusals() []world.Refusal {
+	return append(gcp.Refusals(), world.Refusal{Code: "failedPrecondition", Status: http.StatusBadRequest})
+}
+
+// secondary is a read without which the rest of a node pool can be observed.
+func secondary(s world.Scenario) string {
+	return []string{"machineTypes.get", "instanceTemplates.get", "projects.locations.operations.*"}[s.Seed%3]
+}
+
+// drawn draws a scenario.
+func drawn(d *world.Drawing) {
+	s := &d.Scenario
+	d.Within = time.Duration([]int{4, 6, 10, 15}[d.IntN(4)]) * time.Minute
+	s.Ends = d.Within + world.After
+	s.Own, s.Speed = Own{Zones: 1 + d.IntN(3), Upgrades: d.IntN(len(upgrades))}, []float64{3, 5, 10}[d.IntN(3)]
+	s.Least = d.IntN(3)
+	s.Most = s.Least + 1 + d.IntN(4)
+	s.Replicas = s.Least + d.IntN(s.Most-s.Least+1)
+	s.External = d.IntN(6) == 0
+	s.DrainTimeout = []time.Duration{0, 2 * time.Minute, 10 * time.Minute}[d.IntN(3)]
+	s.Pods = d.IntN(4)
+	if d.IntN(8) == 0 {
+		s.Add(world.Event{What: world.HandForeign})
+		s.Add(world.Event{What: world.HandDropForeign, At: time.Minute + d.Moment()})
+	}
+	d.Happen(2)
+	if d.IntN(4) == 0 {
+		s.Add(world.Event{What: world.Delete, At: []time.Duration{d.Moment(), d.Moment(), s.Ends}[d.IntN(3)]})
+	}
+	d.Ignored()
+	d.Outside()
+}

@@ -1,0 +1,204 @@
+package gkenodepool
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim/gcp/container"
+	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// What users and GKE itself do to node pools alone.
+const (
+	// HandUpgrade upgrades a node pool to the version of its control plane, as GKE does by itself, or changes its image.
+	HandUpgrade world.What = "hand upgrades"
+	// HandCancel cancels the operation that runs, HandRepair has GKE repair a node.
+	HandCancel world.What = "hand cancels"
+	HandRepair world.What = "GKE repairs a node"
+	// HandDelete deletes an instance together with its place in its group.
+	HandDelete world.What = "hand deletes a place"
+	// HandBusy has GKE work on another node pool of the cluster.
+	HandBusy world.What = "GKE works on another pool"
+)
+
+// change changes something of our node pool, or of one of its machines.
+func (p *pool) change(e world.Event) error {
+	switch e.What {
+	case gcp.HandQuota:
+		return p.SetQuota(2 + e.N)
+	case world.HandHeal:
+		return p.Heal()
+	case HandBusy:
+		return p.Cloud.GKE.ResizePool(onOther, 1+e.N%2)
+	}
+	n := p.ours()
+	if n == nil || n.Status == "STOPPING" {
+		return nil
+	}
+	switch e.What {
+	case world.HandTerminate, world.HandUnhealthy, HandRepair, HandDelete:
+		return p.strike(n, e)
+	case world.HandFail:
+		return p.Cloud.GKE.FailPool(onPool, "GCE_STOCKOUT", "played by the explorer")
+	case HandCancel:
+		p.World.NoteMoved()
+		return p.cancel()
+	case HandUpgrade:
+		return p.upgradeByHand(e)
+	}
+	return p.toPool(n, e)
+}
+
+// toPool changes something of the node pool that takes an operation.
+func (p *pool) toPool(n *container.InspectedPool, e world.Event) error {
+	switch e.What {
+	case world.HandResize:
+		p.World.NoteMoved()
+		return p.Cloud.GKE.ResizePool(onPool, (e.N+len(n.Groups)-1)/len(n.Groups))
+	case world.Autoscaler:
+		return p.autoscale(n, e.N)
+	case world.HandTags:
+		return p.label(n, []string{"team", "stage", gcp.LabelCluster, "theirs"}[e.N%4], "hand")
+	case world.HandDisown:
+		p.World.NoteDisowned()
+		return p.label(n, gcp.LabelOwner, []string{"", world.Thief}[e.N%2])
+	case world.HandDropGroup:
+		if err := p.Cloud.GKE.DeletePool(onPool); err != nil {
+			return fmt.Errorf("delete the node pool: %w", err)
+		}
+		p.World.NoteDropped()
+	}
+	return nil
+}
+
+// label sets a label of the node pool, or takes it off.
+func (p *pool) label(n *container.InspectedPool, key, value string) error {
+	labels := maps.Clone(n.Resource)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if labels[key] = value; value == "" {
+		delete(labels, key)
+	}
+	return p.Cloud.GKE.UpdatePool(onPool, project.Document{"resourceLabels": project.Document{"labels": project.OfStrings(labels)}})
+}
+
+// autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
+func (p *pool) autoscale(n *container.InspectedPool, size int) error {
+	if !p.World.External() || n.Busy {
+		return nil
+	}
+	p.World.NoteMoved()
+	p.World.NoteAutoscaled(sizeOf(n))
+	if n.Autoscaled {
+		is, zones := p.shownPool().Autoscaling, len(n.Groups)
+		least, most := max(is.TotalMinNodeCount, zones*is.MinNodeCount), max(is.TotalMaxNodeCount, zones*is.MaxNodeCount)
+		return p.Cloud.GKE.Autoscale(onPool, min(max(size, least), most))
+	}
+	g := n.Groups[size%len(n.Groups)]
+	return p.World.Hand(func(ctx context.Context) error {
+		path := strings.TrimPrefix(g.Path, "projects/"+gcp.Project+"/")
+		return p.Ask(ctx, http.MethodPost, path+"/resize?size="+strconv.Itoa(size), nil)
+	})
+}
+
+// cancel cancels the operation that runs on the pool.
+func (p *pool) cancel() error {
+	var list struct {
+		Operations []struct{ Name, Status, TargetLink string }
+	}
+	if err := p.ask(http.MethodGet, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations", &list); err != nil {
+		return err
+	}
+	for _, o := range list.Operations {
+		if o.Status != "DONE" && strings.HasSuffix(o.TargetLink, "/nodePools/"+world.InfraKey.Name) {
+			return p.ask(http.MethodPost, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations/"+o.Name+":cancel", &struct{}{})
+		}
+	}
+	return nil
+}
+
+// upgradeByHand upgrades the pool to the version of its control plane, or changes its image.
+func (p *pool) upgradeByHand(e world.Event) error {
+	if e.N%3 > 0 {
+		return p.Cloud.GKE.UpgradePool(onPool, "")
+	}
+	return p.Cloud.GKE.UpdatePool(onPool, project.Document{"imageType": []string{image, otherImage}[e.M%2], "nodeVersion": p.nodes().Wanted})
+}
+
+// strike does something to one of the pool's machines.
+func (p *pool) strike(n *container.InspectedPool, e world.Event) error {
+	living := slices.DeleteFunc(slices.Clone(n.Machines), func(m container.InspectedMachine) bool { return leaves(m) || m.UID == "" })
+	if len(living) == 0 {
+		return nil
+	}
+	m := living[e.N%len(living)]
+	p.World.NoteMoved()
+	switch e.What {
+	case HandRepair:
+		return p.Cloud.GKE.Repair(onPool, m.Name)
+	case world.HandTerminate:
+		return p.Cloud.Terminate(m.UID)
+	case HandDelete:
+		return p.World.Hand(func(ctx context.Context) error {
+			return p.Ask(ctx, http.MethodPost, strings.TrimPrefix(m.Group, "projects/"+gcp.Project+"/")+"/deleteInstances",
+				map[string]any{"instances": []string{"zones/" + m.Zone + "/instances/" + m.Name}})
+		})
+	}
+	return p.Cloud.Stop(m.UID)
+}
+
+// own gives the node pool back that was taken from us. GKE takes no change while it is at work on the cluster.
+func (p *pool) own() {
+	n := p.nodes()
+	if n == nil || !p.World.Disowned() || n.Resource[gcp.LabelOwner] != "" && n.Resource[gcp.LabelOwner] != world.Thief || n.Status == "STOPPING" || p.World.Gone() {
+		return
+	}
+	if _, o := p.World.Objects(); o == nil {
+		return
+	}
+	if err := p.label(n, gcp.LabelOwner, p.World.Owner().ID); err != nil {
+		p.World.At(time.Now().Add(planeAgain), p.own)
+		return
+	}
+	p.World.NoteOwned()
+}
+
+// foreignFirst has another owner create a pool of our name before the control plane is ready, and reports whether that is done. The label of
+// the owner comes once the pool is there.
+func (p *pool) foreignFirst() bool {
+	if p.ready || !p.World.Scenario.Has(world.HandForeign) {
+		p.ready = true
+		return true
+	}
+	n := p.nodes()
+	if n == nil {
+		_ = p.Cloud.GKE.CreatePool(onPool, gcp.MachineType, 1) // it is tried again
+		return false
+	}
+	p.ready = p.label(n, gcp.LabelOwner, "another-tool") == nil
+	return p.ready
+}
+
+// dropForeign deletes the pool of another owner that has our name, once GKE takes that.
+func (p *pool) dropForeign() {
+	if !p.ready && p.World.Scenario.Has(world.HandForeign) {
+		p.World.At(time.Now().Add(planeAgain), p.dropForeign) // it is still to come
+		return
+	}
+	n := p.nodes()
+	if n == nil || p.World.Gone() || n.Resource[gcp.LabelOwner] == p.World.Owner().ID || !p.World.Scenario.Has(world.HandForeign) || n.Status == "STOPPING" {
+		return
+	}
+	if p.Cloud.GKE.DeletePool(onPool) != nil {
+		p.World.At(time.Now().Add(planeAgain), p.dropForeign)
+	}
+}

@@ -1,0 +1,123 @@
+// Package gkenodepool are the node pools of GKE, of a GCPManagedMachinePool.
+package gkenodepool
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/api/common"
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/cloud"
+	driver "github.com/muster-project/muster/cloud/gcp/nodepool"
+	"github.com/muster-project/muster/cloud/wire"
+	"github.com/muster-project/muster/kube/infrapool"
+	adapter "github.com/muster-project/muster/kube/infrapool/gcpmanaged"
+	"github.com/muster-project/muster/sim"
+	simgcp "github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+const salt = 0x676b65
+
+// Kind is the kind.
+var Kind = &world.Kind{
+	Name:   "gke",
+	Claims: world.OneIn(8, salt),
+	Salt:   salt,
+	Drawn:  drawn,
+	Odds: world.Odds{
+		Happenings: happenings, Actions: actions, Reads: reads, Refusals: refusals(), Denial: gcp.Denial, Zones: gcp.Zones,
+		Follow:    gcp.Follow,
+		Secondary: secondary,
+		Ignorable: ignorable,
+	},
+	Golden: golden,
+
+	Schemes: []func(*runtime.Scheme) error{gcpv1.AddToScheme},
+	Objects: []client.Object{&gcpv1.GCPManagedMachinePool{}},
+	Indexes: adapter.Adapter{}.Kind().Indexes,
+	Definitions: []world.Definition{
+		{Name: "gcpmanagedmachinepools.infrastructure", Version: "v1beta1"}, {Name: "gcpmanagedcontrolplanes.infrastructure", Version: "v1beta1"},
+		{Name: "gcpmanagedclusters.infrastructure", Version: "v1beta1"},
+	},
+	Version:  "v" + world.Minor(world.FirstMinor) + patch,
+	BadType:  gcp.BadType,
+	Restarts: true, // groups restart instances that were stopped
+
+	Make: newPool,
+}
+
+// Own is what only scenarios of node pools have.
+type Own struct {
+	// Zones is how many zones the node pool has.
+	Zones int
+	// Upgrades are the settings by which GKE replaces nodes, by their place in the list of them.
+	Upgrades int
+}
+
+func own(s world.Scenario) Own { return s.Own.(Own) }
+
+// ignorable are the rules of what GKE may accept and ignore, and Compute Engine of the groups of node pools.
+func ignorable(world.Scenario) []sim.Fault {
+	ofGroups := []string{"instanceGroupManagers.resize", "instanceGroupManagers.deleteInstances"}
+	list := slices.DeleteFunc(simgcp.Ignorable(), func(f sim.Fault) bool {
+		return f.Service != "container" && !slices.Contains(ofGroups, f.Action)
+	})
+	slices.SortFunc(list, func(x, y sim.Fault) int {
+		return cmp.Or(cmp.Compare(x.Action, y.Action), cmp.Compare(x.Field, y.Field))
+	})
+	return list
+}
+
+// pool is the pool in its account. External ones are sized by GKE's own autoscaler.
+type pool struct {
+	*gcp.Account
+	// minor is the Kubernetes version of the control plane.
+	minor int
+	// ready is true once the control plane has been ready.
+	ready bool
+}
+
+func newPool(w *world.World) *world.Pool {
+	p := &pool{Account: gcp.New(w), minor: world.FirstMinor}
+	return &world.Pool{
+		Account: world.Account{
+			Cloud: p.Cloud, Snapshot: p.snapshot, Asked: p.asked,
+			Judged: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
+		},
+		Object: world.Object{
+			New: func() client.Object { return &gcpv1.GCPManagedMachinePool{} }, Applied: p.applied,
+			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
+			Bounds: bounds, SetBounds: bound, Asks: asks,
+			Place: func() world.Place {
+				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane(), ControlPlane: true, Beside: managedCluster()}
+			},
+			Furnish: p.furnish,
+		},
+		Edits: p.edits(),
+		Hands: world.Hands{
+			Change: p.change, Own: p.own, DropForeign: p.dropForeign,
+			Foreign: func(int) {}, // it is there before the control plane is ready
+		},
+		Rest: world.Rest{Appease: p.appease, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is},
+		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
+			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
+		},
+		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
+			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
+		},
+	}
+}
+
+// driver is the kind's, whose requests take the given way.
+func (p *pool) driver(base http.RoundTripper) cloud.Driver[*gcpv1.ManagedMachinePoolSource] {
+	d, err := driver.New(driver.Options{Listing: p.World.Scenario.Seed%2 == 0, Endpoint: gcp.Endpoint, Base: base})
+	p.World.Must(err, "make the driver")
+	return d
+}

@@ -1,0 +1,141 @@
+package gkenodepool
+
+import (
+	"maps"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// What GKE takes where an object names none: the type of the image and the size of the disk. otherImage is another type.
+const (
+	image, otherImage = "COS_CONTAINERD", "UBUNTU_CONTAINERD"
+	diskSize          = 100
+)
+
+type spec = gcpv1.GCPManagedMachinePoolSpec
+
+// object is an infrastructure object as what it is.
+func object(o client.Object) *gcpv1.GCPManagedMachinePool { return o.(*gcpv1.GCPManagedMachinePool) }
+
+// applied is a node pool as a user applies it.
+func (p *pool) applied() client.Object {
+	s := p.World.Scenario
+	o := &gcpv1.GCPManagedMachinePool{}
+	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
+	o.Spec = spec{
+		InstanceType: ptr.To(gcp.MachineType), NodeLocations: gcp.Zones[:own(s).Zones], AdditionalLabels: gcpv1.Labels{"team": "a"},
+		KubernetesLabels: gcpv1.NodeLabels{"tier": "a"}, UpgradeSettings: upgrades[own(s).Upgrades].DeepCopy(),
+	}
+	if s.External {
+		o.Spec.Scaling = &gcpv1.NodePoolAutoScaling{TotalMinCount: ptr.To(int32(s.Least)), TotalMaxCount: ptr.To(int32(s.Most))}
+	}
+	return o
+}
+
+// upgrades are settings by which GKE replaces nodes.
+var upgrades = []*gcpv1.UpgradeSettings{
+	nil, surge(1, 0), surge(0, 1), surge(2, 1),
+	{Strategy: gcpv1.UpgradeBlueGreen, BlueGreenSettings: &gcpv1.BlueGreenSettings{
+		StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{BatchNodeCount: ptr.To[int32](2)}, NodePoolSoakDuration: &metav1.Duration{Duration: 2 * time.Minute},
+	}},
+}
+
+func surge(more, fewer int32) *gcpv1.UpgradeSettings {
+	return &gcpv1.UpgradeSettings{Strategy: gcpv1.UpgradeSurge, MaxSurge: ptr.To(more), MaxUnavailable: ptr.To(fewer)}
+}
+
+// bounds are those of GKE's autoscaler.
+func bounds(o client.Object) (least, most int32) {
+	s := object(o).Spec
+	if !s.Scaling.On() {
+		return 0, world.Plenty
+	}
+	if s.Scaling.TotalMaxCount != nil {
+		return ptr.Deref(s.Scaling.TotalMinCount, 0), *s.Scaling.TotalMaxCount
+	}
+	zones := int32(len(s.NodeLocations))
+	return ptr.Deref(s.Scaling.MinCount, 0) * zones, ptr.Deref(s.Scaling.MaxCount, world.Plenty) * zones
+}
+
+// bound gives GKE's autoscaler other bounds, where it is on.
+func bound(o client.Object, least, most int32) {
+	if s := &object(o).Spec; s.Scaling.On() {
+		s.Scaling = &gcpv1.NodePoolAutoScaling{TotalMinCount: ptr.To(least), TotalMaxCount: ptr.To(max(most, least+1))}
+	}
+}
+
+// asks says how machines are to be replaced: GKE replaces what has changed, and our hand what is to be restarted.
+func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
+	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
+	wanted.ByHand = true
+	if o == nil {
+		return
+	}
+	s := object(o).Spec
+	wanted.External = wanted.External || s.Scaling.On()
+	wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
+	if u := s.UpgradeSettings; u != nil && u.Strategy == gcpv1.UpgradeSurge {
+		wanted.Surge, wanted.Unavailable = oracle.Share{N: int(*u.MaxSurge)}, oracle.Share{N: int(*u.MaxUnavailable)}
+	}
+}
+
+// editTemplate changes what machines are made of.
+func editTemplate(s *spec, n int) {
+	switch n % 4 {
+	case 0:
+		s.DiskSizeGb = ptr.To([]int32{40, 50, diskSize}[n/4%3])
+	case 1:
+		s.ImageType = ptr.To([]string{image, otherImage}[n/4%2])
+	default:
+		s.InstanceType = ptr.To([]string{"n2-standard-2", "n2-standard-4", "e2-standard-2"}[n%3])
+	}
+}
+
+// edit changes one field of a node pool that nodes are not replaced for.
+func edit(s *spec, n, m int) {
+	switch n {
+	case 0, 1:
+		s.KubernetesLabels = maps.Clone([]gcpv1.NodeLabels{nil, {"tier": "b"}, {"tier": "a", "team": "x"}}[m%3])
+	case 2:
+		s.KubernetesTaints = [][]gcpv1.Taint{nil, {{Key: "dedicated", Value: "gpu", Effect: "NoSchedule"}}}[m%2]
+	case 3:
+		s.AdditionalLabels = maps.Clone([]gcpv1.Labels{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3])
+	case 4, 5:
+		s.Scaling = []*gcpv1.NodePoolAutoScaling{
+			nil, {TotalMinCount: ptr.To(int32(n % 2)), TotalMaxCount: ptr.To(int32(3 + m))}, {MinCount: ptr.To[int32](0), MaxCount: ptr.To(int32(1 + m))},
+		}[m%3]
+	case 6:
+		s.Management = []*gcpv1.NodePoolManagement{{AutoRepair: true}, {AutoUpgrade: true}, {AutoRepair: true, AutoUpgrade: true}}[m%3]
+	default:
+		s.UpgradeSettings = upgrades[m%len(upgrades)].DeepCopy()
+	}
+}
+
+// edits are what users change of the object. Its limits are a field of the node pool.
+func (p *pool) edits() world.Edits {
+	back := func(o client.Object) {
+		s := &object(o).Spec
+		s.InstanceType, s.ImageType, s.DiskSizeGb = ptr.To(gcp.MachineType), ptr.To(image), ptr.To[int32](diskSize)
+	}
+	return world.Edits{
+		Template: func(o client.Object, n int) { editTemplate(&object(o).Spec, n) },
+		Bad:      func(o client.Object) { object(o).Spec.InstanceType = ptr.To(gcp.BadType) },
+		Back:     back,
+		Mend: func(o client.Object) {
+			if *object(o).Spec.InstanceType == gcp.BadType {
+				back(o)
+			}
+		},
+		Group:   func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
+		Upgrade: p.upgrade,
+	}
+}

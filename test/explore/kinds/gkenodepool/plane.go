@@ -1,0 +1,99 @@
+package gkenodepool
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/sim/gcp/container"
+	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+const (
+	// planeAgain is how often the provider of the control plane looks at GKE while the cluster is not as it should be.
+	planeAgain = 5 * time.Second
+	// patch is the patch of each minor version that control planes and pools run.
+	patch = ".2"
+	// otherPool is the node pool that the cluster has beside the pool.
+	otherPool = "other"
+)
+
+// plane is a control plane of GKE as a user applies it.
+func (p *pool) plane() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": gcpv1.GroupVersion.String(), "kind": gcpv1.ManagedControlPlaneKind,
+		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
+		"spec": map[string]any{
+			"project": gcp.Project, "location": gcp.Region, "clusterName": world.ClusterName, "version": "v" + world.Minor(p.minor) + patch,
+		},
+	}}
+}
+
+// managedCluster is the infrastructure cluster beside it.
+func managedCluster() *unstructured.Unstructured {
+	c := gcp.Cluster()
+	c.SetKind(gcpv1.ManagedClusterKind)
+	return c
+}
+
+// provide does for the control plane what its own provider does: it creates the cluster, brings it to the wanted version, and says when it is
+// ready.
+func (p *pool) provide() {
+	goal := p.minor // GKE takes one minor version at a time
+	if c := p.cluster(); c != nil {
+		goal = min(goal, minorOf(c.Version)+1)
+	}
+	is, err := p.Cloud.GKE.PutCluster(container.Wanted{
+		Project: gcp.Project, Location: gcp.Region, Name: world.ClusterName, Body: clusterBody(goal),
+		Access: container.Access{Endpoint: "https://gke.example", CA: []byte("CA"), Token: p.World.Workload.Last()},
+	})
+	version := world.Minor(p.minor) + patch
+	if err != nil || is.Status != "RUNNING" && is.Status != "RECONCILING" || !strings.HasPrefix(is.Version, version+"-") || !p.foreignFirst() {
+		p.World.At(time.Now().Add(planeAgain), p.provide)
+		return
+	}
+	plane := p.plane()
+	p.World.Must(p.World.User.Get(p.World.Context(), world.ClusterKey, plane), "read the control plane")
+	p.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + is.Version}, "status"), "set the status")
+	p.World.Must(p.World.User.Update(p.World.Context(), plane), "tell that the control plane is ready")
+}
+
+// minorOf returns the minor number of a version.
+func minorOf(version string) int {
+	n, _ := strconv.Atoi(strings.Split(version+"..", ".")[1])
+	return n
+}
+
+// clusterBody is what GKE is asked for.
+func clusterBody(goal int) project.Document {
+	return project.Document{
+		"initialClusterVersion": world.Minor(goal) + patch, "releaseChannel": project.Document{"channel": "UNSPECIFIED"},
+		"nodePools": []any{project.Document{
+			"name": otherPool, "initialNodeCount": float64(1), "locations": []any{gcp.Zones[0]}, "config": project.Document{"machineType": gcp.MachineType},
+		}},
+	}
+}
+
+// upgrade has the control plane brought to the next minor version, and the pool after it, or the pool alone to that of its control plane.
+func (p *pool) upgrade(e world.Event) {
+	if p.minor < world.LastMinor && e.N%3 > 0 {
+		p.minor++
+		is := p.plane()
+		p.World.Must(p.World.User.Get(p.World.Context(), world.ClusterKey, is), "read the control plane")
+		is.Object["spec"] = p.plane().Object["spec"]
+		p.World.Must(p.World.User.Update(p.World.Context(), is), "upgrade the control plane")
+		p.provide()
+	}
+	if e.M%3 > 0 {
+		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
+	}
+}
+
+// furnish has the cluster made once its objects are there.
+func (p *pool) furnish() { p.World.At(time.Now().Add(time.Second), p.provide) }

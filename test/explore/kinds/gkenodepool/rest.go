@@ -1,0 +1,216 @@
+package gkenodepool
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/sim/gcp/container"
+	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/world"
+)
+
+// busy reports whether GKE is at work on the cluster or the pool.
+func (p *pool) busy() bool {
+	c, n := p.cluster(), p.nodes()
+	return c != nil && c.Busy || n != nil && n.Busy
+}
+
+// want is what the objects of a node pool ask for.
+func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+	s := object(o).Spec
+	want := map[string]string{
+		"group": "1", "state": "RUNNING", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
+		"cluster": world.ClusterName, "label theirs": "", "type": s.Machine(), "tier": string(s.KubernetesLabels["tier"]), "label team": string(s.KubernetesLabels["team"]),
+		"autoscaled": strconv.FormatBool(s.Scaling.On()), "version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
+		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
+	}
+	p.wantSettings(&s, want)
+	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
+		want[name] = size
+	}
+	p.leaveToOthers(mp, &s, want)
+	return want
+}
+
+// wantSettings is what is wanted of taints, bounds and upgrades. What the object leaves out is GKE's matter.
+func (p *pool) wantSettings(s *spec, want map[string]string) {
+	var taints []string
+	for _, t := range s.KubernetesTaints {
+		taints = append(taints, t.Key+"="+t.Value+":"+t.Effect)
+	}
+	want["taints"] = strings.Join(taints, ",")
+	if s.Scaling.On() {
+		least, most := bounds(&gcpv1.GCPManagedMachinePool{Spec: *s})
+		want["min"], want["max"] = strconv.Itoa(int(least)), strconv.Itoa(int(most))
+	}
+	if s.ImageType != nil {
+		want["image"] = *s.ImageType
+	}
+	if size := s.DiskSize(); size != 0 {
+		want["disk"] = strconv.FormatInt(size, 10)
+	}
+	if m := s.Management; m != nil {
+		want["repairs"], want["upgrades"] = strconv.FormatBool(m.AutoRepair), strconv.FormatBool(m.AutoUpgrade)
+	}
+	switch u := s.UpgradeSettings; {
+	case u == nil:
+	case u.Strategy == gcpv1.UpgradeBlueGreen:
+		want["strategy"] = "BLUE_GREEN"
+	default:
+		want["strategy"], want["surge"], want["unavailable"] = "SURGE", world.Itoa(u.MaxSurge), world.Itoa(u.MaxUnavailable)
+	}
+}
+
+// leaveToOthers leaves out what only a user or the autoscaler can bring about.
+func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string]string) {
+	p.leaveToUsers(s, want)
+	if !p.World.External() {
+		return
+	}
+	delete(want, "old") // no machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says
+	if most, err := strconv.Atoi(want["max"]); err == nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > most {
+		delete(want, "ready") // the autoscaler has to make the pool smaller first
+	}
+	if strings.Contains(p.World.Says(), "can't be replaced") {
+		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
+			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
+		}
+	}
+}
+
+// leaveToUsers leaves out what a user who upgrades the pool by hand brings about.
+func (p *pool) leaveToUsers(s *spec, want map[string]string) {
+	has := p.World.Scenario.Has
+	if !has(HandUpgrade) {
+		return
+	}
+	if n := p.nodes(); n != nil && n.Version > want["version"] && !strings.HasPrefix(n.Version, want["version"]+"-") {
+		delete(want, "version") // a version beyond it is kept
+	}
+	if s.ImageType == nil && (has(HandCancel) || has(world.HandFail)) {
+		delete(want, "stale") // some of the machines may have another image, which the object says nothing about
+	}
+}
+
+// is says what there is of a node pool.
+func (p *pool) is() map[string]string {
+	is := map[string]string{"group": "0"}
+	n := p.nodes()
+	if n == nil {
+		return is
+	}
+	version, _, _ := strings.Cut(n.Version, "-gke.")
+	is["group"], is["state"], is["size"], is["type"], is["version"] = "1", n.Status, strconv.Itoa(sizeOf(n)), n.MachineType, version
+	is["owner"], is["team"], is["stage"] = n.Resource[gcp.LabelOwner], n.Resource["team"], n.Resource["stage"]
+	is["cluster"], is["label theirs"] = n.Resource[gcp.LabelCluster], n.Resource["theirs"]
+	is["tier"], is["label team"] = n.Labels["tier"], n.Labels["team"]
+	if n.Status == "RUNNING_WITH_ERROR" {
+		is["state"] = "RUNNING" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
+	}
+	p.isSettings(n, is)
+	stale, old := p.World.Left()
+	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
+	living, joined, cordoned := p.nodesOf(n)
+	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
+	p.World.Told(is)
+	return is
+}
+
+// effects are the effects of taints in Kubernetes' words, by GKE's.
+var effects = map[string]string{"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+
+// isSettings says how GKE runs the pool.
+func (p *pool) isSettings(n *container.InspectedPool, is map[string]string) {
+	shown := p.shownPool()
+	var taints []string
+	for _, t := range shown.Config.Taints {
+		taints = append(taints, t.Key+"="+t.Value+":"+effects[t.Effect])
+	}
+	is["taints"], is["image"], is["disk"] = strings.Join(taints, ","), shown.Config.ImageType, shown.Config.BootDisk.SizeGb.String()
+	a, zones := shown.Autoscaling, len(n.Groups)
+	is["autoscaled"] = strconv.FormatBool(a.Enabled)
+	is["min"], is["max"] = strconv.Itoa(max(a.TotalMinNodeCount, zones*a.MinNodeCount)), strconv.Itoa(max(a.TotalMaxNodeCount, zones*a.MaxNodeCount))
+	is["repairs"], is["upgrades"] = strconv.FormatBool(shown.Management.AutoRepair), strconv.FormatBool(shown.Management.AutoUpgrade)
+	u := shown.UpgradeSettings
+	is["strategy"], is["surge"], is["unavailable"] = u.Strategy, strconv.Itoa(u.MaxSurge), strconv.Itoa(u.MaxUnavailable)
+}
+
+// nodesOf counts the machines of the pool that live, those of them that have joined, and those whose nodes are cordoned.
+func (p *pool) nodesOf(n *container.InspectedPool) (living, joined, cordoned int) {
+	for _, m := range slices.DeleteFunc(slices.Clone(n.Machines), leaves) {
+		living++
+		if node := p.World.Workload.Node(m.UID); m.UID != "" && node != nil {
+			joined++
+			if node.Spec.Unschedulable {
+				cordoned++
+			}
+		}
+	}
+	return living, joined, cordoned
+}
+
+// unjoined reports whether a machine of the pool is still to join.
+func (p *pool) unjoined() bool {
+	n := p.nodes()
+	if n == nil {
+		return false
+	}
+	living, joined, _ := p.nodesOf(n)
+	return joined < living
+}
+
+// joinsWithin is longer than any machine takes to join that ever does.
+const joinsWithin = 5 * time.Minute
+
+// appease takes back what keeps Google from bringing machines, and has users do what is left to them: open nodes that an operation of GKE left
+// closed which failed, and delete machines that never join, which nobody else notices.
+func (p *pool) appease() {
+	p.Appease()
+	p.openNodes()
+	p.World.At(time.Now().Add(joinsWithin), p.dropUnjoined)
+}
+
+// dropUnjoined deletes the machines that should have joined long ago.
+func (p *pool) dropUnjoined() {
+	n := p.ours()
+	if n == nil {
+		return
+	}
+	for _, g := range p.Cloud.State().Groups {
+		for _, m := range g.Instances {
+			of := slices.ContainsFunc(n.Machines, func(one container.InspectedMachine) bool { return one.Name == m.Name && !leaves(one) })
+			if !of || m.ID == "" || m.State != "RUNNING" || time.Since(m.Created) < joinsWithin || m.Type == gcp.BadType || p.World.Workload.Node(m.ID) != nil {
+				continue
+			}
+			p.World.NoteMoved()
+			if err := p.Cloud.Terminate(m.ID); err != nil {
+				p.World.Trace("hand", "failed: %v", err)
+			}
+		}
+	}
+}
+
+// openNodes has a user open the nodes that an operation of GKE left closed which failed.
+func (p *pool) openNodes() {
+	n := p.nodes()
+	if n == nil || n.Busy || !p.World.Scenario.Has(world.HandFail) {
+		return
+	}
+	for _, m := range n.Machines {
+		if leaves(m) || m.UID == "" {
+			continue
+		}
+		if node := p.World.Workload.Node(m.UID); node != nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] == "" {
+			p.World.Workload.Cordon(m.UID, false)
+		}
+	}
+}
