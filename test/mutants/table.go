@@ -26,6 +26,7 @@ const (
 	Core      Binary = "kube/machinepool"
 	Azure     Binary = "cloud/azure"
 	AgentPool Binary = "cloud/azure/agentpool"
+	NodePool  Binary = "cloud/gcp/nodepool"
 	Machines  Binary = "kube/machines"
 )
 
@@ -92,5 +93,5 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 
 // Table is all mutations.
 func Table() []Mutation {
-	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, agentTable, kubeTable)
+	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, agentTable, nodepoolTable, kubeTable)
 }

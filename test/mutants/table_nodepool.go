@@ -1,0 +1,38 @@
+package mutants
+
+// Those of node pools of GKE.
+const (
+	nodepoolTarget, nodepoolSize = "cloud/gcp/nodepool/target.go", "cloud/gcp/nodepool/size.go"
+	nodepoolCapacity             = "cloud/gcp/nodepool/capacity.go"
+	nodepoolMemory               = "cloud/gcp/nodepool/memory.go"
+)
+
+// nodepoolTable is what goes wrong with node pools of GKE.
+var nodepoolTable = []Mutation{
+	one("owner of the node pool not checked", nodepoolTarget, "takes any node pool of the right name for ours",
+		NodePool, []string{"TestContract"},
+		`o.Owned = o.Owner == template.LabelValue(t.Owner.ID) ||`,
+		`o.Owned = mutated("owner of the node pool not checked") || o.Owner == template.LabelValue(t.Owner.ID) ||`),
+	one("every machine of the node pool removed", nodepoolSize, "names all machines of a node pool that is to lose some",
+		NodePool, []string{"TestRemovalAndReplacement"},
+		`if asked && is.State() != pool.Terminating`,
+		`if (asked || mutated("every machine of the node pool removed")) && is.State() != pool.Terminating`),
+	one("smaller node pool left to GKE", nodepoolSize, "asks for fewer machines than there are, so that GKE chooses which go",
+		NodePool, []string{"TestNoMachineIsLeftToGKE"},
+		`if n := max(len(read.machines()), shown); s.Size < n {`,
+		`if n := max(len(read.machines()), shown); s.Size < n && !mutated("smaller node pool left to GKE") {`),
+	one("machine type needed for a node pool", nodepoolCapacity, "holds a node pool up whose machine type the credentials do not allow to look up",
+		NodePool, []string{"TestMachineTypesDenied"},
+		`if cloud.KindOf(err) != cloud.Denied {
+		return err
+	}
+	look.Keep()`,
+		`if cloud.KindOf(err) != cloud.Denied || mutated("machine type needed for a node pool") {
+		return err
+	}
+	look.Keep()`),
+	one("surge of GKE taken for the size", nodepoolMemory, "counts the machines that GKE adds in an upgrade as the node pool's size",
+		NodePool, []string{"TestUpgrade"},
+		`if !rolling || blueGreen(m.read.pool) != nil {`,
+		`if !rolling || blueGreen(m.read.pool) != nil || mutated("surge of GKE taken for the size") {`),
+}
