@@ -39,7 +39,11 @@ func TestPublishedKinds(t *testing.T) {
 // TestSchemas holds which contract every CustomResourceDefinition of Muster follows by its schema.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
-	want := map[string]Role{"AWSMachinePool": InfraMachinePool(), "AWSManagedMachinePool": InfraMachinePool(), "AzureMachinePool": InfraMachinePool(), "AzureManagedMachinePool": InfraMachinePool(), "AzureASOManagedMachinePool": InfraMachinePool(), "KubeadmConfig": BootstrapConfig()}
+	want := map[string]Role{"KubeadmConfig": BootstrapConfig(), "GKEConfig": BootstrapConfig()}
+	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "AzureMachinePool", "AzureManagedMachinePool", "AzureASOManagedMachinePool",
+		"GCPMachinePool", "GCPManagedMachinePool"} {
+		want[kind] = InfraMachinePool()
+	}
 	files, err := fs.Glob(crd.Files, "*.yaml")
 	if err != nil {
 		t.Fatal(err)
