@@ -172,7 +172,7 @@ func (p *pool) unjoined() bool {
 const joinsWithin = 5 * time.Minute
 
 // appease takes back what keeps Google from bringing machines, and has users do what is left to them: open nodes that an operation of GKE left
-// closed which failed, and delete machines that never join, which nobody else notices.
+// closed which failed, and delete machines that never join, which GKE and Muster leave alone.
 func (p *pool) appease() {
 	p.Appease()
 	p.openNodes()
