@@ -26,7 +26,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 		"group": "1", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]), "cluster": world.ClusterName,
 		"type": s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10), "data": p.World.Workload.DataPrint(p.World.Bootstrap()),
 		"policy": "OPPORTUNISTIC", "redistribution": "", "shape": "", "repair": "REPAIR", "update on repair": "NO", "healing": "",
-		"cordoned": "0", "stale": "0", "old": "0", "spare templates": "0", "ready": "True", "pool": "Running",
+		"cordoned": "0", "stale": "0", "old": "0", "behind": "0", "spare templates": "0", "ready": "True", "pool": "Running",
 	}
 	if own(p.World.Scenario).Regional {
 		want["redistribution"], want["shape"] = "NONE", strings.ToUpper(string(s.DistributionPolicy.TargetShape))
@@ -87,10 +87,22 @@ func (p *pool) is() map[string]string {
 	}
 	stale, old := p.World.Left()
 	joined, cordoned := p.nodes(g)
-	is["stale"], is["old"], is["in service"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(inService)
+	is["stale"], is["old"], is["in service"], is["behind"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(inService), strconv.Itoa(behind(g))
 	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
 	p.World.Told(is)
 	return is
+}
+
+// behind counts the machines that lack labels of their group, which are given to those that run. One of another template gets them with it, and
+// labels of templates stay where the group has them no more: Compute Engine takes none away.
+func behind(g *compute.Group) (n int) {
+	for _, m := range members(g) {
+		lacks := func(key string) bool { return g.Labels[key] != "" && m.Labels[key] != g.Labels[key] }
+		if slices.Contains(g.Templates, m.Template) && (lacks("team") || lacks("stage")) {
+			n++
+		}
+	}
+	return n
 }
 
 // isPolicy says what the group does by itself.
