@@ -28,6 +28,8 @@ const (
 	AgentPool Binary = "cloud/azure/agentpool"
 	NodePool  Binary = "cloud/gcp/nodepool"
 	Machines  Binary = "kube/machines"
+	// InstanceGroup are the tests of managed instance groups of Google Cloud.
+	InstanceGroup Binary = "cloud/gcp/instancegroup"
 )
 
 // Mutation is one mistake.
@@ -93,5 +95,5 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 
 // Table is all mutations.
 func Table() []Mutation {
-	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, agentTable, nodepoolTable, kubeTable)
+	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, agentTable, nodepoolTable, instancegroupTable, kubeTable)
 }
