@@ -419,3 +419,27 @@ func TestMachineTypesDenied(t *testing.T) {
 		}
 	})
 }
+
+// TestSizeIsReachedAgain holds that a zone is given a size that it was given before within the hour, as one restart after another needs it.
+func TestSizeIsReachedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		w.reach(3)
+		for range 2 {
+			if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 4}); err != nil {
+				w.Fatal(err)
+			}
+			<-time.After(5 * time.Minute)
+			o := w.observe()
+			at := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return i.Zone == region+"-a" })
+			if len(o.Instances) != 4 || at < 0 {
+				w.Fatalf("want 4 machines, got %+v", o.Instances)
+			}
+			if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[at].ID}}}); err != nil {
+				w.Fatal(err)
+			}
+			<-time.After(5 * time.Minute)
+			w.observe()
+		}
+	})
+}

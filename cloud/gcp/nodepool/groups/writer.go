@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"strconv"
 	"strings"
 
 	"google.golang.org/api/compute/v1"
@@ -18,11 +17,11 @@ type Writer struct {
 	Owner string
 }
 
-// Resize asks a group for a number of machines.
+// Resize asks a group for a number of machines. The request has no ID: it does the same however often it is carried out, and Compute Engine
+// would take one for a size that the group has had within the hour for the earlier request, and do nothing.
 func (w Writer) Resize(ctx context.Context, g Group, machines int) error {
-	id := w.requestID("resize", g, strconv.Itoa(g.Target), strconv.Itoa(machines))
 	c := w.Session
-	_, err := c.Compute.InstanceGroupManagers.Resize(c.Project, g.Zone, g.Name, int64(machines)).RequestId(id).Context(ctx).Do()
+	_, err := c.Compute.InstanceGroupManagers.Resize(c.Project, g.Zone, g.Name, int64(machines)).Context(ctx).Do()
 	return session.Vanished(c.Refusal(err))
 }
 
