@@ -40,7 +40,7 @@ func (t target) lifecycle() *compute.InstanceGroupManagerInstanceLifecyclePolicy
 		return out
 	}
 	if is.DefaultActionOnFailure == gcpv1.ActionDoNothing {
-		out.DefaultActionOnFailure = "DO_NOTHING"
+		out.DefaultActionOnFailure = actionOnFailureNothing
 	}
 	if is.ForceUpdateOnRepair != nil && *is.ForceUpdateOnRepair {
 		out.ForceUpdateOnRepair = "YES"

@@ -213,8 +213,10 @@ const (
 	actionDeleting   = "DELETING"
 	actionAbandoning = "ABANDONING"
 	actionRecreating = "RECREATING"
-	statusRunning    = "RUNNING"
-	statusRepairing  = "REPAIRING"
+	// actionOnFailureNothing is the policy of a group that repairs nothing.
+	actionOnFailureNothing = "DO_NOTHING"
+	statusRunning          = "RUNNING"
+	statusRepairing        = "REPAIRING"
 )
 
 var (
@@ -230,8 +232,7 @@ func (i instance) state() pool.InstanceState {
 		return pool.Terminating
 	case i.action == actionRecreating && i.id != 0 && !slices.Contains(launching, i.status):
 		return pool.Terminating
-	case i.id == 0 && i.status == "" && i.action == actionNone:
-		// It was deleted, and the group does nothing about it.
+	case i.vacant():
 		return pool.Failed
 	case slices.Contains(launching, i.status):
 		return pool.Pending
@@ -239,6 +240,14 @@ func (i instance) state() pool.InstanceState {
 		return pool.Failed
 	}
 	return pool.Running
+}
+
+// vacant reports whether the instance was deleted, and the group does nothing about it.
+func (i instance) vacant() bool { return i.id == 0 && i.status == "" && i.action == actionNone }
+
+// repairsNothing reports whether a group creates no instance in the place of one that failed or was deleted.
+func repairsNothing(is *compute.InstanceGroupManager) bool {
+	return is.InstanceLifecyclePolicy != nil && is.InstanceLifecyclePolicy.DefaultActionOnFailure == actionOnFailureNothing
 }
 
 // notice returns why the instance is about to stop, nil if it is not.

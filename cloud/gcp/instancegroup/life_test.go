@@ -303,6 +303,9 @@ func TestDeletedAndNotRepaired(t *testing.T) {
 		if at < 0 || len(o.Instances) != 2 {
 			w.Fatalf("want the deleted instance among those that failed, got %+v", o.Instances)
 		}
+		if why := o.Instances[at].DeletionRequested; why == nil || why.Reason != "InstanceDeleted" {
+			w.Errorf("want its place to go, got %+v", why)
+		}
 		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[at].ID, UID: o.Instances[at].UID}}})
 		if o = w.observe(); o.Group.Size != 1 || len(o.Instances) != 1 || o.Instances[0].State != pool.Running {
 			w.Errorf("want its place gone with it, got %+v of %+v", o.Instances, o.Group)

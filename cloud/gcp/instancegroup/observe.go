@@ -171,7 +171,10 @@ func (p view) describeInstances(want wanted, group *pool.Group) []pool.Instance 
 			State: i.state(), CloudState: i.cloudState(), Created: i.created, TerminationNotice: i.notice(),
 			InPlaceDrift: p.inPlaceDrift(i, made, group, want), Updating: i.action == actionRefreshing,
 		}
-		if m.State == pool.Failed && slices.Contains(stopped, i.status) {
+		switch {
+		case i.vacant() && repairsNothing(p.memory.group.is):
+			m.DeletionRequested = &pool.Cause{Reason: "InstanceDeleted", Message: "the instance was deleted, and the group creates none in its place"}
+		case m.State == pool.Failed && slices.Contains(stopped, i.status):
 			m.Stopped = i.status
 		}
 		if existing, ok := p.memory.templates.find(m.Template.Ref); ok && !m.Template.Same(want.template.Template) {
