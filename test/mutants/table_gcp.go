@@ -29,10 +29,10 @@ var instancegroupTable = []Mutation{
 	if mutated("bootstrap data is content of templates") {
 		t.Content += t.Data
 	}`),
-	one("deleted instances awaited", migMembers, "waits for instances that somebody has deleted and that the group does not create again",
+	one("deleted instances awaited", migMembers, "waits for instances that another client has deleted and that the group does not create again",
 		InstanceGroup, []string{"TestDeletedAndNotRepaired"},
-		`case i.id == 0 && i.status == "" && i.action == actionNone:`,
-		`case i.id == 0 && i.status == "" && i.action == actionNone && !mutated("deleted instances awaited"):`),
+		`return i.id == 0 && i.status == "" && i.action == actionNone }`,
+		`return i.id == 0 && i.status == "" && i.action == actionNone && !mutated("deleted instances awaited") }`),
 	one("recorded surge never used up", migSurge, "goes on to count what a rollout has added to a managed instance group when it is gone",
 		InstanceGroup, []string{"TestSurgeIsRecorded"},
 		`return max(0, n.Surge-max(0, n.Size-size))`,
