@@ -18,7 +18,7 @@ var instancegroupTable = []Mutation{
 		Explore, []string{"foreign"},
 		`return owner == template.LabelValue(t.Owner.ID) ||`,
 		`return mutated("owner of the instance group not checked") || owner == template.LabelValue(t.Owner.ID) ||`),
-	one("rolling left to others", migFields, "leaves a managed instance group to roll by itself once somebody has set it to",
+	one("rolling left to others", migFields, "leaves a managed instance group to roll by itself once another client has set it to",
 		Explore, []string{"undrained", "as desired"},
 		`policy.Type != wantPolicy.Type ||`,
 		`policy.Type != wantPolicy.Type && !mutated("rolling left to others") ||`),
