@@ -2,12 +2,10 @@ package instancegroup
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/api/compute/v1"
@@ -284,28 +282,21 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 		return nil
 	}
 	p.memory.touched()
-	id := p.requestID("delete", ids)
-	var err error
-	if p.t.place.zonal() {
-		op, refused := p.c.Compute.InstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
-			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
-	} else {
-		op, refused := p.c.Compute.RegionInstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
-			&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
-	}
-	return session.Vanished(err)
+	slices.Sort(ids)
+	// None of these instances is ever deleted a second time. Other requests name a state, and are the same however often they are sent: an ID that
+	// follows from it would have Compute Engine ignore the request when the state was left in between.
+	op, err := session.Once(func(id string) (*compute.Operation, error) { return p.deleteInstances(ctx, urls, id) },
+		append([]string{p.t.Owner.ID, "delete", p.t.groupID()}, ids...)...)
+	return session.Vanished(p.ended(methodChange, op, err))
 }
 
-// requestID is the ID of a request that must not be carried out twice. It follows from what is done to which instances: none of them is
-// ever deleted a second time. Other requests name a state, and are the same however often they are sent: an ID that follows from it would
-// have Compute Engine ignore the request when the state was left in between.
-func (p writer) requestID(what string, ids []string) string {
-	slices.Sort(ids)
-	sum := sha256.Sum256([]byte(strings.Join(append([]string{p.t.Owner.ID, what}, ids...), "\n")))
-	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+func (p writer) deleteInstances(ctx context.Context, urls []string, id string) (*compute.Operation, error) {
+	if p.t.place.zonal() {
+		return p.c.Compute.InstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
+	}
+	return p.c.Compute.RegionInstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+		&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
 }
 
 // deleteGroup deletes the group with its instances.

@@ -2,11 +2,9 @@ package groups
 
 import (
 	"context"
-	"strings"
 
 	"google.golang.org/api/compute/v1"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/session"
 )
 
@@ -32,18 +30,15 @@ func (w Writer) Delete(ctx context.Context, g Group, machines []Machine) error {
 		urls = append(urls, "zones/"+g.Zone+"/instances/"+m.Name)
 		keys = append(keys, m.Key())
 	}
-	id := w.requestID("deleteInstances", g, keys...)
 	c, r := w.Session, &compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}
-	_, err := c.Compute.InstanceGroupManagers.DeleteInstances(c.Project, g.Zone, g.Name, r).RequestId(id).Context(ctx).Do()
-	return session.Vanished(c.Refusal(err))
-}
-
-// uuidLength is that of the hex digits of a UUID.
-const uuidLength = 32
-
-// requestID returns the ID by which Compute Engine knows a request that it has had already: of the owner, the group, and what is asked of it.
-func (w Writer) requestID(call string, g Group, parts ...string) string {
-	text := strings.Join(append([]string{w.Owner, call, g.Zone, g.Name}, parts...), "\n")
-	d := cloud.Digest([]byte(text), uuidLength)
-	return d[:8] + "-" + d[8:12] + "-" + d[12:16] + "-" + d[16:20] + "-" + d[20:]
+	op, err := session.Once(func(id string) (*compute.Operation, error) {
+		return c.Compute.InstanceGroupManagers.DeleteInstances(c.Project, g.Zone, g.Name, r).RequestId(id).Context(ctx).Do()
+	}, append([]string{w.Owner, "deleteInstances", g.Zone, g.Name}, keys...)...)
+	if err != nil {
+		return session.Vanished(c.Refusal(err))
+	}
+	if failed := session.Failed(op); failed != nil {
+		return failed
+	}
+	return nil
 }
