@@ -36,20 +36,29 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 	if ref == nil {
 		return by.Keep(""), ownAddresses(by, cluster.Endpoints)
 	}
-	cluster.Identity, err = read(ctx, from, *ref, field(by))
+	if ref.Namespace != from.Namespace {
+		err = addresses(by, cluster.Endpoints, "because the credentials are of another namespace, whose users do not name the addresses that they are sent to")
+	}
+	if err == nil {
+		cluster.Identity, err = read(ctx, from, *ref, field(by))
+	}
 	return by.Keep(ref.String()), err
 }
 
-// ownAddresses returns an error if the controller's own credentials would be sent to others than Google: a user who writes a cluster names its
-// addresses.
+// ownAddresses returns an error if the controller's own credentials would be sent to others than Google.
 func ownAddresses(by identity.Referrer, e gcpv1.Endpoints) error {
+	return addresses(by, e, "because the cluster has no spec.credentialsRef, and the controller's own credentials are sent to Google alone")
+}
+
+// addresses returns an error if credentials would be sent to others than Google, with the reason why they must not: a user who writes a cluster
+// names its addresses.
+func addresses(by identity.Referrer, e gcpv1.Endpoints, why string) error {
 	for _, service := range []struct{ name, address string }{{"compute", e.Compute}, {"container", e.Container}, {"iam", e.IAM}} {
 		if service.address == "" || local(service.address) {
 			continue
 		}
 		if problem := google(service.name, service.address); problem != "" {
-			return identity.Errorf(identity.ReasonNotAllowed, "%s: spec.serviceEndpoints.%s, because the cluster has no "+
-				"spec.credentialsRef, and the controller's own credentials are sent to Google alone", object(by), problem)
+			return identity.Errorf(identity.ReasonNotAllowed, "%s: spec.serviceEndpoints.%s, %s", object(by), problem, why)
 		}
 	}
 	return nil

@@ -164,7 +164,8 @@ func TestIdentifyAfterTheCluster(t *testing.T) {
 	}
 }
 
-// TestAddresses holds that the controller's own credentials reach Google alone, whatever addresses a cluster names.
+// TestAddresses holds that the controller's own credentials and those of other namespaces reach Google alone, whatever addresses a cluster
+// names.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for address, allowed := range map[string]bool{
@@ -180,6 +181,11 @@ func TestAddresses(t *testing.T) {
 			if _, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys}")}, sources(t, secret("ns", "", account)).For("ns"),
 				&gcpv1.ClusterView{Endpoints: e}); err != nil {
 				t.Errorf("%s at %q: want the cluster's own credentials sent there, got %v", service, address, err)
+			}
+			shared := &gcpv1.ClusterView{Endpoints: e}
+			_, err = gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys, namespace: other}")}, sources(t, secret("other", "ns", account)).For("ns"), shared)
+			if allowed != (err == nil) || allowed != (shared.Identity != nil) || err != nil && !strings.Contains(err.Error(), "because the credentials are of another namespace") {
+				t.Errorf("%s at %q: credentials of another namespace: allowed %t, got %v", service, address, allowed, err)
 			}
 		}
 	}
