@@ -163,7 +163,8 @@ func byAge(a, b time.Time) int {
 // singleReads is how many instances of a zone are asked for one by one before their list is read.
 const singleReads = 2
 
-// detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few.
+// detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few. Where one of
+// these reads is denied, all that they would tell stays unknown: some of it would put instances into another order.
 func (p *pass) detail(ctx context.Context, list []instance, base string) error {
 	unknown := map[string][]string{}
 	for _, i := range list {
@@ -171,40 +172,60 @@ func (p *pass) detail(ctx context.Context, list []instance, base string) error {
 			unknown[i.zone] = append(unknown[i.zone], i.name)
 		}
 	}
+	var found []*compute.Instance
 	for zone, names := range unknown {
-		if len(names) > singleReads {
-			if err := p.detailZone(ctx, zone, base); err != nil {
-				return err
-			}
-			continue
+		read, err := p.detailZone(ctx, zone, base, names)
+		if err != nil {
+			return p.tolerate(err)
 		}
-		for _, name := range names {
-			is, err := p.c.Compute.Instances.Get(p.t.project, zone, name).Context(ctx).Do()
-			if err = p.c.Refusal(err); err != nil && !session.Absent(err) {
-				return err
-			}
-			if err == nil {
-				p.memory.note(is)
-			}
-		}
+		found = append(found, read...)
+	}
+	for _, is := range found {
+		p.memory.note(is)
 	}
 	return nil
 }
 
-// detailZone reads the instances of a zone whose names begin as those of the group.
-func (p *pass) detailZone(ctx context.Context, zone, base string) error {
+// detailZone reads instances of a zone: those of the names, or all whose names begin as those of the group.
+func (p *pass) detailZone(ctx context.Context, zone, base string, names []string) (found []*compute.Instance, err error) {
+	if len(names) > singleReads {
+		return p.listZone(ctx, zone, base)
+	}
+	for _, name := range names {
+		is, err := p.c.Compute.Instances.Get(p.t.project, zone, name).Context(ctx).Do()
+		switch err = p.c.Refusal(err); {
+		case err == nil:
+			found = append(found, is)
+		case !session.Absent(err):
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// listZone lists the instances of a zone whose names begin as those of the group.
+func (p *pass) listZone(ctx context.Context, zone, base string) (found []*compute.Instance, err error) {
 	filter := fmt.Sprintf("name eq %q", base+"-.*")
-	_, err := p.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+	_, err = p.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
 		page, err := p.c.Compute.Instances.List(p.t.project, zone).Filter(filter).PageToken(token).Context(ctx).Do()
 		if err != nil {
 			return "", err
 		}
-		for _, i := range page.Items {
-			p.memory.note(i)
-		}
+		found = append(found, page.Items...)
 		return page.NextPageToken, nil
 	})
-	return err
+	return found, err
+}
+
+// tolerate keeps a refusal for lack of permission of a read that an observation can do without. Any other error is returned.
+func (p *pass) tolerate(err error) error {
+	if cloud.KindOf(err) != cloud.Denied {
+		return err
+	}
+	if p.memory.denied == nil {
+		p.memory.denied = err
+	}
+	return nil
 }
 
 // The actions of groups on instances that code depends on, and the states of instances.
@@ -215,11 +236,13 @@ const (
 	actionRecreating = "RECREATING"
 	// actionOnFailureNothing is the policy of a group that repairs nothing.
 	actionOnFailureNothing = "DO_NOTHING"
-	statusRunning          = "RUNNING"
 	statusRepairing        = "REPAIRING"
+	// statusDeprovisioning is that of an instance whose resources are given back: it does not come again.
+	statusDeprovisioning = "DEPROVISIONING"
 )
 
 var (
+	going     = []string{actionDeleting, actionAbandoning}
 	launching = []string{"", "PROVISIONING", "STAGING", "PENDING"}
 	stopping  = []string{"STOPPING", "PENDING_STOP", "SUSPENDING"}
 	stopped   = []string{"STOPPED", "TERMINATED", "SUSPENDED"}
@@ -228,7 +251,7 @@ var (
 // state returns the state of an instance.
 func (i instance) state() pool.InstanceState {
 	switch {
-	case i.action == actionDeleting || i.action == actionAbandoning:
+	case slices.Contains(going, i.action) || i.status == statusDeprovisioning:
 		return pool.Terminating
 	case i.action == actionRecreating && i.id != 0 && !slices.Contains(launching, i.status):
 		return pool.Terminating

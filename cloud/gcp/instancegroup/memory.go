@@ -29,6 +29,8 @@ type memory struct {
 	details map[uint64]detail
 	// revision is the change of the group's labels after which they were read last.
 	revision string
+	// denied is why a read was denied that an observation can do without; nil if none was.
+	denied error
 	// made is when Compute Engine accepted the creation of the group, deleted its deletion.
 	made, deleted time.Time
 	operation     operation

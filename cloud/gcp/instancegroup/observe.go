@@ -109,6 +109,9 @@ func (p view) observeGroup(want wanted, out *pool.Observed) {
 	out.Group = p.describe(want, is)
 	out.Instances = p.describeInstances(want, out.Group)
 	out.ShortNotice = p.t.pool.Spot() || p.t.pool.Preemptible
+	if p.memory.denied != nil {
+		out.Issues = append(out.Issues, driverkit.CauseOf(p.memory.denied))
+	}
 	out.Issues = append(out.Issues, p.issues()...)
 }
 

@@ -68,7 +68,7 @@ func (w *world) life() error {
 		}
 		settle()
 		var err error
-		if o, err = w.driver.Observe(w.Context(), w.target); err != nil {
+		if o, err = w.look(); err != nil {
 			return err
 		}
 		if at := slices.IndexFunc(o.Issues, func(c pool.Cause) bool { return c.Reason == string(cloud.Denied) }); at >= 0 {
@@ -81,6 +81,17 @@ func (w *world) life() error {
 	if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Adopt}); err != nil {
 		return err
 	}
-	_, err := w.driver.Observe(w.Context(), w.target)
+	_, err := w.look()
 	return err
+}
+
+// look observes the pool. A read that an observation does without and that is denied is an error here.
+func (w *world) look() (pool.Observed, error) {
+	o, err := w.driver.Observe(w.Context(), w.target)
+	for _, i := range o.Issues {
+		if err == nil && i.Reason == string(cloud.Denied) {
+			err = &cloud.Error{Kind: cloud.Denied, Message: i.Message}
+		}
+	}
+	return o, err
 }

@@ -58,6 +58,7 @@ func (p *pass) found() {
 }
 
 func (p *pass) readAgain(ctx context.Context) error {
+	p.memory.denied = nil
 	read, err := p.readWhole(ctx)
 	if read.is != nil && session.Absent(err) {
 		// The group was deleted between the two reads.

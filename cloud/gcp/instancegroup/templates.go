@@ -110,7 +110,7 @@ func timeOf(text string) time.Time {
 	return at
 }
 
-// readOther reads a template that the pool has not made.
+// readOther reads a template that the pool has not made. One whose read is denied is unknown, and is read again by the next pass.
 func (p shelf) readOther(ctx context.Context, url string) error {
 	m := &p.memory.templates
 	name := p.ref(url)
@@ -121,12 +121,12 @@ func (p shelf) readOther(ctx context.Context, url string) error {
 	read := template.Existing{Template: pool.Template{Ref: name}}
 	if at.Scope == "global" {
 		is, err := p.c.Compute.InstanceTemplates.Get(at.Project, at.Name).Context(ctx).Do()
-		if err = p.c.Refusal(err); err != nil && !session.Absent(err) {
-			return err
-		}
-		if err == nil {
+		switch err = p.c.Refusal(err); {
+		case err == nil:
 			read = template.Read(is, p.t.project)
 			read.Ref = name
+		case !session.Absent(err):
+			return p.tolerate(err)
 		}
 	}
 	read.UserManaged = true

@@ -156,7 +156,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 		return p.memory.absent(p.now, p.t.name)
 	}
 	if p.t.ownership(read).Owned {
-		reader := groups.Reader{Session: p.c, MaxAge: p.t.MaxAge, Created: &p.memory.created}
+		reader := groups.Reader{Session: p.c, MaxAge: p.t.MaxAge, Created: &p.memory.created, Tolerate: read.tolerate}
 		if read.groups, err = reader.Read(ctx, read.pool.InstanceGroupUrls); err != nil {
 			return err
 		}

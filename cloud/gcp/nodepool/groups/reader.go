@@ -16,6 +16,8 @@ type Reader struct {
 	MaxAge time.Duration
 	// Created are when machines were made, as far as it was read before.
 	Created *Creations
+	// Tolerate returns nil for a refusal of a read that can be done without, which it keeps, and any other error as it is.
+	Tolerate func(error) error
 }
 
 // Read reads the groups of URLs with their machines, ordered by zone.
@@ -104,5 +106,5 @@ func (r Reader) date(ctx context.Context, g *Group, manager session.Manager) err
 		return page.NextPageToken, nil
 	})
 	r.Created.date(g.Machines)
-	return err
+	return r.Tolerate(err)
 }
