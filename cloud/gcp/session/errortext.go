@@ -159,7 +159,7 @@ func Clean(message string) string {
 
 var (
 	quotaName  = regexp.MustCompile(`(?i)quota '?([A-Z][A-Z0-9_]+)'?`)
-	zoneName   = regexp.MustCompile(`\bzones?[/ ']+([a-z]+-[a-z]+\d+-[a-z])\b`)
+	zoneName   = regexp.MustCompile(`\bzones?[/ ']+([a-z]+-[a-z]+\d+-[a-z][a-z0-9]*)\b`)
 	regionName = regexp.MustCompile(`\bregion[s]?[/ ']+([a-z]+-[a-z]+\d+)\b`)
 )
 

@@ -78,7 +78,8 @@ func SameResource(a, b, project string) bool {
 // LastName returns the last element of a URL.
 func LastName(text string) string { return text[strings.LastIndexByte(text, '/')+1:] }
 
-var zone = regexp.MustCompile(`^[a-z]+-[a-z]+\d+-[a-z]$`)
+// zone is the name of a zone: us-central1-a, or us-central1-ai1a of one for accelerators.
+var zone = regexp.MustCompile(`^[a-z]+-[a-z]+\d+-[a-z][a-z0-9]*$`)
 
 // IsZone reports whether a location is a zone; all others are regions.
 func IsZone(location string) bool { return zone.MatchString(location) }

@@ -97,7 +97,7 @@ func TestResources(t *testing.T) {
 	}
 	zone := ParseResource("https://www.googleapis.com/compute/v1/projects/p/zones/us-central1-a/instances/i")
 	if zone.Location() != "us-central1-a" || zone.Path() != "projects/p/zones/us-central1-a/instances/i" || RegionOf("us-central1-a") != "us-central1" ||
-		RegionOf("europe-west1") != "europe-west1" || IsZone("us-central1") {
+		RegionOf("europe-west1") != "europe-west1" || IsZone("us-central1") || !IsZone("us-central1-ai1a") || RegionOf("us-central1-ai1a") != "us-central1" {
 		t.Errorf("want zone and region told apart, got %+v", zone)
 	}
 }
