@@ -12,9 +12,10 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
-// The fields of a group, as messages name them. The update policy is Muster's own.
+// The fields of a group, as messages name them. The update policy and the versions are Muster's own.
 const (
 	fieldPolicy    = "updatePolicy"
+	fieldVersions  = "versions"
 	fieldHealing   = "spec.autoHealing"
 	fieldLifecycle = "spec.instanceLifecyclePolicy"
 	fieldShape     = "spec.distributionPolicy.targetShape"
@@ -90,10 +91,16 @@ func (t target) distribution() *compute.DistributionPolicy {
 func (p writer) create(w wanted, size int, from string) *compute.InstanceGroupManager {
 	return &compute.InstanceGroupManager{
 		Name: p.t.group, BaseInstanceName: template.BaseName(p.t.group), TargetSize: int64(size), ForceSendFields: []string{"TargetSize"},
-		Versions:     []*compute.InstanceGroupManagerVersion{{InstanceTemplate: p.url(from)}},
+		Versions:     versions(p.url(from)),
 		UpdatePolicy: p.t.updatePolicy(), InstanceLifecyclePolicy: p.t.lifecycle(), AutoHealingPolicies: p.t.healing(), DistributionPolicy: p.t.distribution(),
 		AllInstancesConfig: &compute.InstanceGroupManagerAllInstancesConfig{Properties: &compute.InstancePropertiesPatch{Labels: w.labels}},
 	}
+}
+
+// versions has a group make all instances from one template: of a group with several some would be made from a template of another client, and be
+// replaced again and again.
+func versions(url string) []*compute.InstanceGroupManagerVersion {
+	return []*compute.InstanceGroupManagerVersion{{InstanceTemplate: url}}
 }
 
 // drift names the fields of the group that differ from what is wanted.
@@ -110,6 +117,7 @@ func (p view) drift(w wanted, is *compute.InstanceGroupManager) []string {
 	return driverkit.Differing(
 		driverkit.Field{Name: fieldPolicy, Differs: policy.Type != wantPolicy.Type ||
 			wantPolicy.InstanceRedistributionType != "" && policy.InstanceRedistributionType != wantPolicy.InstanceRedistributionType},
+		driverkit.Field{Name: fieldVersions, Differs: len(is.Versions) > 1},
 		driverkit.Field{Name: fieldHealing, Differs: !sameHealing(is.AutoHealingPolicies, p.t.healing(), p.t.project)},
 		driverkit.Field{Name: fieldLifecycle, Differs: lifecycle.DefaultActionOnFailure != wantLifecycle.DefaultActionOnFailure ||
 			lifecycle.ForceUpdateOnRepair != wantLifecycle.ForceUpdateOnRepair},

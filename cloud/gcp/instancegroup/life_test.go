@@ -71,6 +71,27 @@ func TestPolicyOfOthers(t *testing.T) {
 	})
 }
 
+// TestVersionsOfOthers holds that a second template from which another client has the group make some of its instances is named and taken off:
+// the instances would be stale, be replaced, and be made from it again.
+func TestVersionsOfOthers(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		o := w.create(2)
+		own, name := o.Group.Template, w.cloud.State().Groups[0].Name
+		w.otherTools("other")
+		w.send(http.MethodPatch, "zones/"+zone+"/instanceGroupManagers/"+name, map[string]any{"versions": []map[string]any{
+			{"instanceTemplate": "global/instanceTemplates/" + own}, {"instanceTemplate": "global/instanceTemplates/mp-0-0123456789abcdef", "targetSize": map[string]any{"fixed": 1}},
+		}})
+		settle()
+		if o = w.observe(); !slices.Equal(o.Group.Drift, []string{"versions"}) || o.Group.Template != own {
+			w.Fatalf("want the versions named, got %v and %s", o.Group.Drift, o.Group.Template)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
+		if o = w.observe(); len(o.Group.Drift) > 0 || o.Group.Template != own {
+			w.Errorf("want one version, got %v and %s", o.Group.Drift, o.Group.Template)
+		}
+	})
+}
+
 // TestRecreatedInstance holds that a removal of an instance takes none that has been given its name since.
 func TestRecreatedInstance(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {

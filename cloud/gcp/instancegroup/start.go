@@ -168,8 +168,11 @@ func (p writer) updateGroup(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	change := &compute.InstanceGroupManager{}
-	if s.Template != "" && s.Template != p.ref(launchesFrom(is)) {
-		change.Versions = []*compute.InstanceGroupManagerVersion{{InstanceTemplate: p.url(s.Template)}}
+	switch from := launchesFrom(is); {
+	case s.Template != "" && s.Template != p.ref(from):
+		change.Versions = versions(p.url(s.Template))
+	case slices.Contains(s.Fields, fieldVersions):
+		change.Versions = versions(from)
 	}
 	for _, field := range s.Fields {
 		p.repair(change, field)
