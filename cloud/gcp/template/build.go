@@ -88,7 +88,11 @@ func (t *Template) label(s Source) {
 // owner's.
 func (s Source) Labels() map[string]string {
 	labels := map[string]string{"capg-role": roleNode, LabelValue("capg-cluster-" + s.Cluster.ClusterName): "owned"}
-	maps.Copy(labels, s.Cluster.AdditionalLabels)
+	for key, value := range s.Cluster.AdditionalLabels {
+		if !strings.HasPrefix(key, labelDomain) { // The cluster's kind is another controller's, which takes any key.
+			labels[key] = value
+		}
+	}
 	maps.Copy(labels, s.Pool.AdditionalLabels.Strings())
 	maps.Copy(labels, OwnerLabels(s.Owner))
 	return labels

@@ -62,17 +62,20 @@ func LabelValue(text string) string {
 	return short[:min(len(short), labelMost-shortHash-1)] + "-" + cloud.Digest([]byte(text), shortHash)
 }
 
+// labelDomain begins the keys of all labels of Muster's own.
+const labelDomain = "muster-dev_"
+
 // The keys of the labels by which Muster knows what is its own.
 const (
-	LabelOwner     = "muster-dev_owner-id"
-	LabelCluster   = "muster-dev_cluster"
-	LabelNamespace = "muster-dev_namespace"
-	LabelName      = "muster-dev_name"
+	LabelOwner     = labelDomain + "owner-id"
+	LabelCluster   = labelDomain + "cluster"
+	LabelNamespace = labelDomain + "namespace"
+	LabelName      = labelDomain + "name"
 	// LabelContent and LabelData are the hashes of a template's content and of its bootstrap data.
-	LabelContent = "muster-dev_content"
-	LabelData    = "muster-dev_data"
+	LabelContent = labelDomain + "content"
+	LabelData    = labelDomain + "data"
 	// LabelSurge is the surge of a group (see package instancegroup).
-	LabelSurge = "muster-dev_surge"
+	LabelSurge = labelDomain + "surge"
 )
 
 // OwnerLabels are the labels that name an owner.

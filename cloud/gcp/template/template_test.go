@@ -59,9 +59,11 @@ func TestDefaults(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	t.Parallel()
-	made := build(t, source(func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalLabels = gcpv1.Labels{"team": "b"} }))
+	from := source(func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalLabels = gcpv1.Labels{"team": "b"} })
+	from.Cluster.AdditionalLabels = map[string]string{"team": "a", "env": "test", LabelSurge: "9-9", LabelOwner: "another"}
+	made := build(t, from)
 	for key, want := range map[string]string{
-		"capg-cluster-c1": "owned", "capg-role": "node", "team": "b", LabelOwner: "0f6f8d5e-owner", LabelCluster: "c1", LabelNamespace: "default", LabelName: "mp",
+		"capg-cluster-c1": "owned", "capg-role": "node", "team": "b", "env": "test", LabelSurge: "", LabelOwner: "0f6f8d5e-owner", LabelCluster: "c1", LabelNamespace: "default", LabelName: "mp",
 		LabelContent: strings.Replace(made.Content, ":", "-", 1), LabelData: made.Data,
 	} {
 		if got := made.Properties.Labels[key]; got != want {
