@@ -155,6 +155,19 @@ func TestRemovalAndReplacement(t *testing.T) {
 	})
 }
 
+// TestNodePoolOfAnotherProject holds that no node pool is created beside one of another project that the object names.
+func TestNodePoolOfAnotherProject(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.target.GroupID = "projects/other-project/locations/" + region + "/clusters/" + clusterName + "/nodePools/" + poolName
+		if o := w.observe(); o.OwnershipConflict == nil || !strings.Contains(o.OwnershipConflict.Message, "it is in project other-project") {
+			w.Errorf("want a conflict, got %+v", o.OwnershipConflict)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.CreateGroup, Size: 1}); cloud.KindOf(err) != cloud.Conflict {
+			w.Errorf("want nothing created, got %v", err)
+		}
+	})
+}
+
 // TestNoMachineIsLeftToGKE holds that a smaller number is never asked for, whatever was observed.
 func TestNoMachineIsLeftToGKE(t *testing.T) {
 	inWorld(t, func(w *world) {

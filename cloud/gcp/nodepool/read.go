@@ -176,7 +176,12 @@ func (p *pass) readAgain(ctx context.Context) error {
 func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	out := driverkit.NamedGroup{ID: p.t.GroupID}
 	at := splitGroupID(p.t.GroupID)
-	if at.pool == "" || at.project != p.c.Project || p.t.GroupID == p.path() {
+	if at.pool == "" || p.t.GroupID == p.path() {
+		return out, nil
+	}
+	label := fmt.Sprintf("node pool %s of GKE cluster %s", at.pool, at.cluster)
+	if at.project != p.c.Project {
+		out.Conflict = cloud.NamedElsewhere(label, "it is in project "+at.project)
 		return out, nil
 	}
 	cluster, _, err := p.c.Cluster(ctx, at.location, at.cluster, p.t.MaxAge)
@@ -186,7 +191,6 @@ func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	if is := poolOf(cluster, at.pool); is != nil {
 		owner := poolRead{pool: is}.labels()[template.LabelOwner]
 		if owner != template.LabelValue(p.t.Owner.ID) {
-			label := fmt.Sprintf("node pool %s of GKE cluster %s", at.pool, at.cluster)
 			out.Conflict = driverkit.NamedConflict(label, at.pool, template.LabelOwner, owner)
 		}
 	}
