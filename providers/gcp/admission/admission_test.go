@@ -77,6 +77,26 @@ func TestManagedWarnings(t *testing.T) {
 	}
 }
 
+// TestZoneWarnings holds that it is said when a change of the zones has no effect.
+func TestZoneWarnings(t *testing.T) {
+	t.Parallel()
+	pool := func(zones ...string) *gcpv1.GCPManagedMachinePool {
+		return &gcpv1.GCPManagedMachinePool{Spec: gcpv1.GCPManagedMachinePoolSpec{NodeLocations: zones}}
+	}
+	const kept = "spec.nodeLocations: removing it has no effect: the node pool keeps its zones"
+	for _, c := range []struct {
+		old, changed *gcpv1.GCPManagedMachinePool
+		want         []string
+	}{
+		{pool("a"), pool("b", "a"), nil}, {pool(), pool("a"), nil}, {pool(), pool(), nil}, {pool("a", "b"), pool("b"), nil}, {pool("a", "b"), pool(), []string{kept}},
+	} {
+		got, err := (&managedValidator{}).ValidateUpdate(t.Context(), c.old, c.changed)
+		if err != nil || !slices.Equal([]string(got), c.want) {
+			t.Errorf("%v to %v: want %v, got %v, %v", c.old.Spec.NodeLocations, c.changed.Spec.NodeLocations, c.want, got, err)
+		}
+	}
+}
+
 // TestOneObjectANodePool holds that two objects of a cluster don't describe one node pool.
 func TestOneObjectANodePool(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,12 @@ func (*managedValidator) ValidateUpdate(_ context.Context, old, p *gcpv1.GCPMana
 	if !p.DeletionTimestamp.IsZero() || equality.Semantic.DeepEqual(managedAsked(old), managedAsked(p)) {
 		return nil, nil
 	}
-	return managedWarnings(&p.Spec), nil
+	return append(managedWarnings(&p.Spec), zoneWarnings(old.Spec.NodeLocations, p.Spec.NodeLocations)...), nil
+}
+
+// zoneWarnings are of a change of the zones: GKE has no request that goes back to those of the cluster.
+func zoneWarnings(old, zones []string) admission.Warnings {
+	return given([]warning{{len(zones) == 0 && len(old) > 0, "spec.nodeLocations: removing it has no effect: the node pool keeps its zones"}})
 }
 
 // ValidateDelete lets every deletion pass.
