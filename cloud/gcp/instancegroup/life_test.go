@@ -112,6 +112,22 @@ func TestRecreatedInstance(t *testing.T) {
 	})
 }
 
+// TestGroupOfAllZones holds that a pool which names no zones has its instances in all zones of its cluster.
+func TestGroupOfAllZones(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.target.Spec.Pool.DistributionPolicy = nil
+		w.target.Spec.Cluster.FailureDomains = []string{"us-central1-c", "us-central1-a", "us-central1-b"}
+		o := w.create(3)
+		zones := map[string]bool{}
+		for _, i := range o.Instances {
+			zones[i.Zone] = true
+		}
+		if len(zones) != 3 || !strings.Contains(o.Group.ID, "/regions/"+region+"/") || len(o.Group.Unchangeable)+len(o.Group.Drift)+len(o.Issues) > 0 {
+			w.Errorf("want an instance in each zone, got %v and %+v", zones, o.Group)
+		}
+	})
+}
+
 // TestZonesOfTheClusterChange holds that a group stays where it is, and that its place is found again without a memory.
 func TestZonesOfTheClusterChange(t *testing.T) {
 	inWorld(t, nil, func(w *world) {

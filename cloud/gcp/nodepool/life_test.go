@@ -168,6 +168,33 @@ func TestNodePoolOfAnotherProject(t *testing.T) {
 	})
 }
 
+// TestZonalCluster holds that the node pool of a cluster whose control plane is in one zone is made, sized and deleted there.
+func TestZonalCluster(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const at = region + "-b"
+		_, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: at, Name: "zonal", Body: project.Document{
+			"initialClusterVersion": master, "releaseChannel": project.Document{"channel": "UNSPECIFIED"},
+		}})
+		if err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		changed := *w.target.Spec
+		changed.Cluster.Name, changed.Cluster.Location = "zonal", at
+		w.target.Spec = &changed
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.NodeLocations = nil })
+		o := w.reach(2)
+		if want := "projects/" + project.DefaultID + "/locations/" + at + "/clusters/zonal/nodePools/" + poolName; o.Group.ID != want || o.Instances[1].Zone != at {
+			w.Errorf("want %s with machines in %s, got %s and %+v", want, at, o.Group.ID, o.Instances)
+		}
+		w.target.Deleting = true
+		w.start(pool.Step{Kind: pool.DeleteGroup})
+		if o = w.observe(); o.Group != nil {
+			w.Errorf("want the node pool deleted, got %+v", o.Group)
+		}
+	})
+}
+
 // TestNoMachineIsLeftToGKE holds that a smaller number is never asked for, whatever was observed.
 func TestNoMachineIsLeftToGKE(t *testing.T) {
 	inWorld(t, func(w *world) {
