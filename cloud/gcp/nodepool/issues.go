@@ -3,7 +3,6 @@ package nodepool
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -29,9 +28,6 @@ func (w wanted) issues(read poolRead) []pool.Cause {
 		out = append(out, session.IssueOf(last.failed))
 	}
 	out = append(out, w.versionIssues()...)
-	if uneven := read.uneven(); uneven != nil {
-		out = append(out, *uneven)
-	}
 	return slices.Compact(out)
 }
 
@@ -89,20 +85,4 @@ func (w wanted) versionIssues() []pool.Cause {
 			"the node pool runs Kubernetes %s, %s asks for %s: the newer version is kept", current, fieldVersion, w.asked)})
 	}
 	return out
-}
-
-// uneven is the issue that the machines do not divide by the zones; nil where it does, where GKE's autoscaler sizes the zones, and while
-// GKE is at work on them.
-func (r poolRead) uneven() *pool.Cause {
-	sizes, total := groups.ByZone(r.groups), groups.Size(r.groups)
-	if a := r.pool.Autoscaling; len(sizes) == 0 || a != nil && a.Enabled || r.busy() != nil || total%len(sizes) == 0 {
-		return nil
-	}
-	var parts []string
-	for _, zone := range slices.Sorted(maps.Keys(sizes)) {
-		parts = append(parts, fmt.Sprintf("%s has %d", zone, sizes[zone]))
-	}
-	return &pool.Cause{Reason: "ZonesUneven", Message: fmt.Sprintf(
-		"%d machines do not divide by %d zones, and GKE sizes the zones of a node pool alike: its instance groups were sized one by one (%s)",
-		total, len(sizes), strings.Join(parts, ", "))}
 }

@@ -56,15 +56,6 @@ func Raised(list []Group, total int) (sizes map[int]int, alike bool) {
 	return sizes, len(now) > 0 && slices.Min(now) == slices.Max(now)
 }
 
-// ByZone returns how many machines groups keep in each zone.
-func ByZone(list []Group) map[string]int {
-	out := map[string]int{}
-	for _, g := range list {
-		out[g.Zone] += g.Target
-	}
-	return out
-}
-
 // Among returns the groups that URLs name.
 func Among(list []Group, urls []string) []Group {
 	var out []Group

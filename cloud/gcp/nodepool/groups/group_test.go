@@ -62,11 +62,3 @@ func TestRaisedReachesEveryTotal(t *testing.T) {
 		}
 	}
 }
-
-func TestByZone(t *testing.T) {
-	t.Parallel()
-	list := append(groupsOf(2, 1), groupsOf(1)...)
-	if got := fmt.Sprint(ByZone(list)); got != "map[us-central1-a:3 us-central1-b:1]" {
-		t.Errorf("want the sizes of the zones, got %s", got)
-	}
-}
