@@ -79,7 +79,7 @@ func run(t *testing.T, check func(Facts) []Finding, rows []row) {
 
 func TestExamine(t *testing.T) {
 	t.Parallel()
-	r := Examine(Facts{Now: noon, Managers: []Manager{upstream(nil)}, Unread: map[string]string{CheckRights: "forbidden"},
+	r := Examine(Facts{Now: noon, Managers: []Manager{upstream(nil)}, Unread: map[string]string{CheckRights: "forbidden."},
 		Definitions: []Definition{{Name: "clusters.cluster.x-k8s.io", Core: true, Wants: "v1beta2", Served: []string{"v1beta2"}}}})
 	got := map[string]int{"problems": r.Problems, "warnings": r.Warnings, "unchecked": r.Unchecked, "findings": len(r.Findings)}
 	if diff := cmp.Diff(map[string]int{"problems": 1, "warnings": 0, "unchecked": 1, "findings": 4}, got); diff != "" {

@@ -11,7 +11,8 @@ import (
 func Text(w io.Writer, r Report) error {
 	var b strings.Builder
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "%-11s  %s: %s", f.Severity, f.Object, strings.Join(strings.Fields(f.Fact), " "))
+		fact := strings.TrimSuffix(strings.Join(strings.Fields(f.Fact), " "), ".") // clouds end their sentences with one
+		fmt.Fprintf(&b, "%-11s  %s: %s", f.Severity, f.Object, fact)
 		if f.Action != "" {
 			b.WriteString(". Next: " + f.Action)
 		}
