@@ -13,14 +13,14 @@ import (
 
 type object = map[string]any
 
-// otherTools is a group with two instances, and its template, as the ecosystem's provider creates them.
-func (w *world) otherTools(name string) {
+// otherTools is a group with two instances, and its template, as the ecosystem's provider creates them for a cluster.
+func (w *world) otherTools(name, cluster string) {
 	w.Helper()
 	const templateName = "mp-0-0123456789abcdef"
 	w.send(http.MethodPost, "global/instanceTemplates", object{"name": templateName, "properties": object{
 		"machineType": machineType, "canIpForward": true,
 		"disks":             []any{object{"boot": true, "autoDelete": true, "initializeParams": object{"diskType": "pd-standard", "sourceImage": "https://www.googleapis.com/compute/v1/" + family}}},
-		"labels":            object{"capg-cluster-" + clusterName: "owned", "capg-role": "node", "capg-config-hash": "0123"},
+		"labels":            object{"capg-cluster-" + cluster: "owned", "capg-role": "node", "capg-config-hash": "0123"},
 		"metadata":          object{"items": []any{object{"key": "user-data", "value": "#cloud-config of another"}}},
 		"networkInterfaces": []any{object{"network": "projects/" + project + "/global/networks/" + clusterName}},
 		"serviceAccounts":   []any{object{"email": "default", "scopes": []any{"https://www.googleapis.com/auth/cloud-platform"}}},
@@ -36,7 +36,7 @@ func (w *world) otherTools(name string) {
 func TestAdoption(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		const name = clusterName + "-" + poolName
-		w.otherTools(name)
+		w.otherTools(name, clusterName)
 		w.target.Owner.GroupName, w.target.Adopt = name, true
 		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily, s.AdditionalLabels = nil, new(family), nil })(w.target.Spec)
 		o := w.observe()
@@ -76,6 +76,37 @@ func TestAdoption(t *testing.T) {
 		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" })(w.target.Spec)
 		if o = w.observe(); strings.Join(o.Instances[0].TemplateDiff, " ") != "spec.instanceType" {
 			w.Errorf("want the field named that differs, got %+v", o.Instances[0])
+		}
+	})
+}
+
+// TestGroupOfEcosystem holds that a pool makes no group beside the one that the ecosystem's provider made for its object, unless it is named.
+func TestGroupOfEcosystem(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		const name = clusterName + "-" + poolName
+		w.otherTools(name, clusterName)
+		o := w.observe()
+		if o.OwnershipConflict == nil || !strings.Contains(o.OwnershipConflict.Message, "muster.dev/adopt: "+name) {
+			w.Errorf("want the group and the annotation named, got %+v", o.OwnershipConflict)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.CreateGroup, Size: 1}); cloud.KindOf(err) != cloud.Conflict {
+			w.Errorf("want no other group created, got %v", err)
+		}
+		w.target.Owner.GroupName = "another"
+		if o = w.observe(); o.OwnershipConflict != nil {
+			w.Errorf("want another group to be created by its name, got %+v", o.OwnershipConflict)
+		}
+	})
+}
+
+// TestAdoptionOfAnotherCluster holds that a group whose template belongs to another cluster is not adopted.
+func TestAdoptionOfAnotherCluster(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		const name = "other-" + poolName
+		w.otherTools(name, "other")
+		w.target.Owner.GroupName, w.target.Adopt = name, true
+		if o := w.observe(); o.Unowned == nil || o.Unowned.OtherCluster != "other" {
+			w.Errorf("want the cluster named that the group belongs to, got %+v", o.Unowned)
 		}
 	})
 }

@@ -77,7 +77,7 @@ func TestVersionsOfOthers(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		o := w.create(2)
 		own, name := o.Group.Template, w.cloud.State().Groups[0].Name
-		w.otherTools("other")
+		w.otherTools("other", clusterName)
 		w.send(http.MethodPatch, "zones/"+zone+"/instanceGroupManagers/"+name, map[string]any{"versions": []map[string]any{
 			{"instanceTemplate": "global/instanceTemplates/" + own}, {"instanceTemplate": "global/instanceTemplates/mp-0-0123456789abcdef", "targetSize": map[string]any{"fixed": 1}},
 		}})

@@ -1,6 +1,7 @@
 package instancegroup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,9 +94,10 @@ func (p view) unowned() *pool.Unowned {
 	if out == nil {
 		return nil
 	}
-	if labels := labelsOf(p.memory.group.is); labels[template.LabelCluster] != "" && labels[template.LabelCluster] != template.LabelValue(p.t.Owner.Cluster) {
-		out.OtherCluster = labels[template.LabelCluster]
-	}
+	is := p.memory.group.is
+	launched, _ := p.memory.templates.find(p.ref(launchesFrom(is))) // What can't be read names no cluster.
+	name := p.t.cluster.ClusterName
+	out.OtherCluster = cmp.Or(template.OtherCluster(labelsOf(is), p.t.Owner, name), template.OtherCluster(launched.Labels, p.t.Owner, name))
 	if _, other := p.t.namedGroup(); other {
 		out.NamedInstead = p.t.GroupID
 	}

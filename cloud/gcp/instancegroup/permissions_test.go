@@ -76,7 +76,7 @@ func (w *world) life() error {
 		}
 	}
 	const name = clusterName + "-" + poolName
-	w.otherTools(name)
+	w.otherTools(name, clusterName)
 	w.target.Owner.GroupName = name
 	if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Adopt}); err != nil {
 		return err

@@ -2,6 +2,7 @@ package instancegroup
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"google.golang.org/api/compute/v1"
@@ -11,6 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
+	"github.com/muster-project/muster/pool"
 )
 
 // pass is one call of Observe or Start for one pool.
@@ -136,7 +138,7 @@ func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	out := driverkit.NamedGroup{ID: p.t.GroupID}
 	named, other := p.t.namedGroup()
 	if !other {
-		return out, nil
+		return p.readEcosystems(ctx, out)
 	}
 	label := "managed instance group " + named.Name + " of " + named.Location()
 	if named.Project != "" && named.Project != p.t.project {
@@ -150,5 +152,22 @@ func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	if is.Is != nil && !p.t.owns(labelsOf(is.Is)) {
 		out.Conflict = driverkit.NamedConflict(label, named.Name, template.LabelOwner, labelsOf(is.Is)[template.LabelOwner])
 	}
+	return out, nil
+}
+
+// readEcosystems reads the group that the ecosystem's provider makes for the object, which no field of it names: another beside it would have
+// as many machines again. Once there was none, and the place of the pool's own is remembered, it is not looked for again.
+func (p *pass) readEcosystems(ctx context.Context, out driverkit.NamedGroup) (driverkit.NamedGroup, error) {
+	at, name := p.t.wantedPlace(), p.t.cluster.ClusterName+"-"+p.t.Owner.Name
+	if p.t.GroupID != "" || p.t.Owner.GroupName != "" || p.t.Remembered[keepLocation] != "" || p.t.Deleting || !at.zonal() {
+		return out, nil
+	}
+	is, _, err := p.c.Manager(ctx, at.location, name, p.t.MaxAge)
+	if err != nil || is.Is == nil || labelsOf(is.Is)[template.LabelOwner] != "" {
+		return out, err
+	}
+	out.Conflict = &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf("managed instance group %s of %s has the name that "+
+		"cluster-api-provider-gcp gives this pool's, and lacks its label %s. It is left alone, and no other is created. %s. "+
+		"To have another created, name it by the annotation muster.dev/group-name", name, at.location, template.LabelOwner, pool.AdoptionHint(name))}
 	return out, nil
 }

@@ -48,15 +48,18 @@ func (p shelf) readTemplates(ctx context.Context) error {
 	return nil
 }
 
-// inUse are the URLs of the templates that the group and its instances are of.
+// inUse are the URLs of the templates that the group and its instances are of. Of a group that is to be adopted it is the group's alone, whose
+// labels name the cluster that the group belongs to.
 func (p shelf) inUse() []string {
 	is := p.memory.group.is
-	if is == nil || !p.t.owns(labelsOf(is)) {
+	if is == nil || !p.t.owns(labelsOf(is)) && !p.t.Adopt {
 		return nil
 	}
 	urls := []string{launchesFrom(is)}
-	for _, i := range p.memory.group.instances {
-		urls = append(urls, i.template)
+	if p.t.owns(labelsOf(is)) {
+		for _, i := range p.memory.group.instances {
+			urls = append(urls, i.template)
+		}
 	}
 	slices.Sort(urls)
 	return slices.DeleteFunc(slices.Compact(urls), func(url string) bool { return url == "" })

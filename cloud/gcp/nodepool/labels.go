@@ -2,33 +2,11 @@ package nodepool
 
 import (
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/cloud/gcp/template"
 )
-
-// labelOwned begins the label by which the ecosystem's other controller marks a node pool as a cluster's, and owned is its value.
-const labelOwned, owned = "capg-cluster-", "owned"
-
-// otherCluster returns the cluster that the labels of another controller name, where that is not the target's.
-func (t target) otherCluster(labels map[string]string) string {
-	if t.ownedByCluster(labels) {
-		return ""
-	}
-	for label, value := range labels {
-		if name, ok := strings.CutPrefix(label, labelOwned); ok && value == owned {
-			return name
-		}
-	}
-	return ""
-}
-
-// ownedByCluster reports whether labels say that a node pool belongs to the target's cluster, by its name in GKE or in Kubernetes.
-func (t target) ownedByCluster(labels map[string]string) bool {
-	return labels[labelOwned+t.cluster.Name] == owned || labels[labelOwned+t.Owner.Cluster] == owned
-}
 
 // createdAround is by how much the clocks of GKE and of the API server may differ.
 const createdAround = time.Minute
@@ -36,7 +14,7 @@ const createdAround = time.Minute
 // createdWithCluster reports whether a node pool without an owner label was created for the object: GKE creates no cluster without a node pool,
 // so that the controller of the cluster asks for those of the objects that exist, and labels them.
 func (t target) createdWithCluster(read poolRead) bool {
-	if t.GroupID != "" || t.Spec.Created.IsZero() || t.Deleting || read.cluster == nil || !t.ownedByCluster(read.labels()) {
+	if t.GroupID != "" || t.Spec.Created.IsZero() || t.Deleting || read.cluster == nil || !template.OwnedByCluster(read.labels(), t.cluster.Name, t.Owner.Cluster) {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339, read.cluster.CreateTime)

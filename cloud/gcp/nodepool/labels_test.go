@@ -1,31 +1,6 @@
 package nodepool
 
-import (
-	"testing"
-
-	"github.com/muster-project/muster/cloud"
-)
-
-func TestOtherCluster(t *testing.T) {
-	t.Parallel()
-	own := target{Target: Target{Owner: cloud.Owner{Cluster: "c"}}}
-	own.cluster.Name = "gke-c"
-	for _, c := range []struct {
-		reason string
-		labels map[string]string
-		want   string
-	}{
-		{"no labels", nil, ""},
-		{"the pool's cluster", map[string]string{"capg-cluster-c": "owned"}, ""},
-		{"the pool's cluster, by its name in GKE", map[string]string{"capg-cluster-gke-c": "owned"}, ""},
-		{"another cluster", map[string]string{"capg-cluster-d": "owned"}, "d"},
-		{"a cluster that shares", map[string]string{"capg-cluster-d": "shared"}, ""},
-	} {
-		if got := own.otherCluster(c.labels); got != c.want {
-			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
-		}
-	}
-}
+import "testing"
 
 func TestSplitGroupID(t *testing.T) {
 	t.Parallel()

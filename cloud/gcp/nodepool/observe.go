@@ -60,10 +60,7 @@ func (p *pass) unowned() *pool.Unowned {
 	out := p.t.ownership(read).Unowned(p.t.name)
 	if out != nil {
 		out.CreatedWithCluster = out.Owner == "" && p.t.createdWithCluster(read)
-		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, p.t.otherCluster(read.labels()), read.busy()
-		if out.Owner == "" && read.labels()[template.LabelCluster] != "" && read.labels()[template.LabelCluster] != template.LabelValue(p.t.Owner.Cluster) {
-			out.OtherCluster = read.labels()[template.LabelCluster]
-		}
+		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, template.OtherCluster(read.labels(), p.t.Owner, p.t.cluster.Name), read.busy()
 	}
 	return out
 }

@@ -87,7 +87,7 @@ func (t *Template) label(s Source) {
 // Labels are the labels of everything that belongs to the pool: those of the ecosystem, of the cluster, of the specification, and the
 // owner's.
 func (s Source) Labels() map[string]string {
-	labels := map[string]string{"capg-role": roleNode, LabelValue("capg-cluster-" + s.Cluster.ClusterName): "owned"}
+	labels := map[string]string{"capg-role": roleNode, LabelValue(labelOwned + s.Cluster.ClusterName): owned}
 	for key, value := range s.Cluster.AdditionalLabels {
 		if !strings.HasPrefix(key, labelDomain) { // The cluster's kind is another controller's, which takes any key.
 			labels[key] = value

@@ -1,7 +1,9 @@
 package template
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
@@ -77,6 +79,31 @@ const (
 	// LabelSurge is the surge of a group (see package instancegroup).
 	LabelSurge = labelDomain + "surge"
 )
+
+// labelOwned begins the label by which the ecosystem's provider marks what belongs to a cluster, and owned is its value.
+const labelOwned, owned = "capg-cluster-", "owned"
+
+// OwnedByCluster reports whether labels of the ecosystem's provider name a cluster, by one of its names.
+func OwnedByCluster(labels map[string]string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return labels[LabelValue(labelOwned+name)] == owned })
+}
+
+// OtherCluster returns the cluster that labels say something belongs to, where that is none of the pool's: owner labels before those of the
+// ecosystem's provider. It is empty if they name no other.
+func OtherCluster(labels map[string]string, o cloud.Owner, names ...string) string {
+	if cluster := labels[LabelCluster]; cluster != "" && cluster != LabelValue(o.Cluster) {
+		return cluster
+	}
+	if OwnedByCluster(labels, append(names, o.Cluster)...) {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if name, ok := strings.CutPrefix(key, labelOwned); ok && labels[key] == owned {
+			return name
+		}
+	}
+	return ""
+}
 
 // OwnerLabels are the labels that name an owner.
 func OwnerLabels(o cloud.Owner) map[string]string {
