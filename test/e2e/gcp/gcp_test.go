@@ -1,0 +1,141 @@
+package gcp
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	simgcp "github.com/muster-project/muster/sim/gcp"
+
+	"github.com/muster-project/muster/test/e2e/world"
+)
+
+const (
+	// groupCluster has the built-in pool of a regional group, and gkeCluster that of a node pool.
+	groupCluster, groupPool = "capg", "capg-mp-1"
+	gkeCluster, nodePool    = "capg-gke", "capg-gke-mp-0"
+	// replicas is how many machines each pool has.
+	replicas = 2
+)
+
+// kinds of the pools.
+var kinds = map[string]string{groupPool: "gcpmachinepool", theirPool: "gcpmachinepool", nodePool: "gcpmanagedmachinepool"}
+
+// life is a world with pools on Google Cloud, with a pool and a witness of the machines of its cluster.
+type life struct {
+	*world.World
+	*world.Witness
+	pool string
+}
+
+// TestLifeOnGoogleCloud goes through the life of a managed instance group and of a node pool, each beneath a Deployment with a budget.
+func TestLifeOnGoogleCloud(t *testing.T) {
+	t.Parallel()
+	w := world.Start(t, t.TempDir(), "--clouds", "gcp", "--pools", groupPool+","+nodePool, "--speed", "20")
+	for _, part := range []struct {
+		name, cluster, pool string
+		run                 func(l *life)
+	}{
+		{"another machine type replaces every machine of a group, drained", groupCluster, groupPool, anotherType},
+		{"kubectl scale removes a machine of a group, drained", groupCluster, groupPool, scalesIn},
+		{"a group of the existing provider is adopted with its machines", groupCluster, groupPool, adopts},
+		{"GKE upgrades a node pool once its control plane is upgraded", gkeCluster, nodePool, upgrades},
+		{"kubectl scale removes a machine of a node pool, drained", gkeCluster, nodePool, scalesIn},
+		{"kubectl delete leaves nothing", gkeCluster, nodePool, deletes},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.run(begin(w.In(t), part.cluster, part.pool)) }) {
+			return
+		}
+	}
+}
+
+// begin watches the machines of a cluster, beneath a Deployment, once its pool is at rest.
+func begin(w *world.World, cluster, pool string) *life {
+	w.T.Helper()
+	w.Eventually(pool+" to be at rest", func() error { return resting(w, pool, w.Read("{.spec.replicas}", "machinepool/"+pool)) })
+	w.Web(cluster, 2*replicas)
+	l := &life{World: w, Witness: w.Watch(cluster), pool: pool}
+	l.Begin()
+	return l
+}
+
+// atRest waits until a pool has as many machines as it wants, all Ready and as specified, and nothing else to do.
+func (l *life) atRest(pool string, want int) {
+	l.T.Helper()
+	l.Eventually(pool+" to be at rest", func() error { return resting(l.World, pool, fmt.Sprint(want)) })
+}
+
+// resting returns what a pool lacks to be at rest with so many machines.
+func resting(w *world.World, pool, machines string) error {
+	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
+	want := strings.ReplaceAll("N N N Running True", "N", machines)
+	if got := w.Read(path, kinds[pool]+"/"+pool); got != want {
+		return fmt.Errorf("want %s, got %s; the conditions are\n%s", want, got,
+			w.Read(`{range .status.conditions[*]}{.type}={.status} {.reason}: {.message}{"\n"}{end}`, kinds[pool]+"/"+pool))
+	}
+	return nil
+}
+
+// went holds that so many nodes went, within the budget, each drained, and that never fewer served.
+func (l *life) went(want, lowest int) {
+	l.T.Helper()
+	l.Eventually(fmt.Sprintf("%d nodes to be gone", want), func() error {
+		if _, gone, _, _ := l.Saw(); len(gone) != want {
+			return fmt.Errorf("gone are %v", gone)
+		}
+		return nil
+	})
+	least, gone, _, err := l.Saw()
+	if err != nil || least < lowest {
+		l.T.Errorf("want %v gone, and at least %d nodes that serve, got %d (%s), %v", gone, lowest, least, l.At(), err)
+	}
+}
+
+func anotherType(l *life) {
+	l.Kubectl("patch", "gcpmachinepool/"+groupPool, "--type=merge", "-p", `{"spec":{"instanceType":"n2-standard-4"}}`)
+	l.went(replicas, replicas)
+	l.atRest(groupPool, replicas)
+	if got := l.ReadFrom(groupCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); got != "n2-standard-4 n2-standard-4" {
+		l.T.Errorf("want every node of the new type, got %s", got)
+	}
+}
+
+func scalesIn(l *life) {
+	l.Kubectl("scale", "machinepool/"+l.pool, "--replicas", fmt.Sprint(replicas-1))
+	l.went(1, replicas-1)
+	l.atRest(l.pool, replicas-1)
+}
+
+func upgrades(l *life) {
+	l.ByCloud()
+	l.Kubectl("patch", "gcpmanagedcontrolplane/"+gkeCluster, "--type=merge", "-p", `{"spec":{"version":"v1.35.1"}}`)
+	l.Kubectl("patch", "machinepool/"+nodePool, "--type=merge", "-p", `{"spec":{"template":{"spec":{"version":"v1.35.1"}}}}`)
+	l.Wait("gcpmanagedmachinepool/"+nodePool, "{.status.version}", "v1.35.1")
+	l.went(replicas, replicas)
+	l.atRest(nodePool, replicas)
+	if got := l.ReadFrom(gkeCluster, `{.items[*].status.nodeInfo.kubeletVersion}`, "nodes"); strings.Count(got, "v1.35.1-gke.") != replicas {
+		l.T.Errorf("want every node upgraded, got %s", got)
+	}
+}
+
+func deletes(l *life) {
+	l.Kubectl("delete", "cluster/"+gkeCluster, "cluster/"+groupCluster, "--timeout", world.WaitLimit.String())
+	left := l.Kubectl("get", "machinepool,gcpmachinepool,gcpmanagedmachinepool,gcpcluster,gcpmanagedcluster,gcpmanagedcontrolplane", "-o", "name")
+	if strings.TrimSpace(left) != "" {
+		l.T.Errorf("want no object left, got %s", left)
+	}
+	var state simgcp.State
+	l.Admin(http.MethodGet, "state", "", &state)
+	for _, group := range state.Groups {
+		l.T.Errorf("want no group left, got %s", group.Path)
+	}
+	for _, template := range state.Templates {
+		if template.Name != theirTemplate { // that of the existing provider is no pool's
+			l.T.Errorf("want no template left but %s, got %s", theirTemplate, template.Name)
+		}
+	}
+	if len(state.Clusters) > 0 {
+		l.T.Errorf("want no cluster left, got %+v", state.Clusters)
+	}
+}
