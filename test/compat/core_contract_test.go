@@ -14,6 +14,7 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/crd"
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/azure"
@@ -28,6 +29,7 @@ func provisioned(t *testing.T) map[string]client.Object {
 	for kind, o := range map[string]infrapool.Object{
 		awsv1.AWSMachinePoolKind: &awsv1.AWSMachinePool{}, awsv1.AWSManagedMachinePoolKind: &awsv1.AWSManagedMachinePool{}, azurev1.AzureMachinePoolKind: &azurev1.AzureMachinePool{},
 		aksv1.AzureManagedMachinePoolKind: &aksv1.AzureManagedMachinePool{}, aksv1.AzureASOManagedMachinePoolKind: &aksv1.AzureASOManagedMachinePool{},
+		gcpv1.GCPMachinePoolKind: &gcpv1.GCPMachinePool{}, gcpv1.GCPManagedMachinePoolKind: &gcpv1.GCPManagedMachinePool{},
 	} {
 		o.GetCommonStatus().SetProvisioned()
 		all[kind] = o
@@ -96,6 +98,10 @@ func TestEveryKindSpeaksBothContracts(t *testing.T) {
 		case awsv1.AWSMachinePoolKind:
 			u = object(t, ns, "{spec: {awsLaunchTemplate: {instanceType: t3.large}}}")
 		case awsv1.AWSManagedMachinePoolKind:
+			u = object(t, ns, "{spec: {}}")
+		case gcpv1.GCPMachinePoolKind:
+			u = object(t, ns, "{spec: {instanceType: n2-standard-2}}")
+		case gcpv1.GCPManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {}}")
 		case aksv1.AzureManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {mode: System, name: pool0, sku: Standard_B2s}}")
