@@ -102,6 +102,8 @@ func TestNodesOfANodePool(t *testing.T) {
 	if second.Name == first.Name {
 		t.Fatalf("want %s replaced", first.Name)
 	}
-	p.node(second, "of the new version", func(n *corev1.Node) bool { return ready(n) && n.Status.NodeInfo.KubeletVersion == "v1.34.3-gke.1334500" })
+	p.node(second, "of the new version", func(n *corev1.Node) bool {
+		return ready(n) && n.Status.NodeInfo.KubeletVersion == "v1.34.3-gke.1334500"
+	})
 	p.node(first, "cordoned before it went", func(n *corev1.Node) bool { return n.Spec.Unschedulable })
 }
