@@ -28,7 +28,7 @@ const salt = 0x676b65
 // Kind is the kind.
 var Kind = &world.Kind{
 	Name:   "gke",
-	Claims: world.OneIn(8, salt),
+	Claims: world.OnRequest,
 	Salt:   salt,
 	Drawn:  drawn,
 	Odds: world.Odds{
