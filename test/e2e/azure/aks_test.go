@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -46,6 +47,12 @@ func TestLifeOfAgentPools(t *testing.T) {
 	w.Kubectl("patch", "azuremanagedmachinepool/"+aksPool, "--type=merge", "-p", `{"spec":{"sku":"Standard_D4s_v3"}}`)
 	w.Wait("azuremanagedmachinepool/"+aksPool, "{.status.template}", "aks:1.34.2/standard_d4s_v3")
 	agentPoolAtRest(w, aksPool, 1)
+	w.Eventually("the Node of the replaced machine to go", func() error {
+		if _, gone, _, _ := saw.Saw(); len(gone) == 0 {
+			return errors.New("want it deleted once its kubelet is silent")
+		}
+		return nil
+	})
 	if lowest, gone, _, err := saw.Saw(); err != nil || len(gone) != 1 || lowest < aksReplicas+1 {
 		t.Errorf("want one machine replaced by AKS, and never fewer than %d, got %v, %d at least, %v", aksReplicas+1, gone, lowest, err)
 	}
