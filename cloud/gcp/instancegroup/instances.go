@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -108,17 +109,19 @@ func listed(i *compute.Instance) instance {
 	return out
 }
 
-// note keeps the details of an instance.
-func (m *memory) note(i *compute.Instance) {
+// note keeps the details of instances.
+func (m *memory) note(list ...*compute.Instance) {
 	if m.details == nil {
 		m.details = map[uint64]detail{}
 	}
-	created, _ := time.Parse(time.RFC3339, i.CreationTimestamp) // Without a time it counts as one whose creation is not known.
-	labels := i.Labels
-	if labels == nil {
-		labels = map[string]string{}
+	for _, i := range list {
+		created, _ := time.Parse(time.RFC3339, i.CreationTimestamp) // Without a time it counts as one whose creation is not known.
+		labels := i.Labels
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		m.details[i.Id] = detail{created: created, labels: labels}
 	}
-	m.details[i.Id] = detail{created: created, labels: labels}
 }
 
 // outdate forgets the details of instances once after each change of the group's labels: some lack them, and which ones only they show.
@@ -164,7 +167,8 @@ func byAge(a, b time.Time) int {
 const singleReads = 2
 
 // detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few. Where one of
-// these reads is denied, all that they would tell stays unknown: some of it would put instances into another order.
+// these reads is denied, all that they would tell stays unknown: some of it would put instances into another order. What was read before one that
+// is held back or fails is kept: a pass that read it again each time would never come to an end.
 func (p *pass) detail(ctx context.Context, list []instance, base string) error {
 	unknown := map[string][]string{}
 	for _, i := range list {
@@ -173,16 +177,18 @@ func (p *pass) detail(ctx context.Context, list []instance, base string) error {
 		}
 	}
 	var found []*compute.Instance
-	for zone, names := range unknown {
-		read, err := p.detailZone(ctx, zone, base, names)
-		if err != nil {
-			return p.tolerate(err)
-		}
+	for _, zone := range slices.Sorted(maps.Keys(unknown)) {
+		read, err := p.detailZone(ctx, zone, base, unknown[zone])
 		found = append(found, read...)
+		if err != nil && p.tolerate(err) == nil {
+			return nil
+		}
+		if err != nil {
+			p.memory.note(found...)
+			return err
+		}
 	}
-	for _, is := range found {
-		p.memory.note(is)
-	}
+	p.memory.note(found...)
 	return nil
 }
 
@@ -197,7 +203,7 @@ func (p *pass) detailZone(ctx context.Context, zone, base string, names []string
 		case err == nil:
 			found = append(found, is)
 		case !session.Absent(err):
-			return nil, err
+			return found, err
 		}
 	}
 	return found, nil

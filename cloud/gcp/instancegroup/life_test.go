@@ -349,3 +349,27 @@ func TestDeletedAndNotRepaired(t *testing.T) {
 		}
 	})
 }
+
+// TestReadDetailsAreKept holds that a look which ends at a refusal keeps what it has read of instances, and the next one goes on from there.
+func TestReadDetailsAreKept(t *testing.T) {
+	zones := []string{"us-central1-a", "us-central1-b"}
+	inWorld(t, zones, func(w *world) {
+		w.create(2)
+		fresh, err := instancegroup.New(instancegroup.Options{Endpoint: endpoint, Base: sim.Transport{Handler: w.cloud}, Hook: w.calls})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.driver = fresh
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "instances.get", Skip: 1, Times: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.driver.Observe(w.Context(), w.target); err == nil {
+			t.Fatal("want the look to end at the second instance")
+		}
+		settle()
+		sent := w.calls.during(func() { w.observe() })
+		if n := len(slices.DeleteFunc(sent, func(c string) bool { return !strings.Contains(c, "nstances.get") })); n != 1 {
+			t.Errorf("want the instance read that was not, got %d reads", n)
+		}
+	})
+}
