@@ -49,7 +49,7 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 		p.memory.note(i)
 		list = append(list, listed(i))
 	}
-	if p.t.MaxAge <= 0 && members.Instances == nil {
+	if members.Instances == nil {
 		p.memory.outdate(read.is, list)
 	}
 	if err := p.detail(ctx, list, read.is.BaseInstanceName); err != nil {
