@@ -7,8 +7,10 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 )
 
 type object = map[string]any
@@ -134,6 +136,25 @@ func TestDeletionLeavesOthers(t *testing.T) {
 		}
 		if o := other.observe(); len(o.Versions) != 1 || o.Group.Template != kept.Group.Template {
 			w.Errorf("want the other pool as it was, got %+v", o)
+		}
+	})
+}
+
+// TestTemplateBesideAForeignGroup holds that the labels of a template tell which object it is for when the group has been given to another
+// owner.
+func TestTemplateBesideAForeignGroup(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		group := w.create(1).Group.ID
+		if err := w.cloud.ChangeTag(sim.Resource{Name: session.LastName(group), Key: template.LabelOwner, Value: "another"}); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o := w.observe()
+		if o.OwnershipConflict == nil || len(o.Versions) != 1 {
+			w.Fatalf("want the group foreign and the pool's template named, got %+v", o)
+		}
+		if o.TaggedFor != w.target.Owner.Key() {
+			w.Errorf("want %s of the template, got %q", w.target.Owner.Key(), o.TaggedFor)
 		}
 	})
 }

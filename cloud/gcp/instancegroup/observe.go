@@ -29,13 +29,18 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 	group := p.memory.group
 	fresh := !group.at.Before(p.now)
 	if conflict := p.t.ownership(group).Conflict(); conflict != nil {
-		return pool.Observed{OwnershipConflict: conflict, Unowned: p.unowned(), Versions: p.versions(wanted{}), ResolvedLookups: p.t.Remembered, GroupFresh: fresh}, nil
+		return pool.Observed{
+			OwnershipConflict: conflict, Unowned: p.unowned(), Versions: p.versions(wanted{}), ResolvedLookups: p.t.Remembered, GroupFresh: fresh,
+			TaggedFor: p.taggedFor(),
+		}, nil
 	}
 	want, failed := p.want(ctx)
 	out := pool.Observed{ResolvedLookups: want.remember, Fresh: fresh, GroupFresh: fresh, Shared: true, Versions: p.versions(want), TaggedFor: p.taggedFor()}
 	if foreign := p.foreign(want); foreign != nil {
 		if group.is == nil {
-			return pool.Observed{OwnershipConflict: foreign, Versions: out.Versions, ResolvedLookups: p.t.Remembered, GroupFresh: fresh}, nil
+			return pool.Observed{
+				OwnershipConflict: foreign, Versions: out.Versions, ResolvedLookups: p.t.Remembered, GroupFresh: fresh, TaggedFor: out.TaggedFor,
+			}, nil
 		}
 		failed = driverkit.Owned(foreign)
 	}
@@ -77,9 +82,9 @@ func (p shelf) conflict(ctx context.Context) *pool.Cause {
 	return p.foreign(want)
 }
 
-// taggedFor is the object that the labels of the group name, or those of its newest template.
+// taggedFor is the object that the labels of the pool's group name, or those of its newest template.
 func (p view) taggedFor() string {
-	if is := p.memory.group.is; is != nil {
+	if is := p.memory.group.is; is != nil && p.t.owns(labelsOf(is)) {
 		return template.TaggedFor(labelsOf(is), p.t.Owner)
 	}
 	if own := p.memory.templates.own; len(own) > 0 {
