@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -56,12 +57,41 @@ func (x *exchange) authorize(w *inventory) error {
 		return nil
 	}
 	a := w.accounts.Get(x.caller.Issuer)
+	if a == nil {
+		a = &Account{Denied: []string{"*"}}
+	}
 	for _, permission := range x.route.Permissions {
-		if a == nil || !a.may(permission) {
+		if !x.cloud.asked.note(a, permission, a.may(permission)) {
 			return x.denied(permission)
 		}
 	}
 	return nil
+}
+
+// Asked are the permissions that accounts with limited rights needed for their requests: each with how often it was granted and denied.
+type Asked struct {
+	Granted, Denied map[string]int
+}
+
+// note counts a permission and returns whether the account has it. Permissions of accounts that may do everything are not recorded.
+func (k *Asked) note(a *Account, permission string, granted bool) bool {
+	if k.Granted == nil {
+		k.Granted, k.Denied = map[string]int{}, map[string]int{}
+	}
+	switch {
+	case !granted:
+		k.Denied[permission]++
+	case len(a.Allowed)+len(a.Denied) > 0:
+		k.Granted[permission]++
+	}
+	return granted
+}
+
+// Asked returns which permissions were needed so far.
+func (c *Cloud) Asked() Asked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Asked{Granted: maps.Clone(c.asked.Granted), Denied: maps.Clone(c.asked.Denied)}
 }
 
 // denied is the service's refusal of a caller who lacks a permission.

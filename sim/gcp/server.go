@@ -51,6 +51,7 @@ type Cloud struct {
 	GKE container.Console
 
 	mu        sync.Mutex
+	asked     Asked
 	limits    Limits
 	windows   map[string]window
 	store     *sim.Store

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/api/compute/v1"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -86,7 +87,10 @@ func (p view) explain(ctx context.Context, out *pool.Observed) {
 		*last = operation{}
 		return
 	}
-	_ = last.poll(ctx, p.c) // Without an answer it is asked again by the next pass.
+	// Without an answer it is asked again by the next pass.
+	if err := last.poll(ctx, p.c); err != nil && cloud.KindOf(err) == cloud.Denied {
+		out.Issues = append(out.Issues, driverkit.CauseOf(err))
+	}
 	if last.cause != nil {
 		out.Issues = append(out.Issues, *last.cause)
 	}

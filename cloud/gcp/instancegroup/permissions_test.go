@@ -26,9 +26,13 @@ func allowed(t testing.TB, without string) []string {
 // TestNoPermissionIsSuperfluous holds that the life of a pool is denied something without any one of the permissions for groups. That no more
 // are needed is held by every test of the driver: newCloud allows these alone.
 func TestNoPermissionIsSuperfluous(t *testing.T) {
-	for _, without := range append([]string{""}, forGroups...) {
+	for _, without := range append([]string{"", forRegions}, forGroups...) {
+		zones := []string{zone}
+		if without == forRegions {
+			zones = append(zones, "us-central1-b")
+		}
 		t.Run("without "+without, func(t *testing.T) {
-			inWorld(t, []string{zone}, func(w *world) {
+			inWorld(t, zones, func(w *world) {
 				if err := w.cloud.PutAccount(simgcp.Account{Email: controller, Allowed: allowed(w, without)}); err != nil {
 					w.Fatal(err)
 				}
@@ -46,7 +50,11 @@ var forGroups = []string{
 	"compute.instanceGroupManagers.get", "compute.instanceGroupManagers.create", "compute.instanceGroupManagers.update", "compute.instanceGroupManagers.delete",
 	"compute.instanceTemplates.list", "compute.instanceTemplates.get", "compute.instanceTemplates.create", "compute.instanceTemplates.delete", "compute.instanceTemplates.useReadOnly",
 	"compute.instances.get", "compute.instances.list", "compute.machineTypes.get", "compute.images.getFromFamily",
+	"compute.zoneOperations.get",
 }
+
+// forRegions is the one that the life of a regional group needs in place of compute.zoneOperations.get.
+const forRegions = "compute.regionOperations.get"
 
 // life does to pools whatever may be done, until something is refused.
 func (w *world) life() error {
@@ -66,13 +74,13 @@ func (w *world) life() error {
 		if err := w.driver.Start(w.Context(), w.target, next()); err != nil {
 			return err
 		}
+		if _, err := w.look(); err != nil && cloud.KindOf(err) == cloud.Denied {
+			return err
+		}
 		settle()
 		var err error
 		if o, err = w.look(); err != nil {
 			return err
-		}
-		if at := slices.IndexFunc(o.Issues, func(c pool.Cause) bool { return c.Reason == string(cloud.Denied) }); at >= 0 {
-			return &cloud.Error{Kind: cloud.Denied, Message: o.Issues[at].Message}
 		}
 	}
 	const name = clusterName + "-" + poolName

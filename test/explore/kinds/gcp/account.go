@@ -68,10 +68,34 @@ type Account struct {
 	lent map[int64]string
 }
 
+// Who asks the project: drivers whose requests stay on the machine ask as controller.
+const (
+	controller = "controller"
+	user       = "user"
+	// AsUser is what a user's requests have as Authorization.
+	AsUser = "Bearer simulated:" + user
+)
+
+// Bound is what world.Options take as Manager to bind the manager to the permissions of a role.
+type Bound struct {
+	// Allowed are the manager's only permissions.
+	Allowed []string
+	// Cloud is the project, once it is made.
+	Cloud *simgcp.Cloud
+}
+
 // New makes a project with the cluster's network.
 func New(w *world.World) *Account {
-	made, err := simgcp.New(simgcp.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload, Limits: simgcp.Limits{}})
+	o := simgcp.Options{Seed: w.Scenario.Seed, Speed: w.Scenario.Speed, MachineHost: w.Workload, Limits: simgcp.Limits{}}
+	bound, limited := w.Options.Manager.(*Bound)
+	if limited {
+		o.Accounts = []simgcp.Account{{Email: controller, Allowed: bound.Allowed}, {Email: user}}
+	}
+	made, err := simgcp.New(o)
 	w.Must(err, "make the simulator")
+	if limited {
+		bound.Cloud = made
+	}
 	a := &Account{World: w, Cloud: made, numbers: map[string]int64{}, contents: map[string]string{}, lent: map[int64]string{}}
 	w.Must(made.PutNetwork(compute.Network{Project: Project, Name: world.ClusterName}), "make the network")
 	return a
@@ -111,7 +135,7 @@ func (a *Account) Ask(ctx context.Context, method, path string, body any) error 
 	if err != nil {
 		return fmt.Errorf("make the request: %w", err)
 	}
-	req.Header.Set("Authorization", "Bearer user")
+	req.Header.Set("Authorization", AsUser)
 	reply, err := sim.Transport{Handler: a.Cloud}.RoundTrip(req)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)

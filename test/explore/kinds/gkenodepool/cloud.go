@@ -188,7 +188,7 @@ func (p *pool) ask(method, path string, into any) error {
 	if err != nil {
 		return fmt.Errorf("make the request: %w", err)
 	}
-	req.Header.Set("Authorization", "Bearer user")
+	req.Header.Set("Authorization", gcp.AsUser)
 	reply, err := sim.Transport{Handler: p.Cloud}.RoundTrip(req)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)

@@ -1,4 +1,4 @@
-// Package permissions plays scenarios with controllers whose credentials allow what package cloud/aws/permissions prints and
+// Package permissions plays scenarios with controllers whose credentials allow what the packages permissions of AWS and Google Cloud print and
 // nothing else, and holds that nothing of it is superfluous.
 package permissions
 
