@@ -115,7 +115,8 @@ type Group struct {
 	// Surge is how much of Size was added by Muster for a rollout, as the driver recorded it beside the size (Traits.RecordsSurge). It is
 	// used only where an external autoscaler owns the size, and is never more than what was added.
 	Surge int
-	// SurgeRecordStale is true if more surge is recorded than Surge, because machines are gone since: UpdateGroup records what is left.
+	// SurgeRecordStale is true if more surge is recorded than Surge, because machines are gone since, or it is recorded for a smaller size than
+	// Size: UpdateGroup records what is left.
 	SurgeRecordStale bool
 	// SurgePlanned is the surge that is kept beside the size for a size that is not asked for yet (Step.Planned).
 	SurgePlanned PlannedSurge

@@ -152,35 +152,6 @@ func TestZonesOfTheClusterChange(t *testing.T) {
 	})
 }
 
-// TestSurgeIsRecorded holds that the surge is kept beside the size, and used up by removals.
-func TestSurgeIsRecorded(t *testing.T) {
-	inWorld(t, []string{zone}, func(w *world) {
-		w.create(2)
-		w.start(pool.Step{Kind: pool.UpdateGroup, Planned: pool.PlannedSurge{Surge: 1, Size: 3}})
-		o := w.observe()
-		if o.Group.Surge != 0 || o.Group.SurgePlanned != (pool.PlannedSurge{Surge: 1, Size: 3}) || len(o.Group.Drift) > 0 {
-			w.Errorf("want a surge planned, got %+v", o.Group)
-		}
-		w.start(pool.Step{Kind: pool.Resize, Size: 3, Surge: 1})
-		if o = w.observe(); o.Group.Size != 3 || o.Group.Surge != 1 || o.Group.SurgePlanned != (pool.PlannedSurge{}) {
-			w.Errorf("want a surge of one, got %+v", o.Group)
-		}
-		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
-		if o = w.observe(); o.Group.Size != 2 || o.Group.Surge != 0 || !o.Group.SurgeRecordStale {
-			w.Errorf("want the surge used up, got %+v", o.Group)
-		}
-		w.start(pool.Step{Kind: pool.UpdateGroup})
-		w.observe()
-		time.Sleep(time.Minute)
-		if got := w.calls.during(func() { o = w.observe() }); len(got) != 2 || len(o.Instances[0].InPlaceDrift) > 0 {
-			w.Errorf("want instances left alone that lack the record, and two reads, got %v, %+v", got, o.Instances)
-		}
-		if o.Group.SurgeRecordStale || len(o.Group.Drift) > 0 {
-			w.Errorf("want the record removed, got %+v", o.Group)
-		}
-	})
-}
-
 // TestSpotIsLookedAtOften holds that capacity which may be taken back is told.
 func TestSpotIsLookedAtOften(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {

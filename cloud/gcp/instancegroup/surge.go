@@ -41,8 +41,10 @@ func surgeOf(labels map[string]string, size int) surge {
 // count returns how much of the size was added for a rollout.
 func (s surge) count() int { return s.recorded.left(s.size) }
 
-// stale reports whether more is recorded than is left.
-func (s surge) stale() bool { return s.count() < s.recorded.Surge }
+// stale reports whether more is recorded than is left, or a smaller size than the group has, from which a removal would use nothing up.
+func (s surge) stale() bool {
+	return s.count() < s.recorded.Surge || s.count() > 0 && s.recorded.Size < s.size
+}
 
 // label returns the value of the label for what is left and what is planned; empty for neither.
 func (s surge) label(planned note) string {
