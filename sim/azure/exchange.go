@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/server"
 )
 
@@ -248,8 +249,8 @@ func (x *exchange) write(w http.ResponseWriter, a *arm.Answer) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	if d, isDocument := a.Body.(arm.Document); isDocument && arm.Text(d, "etag") != "" {
-		w.Header().Set("ETag", arm.Text(d, "etag"))
+	if d, isDocument := a.Body.(document.Object); isDocument && document.Text(d, "etag") != "" {
+		w.Header().Set("ETag", document.Text(d, "etag"))
 	}
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(b) // the client went away

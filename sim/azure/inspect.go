@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Calls is the log of all requests.
@@ -127,11 +127,11 @@ func (c *Cloud) adminHandler() http.Handler {
 	mux.HandleFunc("PUT "+sim.AdminPath+"resources", func(w http.ResponseWriter, r *http.Request) {
 		var given struct {
 			ID  string
-			Doc arm.Document
+			Doc document.Object
 		}
 		if decoded(w, r, &given) {
 			if given.Doc == nil {
-				given.Doc = arm.Document{}
+				given.Doc = document.Object{}
 			}
 			done(w, c.Resource(given.ID, given.Doc), http.StatusBadRequest)
 		}

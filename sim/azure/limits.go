@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // What Resource Manager itself counts, for all that a client requests of a subscription.
@@ -148,7 +149,7 @@ func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) 
 	}
 	e := arm.Refuse(http.StatusTooManyRequests, "OperationNotAllowed", "The server rejected the request because too many requests have been received for this subscription.")
 	e.RetryAfter = after
-	e.Details = []arm.Detail{{Code: "TooManyRequests", Target: policy, Message: arm.Written(struct {
+	e.Details = []arm.Detail{{Code: "TooManyRequests", Target: policy, Message: document.Written(struct {
 		Group    string `json:"operationGroup"`
 		Start    string `json:"startTime"`
 		End      string `json:"endTime"`

@@ -7,6 +7,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Capabilities describes Azure for callers that do not know which cloud it is. Its actions reach the default subscription's first
@@ -48,35 +49,35 @@ func (c outOfBand) makeGroup(on sim.Resource) error {
 func Example(subscription string, g Group, mode, name string, capacity int) map[string]any {
 	cluster := g.Clusters[0]
 	subnet := arm.ResourceID(subscription, g.Name, "Microsoft.Network/virtualNetworks", cluster+"-vnet") + "/subnets/" + cluster + "-node-subnet"
-	d := arm.Document{
-		"location": g.Location, "sku": arm.Document{"name": VMSize, "tier": "Standard", "capacity": float64(capacity)},
-		"tags": arm.Document{"Name": name},
-		"properties": arm.Document{
+	d := document.Object{
+		"location": g.Location, "sku": document.Object{"name": VMSize, "tier": "Standard", "capacity": float64(capacity)},
+		"tags": document.Object{"Name": name},
+		"properties": document.Object{
 			"orchestrationMode": mode, "singlePlacementGroup": false,
-			"virtualMachineProfile": arm.Document{
-				"osProfile": arm.Document{
+			"virtualMachineProfile": document.Object{
+				"osProfile": document.Object{
 					"computerNamePrefix": name, "adminUsername": "capi", "customData": base64.StdEncoding.EncodeToString([]byte("#cloud-config\n")),
-					"linuxConfiguration": arm.Document{"disablePasswordAuthentication": true, "ssh": arm.Document{"publicKeys": []any{
-						arm.Document{"path": "/home/capi/.ssh/authorized_keys", "keyData": "ssh-rsa AAAA"},
+					"linuxConfiguration": document.Object{"disablePasswordAuthentication": true, "ssh": document.Object{"publicKeys": []any{
+						document.Object{"path": "/home/capi/.ssh/authorized_keys", "keyData": "ssh-rsa AAAA"},
 					}}},
 				},
-				"storageProfile": arm.Document{
-					"imageReference": arm.Document{"communityGalleryImageId": "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.33.1"},
-					"osDisk":         arm.Document{"osType": "Linux", "createOption": "FromImage", "diskSizeGB": float64(30), "managedDisk": arm.Document{"storageAccountType": "Premium_LRS"}},
+				"storageProfile": document.Object{
+					"imageReference": document.Object{"communityGalleryImageId": "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.33.1"},
+					"osDisk":         document.Object{"osType": "Linux", "createOption": "FromImage", "diskSizeGB": float64(30), "managedDisk": document.Object{"storageAccountType": "Premium_LRS"}},
 				},
-				"networkProfile": arm.Document{"networkInterfaceConfigurations": []any{arm.Document{
-					"name": name + "-nic-0", "properties": arm.Document{"primary": true, "ipConfigurations": []any{arm.Document{
-						"name": "ipConfig0", "properties": arm.Document{"primary": true, "subnet": arm.Document{"id": subnet}},
+				"networkProfile": document.Object{"networkInterfaceConfigurations": []any{document.Object{
+					"name": name + "-nic-0", "properties": document.Object{"primary": true, "ipConfigurations": []any{document.Object{
+						"name": "ipConfig0", "properties": document.Object{"primary": true, "subnet": document.Object{"id": subnet}},
 					}}},
 				}}},
 			},
 		},
 	}
 	if mode == "Flexible" {
-		arm.Place(d, "properties.virtualMachineProfile.networkProfile.networkApiVersion", "2020-11-01")
+		document.Place(d, "properties.virtualMachineProfile.networkProfile.networkApiVersion", "2020-11-01")
 	} else {
-		arm.Place(d, "properties.upgradePolicy.mode", "Manual")
-		arm.Place(d, "properties.overprovision", false)
+		document.Place(d, "properties.upgradePolicy.mode", "Manual")
+		document.Place(d, "properties.overprovision", false)
 	}
 	return d
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // What the default subscription holds from the start, for seeding and for examples.
@@ -67,7 +68,7 @@ func (w *environment) seed(s Subscription) {
 		if w.Resources.Get(strings.ToLower(id)) != nil {
 			continue
 		}
-		w.PutResource(id, arm.Document{"location": g.Location, "properties": arm.Document{"provisioningState": "Succeeded"}})
+		w.PutResource(id, document.Object{"location": g.Location, "properties": document.Object{"provisioningState": "Succeeded"}})
 		for _, cluster := range g.Clusters {
 			w.seedNetwork(s.ID, g, cluster)
 		}
@@ -82,24 +83,24 @@ func (w *environment) seed(s Subscription) {
 func (w *environment) seedNetwork(sub string, g Group, cluster string) {
 	id := func(kind, name string) string { return arm.ResourceID(sub, g.Name, "Microsoft.Network/"+kind, name) }
 	network := id("virtualNetworks", cluster+"-vnet")
-	w.PutResource(network, arm.Document{"location": g.Location, "properties": arm.Document{"addressSpace": arm.Document{"addressPrefixes": []any{"10.0.0.0/8"}}}})
+	w.PutResource(network, document.Object{"location": g.Location, "properties": document.Object{"addressSpace": document.Object{"addressPrefixes": []any{"10.0.0.0/8"}}}})
 	for role, prefix := range map[string]string{"node": "10.1.0.0/16", "controlplane": "10.0.0.0/16"} {
 		group := id("networkSecurityGroups", cluster+"-"+role+"-nsg")
-		w.PutResource(group, arm.Document{"location": g.Location, "properties": arm.Document{}})
-		w.PutResource(network+"/subnets/"+cluster+"-"+role+"-subnet", arm.Document{
-			"properties": arm.Document{"addressPrefix": prefix, "networkSecurityGroup": arm.Document{"id": group}},
+		w.PutResource(group, document.Object{"location": g.Location, "properties": document.Object{}})
+		w.PutResource(network+"/subnets/"+cluster+"-"+role+"-subnet", document.Object{
+			"properties": document.Object{"addressPrefix": prefix, "networkSecurityGroup": document.Object{"id": group}},
 		})
 	}
-	w.PutResource(id("routeTables", cluster+"-node-routetable"), arm.Document{"location": g.Location, "properties": arm.Document{}})
+	w.PutResource(id("routeTables", cluster+"-node-routetable"), document.Object{"location": g.Location, "properties": document.Object{}})
 	balancer := id("loadBalancers", cluster)
-	w.PutResource(balancer, arm.Document{"location": g.Location, "sku": arm.Document{"name": "Standard"}, "properties": arm.Document{}})
-	w.PutResource(balancer+"/backendAddressPools/"+cluster+"-outboundBackendPool", arm.Document{"properties": arm.Document{}})
+	w.PutResource(balancer, document.Object{"location": g.Location, "sku": document.Object{"name": "Standard"}, "properties": document.Object{}})
+	w.PutResource(balancer+"/backendAddressPools/"+cluster+"-outboundBackendPool", document.Object{"properties": document.Object{}})
 }
 
 func (w *environment) seedIdentity(s Subscription, g Group, name string) {
-	w.PutResource(arm.ResourceID(s.ID, g.Name, "Microsoft.ManagedIdentity/userAssignedIdentities", name), arm.Document{
+	w.PutResource(arm.ResourceID(s.ID, g.Name, "Microsoft.ManagedIdentity/userAssignedIdentities", name), document.Object{
 		"location": g.Location,
-		"properties": arm.Document{
+		"properties": document.Object{
 			"tenantId": s.TenantID, "principalId": w.Seed.UUID("principal", s.ID, g.Name, name), "clientId": w.Seed.UUID("client", s.ID, g.Name, name),
 		},
 	})
@@ -115,13 +116,13 @@ func (w *environment) getResource(x *arm.Call) (*arm.Answer, error) {
 		parts := strings.Split(strings.Trim(x.Path, "/"), "/")
 		return nil, arm.NotFound(arm.KindOf(parts), parts[len(parts)-1], x.Vars["rg"])
 	}
-	return arm.OK(arm.Copied(r.Doc)), nil
+	return arm.OK(document.Copied(r.Doc)), nil
 }
 
 // hasPrincipal reports whether the directory knows an identity.
 func (w *environment) hasPrincipal(id string) bool {
 	for _, r := range w.Resources.All() {
-		if strings.EqualFold(arm.Text(r.Doc, "properties.principalId"), id) {
+		if strings.EqualFold(document.Text(r.Doc, "properties.principalId"), id) {
 			return true
 		}
 	}
@@ -137,7 +138,7 @@ func (w *environment) hasPrincipal(id string) bool {
 // id, name and type.
 func (c portal) Resource(id string, doc map[string]any) error {
 	return c.cloud.by(func(w *inventory) error {
-		w.PutResource(id, arm.Copied(doc))
+		w.PutResource(id, document.Copied(doc))
 		return nil
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // definitions are the built-in roles that are simulated, by their IDs.
@@ -41,11 +42,11 @@ func assignmentKey(scope, name string) string {
 
 // putAssignment gives a principal a role at a scope.
 func (w *roles) putAssignment(x *arm.Call) (*arm.Answer, error) {
-	var body arm.Document
-	if err := json.Unmarshal(x.Body, &body); err != nil || arm.Under(body, "properties") == nil {
+	var body document.Object
+	if err := json.Unmarshal(x.Body, &body); err != nil || document.Under(body, "properties") == nil {
 		return nil, arm.Refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
 	}
-	for member := range arm.Under(body, "properties") {
+	for member := range document.Under(body, "properties") {
 		switch member {
 		case "roleDefinitionId", "principalId", "principalType", "description", "condition", "conditionVersion", "delegatedManagedIdentityResourceId":
 		default:
@@ -53,8 +54,8 @@ func (w *roles) putAssignment(x *arm.Call) (*arm.Answer, error) {
 		}
 	}
 	a := &assignment{
-		Name: x.Vars["name"], Scope: x.Vars["scope"], Role: arm.Text(body, "properties.roleDefinitionId"), Principal: arm.Text(body, "properties.principalId"),
-		PrincipalType: arm.Text(body, "properties.principalType"), Description: arm.Text(body, "properties.description"), Created: w.Now,
+		Name: x.Vars["name"], Scope: x.Vars["scope"], Role: document.Text(body, "properties.roleDefinitionId"), Principal: document.Text(body, "properties.principalId"),
+		PrincipalType: document.Text(body, "properties.principalType"), Description: document.Text(body, "properties.description"), Created: w.Now,
 	}
 	a.ID = a.Scope + "/providers/Microsoft.Authorization/roleAssignments/" + a.Name
 	if err := w.checkAssignment(a); err != nil {
@@ -103,8 +104,8 @@ func (a *assignment) like(b *assignment) bool {
 	return strings.EqualFold(strings.Trim(a.Scope, "/"), strings.Trim(b.Scope, "/")) && strings.EqualFold(arm.LastOf(a.Role), arm.LastOf(b.Role)) && strings.EqualFold(a.Principal, b.Principal)
 }
 
-func (a *assignment) show() arm.Document {
-	return arm.Document{"id": a.ID, "name": a.Name, "type": "Microsoft.Authorization/roleAssignments", "properties": arm.Document{
+func (a *assignment) show() document.Object {
+	return document.Object{"id": a.ID, "name": a.Name, "type": "Microsoft.Authorization/roleAssignments", "properties": document.Object{
 		"roleDefinitionId": a.Role, "principalId": a.Principal, "principalType": "ServicePrincipal", "scope": a.Scope, "description": a.Description,
 		"createdOn": arm.Stamp(a.Created), "updatedOn": arm.Stamp(a.Created),
 	}}
@@ -148,12 +149,12 @@ func (w *roles) listAssignments(x *arm.Call) (*arm.Answer, error) {
 	return w.Paged(x, out)
 }
 
-func definitionOf(id string) arm.Document {
+func definitionOf(id string) document.Object {
 	for _, d := range definitions {
 		if strings.EqualFold(d.id, id) {
-			return arm.Document{"name": d.id, "type": "Microsoft.Authorization/roleDefinitions", "properties": arm.Document{
+			return document.Object{"name": d.id, "type": "Microsoft.Authorization/roleDefinitions", "properties": document.Object{
 				"roleName": d.name, "type": "BuiltInRole", "description": d.description, "assignableScopes": []any{"/"},
-				"permissions": []any{arm.Document{"actions": arm.List(d.actions), "notActions": arm.List(d.notActions)}},
+				"permissions": []any{document.Object{"actions": document.List(d.actions), "notActions": document.List(d.notActions)}},
 			}}
 		}
 	}
@@ -165,7 +166,7 @@ func (w *roles) getDefinition(x *arm.Call) (*arm.Answer, error) {
 	if d == nil {
 		return nil, arm.Refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", x.Vars["name"])
 	}
-	d["id"] = x.Vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + arm.Text(d, "name")
+	d["id"] = x.Vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + document.Text(d, "name")
 	return arm.OK(d), nil
 }
 

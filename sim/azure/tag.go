@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // tagged is something that has tags: how they are read, and how they are changed.
@@ -25,18 +26,18 @@ func (w *environment) taggedAt(scope string) (*tagged, error) {
 		return &tagged{id, tags, put}, nil
 	}
 	if r := w.Resources.Get(strings.ToLower(scope)); r != nil {
-		return &tagged{r.ID, arm.Pairs(r.Doc, "tags"), func(t map[string]string) {
-			r.Doc["tags"] = arm.OfStrings(t)
+		return &tagged{r.ID, document.Pairs(r.Doc, "tags"), func(t map[string]string) {
+			r.Doc["tags"] = document.OfStrings(t)
 			w.Resources.Touch(strings.ToLower(scope))
 		}}, nil
 	}
 	return nil, arm.NotFound(arm.KindOf(strings.Split(strings.Trim(scope, "/"), "/")), arm.LastOf(scope), "")
 }
 
-func (t *tagged) show() arm.Document {
-	return arm.Document{
+func (t *tagged) show() document.Object {
+	return document.Object{
 		"id": t.id + "/providers/Microsoft.Resources/tags/default", "name": "default", "type": "Microsoft.Resources/tags",
-		"properties": arm.Document{"tags": arm.OfStrings(t.tags)},
+		"properties": document.Object{"tags": document.OfStrings(t.tags)},
 	}
 }
 
@@ -49,28 +50,28 @@ func (w *environment) getTags(x *arm.Call) (*arm.Answer, error) {
 }
 
 func (w *environment) putTags(x *arm.Call) (*arm.Answer, error) {
-	return w.changeTags(x, func(arm.Document) string { return "Replace" })
+	return w.changeTags(x, func(document.Object) string { return "Replace" })
 }
 
 func (w *environment) patchTags(x *arm.Call) (*arm.Answer, error) {
-	return w.changeTags(x, func(d arm.Document) string { return arm.Text(d, "operation") })
+	return w.changeTags(x, func(d document.Object) string { return document.Text(d, "operation") })
 }
 
 // changeTags puts tags there, takes them away, or both.
-func (w *environment) changeTags(x *arm.Call, operation func(arm.Document) string) (*arm.Answer, error) {
-	var body arm.Document
-	if err := json.Unmarshal(x.Body, &body); err != nil || arm.Under(body, "properties") == nil {
+func (w *environment) changeTags(x *arm.Call, operation func(document.Object) string) (*arm.Answer, error) {
+	var body document.Object
+	if err := json.Unmarshal(x.Body, &body); err != nil || document.Under(body, "properties") == nil {
 		return nil, arm.Refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized.")
 	}
 	t, err := w.taggedAt(x.Vars["scope"])
 	if err != nil {
 		return nil, err
 	}
-	next, err := edited(t.tags, arm.Pairs(body, "properties.tags"), operation(body))
+	next, err := edited(t.tags, document.Pairs(body, "properties.tags"), operation(body))
 	if err != nil {
 		return nil, err
 	}
-	if err := arm.CheckTags(arm.Document{"tags": arm.OfStrings(next)}); err != nil {
+	if err := arm.CheckTags(document.Object{"tags": document.OfStrings(next)}); err != nil {
 		return nil, err
 	}
 	t.put(next)
@@ -80,7 +81,7 @@ func (w *environment) changeTags(x *arm.Call, operation func(arm.Document) strin
 
 // edited is what an operation makes of tags.
 func edited(tags, given map[string]string, operation string) (map[string]string, error) {
-	next := arm.Cloned(tags)
+	next := document.Overlaid(tags, nil)
 	switch operation {
 	case "Replace":
 		return given, nil

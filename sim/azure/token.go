@@ -19,6 +19,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 const (
@@ -89,7 +90,7 @@ func (x tokenRequest) isToken() bool {
 
 // serveToken answers for the token endpoints.
 func (x tokenRequest) serveToken(w http.ResponseWriter) {
-	var body arm.Document
+	var body document.Object
 	var err error
 	switch {
 	case strings.HasSuffix(x.Path, "/discovery/instance"):
@@ -103,11 +104,11 @@ func (x tokenRequest) serveToken(w http.ResponseWriter) {
 	}
 	status, code := http.StatusOK, ""
 	if e, refused := errors.AsType[*arm.Error](err); refused {
-		status, code, body = e.Status, e.Code, arm.Document{"error": e.Code, "error_description": e.Message}
+		status, code, body = e.Status, e.Code, document.Object{"error": e.Code, "error_description": e.Message}
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(arm.Written(body))) // the client went away
+	_, _ = w.Write([]byte(document.Written(body))) // the client went away
 	x.Path = strings.TrimPrefix(x.Path, "/")
 	x.log(code)
 }
@@ -118,24 +119,24 @@ func (x tokenRequest) tenant() string {
 	return tenant
 }
 
-func (x tokenRequest) discovery() arm.Document {
+func (x tokenRequest) discovery() document.Object {
 	host := x.Request.Host
-	return arm.Document{
+	return document.Object{
 		"tenant_discovery_endpoint": x.Base() + "/" + TenantID + "/v2.0/.well-known/openid-configuration", "api-version": "1.1",
-		"metadata": []any{arm.Document{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
+		"metadata": []any{document.Object{"preferred_network": host, "preferred_cache": host, "aliases": []any{host}}},
 	}
 }
 
-func (x tokenRequest) configuration() arm.Document {
+func (x tokenRequest) configuration() document.Object {
 	at := x.Base() + "/" + x.tenant()
-	return arm.Document{
+	return document.Object{
 		"token_endpoint": at + "/oauth2/v2.0/token", "authorization_endpoint": at + "/oauth2/v2.0/authorize", "issuer": at + "/v2.0",
 		"device_authorization_endpoint": at + "/oauth2/v2.0/devicecode", "jwks_uri": at + "/discovery/v2.0/keys",
 	}
 }
 
 // clientToken gives a token to an application that shows a secret or an assertion.
-func (x tokenRequest) clientToken() (arm.Document, error) {
+func (x tokenRequest) clientToken() (document.Object, error) {
 	form, err := url.ParseQuery(string(x.Body))
 	if err != nil || form.Get("grant_type") != "client_credentials" {
 		return nil, arm.Refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.", form.Get("grant_type"))
@@ -214,7 +215,7 @@ func signedBy(certificates []string, token string) bool {
 }
 
 // managedToken gives a token to a machine's managed identity.
-func (x tokenRequest) managedToken() (arm.Document, error) {
+func (x tokenRequest) managedToken() (document.Object, error) {
 	if x.Request.Header.Get("Metadata") != "true" {
 		return nil, arm.Refuse(http.StatusBadRequest, "invalid_request", "Required metadata header not specified")
 	}
@@ -234,22 +235,22 @@ func (x tokenRequest) managedToken() (arm.Document, error) {
 }
 
 // issue makes an access token.
-func (x tokenRequest) issue(a *Application, resource string) arm.Document {
+func (x tokenRequest) issue(a *Application, resource string) document.Object {
 	expires := x.Began.Add(tokenLife)
 	token := x.cloud.sign(claims{Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix()})
 	if x.Path == metadataPath {
-		return arm.Document{
+		return document.Object{
 			"access_token": token, "expires_in": strconv.Itoa(int(tokenLife.Seconds())), "expires_on": strconv.Itoa(int(expires.Unix())), "resource": resource,
 			"token_type": "Bearer", "client_id": a.ClientID,
 		}
 	}
-	return arm.Document{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
+	return document.Object{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
 }
 
 // sign makes a token that takes the seed to make; a simulator that was restarted accepts it too.
 func (c *Cloud) sign(what claims) string {
 	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
-	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(arm.Written(what)))
+	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(document.Written(what)))
 	return token + "." + base64.RawURLEncoding.EncodeToString(c.mac(token))
 }
 
@@ -274,9 +275,9 @@ func readClaims(token string) (claims, error) {
 	if err := json.Unmarshal(b, &loose); err != nil {
 		return out, err
 	}
-	out.Issuer, out.Subject, out.Tenant = arm.Text(loose, "iss"), arm.Text(loose, "sub"), arm.Text(loose, "tid")
-	out.AppID, out.ObjectID, out.Audience = arm.Text(loose, "appid"), arm.Text(loose, "oid"), arm.Text(loose, "aud")
-	exp, _ := arm.Number(loose, "exp")
+	out.Issuer, out.Subject, out.Tenant = document.Text(loose, "iss"), document.Text(loose, "sub"), document.Text(loose, "tid")
+	out.AppID, out.ObjectID, out.Audience = document.Text(loose, "appid"), document.Text(loose, "oid"), document.Text(loose, "aud")
+	exp, _ := document.Number(loose, "exp")
 	out.Expires = int64(exp)
 	return out, nil
 }

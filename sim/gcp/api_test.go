@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -20,8 +21,8 @@ func TestRequestIDsMakeWritesIdempotent(t *testing.T) {
 		body := doc{"name": "pool", "targetSize": 1, "instanceTemplate": w.template("first")}
 		first := w.do(http.MethodPost, groups+id, body)
 		again := w.do(http.MethodPost, groups+id, body)
-		check(w, "the operation", project.Text(first, "name"), project.Text(again, "name"))
-		check(w, "the client's ID", "11111111-2222-4333-8444-555555555555", project.Text(again, "clientOperationId"))
+		check(w, "the operation", document.Text(first, "name"), document.Text(again, "name"))
+		check(w, "the client's ID", "11111111-2222-4333-8444-555555555555", document.Text(again, "clientOperationId"))
 		w.refused(http.MethodPost, groups, body, 409, "alreadyExists")
 		w.refused(http.MethodPost, groups+"?requestId=00000000-0000-0000-0000-000000000000", body, 400, "invalid")
 		w.refused(http.MethodPost, groups+"?requestId=mine", body, 400, "invalid")
@@ -34,7 +35,7 @@ func TestRequestIDsMakeWritesIdempotent(t *testing.T) {
 func TestFingerprintGuardsAPatch(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		w.group("pool", w.template("first"), 1)
-		seen := project.Text(w.get(groups+"/pool"), "fingerprint")
+		seen := document.Text(w.get(groups+"/pool"), "fingerprint")
 		patch := doc{"fingerprint": seen, "updatePolicy": doc{"minimalAction": "RESTART"}}
 		w.do(http.MethodPatch, groups+"/pool", patch)
 		w.refused(http.MethodPatch, groups+"/pool", patch, 412, "conditionNotMet")
@@ -51,23 +52,23 @@ func TestListsHavePages(t *testing.T) {
 		token := ""
 		for pages := 0; pages == 0 || token != ""; pages++ {
 			d := w.get(base + "/global/instanceTemplates?maxResults=2&pageToken=" + url.QueryEscape(token))
-			for _, one := range project.Objects(d, "items") {
-				names = append(names, project.Text(one, "name"))
+			for _, one := range document.Objects(d, "items") {
+				names = append(names, document.Text(one, "name"))
 			}
-			token = project.Text(d, "nextPageToken")
+			token = document.Text(d, "nextPageToken")
 		}
 		check(w, "the names", "t0 t1 t2 t3 t4", strings.Join(names, " "))
 		if err := w.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1}); err != nil {
 			t.Fatal(err)
 		}
-		check(w, "items of a short page", 1, len(project.Objects(w.get(base+"/global/instanceTemplates"), "items")))
+		check(w, "items of a short page", 1, len(document.Objects(w.get(base+"/global/instanceTemplates"), "items")))
 	})
 }
 
 func TestListsHaveFilters(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		w.template("a1")
-		w.template("a2", func(d doc) { project.Place(d, "properties.labels", doc{"owner": "you", "muster-dev_owner-id": "x-1"}) })
+		w.template("a2", func(d doc) { document.Place(d, "properties.labels", doc{"owner": "you", "muster-dev_owner-id": "x-1"}) })
 		w.template("b1")
 		for filter, want := range map[string]string{
 			"name=a1":                         "a1",
@@ -84,8 +85,8 @@ func TestListsHaveFilters(t *testing.T) {
 			"name=none":   "",
 		} {
 			var names []string
-			for _, one := range project.Objects(w.get(base+"/global/instanceTemplates?filter="+url.QueryEscape(filter)), "items") {
-				names = append(names, project.Text(one, "name"))
+			for _, one := range document.Objects(w.get(base+"/global/instanceTemplates?filter="+url.QueryEscape(filter)), "items") {
+				names = append(names, document.Text(one, "name"))
 			}
 			check(w, filter, want, strings.Join(names, " "))
 		}
@@ -102,7 +103,7 @@ func TestAggregatedListTellsOfScopesThatCannotBeReached(t *testing.T) {
 		code := func(d doc, scope string) string {
 			items, _ := d["items"].(doc)
 			under, _ := items[scope].(doc)
-			return project.Text(under, "warning.code")
+			return document.Text(under, "warning.code")
 		}
 		check(w, "a scope without groups", "NO_RESULTS_ON_PAGE", code(d, "zones/us-central1-a"))
 		check(w, "the group's scope", "", code(d, "zones/"+zone))
@@ -115,7 +116,7 @@ func TestAggregatedListTellsOfScopesThatCannotBeReached(t *testing.T) {
 		d = w.get(all + "?returnPartialSuccess=true")
 		check(w, "the lost scope", "UNREACHABLE", code(d, "zones/"+zone))
 		check(w, "the region", "", code(d, "regions/us-central1"))
-		check(w, "unreachables", 1, len(project.Items(d, "unreachables")))
+		check(w, "unreachables", 1, len(document.Items(d, "unreachables")))
 	})
 }
 
@@ -128,7 +129,7 @@ func TestTokensAndPermissions(t *testing.T) {
 		w.refused(http.MethodGet, groups+"/pool", nil, 401, "required")
 		w.bearer = w.signIn(email)
 		op := w.group("pool", w.template("first"), 1)
-		check(w, "the user", email, project.Text(op, "user"))
+		check(w, "the user", email, document.Text(op, "user"))
 		message := w.refused(http.MethodPost, groups+"/pool/resize?size=2", nil, 403, "forbidden")
 		check(w, "the words", "Required 'compute.instanceGroupManagers.update' permission for 'projects/simulated-project/zones/"+zone+"/instanceGroupManagers/pool'", message)
 		w.rest(61 * minute)
@@ -155,9 +156,9 @@ func TestQuotaOfRequests(t *testing.T) {
 func TestWaitAnswersWhenTheOperationIsDone(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
 		op := w.group("pool", w.template("first"), 1)
-		path := strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com")
-		check(w, "the operation is done", false, project.Text(op, "status") == "DONE")
-		check(w, "the status after the wait", "DONE", project.Text(w.do(http.MethodPost, path+"/wait", nil), "status"))
+		path := strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com")
+		check(w, "the operation is done", false, document.Text(op, "status") == "DONE")
+		check(w, "the status after the wait", "DONE", document.Text(w.do(http.MethodPost, path+"/wait", nil), "status"))
 	})
 }
 
@@ -184,19 +185,19 @@ func TestIgnoredFieldsAreAcceptedAndDoNothing(t *testing.T) {
 		}
 		op := w.do(http.MethodPatch, groups+"/pool", doc{"updatePolicy": doc{"type": "PROACTIVE"}, "targetSize": 2})
 		g := w.get(groups + "/pool")
-		size, _ := project.Number(g, "targetSize")
+		size, _ := document.Number(g, "targetSize")
 		check(w, "the size", 2, size)
-		check(w, "the policy", "OPPORTUNISTIC", project.Text(g, "updatePolicy.type"))
-		w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com"))
+		check(w, "the policy", "OPPORTUNISTIC", document.Text(g, "updatePolicy.type"))
+		w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com"))
 		w.Faults().Clear()
 		if err := w.Faults().Add(sim.Fault{Kind: sim.Ignore, Action: "instanceGroupManagers.resize"}); err != nil {
 			t.Fatal(err)
 		}
 		op = w.do(http.MethodPost, groups+"/pool/resize?size=5", nil)
-		size, _ = project.Number(w.get(groups+"/pool"), "targetSize")
+		size, _ = document.Number(w.get(groups+"/pool"), "targetSize")
 		check(w, "the size", 2, size)
 		w.rest(minute)
-		check(w, "the operation", "DONE", project.Text(w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com")), "status"))
+		check(w, "the operation", "DONE", document.Text(w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com")), "status"))
 	})
 }
 
@@ -217,7 +218,7 @@ func TestBadRequests(t *testing.T) {
 		first := w.template("first")
 		group := func(changes doc) doc {
 			d := doc{"name": "pool", "targetSize": 1, "instanceTemplate": first}
-			project.Merge(d, changes)
+			document.Merge(d, changes)
 			return d
 		}
 		for _, c := range []struct {
@@ -265,11 +266,11 @@ func TestAutoscalerSizesItsGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := w.get(groups + "/pool")
-		size, _ := project.Number(g, "targetSize")
+		size, _ := document.Number(g, "targetSize")
 		check(w, "the size", 4, size)
-		check(w, "the autoscaler", google+"zones/"+zone+"/autoscalers/a", project.Text(g, "status.autoscaler"))
+		check(w, "the autoscaler", google+"zones/"+zone+"/autoscalers/a", document.Text(g, "status.autoscaler"))
 		w.do(http.MethodDelete, all+"/a", nil)
-		check(w, "the autoscaler", "", project.Text(w.get(groups+"/pool"), "status.autoscaler"))
+		check(w, "the autoscaler", "", document.Text(w.get(groups+"/pool"), "status.autoscaler"))
 	})
 }
 

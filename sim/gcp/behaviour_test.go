@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -29,7 +30,7 @@ func (w *world) ids(path string) map[string]string {
 	w.Helper()
 	out := map[string]string{}
 	for name, m := range w.managed(path) {
-		out[name] = project.Text(m, "id")
+		out[name] = document.Text(m, "id")
 	}
 	return out
 }
@@ -39,8 +40,8 @@ func (w *world) zonesOf(path string) map[string]int {
 	w.Helper()
 	out := map[string]int{}
 	for _, m := range w.managed(path) {
-		if project.Text(m, "currentAction") != "DELETING" {
-			out[strings.Split(project.Text(m, "instance"), "/")[8]]++
+		if document.Text(m, "currentAction") != "DELETING" {
+			out[strings.Split(document.Text(m, "instance"), "/")[8]]++
 		}
 	}
 	return out
@@ -51,7 +52,7 @@ func (w *world) staying(path string) int {
 	w.Helper()
 	n := 0
 	for _, m := range w.managed(path) {
-		if project.Text(m, "currentAction") != "DELETING" {
+		if document.Text(m, "currentAction") != "DELETING" {
 			n++
 		}
 	}
@@ -68,7 +69,7 @@ func TestOpportunisticGroupNeverRolls(t *testing.T) {
 		for name, id := range w.ids(groups + "/pool") {
 			check(w, "the instance "+name, before[name], id)
 		}
-		check(w, "stable", true, project.Truth(w.get(groups+"/pool"), "status.isStable"))
+		check(w, "stable", true, document.Truth(w.get(groups+"/pool"), "status.isStable"))
 	})
 }
 
@@ -109,8 +110,8 @@ func TestProactiveGroupRollsWithinItsBounds(t *testing.T) {
 					}
 				}
 				g := w.get(groups + "/pool")
-				check(w, "stable", true, project.Truth(g, "status.isStable"))
-				check(w, "the version is reached", true, project.Truth(g, "status.versionTarget.isReached"))
+				check(w, "stable", true, document.Truth(g, "status.isStable"))
+				check(w, "the version is reached", true, document.Truth(g, "status.versionTarget.isReached"))
 			})
 		})
 	}
@@ -125,11 +126,11 @@ func TestRecreatedInstanceKeepsItsNameAndGetsTheTemplate(t *testing.T) {
 		second := w.template("second")
 		w.do(http.MethodPost, groups+"/pool/setInstanceTemplate", doc{"instanceTemplate": second})
 		w.do(http.MethodPost, groups+"/pool/recreateInstances", instances(name))
-		check(w, "the action", "RECREATING", project.Text(w.managed(groups + "/pool")[name], "currentAction"))
+		check(w, "the action", "RECREATING", document.Text(w.managed(groups + "/pool")[name], "currentAction"))
 		w.rest(minute)
 		m := w.managed(groups + "/pool")[name]
-		check(w, "the template", second, project.Text(m, "version.instanceTemplate"))
-		if project.Text(m, "id") == before[name] {
+		check(w, "the template", second, document.Text(m, "version.instanceTemplate"))
+		if document.Text(m, "id") == before[name] {
 			t.Errorf("want another ID than %s", before[name])
 		}
 		check(w, "the user data", "#cloud-config second", string(w.host.machines()[name].UserData))
@@ -143,11 +144,11 @@ func TestAbandonedInstanceRunsOn(t *testing.T) {
 		name := keys(w.ids(groups + "/pool"))[0]
 		w.do(http.MethodPost, groups+"/pool/abandonInstances", instances(name))
 		w.rest(minute)
-		size, _ := project.Number(w.get(groups+"/pool"), "targetSize")
+		size, _ := document.Number(w.get(groups+"/pool"), "targetSize")
 		check(w, "the size", 1, size)
 		check(w, "members", 1, len(w.managed(groups+"/pool")))
 		check(w, "machines", 2, len(w.host.machines()))
-		check(w, "the state", "RUNNING", project.Text(w.get(base+"/zones/"+zone+"/instances/"+name), "status"))
+		check(w, "the state", "RUNNING", document.Text(w.get(base+"/zones/"+zone+"/instances/"+name), "status"))
 	})
 }
 
@@ -166,19 +167,19 @@ func TestCreatedInstanceHasItsName(t *testing.T) {
 func TestConfigurationOfAllInstances(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		w.group("pool", w.template("first"), 1, func(d doc) {
-			project.Place(d, "allInstancesConfig.properties.labels", doc{"owner": "you"})
+			document.Place(d, "allInstancesConfig.properties.labels", doc{"owner": "you"})
 		})
 		w.rest(minute)
 		name := keys(w.ids(groups + "/pool"))[0]
 		label := func() string {
-			return project.Text(w.get(base+"/zones/"+zone+"/instances/"+name), "labels.owner")
+			return document.Text(w.get(base+"/zones/"+zone+"/instances/"+name), "labels.owner")
 		}
 		check(w, "the label", "you", label())
-		check(w, "effective", true, project.Truth(w.get(groups+"/pool"), "status.allInstancesConfig.effective"))
+		check(w, "effective", true, document.Truth(w.get(groups+"/pool"), "status.allInstancesConfig.effective"))
 		w.do(http.MethodPatch, groups+"/pool", doc{"allInstancesConfig": doc{"properties": doc{"labels": doc{"owner": "them"}}}})
 		w.rest(minute)
 		check(w, "the label", "you", label())
-		check(w, "effective", false, project.Truth(w.get(groups+"/pool"), "status.allInstancesConfig.effective"))
+		check(w, "effective", false, document.Truth(w.get(groups+"/pool"), "status.allInstancesConfig.effective"))
 		id := w.ids(groups + "/pool")[name]
 		w.do(http.MethodPost, groups+"/pool/applyUpdatesToInstances", doc{"allInstances": true, "mostDisruptiveAllowedAction": "REFRESH"})
 		w.rest(minute)
@@ -191,16 +192,16 @@ func TestUpdateThatIsTooDisruptiveFails(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		w.group("pool", w.template("first"), 1)
 		w.rest(minute)
-		second := w.template("second", func(d doc) { project.Objects(d, "properties.disks")[0]["diskSizeGb"] = "50" })
+		second := w.template("second", func(d doc) { document.Objects(d, "properties.disks")[0]["diskSizeGb"] = "50" })
 		w.do(http.MethodPost, groups+"/pool/setInstanceTemplate", doc{"instanceTemplate": second})
 		op := w.do(http.MethodPost, groups+"/pool/applyUpdatesToInstances", doc{"allInstances": true, "mostDisruptiveAllowedAction": "RESTART"})
 		w.rest(minute)
-		done := w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com"))
-		code, _ := project.Number(done, "httpErrorStatusCode")
+		done := w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com"))
+		code, _ := document.Number(done, "httpErrorStatusCode")
 		check(w, "the operation's status", 400, code)
 		w.do(http.MethodPost, groups+"/pool/applyUpdatesToInstances", doc{"allInstances": true})
 		w.rest(minute)
-		check(w, "the version is reached", true, project.Truth(w.get(groups+"/pool"), "status.versionTarget.isReached"))
+		check(w, "the version is reached", true, document.Truth(w.get(groups+"/pool"), "status.versionTarget.isReached"))
 	})
 }
 
@@ -211,8 +212,8 @@ func TestInstancesOfOthersFailADeletion(t *testing.T) {
 		mine := keys(w.ids(groups + "/pool"))[0]
 		op := w.do(http.MethodPost, groups+"/pool/deleteInstances", instances(mine, "pool-none"))
 		w.rest(minute)
-		done := w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com"))
-		check(w, "errors", 1, len(project.Objects(done, "error.errors")))
+		done := w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com"))
+		check(w, "errors", 1, len(document.Objects(done, "error.errors")))
 		check(w, "instances", 2, len(w.managed(groups+"/pool")))
 		body := instances(mine, "pool-none")
 		body["skipInstancesOnValidationError"] = true
@@ -234,10 +235,10 @@ func TestRepairs(t *testing.T) {
 		for _, repairs := range []bool{true, false} {
 			t.Run(harm, func(t *testing.T) {
 				inBubble(t, gcp.Options{}, func(w *world) {
-					first := w.template("first", func(d doc) { project.Place(d, "properties.scheduling", doc{"provisioningModel": "SPOT"}) })
+					first := w.template("first", func(d doc) { document.Place(d, "properties.scheduling", doc{"provisioningModel": "SPOT"}) })
 					w.group("pool", first, 1, func(d doc) {
 						if !repairs {
-							project.Place(d, "instanceLifecyclePolicy.defaultActionOnFailure", "DO_NOTHING")
+							document.Place(d, "instanceLifecyclePolicy.defaultActionOnFailure", "DO_NOTHING")
 						}
 					})
 					w.rest(minute)
@@ -249,11 +250,11 @@ func TestRepairs(t *testing.T) {
 					}
 					w.rest(2 * minute)
 					m := w.managed(groups + "/pool")[name]
-					check(w, "runs", repairs, project.Text(m, "instanceStatus") == "RUNNING")
-					check(w, "the action", "NONE", project.Text(m, "currentAction"))
-					check(w, "the template", first, project.Text(m, "version.instanceTemplate"))
+					check(w, "runs", repairs, document.Text(m, "instanceStatus") == "RUNNING")
+					check(w, "the action", "NONE", document.Text(m, "currentAction"))
+					check(w, "the template", first, document.Text(m, "version.instanceTemplate"))
 					check(w, "machines", map[bool]int{true: 1, false: 0}[repairs], len(w.host.machines()))
-					if repairs && project.Text(m, "id") == before[name] {
+					if repairs && document.Text(m, "id") == before[name] {
 						t.Errorf("want another ID than %s", before[name])
 					}
 				})
@@ -264,15 +265,15 @@ func TestRepairs(t *testing.T) {
 
 func TestAutohealingWaitsForTheInitialDelay(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
-		link := project.Text(w.do(http.MethodPost, base+"/global/healthChecks", doc{"name": "hc", "type": "HTTP"}), "targetLink")
+		link := document.Text(w.do(http.MethodPost, base+"/global/healthChecks", doc{"name": "hc", "type": "HTTP"}), "targetLink")
 		w.group("pool", w.template("first"), 1, func(d doc) {
 			d["autoHealingPolicies"] = []any{doc{"healthCheck": link, "initialDelaySec": 300}}
 		})
 		w.rest(15 * time.Second)
 		name := keys(w.ids(groups + "/pool"))[0]
-		check(w, "the action", "VERIFYING", project.Text(w.managed(groups + "/pool")[name], "currentAction"))
+		check(w, "the action", "VERIFYING", document.Text(w.managed(groups + "/pool")[name], "currentAction"))
 		w.rest(minute)
-		check(w, "the action", "NONE", project.Text(w.managed(groups + "/pool")[name], "currentAction"))
+		check(w, "the action", "NONE", document.Text(w.managed(groups + "/pool")[name], "currentAction"))
 		if err := w.Sicken(name); err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +310,7 @@ func TestFailedCreationsAreToldAndRetried(t *testing.T) {
 		{
 			why: "an image that does not exist", code: "RESOURCE_NOT_FOUND", words: "global/images/late' was not found",
 			template: func(d doc) {
-				project.Place(project.Objects(d, "properties.disks")[0], "initializeParams.sourceImage", "global/images/late")
+				document.Place(document.Objects(d, "properties.disks")[0], "initializeParams.sourceImage", "global/images/late")
 			},
 			after: func(w *world) {
 				if err := w.PutImage(compute.Image{Project: project.DefaultID, Name: "late", Family: "late"}); err != nil {
@@ -331,11 +332,11 @@ func TestFailedCreationsAreToldAndRetried(t *testing.T) {
 				w.rest(minute)
 				failed := 0
 				for _, m := range w.managed(groups + "/pool") {
-					for _, e := range project.Objects(m, "lastAttempt.errors.errors") {
+					for _, e := range document.Objects(m, "lastAttempt.errors.errors") {
 						failed++
-						check(w, "the code", c.code, project.Text(e, "code"))
-						check(w, "the action", "CREATING", project.Text(m, "currentAction"))
-						if !strings.Contains(project.Text(e, "message"), c.words) {
+						check(w, "the code", c.code, document.Text(e, "code"))
+						check(w, "the action", "CREATING", document.Text(m, "currentAction"))
+						if !strings.Contains(document.Text(e, "message"), c.words) {
 							t.Errorf("want the words %q, got %v", c.words, e)
 						}
 					}
@@ -343,14 +344,14 @@ func TestFailedCreationsAreToldAndRetried(t *testing.T) {
 				if failed == 0 {
 					t.Error("want a failed attempt, got none")
 				}
-				if len(project.Objects(w.get(groups+"/pool/listErrors"), "items")) == 0 {
+				if len(document.Objects(w.get(groups+"/pool/listErrors"), "items")) == 0 {
 					t.Error("want errors listed, got none")
 				}
-				check(w, "stable", false, project.Truth(w.get(groups+"/pool"), "status.isStable"))
+				check(w, "stable", false, document.Truth(w.get(groups+"/pool"), "status.isStable"))
 				c.after(w)
 				w.rest(3 * minute)
 				check(w, "machines", 2, len(w.host.machines()))
-				check(w, "stable", true, project.Truth(w.get(groups+"/pool"), "status.isStable"))
+				check(w, "stable", true, document.Truth(w.get(groups+"/pool"), "status.isStable"))
 			})
 		})
 	}
@@ -396,13 +397,13 @@ func TestRegionalGroupRedistributesUnlessToldNotTo(t *testing.T) {
 			inBubble(t, gcp.Options{}, func(w *world) {
 				w.region(6, func(d doc) {
 					if kind != "" {
-						project.Place(d, "updatePolicy.instanceRedistributionType", kind)
+						document.Place(d, "updatePolicy.instanceRedistributionType", kind)
 					}
 				})
 				w.rest(minute)
 				gone := []any{}
 				for _, m := range w.managed(regional + "/pool") {
-					if link := project.Text(m, "instance"); strings.Contains(link, "/us-central1-a/") {
+					if link := document.Text(m, "instance"); strings.Contains(link, "/us-central1-a/") {
 						gone = append(gone, link)
 					}
 				}
@@ -430,7 +431,7 @@ func TestGroupOfAnyShapeEvadesAZoneWithoutCapacity(t *testing.T) {
 				if err := w.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Zone: "us-central1-a"}); err != nil {
 					t.Fatal(err)
 				}
-				w.region(6, func(d doc) { project.Place(d, "distributionPolicy.targetShape", shape) })
+				w.region(6, func(d doc) { document.Place(d, "distributionPolicy.targetShape", shape) })
 				w.rest(minute)
 				check(w, "machines", on, len(w.host.machines()))
 			})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/server"
 )
@@ -87,7 +88,7 @@ func (x *exchange) subject() string {
 		}
 	}
 	if d, err := x.Document(); err == nil {
-		return project.Text(d, "name")
+		return document.Text(d, "name")
 	}
 	return ""
 }
@@ -223,7 +224,7 @@ func writeError(w http.ResponseWriter, e *project.Error) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(e.RetryAfter.Seconds())))
 	}
-	send(w, e.Status, []byte(project.Written(e.Body())))
+	send(w, e.Status, []byte(document.Written(e.Body())))
 }
 
 func send(w http.ResponseWriter, status int, body []byte) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -15,7 +16,7 @@ import (
 type poolAction struct {
 	Version, MachineType, Node, Code, Message string
 	Nodes                                     int
-	Update                                    project.Document
+	Update                                    document.Object
 }
 
 // poolActions are what a user, or GKE itself, does to a node pool, by the last part of the path.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
-	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 // gkeWalks are how many random walks a test takes, gkeSteps how long each is.
@@ -111,9 +111,9 @@ func randomStep(w *world, r *rand.Rand) {
 
 // cancelAny cancels the operation that runs, if it can be cancelled.
 func cancelAny(w *world) {
-	for _, op := range project.Objects(w.get("/v1/projects/simulated-project/locations/-/operations"), "operations") {
-		if project.Text(op, "status") == "RUNNING" {
-			w.ask(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+project.Text(op, "name")+":cancel", nil)
+	for _, op := range document.Objects(w.get("/v1/projects/simulated-project/locations/-/operations"), "operations") {
+		if document.Text(op, "status") == "RUNNING" {
+			w.ask(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+document.Text(op, "name")+":cancel", nil)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
@@ -60,9 +61,9 @@ func (w *world) pool(name string) container.InspectedPool {
 // operation returns the name of the operation that runs.
 func (w *world) operation() string {
 	w.Helper()
-	for _, op := range project.Objects(w.get("/v1/projects/simulated-project/locations/-/operations"), "operations") {
-		if project.Text(op, "status") == "RUNNING" {
-			return project.Text(op, "name")
+	for _, op := range document.Objects(w.get("/v1/projects/simulated-project/locations/-/operations"), "operations") {
+		if document.Text(op, "status") == "RUNNING" {
+			return document.Text(op, "name")
 		}
 	}
 	w.Fatal("want an operation that runs")
@@ -75,14 +76,14 @@ func TestGKEReplies(t *testing.T) {
 		msg := w.refused(http.MethodGet, clusters+"/c", nil, http.StatusNotFound, "notFound")
 		check(w, "a missing cluster", "Not found: projects/simulated-project/zones/us-central1-a/clusters/c.", msg)
 		op := w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialNodeCount": 1}, "parent": "projects/simulated-project/locations/us-central1-a"})
-		check(w, "type", "CREATE_CLUSTER", project.Text(op, "operationType"))
-		check(w, "status", "RUNNING", project.Text(op, "status"))
+		check(w, "type", "CREATE_CLUSTER", document.Text(op, "operationType"))
+		check(w, "status", "RUNNING", document.Text(op, "status"))
 		root := "https://container.googleapis.com/v1/projects/" + project.DefaultNumber + "/zones/us-central1-a/"
-		check(w, "selfLink", root+"operations/"+project.Text(op, "name"), project.Text(op, "selfLink"))
-		check(w, "targetLink", root+"clusters/c", project.Text(op, "targetLink"))
-		check(w, "status of the cluster", "PROVISIONING", project.Text(w.get(clusters+"/c"), "status"))
+		check(w, "selfLink", root+"operations/"+document.Text(op, "name"), document.Text(op, "selfLink"))
+		check(w, "targetLink", root+"clusters/c", document.Text(op, "targetLink"))
+		check(w, "status of the cluster", "PROVISIONING", document.Text(w.get(clusters+"/c"), "status"))
 		w.settled("c")
-		check(w, "status of the operation", "DONE", project.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+project.Text(op, "name")), "status"))
+		check(w, "status of the operation", "DONE", document.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+document.Text(op, "name")), "status"))
 
 		c := w.get(clusters + "/c")
 		for path, want := range map[string]string{
@@ -91,7 +92,7 @@ func TestGKEReplies(t *testing.T) {
 			"networkConfig.subnetwork": "projects/simulated-project/regions/us-central1/subnetworks/default",
 			"selfLink":                 "https://container.googleapis.com/v1/projects/simulated-project/zones/us-central1-a/clusters/c",
 		} {
-			check(w, path, want, project.Text(c, path))
+			check(w, path, want, document.Text(c, path))
 		}
 		p := w.get(clusters + "/c/nodePools/default-pool")
 		for path, want := range map[string]any{
@@ -103,25 +104,25 @@ func TestGKEReplies(t *testing.T) {
 			"upgradeSettings.maxSurge": 1.0, "upgradeSettings.strategy": "SURGE", "status": "RUNNING", "version": "1.34.7-gke.1734500", "initialNodeCount": 1.0,
 			"selfLink": "https://container.googleapis.com/v1/projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/default-pool",
 		} {
-			check(w, path, want, project.Dig(p, path))
+			check(w, path, want, document.Dig(p, path))
 		}
 		for _, member := range []string{"autoscaling", "config.windowsNodeConfig"} {
-			if v := project.Under(p, member); v == nil || len(v) > 0 {
+			if v := document.Under(p, member); v == nil || len(v) > 0 {
 				w.Errorf("%s: want {}, got %v", member, v)
 			}
 		}
-		check(w, "members without a value", 0, len(project.Under(p, "config.linuxNodeConfig"))+len(project.Under(p, "config.labels")))
-		url := project.Texts(p, "instanceGroupUrls")[0]
+		check(w, "members without a value", 0, len(document.Under(p, "config.linuxNodeConfig"))+len(document.Under(p, "config.labels")))
+		url := document.Texts(p, "instanceGroupUrls")[0]
 		prefix := "https://www.googleapis.com/compute/v1/projects/simulated-project/zones/us-central1-a/instanceGroupManagers/gke-c-default-pool-"
 		if !strings.HasPrefix(url, prefix) || !strings.HasSuffix(url, "-grp") {
 			w.Errorf("instanceGroupUrls: want %s…-grp, got %s", prefix, url)
 		}
 		path := strings.Replace(url, "https://www.googleapis.com/", "/", 1)
 		g := w.get(path)
-		check(w, "update policy", "OPPORTUNISTIC", project.Text(g, "updatePolicy.type"))
-		check(w, "repairs", "YES", project.Text(g, "instanceLifecyclePolicy.forceUpdateOnRepair"))
+		check(w, "update policy", "OPPORTUNISTIC", document.Text(g, "updatePolicy.type"))
+		check(w, "repairs", "YES", document.Text(g, "instanceLifecyclePolicy.forceUpdateOnRepair"))
 		check(w, "machines", 1, len(w.managed(path)))
-		check(w, "clusters of all locations", 1, len(project.Objects(w.get("/v1/projects/simulated-project/locations/-/clusters"), "clusters")))
+		check(w, "clusters of all locations", 1, len(document.Objects(w.get("/v1/projects/simulated-project/locations/-/clusters"), "clusters")))
 	})
 }
 
@@ -157,20 +158,20 @@ func TestGKERefusals(t *testing.T) {
 				t.Errorf("%s: want %q, got %q", c.why, c.message, got)
 			}
 		}
-		op := project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 2}), "name")
+		op := document.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 2}), "name")
 		status, d := w.ask(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3})
 		check(w, "status while an operation runs", http.StatusBadRequest, status)
-		check(w, "state while an operation runs", "FAILED_PRECONDITION", project.Text(d, "error.status"))
-		check(w, "words while an operation runs", "Cluster is running incompatible operation "+op+".", project.Text(d, "error.message"))
-		check(w, "reason while an operation runs", "CLUSTER_ALREADY_HAS_OPERATION", project.Text(project.Objects(d, "error.details")[0], "reason"))
+		check(w, "state while an operation runs", "FAILED_PRECONDITION", document.Text(d, "error.status"))
+		check(w, "words while an operation runs", "Cluster is running incompatible operation "+op+".", document.Text(d, "error.message"))
+		check(w, "reason while an operation runs", "CLUSTER_ALREADY_HAS_OPERATION", document.Text(document.Objects(d, "error.details")[0], "reason"))
 	})
 }
 
 // TestGKESizes walks a node pool through sizes: those that it is given, and those that its groups are given beside it.
 func TestGKESizes(t *testing.T) {
 	gke(t, 1, func(w *world) {
-		check(w, "type", "SET_NODE_POOL_SIZE", project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3}), "operationType"))
-		check(w, "status", "RECONCILING", project.Text(w.get(pools+"/p"), "status"))
+		check(w, "type", "SET_NODE_POOL_SIZE", document.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3}), "operationType"))
+		check(w, "status", "RECONCILING", document.Text(w.get(pools+"/p"), "status"))
 		w.settled("c")
 		p := w.pool("p")
 		check(w, "nodes", 3, len(p.Machines))
@@ -185,10 +186,10 @@ func TestGKESizes(t *testing.T) {
 		check(w, "nodes at zero", 0, len(w.pool("p").Machines))
 		check(w, "initialNodeCount at zero", nil, w.get(pools + "/p")["initialNodeCount"])
 
-		check(w, "type of setAutoscaling", "UPDATE_CLUSTER", project.Text(w.do(http.MethodPost, pools+"/p:setAutoscaling",
+		check(w, "type of setAutoscaling", "UPDATE_CLUSTER", document.Text(w.do(http.MethodPost, pools+"/p:setAutoscaling",
 			doc{"autoscaling": doc{"enabled": true, "minNodeCount": 1, "maxNodeCount": 4}}), "operationType"))
 		w.settled("c")
-		check(w, "location policy", "BALANCED", project.Text(w.get(pools+"/p"), "autoscaling.locationPolicy"))
+		check(w, "location policy", "BALANCED", document.Text(w.get(pools+"/p"), "autoscaling.locationPolicy"))
 		if err := w.GKE.Autoscale("c/p", 4); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +208,7 @@ func TestGKESurgeUpgrade(t *testing.T) {
 		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"maxSurge": 1, "maxUnavailable": 1, "strategy": "SURGE"}})
 		w.settled("c")
 		before := w.pool("p")
-		check(w, "type", "UPGRADE_NODES", project.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "operationType"))
+		check(w, "type", "UPGRADE_NODES", document.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "operationType"))
 		for range 1000 {
 			p, living, ready := w.pool("p"), 0, 0
 			for _, m := range p.Machines {
@@ -224,7 +225,7 @@ func TestGKESurgeUpgrade(t *testing.T) {
 			if !p.Busy {
 				break
 			}
-			check(w, "version while the upgrade runs", version, project.Text(w.get(pools+"/p"), "version"))
+			check(w, "version while the upgrade runs", version, document.Text(w.get(pools+"/p"), "version"))
 			w.rest(5 * time.Second)
 		}
 		w.rest(10 * minute)
@@ -249,17 +250,17 @@ func TestGKEInPlace(t *testing.T) {
 	gke(t, 1, func(w *world) {
 		before := w.pool("p").Machines[0]
 		path := "/compute/v1/" + w.pool("p").Groups[0].Path
-		template := project.Text(w.get(path), "instanceTemplate")
+		template := document.Text(w.get(path), "instanceTemplate")
 		w.do(http.MethodPut, pools+"/p", doc{"labels": doc{"labels": doc{"team": "a"}}, "resourceLabels": doc{"labels": doc{"cost": "b"}},
 			"taints": doc{"taints": []any{doc{"key": "k", "value": "v", "effect": "NO_SCHEDULE"}}}})
 		w.settled("c")
 		p := w.get(pools + "/p")
-		check(w, "label", "a", project.Text(p, "config.labels.team"))
-		check(w, "resource label", "b", project.Text(p, "config.resourceLabels.cost"))
-		check(w, "GKE's resource label", "on-demand", project.Text(p, "config.resourceLabels.goog-gke-node-pool-provisioning-model"))
+		check(w, "label", "a", document.Text(p, "config.labels.team"))
+		check(w, "resource label", "b", document.Text(p, "config.resourceLabels.cost"))
+		check(w, "GKE's resource label", "on-demand", document.Text(p, "config.resourceLabels.goog-gke-node-pool-provisioning-model"))
 		check(w, "node", before.Name, w.pool("p").Machines[0].Name)
 		check(w, "stale", false, w.pool("p").Machines[0].Stale)
-		if now := project.Text(w.get(path), "instanceTemplate"); now == template {
+		if now := document.Text(w.get(path), "instanceTemplate"); now == template {
 			t.Error("want another template for new nodes")
 		}
 		w.do(http.MethodPut, pools+"/p", doc{"imageType": "ubuntu_containerd"})
@@ -285,13 +286,13 @@ func TestGKEBlueGreen(t *testing.T) {
 		var phases []string
 		for range 500 {
 			p := w.get(pools + "/p")
-			phase := project.Text(p, "updateInfo.blueGreenInfo.phase")
+			phase := document.Text(p, "updateInfo.blueGreenInfo.phase")
 			if len(phases) == 0 || phases[len(phases)-1] != phase {
 				phases = append(phases, phase)
 			}
 			if phase == "NODE_POOL_SOAKING" {
-				check(w, "groups", 2, len(project.Texts(p, "instanceGroupUrls")))
-				check(w, "green version", newer, project.Text(p, "updateInfo.blueGreenInfo.greenPoolVersion"))
+				check(w, "groups", 2, len(document.Texts(p, "instanceGroupUrls")))
+				check(w, "green version", newer, document.Text(p, "updateInfo.blueGreenInfo.greenPoolVersion"))
 				check(w, "completeUpgrade", 0, len(w.do(http.MethodPost, pools+"/p:completeUpgrade", nil)))
 			}
 			if phase == "" {
@@ -321,15 +322,15 @@ func TestGKEBlueGreen(t *testing.T) {
 // TestGKECancel cancels an upgrade, resumes it, and takes a cancelled one back.
 func TestGKECancel(t *testing.T) {
 	gke(t, 2, func(w *world) {
-		op := project.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
+		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
 		w.rest(minute)
 		operation := "/v1/projects/simulated-project/locations/us-central1-a/operations/" + op
 		w.do(http.MethodPost, operation+":cancel", nil)
-		check(w, "status", "ABORTING", project.Text(w.get(operation), "status"))
+		check(w, "status", "ABORTING", document.Text(w.get(operation), "status"))
 		w.settled("c")
-		check(w, "status once the surge is gone", "DONE", project.Text(w.get(operation), "status"))
+		check(w, "status once the surge is gone", "DONE", document.Text(w.get(operation), "status"))
 		check(w, "nodes after it was cancelled", 2, len(w.pool("p").Machines))
-		check(w, "code", 1.0, project.Dig(w.get(operation), "error.code"))
+		check(w, "code", 1.0, document.Dig(w.get(operation), "error.code"))
 		check(w, "version after it was cancelled", version, w.pool("p").Version)
 		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
 		w.settled("c")
@@ -358,7 +359,7 @@ func TestGKEPausedEarly(t *testing.T) {
 		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN", "blueGreenSettings": doc{"nodePoolSoakDuration": "60s",
 			"standardRolloutPolicy": doc{"batchNodeCount": 1}}}})
 		w.settled("c")
-		op := project.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
+		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
 		w.rest(15 * time.Second)
 		check(w, "phase", "CREATING_GREEN_POOL", w.pool("p").Phase)
 		w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
@@ -379,7 +380,7 @@ func TestGKERegional(t *testing.T) {
 		w.settled("c")
 		check(w, "nodes", 3, len(w.pool("p").Machines))
 		check(w, "selfLink", "https://container.googleapis.com/v1/projects/simulated-project/locations/us-central1/clusters/c",
-			project.Text(w.get(at+"/c"), "selfLink"))
+			document.Text(w.get(at+"/c"), "selfLink"))
 		w.do(http.MethodPut, at+"/c/nodePools/p", doc{"locations": []any{"us-central1-a", "us-central1-f"}})
 		w.settled("c")
 		w.rest(10 * minute)
@@ -429,21 +430,21 @@ func TestGKEStockout(t *testing.T) {
 		if err := w.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Zone: "us-central1-a"}); err != nil {
 			t.Fatal(err)
 		}
-		op := project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 2}), "name")
+		op := document.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 2}), "name")
 		w.rest(36 * minute)
 		w.settled("c")
 		d := w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/" + op)
-		check(w, "code", "GCE_STOCKOUT", project.Text(project.Objects(d, "nodepoolConditions")[0], "code"))
-		check(w, "error", 8.0, project.Dig(d, "error.code"))
+		check(w, "code", "GCE_STOCKOUT", document.Text(document.Objects(d, "nodepoolConditions")[0], "code"))
+		check(w, "error", 8.0, document.Dig(d, "error.code"))
 		p := w.get(pools + "/p")
-		check(w, "status", "RUNNING_WITH_ERROR", project.Text(p, "status"))
-		if m := project.Text(p, "statusMessage"); !strings.HasPrefix(m, "Google Compute Engine: Not all instances running in IGM after 35m0s. Expected 2, running 1, transitioning 1. "+
+		check(w, "status", "RUNNING_WITH_ERROR", document.Text(p, "status"))
+		if m := document.Text(p, "statusMessage"); !strings.HasPrefix(m, "Google Compute Engine: Not all instances running in IGM after 35m0s. Expected 2, running 1, transitioning 1. "+
 			"Current errors: [GCE_STOCKOUT]: Instance 'gke-c-p-") {
 			t.Errorf("want GKE's words, got %q", m)
 		}
 		w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 1})
 		w.settled("c")
-		check(w, "status after the node was not wanted any more", "RUNNING", project.Text(w.get(pools+"/p"), "status"))
+		check(w, "status after the node was not wanted any more", "RUNNING", document.Text(w.get(pools+"/p"), "status"))
 	})
 }
 
@@ -455,15 +456,15 @@ func TestGKEOutage(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := w.get(all)
-		check(w, "clusters", 0, len(project.Objects(d, "clusters")))
-		check(w, "missing zones", "us-central1-a", strings.Join(project.Texts(d, "missingZones"), " "))
+		check(w, "clusters", 0, len(document.Objects(d, "clusters")))
+		check(w, "missing zones", "us-central1-a", strings.Join(document.Texts(d, "missingZones"), " "))
 		w.refused(http.MethodGet, clusters+"/c", nil, http.StatusServiceUnavailable, "backendError")
 		if err := w.SetReachable(compute.Scope{Scope: "zones/us-central1-a", Reachable: true}); err != nil {
 			t.Fatal(err)
 		}
 		d = w.get(all)
-		check(w, "clusters", 1, len(project.Objects(d, "clusters")))
-		check(w, "missing zones", 0, len(project.Items(d, "missingZones")))
+		check(w, "clusters", 1, len(document.Objects(d, "clusters")))
+		check(w, "missing zones", 0, len(document.Items(d, "missingZones")))
 	})
 }
 
@@ -517,11 +518,11 @@ func TestGKEIgnores(t *testing.T) {
 		}
 		w.do(http.MethodPut, pools+"/p", doc{"labels": doc{"labels": doc{"a": "b"}}, "imageType": "UBUNTU_CONTAINERD"})
 		w.settled("c")
-		check(w, "label", "", project.Text(w.get(pools+"/p"), "config.labels.a"))
+		check(w, "label", "", document.Text(w.get(pools+"/p"), "config.labels.a"))
 		check(w, "image", "UBUNTU_CONTAINERD", w.pool("p").ImageType)
-		op := project.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3}), "name")
+		op := document.Text(w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 3}), "name")
 		w.rest(minute)
-		check(w, "operation", "DONE", project.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+op), "status"))
+		check(w, "operation", "DONE", document.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+op), "status"))
 		check(w, "nodes", 1, len(w.pool("p").Machines))
 	})
 }

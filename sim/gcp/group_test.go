@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
-	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 func TestGroupBootsItsInstances(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		op := w.group("pool", w.template("tmpl"), 2)
-		check(w, "the operation's type", "compute.instanceGroupManagers.insert", project.Text(op, "operationType"))
+		check(w, "the operation's type", "compute.instanceGroupManagers.insert", document.Text(op, "operationType"))
 		w.rest(minute)
 		on := w.host.machines()
 		check(w, "machines", 2, len(on))
@@ -22,10 +22,10 @@ func TestGroupBootsItsInstances(t *testing.T) {
 			check(w, "the kubelet", "v1.33.1", m.KubeletVersion)
 		}
 		g := w.get(groups + "/pool")
-		check(w, "stable", true, project.Truth(g, "status.isStable"))
+		check(w, "stable", true, document.Truth(g, "status.isStable"))
 		for name, m := range w.managed(groups + "/pool") {
-			check(w, name+" action", "NONE", project.Text(m, "currentAction"))
-			check(w, name+" state", "RUNNING", project.Text(m, "instanceStatus"))
+			check(w, name+" action", "NONE", document.Text(m, "currentAction"))
+			check(w, name+" state", "RUNNING", document.Text(m, "instanceStatus"))
 		}
 	})
 }
@@ -37,9 +37,9 @@ func TestDeleteInstancesLowersTheSize(t *testing.T) {
 		name := keys(w.managed(groups + "/pool"))[1]
 		w.do(http.MethodPost, groups+"/pool/deleteInstances", doc{"instances": []any{"zones/" + zone + "/instances/" + name}})
 		g := w.get(groups + "/pool")
-		size, _ := project.Number(g, "targetSize")
+		size, _ := document.Number(g, "targetSize")
 		check(w, "the size", 2, size)
-		check(w, "the action", "DELETING", project.Text(w.managed(groups + "/pool")[name], "currentAction"))
+		check(w, "the action", "DELETING", document.Text(w.managed(groups + "/pool")[name], "currentAction"))
 		w.rest(minute)
 		check(w, "instances", 2, len(w.managed(groups+"/pool")))
 		if _, there := w.host.machines()[name]; there {
@@ -57,8 +57,8 @@ func TestResizeAndDelete(t *testing.T) {
 		op := w.do(http.MethodDelete, groups+"/pool", nil)
 		w.refused(http.MethodPost, groups+"/pool/resize?size=5", nil, 400, "resourceNotReady")
 		w.rest(minute)
-		done := w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com"))
-		check(w, "the operation", "DONE", project.Text(done, "status"))
+		done := w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com"))
+		check(w, "the operation", "DONE", document.Text(done, "status"))
 		w.refused(http.MethodGet, groups+"/pool", nil, 404, "notFound")
 		check(w, "machines", 0, len(w.host.machines()))
 		w.do(http.MethodDelete, base+"/global/instanceTemplates/tmpl", nil)
@@ -74,9 +74,9 @@ func TestTemplateInUseIsKept(t *testing.T) {
 		w.do(http.MethodPost, groups+"/pool/setInstanceTemplate", doc{"instanceTemplate": second})
 		w.rest(minute)
 		for _, m := range w.managed(groups + "/pool") {
-			check(w, "the instance's template", first, project.Text(m, "version.instanceTemplate"))
+			check(w, "the instance's template", first, document.Text(m, "version.instanceTemplate"))
 		}
-		check(w, "the version is reached", false, project.Truth(w.get(groups+"/pool"), "status.versionTarget.isReached"))
+		check(w, "the version is reached", false, document.Truth(w.get(groups+"/pool"), "status.versionTarget.isReached"))
 		w.refused(http.MethodDelete, base+"/global/instanceTemplates/first", nil, 400, "resourceInUseByAnotherResource")
 	})
 }

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
-	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-type doc = project.Document
+type doc = document.Object
 
 const (
 	base   = "/compute/v1/projects/simulated-project"
@@ -145,11 +145,11 @@ func (w *world) get(path string) doc { w.Helper(); return w.do(http.MethodGet, p
 func (w *world) refused(method, path string, body any, status int, reason string) string {
 	w.Helper()
 	got, d := w.ask(method, path, body)
-	errors := project.Objects(d, "error.errors")
-	if got != status || len(errors) == 0 || project.Text(errors[0], "reason") != reason {
+	errors := document.Objects(d, "error.errors")
+	if got != status || len(errors) == 0 || document.Text(errors[0], "reason") != reason {
 		w.Fatalf("%s %s: want %d %s, got %d %v", method, path, status, reason, got, d)
 	}
-	return project.Text(d, "error.message")
+	return document.Text(d, "error.message")
 }
 
 // rest lets time pass.
@@ -162,12 +162,12 @@ func (w *world) rest(d time.Duration) {
 func (w *world) template(name string, changes ...func(doc)) string {
 	w.Helper()
 	d := compute.Example(name)
-	project.Place(d, "properties.metadata.items", []any{doc{"key": "user-data", "value": "#cloud-config " + name}})
-	project.Place(d, "properties.labels", doc{"owner": "me"})
+	document.Place(d, "properties.metadata.items", []any{doc{"key": "user-data", "value": "#cloud-config " + name}})
+	document.Place(d, "properties.labels", doc{"owner": "me"})
 	for _, c := range changes {
 		c(d)
 	}
-	return project.Text(w.do(http.MethodPost, base+"/global/instanceTemplates", d), "targetLink")
+	return document.Text(w.do(http.MethodPost, base+"/global/instanceTemplates", d), "targetLink")
 }
 
 // group creates a zonal group of a size from a template.
@@ -184,8 +184,8 @@ func (w *world) group(name, template string, size int, changes ...func(doc)) doc
 func (w *world) managed(path string) map[string]doc {
 	w.Helper()
 	out := map[string]doc{}
-	for _, m := range project.Objects(w.do(http.MethodPost, path+"/listManagedInstances", nil), "managedInstances") {
-		out[project.Text(m, "name")] = m
+	for _, m := range document.Objects(w.do(http.MethodPost, path+"/listManagedInstances", nil), "managedInstances") {
+		out[document.Text(m, "name")] = m
 	}
 	return out
 }
@@ -206,7 +206,7 @@ const minute = time.Minute
 // signIn gets a token for a service account.
 func (w *world) signIn(email string) string {
 	w.Helper()
-	part := func(v any) string { return base64.RawURLEncoding.EncodeToString([]byte(project.Written(v))) }
+	part := func(v any) string { return base64.RawURLEncoding.EncodeToString([]byte(document.Written(v))) }
 	assertion := part(doc{"alg": "RS256"}) + "." + part(doc{"iss": email, "exp": time.Now().Add(time.Hour).Unix()}) + ".c2ln"
 	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
 	r, err := http.NewRequestWithContext(w.Context(), http.MethodPost, "http://google.sim/token", strings.NewReader(form.Encode()))
@@ -221,5 +221,5 @@ func (w *world) signIn(email string) string {
 	if err := json.NewDecoder(resp.Body).Decode(&d); err != nil {
 		w.Fatal(err)
 	}
-	return project.Text(d, "access_token")
+	return document.Text(d, "access_token")
 }

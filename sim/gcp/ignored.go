@@ -2,6 +2,7 @@ package gcp
 
 import (
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -35,15 +36,15 @@ func (x *exchange) carryOut(w *inventory, faults []sim.Fault) (*project.Answer, 
 
 // idly is the answer to a request that nothing was done about: its operation is kept, so that it can be read.
 func (w *inventory) idly(trial *inventory, a *project.Answer) *project.Answer {
-	d, _ := a.Body.(project.Document)
+	d, _ := a.Body.(document.Object)
 	for key, o := range trial.Operations.All() {
-		if w.Operations.Get(key) == nil && project.Text(d, "name") == o.Name {
+		if w.Operations.Get(key) == nil && document.Text(d, "name") == o.Name {
 			kept := *o
 			kept.Open = false
 			w.Operations.Put(key, &kept)
 		}
 	}
-	w.container.Keep(trial.container, project.Text(d, "name"))
+	w.container.Keep(trial.container, document.Text(d, "name"))
 	return a
 }
 

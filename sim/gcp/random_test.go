@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
-	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 // walks is how many random walks are taken, steps how many steps each has.
@@ -49,13 +49,13 @@ type walk struct {
 func (k *walk) begin() {
 	first := k.template("t0", spot)
 	k.template("t1", spot)
-	k.template("t2", spot, func(d doc) { project.Place(d, "properties.machineType", "n2-standard-4") })
+	k.template("t2", spot, func(d doc) { document.Place(d, "properties.machineType", "n2-standard-4") })
 	d := doc{"name": "pool", "targetSize": k.r.IntN(6), "instanceTemplate": first}
 	k.do(http.MethodPost, k.path[:len(k.path)-len("/pool")], d)
 }
 
 // spot has Compute Engine take instances back.
-func spot(d doc) { project.Place(d, "properties.scheduling", doc{"provisioningModel": "SPOT"}) }
+func spot(d doc) { document.Place(d, "properties.scheduling", doc{"provisioningModel": "SPOT"}) }
 
 // some names random instances of the group by their URLs.
 func (k *walk) some() (names []string, links []any) {
@@ -129,21 +129,21 @@ func (k *walk) end() {
 	k.Faults().Clear()
 	k.rest(2 * time.Hour)
 	g := k.get(k.path)
-	size, _ := project.Number(g, "targetSize")
+	size, _ := document.Number(g, "targetSize")
 	members := k.managed(k.path)
 	check(k.world, "instances", size, len(members))
-	check(k.world, "stable", true, project.Truth(g, "status.isStable"))
+	check(k.world, "stable", true, document.Truth(g, "status.isStable"))
 	for name, m := range members {
-		check(k.world, name+" action", "NONE", project.Text(m, "currentAction"))
-		check(k.world, name+" state", "RUNNING", project.Text(m, "instanceStatus"))
+		check(k.world, name+" action", "NONE", document.Text(m, "currentAction"))
+		check(k.world, name+" state", "RUNNING", document.Text(m, "instanceStatus"))
 	}
 	var running []string
 	items, _ := k.get(base + "/aggregated/instances")["items"].(doc)
 	for _, scope := range items {
 		under, _ := scope.(doc)
-		for _, one := range project.Objects(under, "instances") {
-			if project.Text(one, "status") == "RUNNING" {
-				running = append(running, project.Text(one, "name"))
+		for _, one := range document.Objects(under, "instances") {
+			if document.Text(one, "status") == "RUNNING" {
+				running = append(running, document.Text(one, "name"))
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
-	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 // google begins the links to the resources of Compute Engine.
@@ -94,14 +94,14 @@ func TestRecordedOperations(t *testing.T) {
 		} {
 			op := w.do(c.method, base+c.path, c.body)
 			w.rest(minute)
-			done := w.get(strings.TrimPrefix(project.Text(op, "selfLink"), "https://www.googleapis.com"))
+			done := w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com"))
 			members := "endTime " + running
 			if c.place != "" {
 				parts := strings.Split(members, " ")
 				parts = append(parts, c.place)
 				slices.Sort(parts)
 				members = strings.Join(parts, " ")
-				check(w, c.why+": the place", google+strings.Join(strings.Split(c.target, "/")[:2], "/"), project.Text(done, c.place))
+				check(w, c.why+": the place", google+strings.Join(strings.Split(c.target, "/")[:2], "/"), document.Text(done, c.place))
 			}
 			w.holds(c.why, done, members, []fact{
 				{"kind", "compute#operation"}, {"operationType", c.kind}, {"status", "DONE"}, {"progress", 100}, {"targetLink", google + c.target}, {"targetId", present},
@@ -130,7 +130,7 @@ func TestRecordedTemplate(t *testing.T) {
 		w.holds("the template", d, "creationTimestamp description id kind name properties selfLink", []fact{
 			{"description", ""}, {"kind", "compute#instanceTemplate"}, {"selfLink", google + "global/instanceTemplates/tmpl"},
 		})
-		w.holds("its properties", project.Under(d, "properties"), "disks labels machineType metadata networkInterfaces scheduling tags", []fact{
+		w.holds("its properties", document.Under(d, "properties"), "disks labels machineType metadata networkInterfaces scheduling tags", []fact{
 			{"machineType", "n1-standard-1"},
 			{"disks.0.deviceName", "persistent-disk-0"}, {"disks.0.index", 0}, {"disks.0.kind", "compute#attachedDisk"},
 			{"disks.0.initializeParams.sourceImage", "projects/debian-cloud/global/images/family/debian-11"}, {"disks.0.initializeParams.diskType", "pd-standard"},
@@ -139,7 +139,7 @@ func TestRecordedTemplate(t *testing.T) {
 			{"scheduling.automaticRestart", true}, {"scheduling.onHostMaintenance", "MIGRATE"}, {"scheduling.preemptible", false}, {"scheduling.provisioningModel", "STANDARD"},
 		})
 		beta := w.get(strings.Replace(base, "/v1/", "/beta/", 1) + "/global/instanceTemplates/tmpl")
-		check(w, "the link of another version", strings.Replace(google, "/v1/", "/beta/", 1)+"global/instanceTemplates/tmpl", project.Text(beta, "selfLink"))
+		check(w, "the link of another version", strings.Replace(google, "/v1/", "/beta/", 1)+"global/instanceTemplates/tmpl", document.Text(beta, "selfLink"))
 	})
 }
 
@@ -181,7 +181,7 @@ func TestRecordedGroups(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			inBubble(t, gcp.Options{}, func(w *world) {
-				check := project.Text(w.do(http.MethodPost, base+"/global/healthChecks", doc{"name": "hc", "type": "HTTP"}), "targetLink")
+				check := document.Text(w.do(http.MethodPost, base+"/global/healthChecks", doc{"name": "hc", "type": "HTTP"}), "targetLink")
 				template := w.template("tmpl")
 				w.do(http.MethodPost, base+"/"+c.place+"/instanceGroupManagers", doc{
 					"name": "pool", "baseInstanceName": "app", "targetSize": 3, "instanceTemplate": template,
@@ -195,7 +195,7 @@ func TestRecordedGroups(t *testing.T) {
 				d := w.get(base + "/" + c.place + "/instanceGroupManagers/pool")
 				w.holds(c.why, d, strings.Join(members, " "), append(groupFacts(c.place, template), c.facts...))
 				d2 := w.get(base + "/" + c.place + "/instanceGroupManagers/pool")
-				if project.Text(d, "fingerprint") != project.Text(d2, "fingerprint") {
+				if document.Text(d, "fingerprint") != document.Text(d2, "fingerprint") {
 					t.Error("want the fingerprint unchanged by a read")
 				}
 			})

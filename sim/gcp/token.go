@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -61,15 +62,15 @@ func (x tokenRequest) serveToken(w http.ResponseWriter) {
 	case err != nil:
 		e := project.ToError(err)
 		code = e.Reason
-		send(w, e.Status, []byte(project.Written(project.Document{"error": e.Reason, "error_description": e.Message})))
+		send(w, e.Status, []byte(document.Written(document.Object{"error": e.Reason, "error_description": e.Message})))
 	default:
-		send(w, http.StatusOK, []byte(project.Written(out)))
+		send(w, http.StatusOK, []byte(document.Written(out)))
 	}
 	x.Log(&x.cloud.calls, sim.Call{Service: "oauth2", Action: "token", Code: code})
 }
 
 // token plays the faults in force and issues a token.
-func (x tokenRequest) token() (out project.Document, drop bool, err error) {
+func (x tokenRequest) token() (out document.Object, drop bool, err error) {
 	faults := x.cloud.faults.ForRequest(sim.Request{Service: "oauth2", Action: "token"})
 	throttled := func(sim.Fault) error {
 		return project.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "Too many requests.")
@@ -95,7 +96,7 @@ func (x tokenRequest) token() (out project.Document, drop bool, err error) {
 }
 
 // grant issues a token for a signed assertion.
-func (x tokenRequest) grant() (project.Document, error) {
+func (x tokenRequest) grant() (document.Object, error) {
 	form, err := url.ParseQuery(string(x.Body))
 	if err != nil || form.Get("grant_type") != grantType {
 		return nil, project.Refuse(http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type: %s", form.Get("grant_type"))
@@ -119,7 +120,7 @@ func (x tokenRequest) grant() (project.Document, error) {
 		}
 	}
 	token := x.cloud.sign(claims{Issuer: said.Issuer, Expires: x.Began.Add(tokenLife).Unix()})
-	return project.Document{"access_token": token, "expires_in": int(tokenLife.Seconds()) - 1, "token_type": "Bearer"}, nil
+	return document.Object{"access_token": token, "expires_in": int(tokenLife.Seconds()) - 1, "token_type": "Bearer"}, nil
 }
 
 // signed reports whether the account's key has signed an assertion.
@@ -147,7 +148,7 @@ func (a *Account) signed(assertion string) bool {
 
 // sign makes a token that takes the seed to make; a simulator that was restarted accepts it too.
 func (c *Cloud) sign(what claims) string {
-	body := base64.RawURLEncoding.EncodeToString([]byte(project.Written(what)))
+	body := base64.RawURLEncoding.EncodeToString([]byte(document.Written(what)))
 	return "ya29.sim." + body + "." + base64.RawURLEncoding.EncodeToString(c.mac(body))
 }
 

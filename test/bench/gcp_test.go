@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/nodepool"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -82,8 +83,8 @@ func gkeCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: gcpRegion, Name: gkeName, Body: project.Document{
-		"initialClusterVersion": gkeVersion, "releaseChannel": project.Document{"channel": "UNSPECIFIED"},
+	_, err = made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: gcpRegion, Name: gkeName, Body: document.Object{
+		"initialClusterVersion": gkeVersion, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
 	}})
 	time.Sleep(gkeCreated)
 	return made, err

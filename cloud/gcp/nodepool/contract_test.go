@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -83,7 +84,7 @@ func (m managed) Capabilities() sim.Capabilities {
 
 // relabel gives a resource label of a node pool another value, or removes it for an empty one.
 func (m managed) relabel(pool, key, value string) error {
-	labels := project.Document{}
+	labels := document.Object{}
 	for _, is := range m.State().Clusters[0].Pools {
 		for label, has := range is.Resource {
 			labels[label] = has
@@ -93,5 +94,5 @@ func (m managed) relabel(pool, key, value string) error {
 	if value == "" {
 		delete(labels, key)
 	}
-	return m.GKE.UpdatePool(pool, project.Document{"resourceLabels": project.Document{"labels": labels}})
+	return m.GKE.UpdatePool(pool, document.Object{"resourceLabels": document.Object{"labels": labels}})
 }

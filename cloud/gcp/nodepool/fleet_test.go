@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/nodepool"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -36,12 +37,12 @@ func (w *world) makeFleet() []nodepool.Target {
 		name := fmt.Sprintf("c%d", c)
 		var pools []any
 		for n := c * inCluster; n < (c+1)*inCluster; n++ {
-			labels := project.Document{}
+			labels := document.Object{}
 			for key, value := range template.OwnerLabels(ownerOf(n)) {
 				labels[key] = value
 			}
-			pools = append(pools, project.Document{"name": ownerOf(n).Name, "initialNodeCount": 1.0, "version": master,
-				"locations": []any{region + "-a"}, "config": project.Document{"machineType": "e2-standard-4", "resourceLabels": labels}})
+			pools = append(pools, document.Object{"name": ownerOf(n).Name, "initialNodeCount": 1.0, "version": master,
+				"locations": []any{region + "-a"}, "config": document.Object{"machineType": "e2-standard-4", "resourceLabels": labels}})
 			view := w.target.Spec.Cluster
 			view.Name, view.View.AdditionalLabels = name, nil
 			targets = append(targets, nodepool.Target{Owner: ownerOf(n), KubernetesVersion: "v" + master, MaxAge: agedMost,
@@ -49,8 +50,8 @@ func (w *world) makeFleet() []nodepool.Target {
 					InstanceType: new("e2-standard-4"), NodeLocations: []string{region + "-a"},
 				}}})
 		}
-		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: project.Document{
-			"initialClusterVersion": master, "releaseChannel": project.Document{"channel": "UNSPECIFIED"}, "nodePools": pools,
+		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: document.Object{
+			"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"}, "nodePools": pools,
 		}}); err != nil {
 			w.Fatal(err)
 		}

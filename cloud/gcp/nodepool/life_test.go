@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -166,8 +167,8 @@ func TestNodePoolOfAnotherProject(t *testing.T) {
 func TestZonalCluster(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const at = region + "-b"
-		_, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: at, Name: "zonal", Body: project.Document{
-			"initialClusterVersion": master, "releaseChannel": project.Document{"channel": "UNSPECIFIED"},
+		_, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: at, Name: "zonal", Body: document.Object{
+			"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
 		}})
 		if err != nil {
 			w.Fatal(err)
@@ -286,18 +287,18 @@ func TestAdoption(t *testing.T) {
 			w.Fatal(err)
 		}
 		settle()
-		label := func(labels project.Document) {
-			if err := w.cloud.GKE.UpdatePool(at, project.Document{"resourceLabels": project.Document{"labels": labels}}); err != nil {
+		label := func(labels document.Object) {
+			if err := w.cloud.GKE.UpdatePool(at, document.Object{"resourceLabels": document.Object{"labels": labels}}); err != nil {
 				w.Fatal(err)
 			}
 			settle()
 		}
-		label(project.Document{"capg-cluster-other": "owned"})
+		label(document.Object{"capg-cluster-other": "owned"})
 		o := w.observe()
 		if o.Group != nil || o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.OtherCluster != "other" {
 			w.Errorf("want the node pool of another cluster left alone, got %+v, %+v", o.OwnershipConflict, o.Unowned)
 		}
-		label(project.Document{"capg-cluster-" + clusterName: "owned"})
+		label(document.Object{"capg-cluster-" + clusterName: "owned"})
 		if o = w.observe(); o.Unowned == nil || o.Unowned.OtherCluster != "" {
 			w.Errorf("want a node pool that can be adopted, got %+v", o.Unowned)
 		}
@@ -318,10 +319,10 @@ func TestAdoption(t *testing.T) {
 func TestPoolOfNewCluster(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const name = "new"
-		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: project.Document{
+		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: document.Object{
 			"initialClusterVersion": master, "nodePools": []any{
-				project.Document{"name": poolName, "initialNodeCount": 1.0, "config": project.Document{"resourceLabels": project.Document{"capg-cluster-new": "owned"}}},
-				project.Document{"name": "default-pool", "initialNodeCount": 1.0},
+				document.Object{"name": poolName, "initialNodeCount": 1.0, "config": document.Object{"resourceLabels": document.Object{"capg-cluster-new": "owned"}}},
+				document.Object{"name": "default-pool", "initialNodeCount": 1.0},
 			},
 		}}); err != nil {
 			w.Fatal(err)

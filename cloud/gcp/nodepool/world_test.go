@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/permissions"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -56,8 +57,8 @@ func newCloud() (*gcp.Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: clusterName, Body: project.Document{
-		"initialClusterVersion": master, "releaseChannel": project.Document{"channel": "UNSPECIFIED"},
+	_, err = made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: clusterName, Body: document.Object{
+		"initialClusterVersion": master, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("create a cluster: %w", err)

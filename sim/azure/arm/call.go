@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Call is one request of a client as an operation sees it.
@@ -157,7 +159,7 @@ func (w *Core) Paged(x *Call, all []any) (*Answer, error) {
 		return nil, err
 	}
 	to := min(len(all), from+size)
-	d := Document{"value": append([]any{}, all[from:to]...)}
+	d := document.Object{"value": append([]any{}, all[from:to]...)}
 	if to < len(all) {
 		for _, item := range all[from:to] {
 			if mark := markOf(item); mark != "" {
@@ -210,7 +212,7 @@ func markOf(item any) string {
 
 // idOf returns the ID of an item of a list, "" where it has none.
 func idOf(item any) string {
-	d, _ := item.(Document)
+	d, _ := item.(document.Object)
 	id, _ := d["id"].(string)
 	return id
 }

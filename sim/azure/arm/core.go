@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Environment is what all that a simulator holds, now or earlier, shares.
@@ -112,11 +113,11 @@ func (w *Core) Address() string {
 // Resource is a resource of no simulated provider: a group, a network, an identity.
 type Resource struct {
 	ID  string
-	Doc Document
+	Doc document.Object
 }
 
 // PutResource creates a resource, or replaces it.
-func (w *Core) PutResource(id string, d Document) {
+func (w *Core) PutResource(id string, d document.Object) {
 	parts := strings.Split(strings.Trim(id, "/"), "/")
 	d["id"], d["name"], d["type"] = id, parts[len(parts)-1], KindOf(parts)
 	w.Resources.Put(strings.ToLower(id), &Resource{ID: id, Doc: d})
@@ -133,7 +134,7 @@ func (w *Core) HasGroup(sub, group string) bool {
 // GroupName returns the resource group's name in the case in which it was made.
 func (w *Core) GroupName(sub, group string) string {
 	if r := w.Resources.Get(strings.ToLower("/subscriptions/" + sub + "/resourceGroups/" + group)); r != nil {
-		return Text(r.Doc, "name")
+		return document.Text(r.Doc, "name")
 	}
 	return group
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Error is a refusal in ARM's words.
@@ -29,22 +31,22 @@ type Detail struct {
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 // Body returns the error as it is sent.
-func (e *Error) Body() Document {
+func (e *Error) Body() document.Object {
 	if e.Plain {
-		body := Document{"code": e.Code, "details": nil, "message": e.Message, "subcode": ""}
+		body := document.Object{"code": e.Code, "details": nil, "message": e.Message, "subcode": ""}
 		if e.Target != "" {
 			body["target"] = e.Target
 		}
 		return body
 	}
-	inner := Document{"code": e.Code, "message": e.Message}
+	inner := document.Object{"code": e.Code, "message": e.Message}
 	if e.Target != "" {
 		inner["target"] = e.Target
 	}
 	if len(e.Details) > 0 {
 		inner["details"] = e.Details
 	}
-	return Document{"error": inner}
+	return document.Object{"error": inner}
 }
 
 // Refuse makes an error of a status and a code.

@@ -3,6 +3,8 @@ package arm
 import (
 	"net/http"
 	"time"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Statuses of operations.
@@ -39,7 +41,7 @@ func (op *Operation) Forgotten(now time.Time) bool {
 
 // Answer returns the reply to a request for the operation's status.
 func (op *Operation) Answer(x *Call) (*Answer, error) {
-	d := Document{"name": op.ID, "startTime": Stamp(op.Start), "status": op.Status}
+	d := document.Object{"name": op.ID, "startTime": Stamp(op.Start), "status": op.Status}
 	if op.Running() {
 		x.Header.Set("Retry-After", "10")
 	} else {
@@ -75,11 +77,11 @@ type Trouble struct {
 }
 
 // Shown returns the trouble as an operation reports it: what came to a machine lies below what that made of the whole.
-func (t *Trouble) Shown() Document {
+func (t *Trouble) Shown() document.Object {
 	if t.Target == "" {
-		return Document{"code": t.Code, "message": t.Message}
+		return document.Object{"code": t.Code, "message": t.Message}
 	}
-	return Document{
+	return document.Object{
 		"code": "ResourceOperationFailure", "message": "The resource operation completed with terminal provisioning state 'Failed'.",
 		"details": []Detail{{Code: t.Code, Target: t.Target, Message: t.Message}},
 	}

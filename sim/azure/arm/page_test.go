@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // What comes and goes between two pages hides no other resource.
@@ -33,15 +35,15 @@ func TestPages(t *testing.T) {
 			x.Query = x.Request.URL.Query()
 			var all []any
 			for _, id := range c.lists[min(page, len(c.lists)-1)] {
-				all = append(all, Document{"id": strings.Trim(string(id), "."), "name": string(id)})
+				all = append(all, document.Object{"id": strings.Trim(string(id), "."), "name": string(id)})
 			}
 			answer, err := (&Core{PageLimit: 1}).Paged(x, all)
 			if err != nil {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
-			body := answer.Body.(Document)
+			body := answer.Body.(document.Object)
 			for _, item := range body["value"].([]any) {
-				got += item.(Document)["name"].(string)
+				got += item.(document.Object)["name"].(string)
 			}
 			next, _ = body["nextLink"].(string)
 		}
@@ -56,7 +58,7 @@ func TestPagesOfALongList(t *testing.T) {
 	t.Parallel()
 	var all []any
 	for n := range 1000 {
-		all = append(all, Document{"id": strings.Repeat("x", 200) + string(rune('a'+n))})
+		all = append(all, document.Object{"id": strings.Repeat("x", 200) + string(rune('a'+n))})
 	}
 	var got []any
 	for next := "https://management.azure.com/list"; next != ""; {
@@ -66,7 +68,7 @@ func TestPagesOfALongList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := answer.Body.(Document)
+		body := answer.Body.(document.Object)
 		got = append(got, body["value"].([]any)...)
 		if next, _ = body["nextLink"].(string); len(next) > 2000 {
 			t.Errorf("want a link of at most 2000 characters, got %d", len(next))

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Shapes are the members of each type of body by name, and what each is, as package shapes describes them.
@@ -22,8 +24,8 @@ func ReadShapes(b []byte) Shapes {
 }
 
 // Read decodes a body that must be of the shape. What only the service sets is taken off, as the service ignores it.
-func (shapes Shapes) Read(x *Call, shape string) (Document, error) {
-	var d Document
+func (shapes Shapes) Read(x *Call, shape string) (document.Object, error) {
+	var d document.Object
 	if err := json.Unmarshal(x.Body, &d); err != nil || d == nil {
 		return nil, Refuse(http.StatusBadRequest, "InvalidRequestContent",
 			"The request content was invalid and could not be deserialized: 'Unexpected character encountered while parsing value. Path '', line 1, position 1.'.")
@@ -35,7 +37,7 @@ func (shapes Shapes) Read(x *Call, shape string) (Document, error) {
 }
 
 // fit holds an object against its shape, and takes off what only the service sets.
-func (shapes Shapes) fit(d Document, shape, path string) error {
+func (shapes Shapes) fit(d document.Object, shape, path string) error {
 	members := shapes[shape]
 	for name, v := range d {
 		at := strings.TrimPrefix(path+"."+name, ".")
@@ -71,7 +73,7 @@ func (shapes Shapes) fits(v any, kind, path string) error {
 		}
 		return nil
 	case strings.HasPrefix(kind, "{}"):
-		m, isMap := v.(Document)
+		m, isMap := v.(document.Object)
 		if !isMap {
 			return wrongType(v, "dictionary", path)
 		}
@@ -82,7 +84,7 @@ func (shapes Shapes) fits(v any, kind, path string) error {
 		}
 		return nil
 	case shapes[kind] != nil:
-		m, isObject := v.(Document)
+		m, isObject := v.(document.Object)
 		if !isObject {
 			return wrongType(v, kind, path)
 		}
@@ -116,5 +118,5 @@ func fitsScalar(v any, kind, path string) error {
 }
 
 func wrongType(v any, kind, path string) *Error {
-	return BadRequest("Error converting value %s to type '%s'. Path '%s', line 1, position 1.", Written(v), kind, path)
+	return BadRequest("Error converting value %s to type '%s'. Path '%s', line 1, position 1.", document.Written(v), kind, path)
 }

@@ -3,14 +3,16 @@ package arm
 import (
 	"net/http"
 	"strings"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // maxTags, maxTagName and maxTagValue bound tags.
 const maxTags, maxTagName, maxTagValue = 50, 512, 256
 
 // CheckTags refuses tags of a document that Resource Manager would refuse.
-func CheckTags(d Document) error {
-	tags := Under(d, "tags")
+func CheckTags(d document.Object) error {
+	tags := document.Under(d, "tags")
 	if len(tags) > maxTags {
 		return Refuse(http.StatusBadRequest, "InvalidNumberOfTags", "The number of tags '%d' is more than the maximum allowed '%d'.", len(tags), maxTags)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // vmSize is a size of machines and what it can do.
@@ -110,21 +111,21 @@ func (w *capacity) listSKUs(x *arm.Call) (*arm.Answer, error) {
 		for i := range sizes {
 			out = append(out, sizes[i].show(&l))
 		}
-		out = append(out, arm.Document{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P", "locations": []any{l.Name}, "restrictions": []any{}})
+		out = append(out, document.Object{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P", "locations": []any{l.Name}, "restrictions": []any{}})
 	}
 	if only == "" {
 		return w.Paged(x, out)
 	}
-	return arm.OK(arm.Document{"value": out}), nil
+	return arm.OK(document.Object{"value": out}), nil
 }
 
-func (s *vmSize) show(l *arm.Location) arm.Document {
-	capability := func(name string, v any) arm.Document {
+func (s *vmSize) show(l *arm.Location) document.Object {
+	capability := func(name string, v any) document.Object {
 		shown := fmt.Sprint(v)
 		if b, isBool := v.(bool); isBool {
 			shown = map[bool]string{true: "True", false: "False"}[b]
 		}
-		return arm.Document{"name": name, "value": shown}
+		return document.Object{"name": name, "value": shown}
 	}
 	capabilities := []any{
 		capability("MaxResourceVolumeMB", s.tempGB*1024), capability("OSVhdSizeMB", 1047552), capability("vCPUs", s.cpus), capability("vCPUsAvailable", s.cpus),
@@ -145,17 +146,17 @@ func (s *vmSize) show(l *arm.Location) arm.Document {
 			zones = append(zones, z)
 		}
 	}
-	info := arm.Document{"location": l.Name, "zones": arm.List(zones), "zoneDetails": []any{}}
+	info := document.Object{"location": l.Name, "zones": document.List(zones), "zoneDetails": []any{}}
 	if s.ultra && len(zones) > 0 {
-		info["zoneDetails"] = []any{arm.Document{"name": arm.List(zones), "capabilities": []any{capability("UltraSSDAvailable", true)}}}
+		info["zoneDetails"] = []any{document.Object{"name": document.List(zones), "capabilities": []any{capability("UltraSSDAvailable", true)}}}
 	}
 	restrictions := []any{}
 	if !s.offered(l, "") {
-		restrictions = append(restrictions, arm.Document{
-			"type": "Location", "values": []any{l.Name}, "restrictionInfo": arm.Document{"locations": []any{l.Name}}, "reasonCode": "NotAvailableForSubscription",
+		restrictions = append(restrictions, document.Object{
+			"type": "Location", "values": []any{l.Name}, "restrictionInfo": document.Object{"locations": []any{l.Name}}, "reasonCode": "NotAvailableForSubscription",
 		})
 	}
-	return arm.Document{
+	return document.Object{
 		"resourceType": "virtualMachines", "name": s.name, "tier": "Standard", "size": strings.TrimPrefix(s.name, "Standard_"), "family": s.family,
 		"locations": []any{l.Name}, "locationInfo": []any{info}, "capabilities": capabilities, "restrictions": restrictions,
 	}
@@ -179,15 +180,15 @@ func (w *capacity) listUsage(x *arm.Call) (*arm.Answer, error) {
 		if q := w.quotas.Get(where.Name + "/" + strings.ToLower(f)); q != nil {
 			limit = q.Limit
 		}
-		out = append(out, arm.Document{"unit": "Count", "currentValue": w.cores(where.Name, f), "limit": limit, "name": arm.Document{"value": f, "localizedValue": f}})
+		out = append(out, document.Object{"unit": "Count", "currentValue": w.cores(where.Name, f), "limit": limit, "name": document.Object{"value": f, "localizedValue": f}})
 	}
 	return w.Paged(x, out)
 }
 
 // checkQuota refuses more cores than the subscription may use.
-func (w *capacity) checkQuota(s *scaleSet, d arm.Document) error {
-	size := sizeOf(arm.Text(d, "sku.name"))
-	n, _ := arm.Number(d, "sku.capacity")
+func (w *capacity) checkQuota(s *scaleSet, d document.Object) error {
+	size := sizeOf(document.Text(d, "sku.name"))
+	n, _ := document.Number(d, "sku.capacity")
 	have := 0
 	if s != nil {
 		have = len(w.staying(s))
@@ -196,7 +197,7 @@ func (w *capacity) checkQuota(s *scaleSet, d arm.Document) error {
 	if more <= 0 {
 		return nil
 	}
-	where := arm.LocationOf(arm.Text(d, "location")).Name
+	where := arm.LocationOf(document.Text(d, "location")).Name
 	for _, family := range []string{"cores", size.family} {
 		q := w.quotas.Get(where + "/" + strings.ToLower(family))
 		if q == nil {

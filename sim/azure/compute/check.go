@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 const (
@@ -27,8 +28,8 @@ var (
 )
 
 // check refuses a scale set that the service would not have.
-func (w *models) check(s *scaleSet, d arm.Document) error {
-	for _, check := range []func(*scaleSet, arm.Document) error{
+func (w *models) check(s *scaleSet, d document.Object) error {
+	for _, check := range []func(*scaleSet, document.Object) error{
 		w.checkBasics, w.checkSize, w.checkZones, checkTags, w.checkMode, checkPolicies, checkOS, w.checkStorage, checkPriority, checkSecurity, w.checkNetwork, w.checkIdentity,
 	} {
 		if err := check(s, d); err != nil {
@@ -38,11 +39,11 @@ func (w *models) check(s *scaleSet, d arm.Document) error {
 	return nil
 }
 
-func (w *models) checkBasics(s *scaleSet, d arm.Document) error {
+func (w *models) checkBasics(s *scaleSet, d document.Object) error {
 	if !setName.MatchString(s.Name) {
 		return arm.Invalid("vmScaleSetName", "The entity name 'vmScaleSetName' is invalid according to its validation rule: %s.", setName.String())
 	}
-	where := arm.Text(d, "location")
+	where := document.Text(d, "location")
 	if where == "" {
 		return arm.Refuse(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition.")
 	}
@@ -51,28 +52,28 @@ func (w *models) checkBasics(s *scaleSet, d arm.Document) error {
 			"The provided location '%s' is not available for resource type 'Microsoft.Compute/virtualMachineScaleSets'. "+
 				"List of available regions for the resource type is '%s'.", where, strings.Join(arm.LocationNames(), ","))
 	}
-	if n, _ := arm.Number(d, "sku.capacity"); n < 0 || n > maxCapacity(d) {
+	if n, _ := document.Number(d, "sku.capacity"); n < 0 || n > maxCapacity(d) {
 		return arm.NotAllowed("Unable to create or update Virtual Machine Scale Set '%s' as it exceeds the total limit of '%d' Virtual Machine instances.", s.Name, maxCapacity(d))
 	}
-	if arm.Under(d, profilePath) == nil {
+	if document.Under(d, profilePath) == nil {
 		return arm.Missing("virtualMachineProfile")
 	}
 	return nil
 }
 
 // maxCapacity is how many machines a scale set may have.
-func maxCapacity(d arm.Document) int {
+func maxCapacity(d document.Object) int {
 	switch {
-	case arm.Text(d, "properties.orchestrationMode") == modeFlexible:
+	case document.Text(d, "properties.orchestrationMode") == modeFlexible:
 		return maxFlexible
-	case arm.Truth(d, "properties.singlePlacementGroup"):
+	case document.Truth(d, "properties.singlePlacementGroup"):
 		return maxTogether
 	}
 	return maxUniform
 }
 
-func (w *models) checkSize(_ *scaleSet, d arm.Document) error {
-	name := arm.Text(d, "sku.name")
+func (w *models) checkSize(_ *scaleSet, d document.Object) error {
+	name := document.Text(d, "sku.name")
 	if name == "" {
 		return arm.Missing("sku.name")
 	}
@@ -80,8 +81,8 @@ func (w *models) checkSize(_ *scaleSet, d arm.Document) error {
 	if size == nil {
 		return arm.Invalid("vmSize", "The value %s provided for the VM size is not valid. The valid sizes in the current region are: %s.", name, strings.Join(sizeNames(), ","))
 	}
-	where := arm.LocationOf(arm.Text(d, "location"))
-	for _, zone := range append(arm.Texts(d, "zones"), "") {
+	where := arm.LocationOf(document.Text(d, "location"))
+	for _, zone := range append(document.Texts(d, "zones"), "") {
 		if !size.offered(where, zone) {
 			place := "location '" + where.Name + "'"
 			if zone != "" {
@@ -95,9 +96,9 @@ func (w *models) checkSize(_ *scaleSet, d arm.Document) error {
 	return nil
 }
 
-func (w *models) checkZones(_ *scaleSet, d arm.Document) error {
-	zones := arm.Texts(d, "zones")
-	where := arm.LocationOf(arm.Text(d, "location"))
+func (w *models) checkZones(_ *scaleSet, d document.Object) error {
+	zones := document.Texts(d, "zones")
+	where := arm.LocationOf(document.Text(d, "location"))
 	for _, z := range zones {
 		if where.Zones == 0 {
 			return arm.Refuse(http.StatusBadRequest, "AvailabilityZonesNotSupportedInRegion",
@@ -108,95 +109,95 @@ func (w *models) checkZones(_ *scaleSet, d arm.Document) error {
 				z, where.Name, strings.Join(where.ZoneNames(), ","))
 		}
 	}
-	if arm.Truth(d, "properties.zoneBalance") && len(zones) < 2 {
+	if document.Truth(d, "properties.zoneBalance") && len(zones) < 2 {
 		return arm.Invalid("zoneBalance", "The property 'zoneBalance' can only be set if the zones property of the scale set contains more than one zone.")
 	}
-	if n, ok := arm.Number(d, "properties.platformFaultDomainCount"); ok && (n < 1 || n > 5 || len(zones) > 0 && n != 1 && n != 5) {
+	if n, ok := document.Number(d, "properties.platformFaultDomainCount"); ok && (n < 1 || n > 5 || len(zones) > 0 && n != 1 && n != 5) {
 		return arm.Invalid("platformFaultDomainCount", "The specified fault domain count %d must fall in the range 1 to 5; with zones it must be 1 or 5.", n)
 	}
 	return nil
 }
 
-func checkTags(_ *scaleSet, d arm.Document) error { return arm.CheckTags(d) }
+func checkTags(_ *scaleSet, d document.Object) error { return arm.CheckTags(d) }
 
 // checkMode holds what belongs to one orchestration mode alone.
-func (w *models) checkMode(_ *scaleSet, d arm.Document) error {
-	if arm.Text(d, "properties.orchestrationMode") == modeUniform {
-		if arm.Text(d, "properties.upgradePolicy.mode") == "" {
+func (w *models) checkMode(_ *scaleSet, d document.Object) error {
+	if document.Text(d, "properties.orchestrationMode") == modeUniform {
+		if document.Text(d, "properties.upgradePolicy.mode") == "" {
 			return arm.Missing("upgradePolicy")
 		}
 		return nil
 	}
 	switch {
-	case arm.Dig(d, "properties.overprovision") != nil:
+	case document.Dig(d, "properties.overprovision") != nil:
 		return arm.Invalid("overprovision", "The property 'overprovision' is not supported on Virtual Machine Scale Set with orchestration mode 'Flexible'.")
-	case arm.Truth(d, "properties.singlePlacementGroup"):
+	case document.Truth(d, "properties.singlePlacementGroup"):
 		return arm.Invalid("singlePlacementGroup", "The property 'singlePlacementGroup' must be false on Virtual Machine Scale Set with orchestration mode 'Flexible'.")
-	case arm.Text(d, profilePath+".networkProfile.networkApiVersion") == "":
+	case document.Text(d, profilePath+".networkProfile.networkApiVersion") == "":
 		return arm.Missing("networkProfile.networkApiVersion")
-	case strings.Contains(arm.Text(d, "identity.type"), "SystemAssigned"):
+	case strings.Contains(document.Text(d, "identity.type"), "SystemAssigned"):
 		return arm.Invalid("identity.type", "Identity type 'SystemAssigned' is not supported on Virtual Machine Scale Set with orchestration mode 'Flexible'. Only 'UserAssigned' is.")
 	}
 	return nil
 }
 
-func checkOS(_ *scaleSet, d arm.Document) error {
+func checkOS(_ *scaleSet, d document.Object) error {
 	const osProfile = profilePath + ".osProfile"
-	prefix := arm.Text(d, osProfile+".computerNamePrefix")
+	prefix := document.Text(d, osProfile+".computerNamePrefix")
 	limit := 58
-	if arm.Text(d, profilePath+".storageProfile.osDisk.osType") == "Windows" {
+	if document.Text(d, profilePath+".storageProfile.osDisk.osType") == "Windows" {
 		limit = 9
 	}
 	switch {
-	case arm.Under(d, osProfile) == nil:
+	case document.Under(d, osProfile) == nil:
 		return arm.Missing("osProfile")
 	case prefix == "":
 		return arm.Missing("osProfile.computerNamePrefix")
 	case len(prefix) > limit || !prefixName.MatchString(prefix):
 		return arm.Invalid("computerNamePrefix", "The value of parameter computerNamePrefix is invalid: '%s' must be 1 to %d letters, digits and hyphens.", prefix, limit)
-	case arm.Text(d, osProfile+".adminUsername") == "":
+	case document.Text(d, osProfile+".adminUsername") == "":
 		return arm.Missing("osProfile.adminUsername")
 	}
-	data := arm.Text(d, osProfile+".customData")
+	data := document.Text(d, osProfile+".customData")
 	if _, err := base64.StdEncoding.DecodeString(data); err != nil {
 		return arm.Invalid("customData", "Custom data in OSProfile must be in Base64 encoding and with a maximum length of %d characters.", maxCustomData)
 	}
 	if len(data) > maxCustomData {
 		return arm.Invalid("customData", "Custom data in OSProfile must be in Base64 encoding and with a maximum length of %d characters.", maxCustomData)
 	}
-	if arm.Truth(d, osProfile+".linuxConfiguration.disablePasswordAuthentication") && len(arm.Items(d, osProfile+".linuxConfiguration.ssh.publicKeys")) == 0 {
+	if document.Truth(d, osProfile+".linuxConfiguration.disablePasswordAuthentication") && len(document.Items(d, osProfile+".linuxConfiguration.ssh.publicKeys")) == 0 {
 		return arm.Missing("linuxConfiguration.ssh.publicKeys")
 	}
 	return nil
 }
 
-func (w *models) checkStorage(_ *scaleSet, d arm.Document) error {
+func (w *models) checkStorage(_ *scaleSet, d document.Object) error {
 	const storage = profilePath + ".storageProfile"
-	if arm.Under(d, storage) == nil {
+	if document.Under(d, storage) == nil {
 		return arm.Missing("storageProfile")
 	}
-	if err := w.checkImage(arm.Under(d, storage+".imageReference"), arm.Text(d, "location")); err != nil {
+	if err := w.checkImage(document.Under(d, storage+".imageReference"), document.Text(d, "location")); err != nil {
 		return err
 	}
-	size := sizeOf(arm.Text(d, "sku.name"))
-	if arm.Text(d, storage+".osDisk.diffDiskSettings.option") != "" && !size.ephemeral {
+	size := sizeOf(document.Text(d, "sku.name"))
+	if document.Text(d, storage+".osDisk.diffDiskSettings.option") != "" && !size.ephemeral {
 		return arm.NotAllowed("OS disk of Ephemeral VM with size greater than 0 GB is not allowed for VM size %s when the DiffDiskPlacement is CacheDisk.", size.name)
 	}
 	return checkDataDisks(d, size)
 }
 
-func checkDataDisks(d arm.Document, size *vmSize) error {
+func checkDataDisks(d document.Object, size *vmSize) error {
 	luns := map[int]bool{}
-	for _, disk := range arm.Objects(d, profilePath+".storageProfile.dataDisks") {
-		lun, given := arm.Number(disk, "lun")
+	for _, disk := range document.Objects(d, profilePath+".storageProfile.dataDisks") {
+		lun, given := document.Number(disk, "lun")
 		switch {
 		case !given:
 			return arm.Missing("dataDisk.lun")
 		case lun < 0 || lun > 63 || luns[lun]:
 			return arm.Invalid("dataDisk.lun", "A disk at LUN %d already exists, or it is not within 0 and 63.", lun)
-		case arm.Text(disk, "createOption") == "":
+		case document.Text(disk, "createOption") == "":
 			return arm.Missing("dataDisk.createOption")
-		case arm.Text(disk, "managedDisk.storageAccountType") == "UltraSSD_LRS" && !arm.Truth(d, "properties.additionalCapabilities.ultraSSDEnabled"):
+		case document.Text(disk, "managedDisk.storageAccountType") == "UltraSSD_LRS" && !document.Truth(d, "properties.additionalCapabilities.ultraSSDEnabled"):
 			return arm.Invalid("managedDisk.storageAccountType", "StorageAccountType UltraSSD_LRS can be used only when additionalCapabilities.ultraSSDEnabled is set.")
 		}
 		luns[lun] = true
@@ -207,24 +208,24 @@ func checkDataDisks(d arm.Document, size *vmSize) error {
 	return nil
 }
 
-func checkPriority(_ *scaleSet, d arm.Document) error {
-	spot := arm.Text(d, profilePath+".priority") == "Spot"
-	if !spot && (arm.Text(d, profilePath+".evictionPolicy") != "" || arm.Dig(d, profilePath+".billingProfile.maxPrice") != nil) {
+func checkPriority(_ *scaleSet, d document.Object) error {
+	spot := document.Text(d, profilePath+".priority") == "Spot"
+	if !spot && (document.Text(d, profilePath+".evictionPolicy") != "" || document.Dig(d, profilePath+".billingProfile.maxPrice") != nil) {
 		return arm.Invalid("evictionPolicy", "Eviction policy and max price can be set only on Azure Spot Virtual Machine Scale Sets.")
 	}
-	if t := arm.Text(d, profilePath+".scheduledEventsProfile.terminateNotificationProfile.notBeforeTimeout"); t != "" && !aNotice.MatchString(t) {
+	if t := document.Text(d, profilePath+".scheduledEventsProfile.terminateNotificationProfile.notBeforeTimeout"); t != "" && !aNotice.MatchString(t) {
 		return arm.Invalid("notBeforeTimeout", "The value '%s' of parameter 'notBeforeTimeout' is out of range: it must be from PT5M to PT15M.", t)
 	}
 	return nil
 }
 
-func checkSecurity(_ *scaleSet, d arm.Document) error {
-	size := sizeOf(arm.Text(d, "sku.name"))
-	security := arm.Under(d, profilePath+".securityProfile")
-	kind := arm.Text(d, profilePath+".securityProfile.securityType")
-	confidential := arm.Text(d, profilePath+".storageProfile.osDisk.managedDisk.securityProfile.securityEncryptionType") != ""
+func checkSecurity(_ *scaleSet, d document.Object) error {
+	size := sizeOf(document.Text(d, "sku.name"))
+	security := document.Under(d, profilePath+".securityProfile")
+	kind := document.Text(d, profilePath+".securityProfile.securityType")
+	confidential := document.Text(d, profilePath+".storageProfile.osDisk.managedDisk.securityProfile.securityEncryptionType") != ""
 	switch {
-	case arm.Truth(security, "encryptionAtHost") && !size.hostEncryption:
+	case document.Truth(security, "encryptionAtHost") && !size.hostEncryption:
 		return arm.Invalid("encryptionAtHost", "The property 'securityProfile.encryptionAtHost' is not valid because the VM size '%s' does not support it.", size.name)
 	case security["uefiSettings"] != nil && (kind == "" || kind == "Standard"):
 		return arm.Invalid("securityProfile.uefiSettings", "UEFI settings can be set only with security type TrustedLaunch or ConfidentialVM.")

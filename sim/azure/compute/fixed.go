@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // fixedPaths are what cannot be changed once a scale set is there, by their names in the refusal.
@@ -24,21 +25,21 @@ var fixedPaths = []struct{ path, name string }{
 }
 
 // fixed refuses to change what cannot be changed.
-func (w *models) fixed(s *scaleSet, next arm.Document) error {
+func (w *models) fixed(s *scaleSet, next document.Object) error {
 	for _, f := range fixedPaths {
-		if !arm.Same(arm.Dig(s.Doc, f.path), arm.Dig(next, f.path)) {
+		if !document.Same(document.Dig(s.Doc, f.path), document.Dig(next, f.path)) {
 			return arm.Unchangeable(f.name)
 		}
 	}
 	const security = profilePath + ".securityProfile.securityType"
-	if was, is := arm.Text(s.Doc, security), arm.Text(next, security); was != is && (was == "ConfidentialVM" || is == "ConfidentialVM") {
+	if was, is := document.Text(s.Doc, security), document.Text(next, security); was != is && (was == "ConfidentialVM" || is == "ConfidentialVM") {
 		return arm.Unchangeable("securityProfile.securityType")
 	}
-	if arm.Truth(next, "properties.singlePlacementGroup") && !arm.Truth(s.Doc, "properties.singlePlacementGroup") {
+	if document.Truth(next, "properties.singlePlacementGroup") && !document.Truth(s.Doc, "properties.singlePlacementGroup") {
 		return arm.Unchangeable("singlePlacementGroup")
 	}
-	before := arm.Texts(s.Doc, "zones")
-	after := arm.Texts(next, "zones")
+	before := document.Texts(s.Doc, "zones")
+	after := document.Texts(next, "zones")
 	for _, z := range before {
 		if !slices.Contains(after, z) {
 			return arm.Refuse(http.StatusBadRequest, "ResourceAvailabilityZonesCannotBeModified",
@@ -46,30 +47,30 @@ func (w *models) fixed(s *scaleSet, next arm.Document) error {
 					"Zones can be added to a scale set, never removed.", s.Name, strings.Join(before, ", "), strings.Join(after, ", "))
 		}
 	}
-	had, _ := arm.Number(s.Doc, profilePath+".storageProfile.osDisk.diskSizeGB")
-	if has, given := arm.Number(next, profilePath+".storageProfile.osDisk.diskSizeGB"); given && has < had {
+	had, _ := document.Number(s.Doc, profilePath+".storageProfile.osDisk.diskSizeGB")
+	if has, given := document.Number(next, profilePath+".storageProfile.osDisk.diskSizeGB"); given && has < had {
 		return arm.NotAllowed("Disk size reduction is not supported. Current size is %d GB, requested size is %d GB.", had, has)
 	}
 	return nil
 }
 
 // checkNetwork holds the network against what exists.
-func (w *models) checkNetwork(s *scaleSet, d arm.Document) error {
-	cards := arm.Objects(d, profilePath+".networkProfile.networkInterfaceConfigurations")
+func (w *models) checkNetwork(s *scaleSet, d document.Object) error {
+	cards := document.Objects(d, profilePath+".networkProfile.networkInterfaceConfigurations")
 	if len(cards) == 0 {
 		return arm.Missing("networkProfile.networkInterfaceConfigurations")
 	}
 	primaries := 0
 	for _, card := range cards {
-		if arm.Text(card, "name") == "" {
+		if document.Text(card, "name") == "" {
 			return arm.Missing("networkInterfaceConfigurations.name")
 		}
-		if arm.Truth(card, "properties.primary") || len(cards) == 1 {
+		if document.Truth(card, "properties.primary") || len(cards) == 1 {
 			primaries++
 		}
-		if arm.Truth(card, "properties.enableAcceleratedNetworking") && !sizeOf(arm.Text(d, "sku.name")).accelerated {
+		if document.Truth(card, "properties.enableAcceleratedNetworking") && !sizeOf(document.Text(d, "sku.name")).accelerated {
 			return arm.Refuse(http.StatusBadRequest, "VMSizeIsNotPermittedToEnableAcceleratedNetworking",
-				"VM size %s is not in the permitted list for accelerated networking.", arm.Text(d, "sku.name"))
+				"VM size %s is not in the permitted list for accelerated networking.", document.Text(d, "sku.name"))
 		}
 		if err := w.checkAddresses(s, card); err != nil {
 			return err
@@ -81,19 +82,19 @@ func (w *models) checkNetwork(s *scaleSet, d arm.Document) error {
 	return nil
 }
 
-func (w *models) checkAddresses(s *scaleSet, card arm.Document) error {
-	configs := arm.Objects(card, "properties.ipConfigurations")
+func (w *models) checkAddresses(s *scaleSet, card document.Object) error {
+	configs := document.Objects(card, "properties.ipConfigurations")
 	if len(configs) == 0 {
 		return arm.Missing("networkInterfaceConfigurations.ipConfigurations")
 	}
 	for i, c := range configs {
-		subnet := arm.Text(c, "properties.subnet.id")
+		subnet := document.Text(c, "properties.subnet.id")
 		if subnet == "" && i == 0 {
 			return arm.Missing("ipConfigurations.subnet")
 		}
 		refs := []string{subnet}
-		for _, pool := range arm.Objects(c, "properties.loadBalancerBackendAddressPools") {
-			refs = append(refs, arm.Text(pool, "id"))
+		for _, pool := range document.Objects(c, "properties.loadBalancerBackendAddressPools") {
+			refs = append(refs, document.Text(pool, "id"))
 		}
 		for _, ref := range refs {
 			if ref != "" && !w.Exists(ref) {
@@ -106,9 +107,9 @@ func (w *models) checkAddresses(s *scaleSet, card arm.Document) error {
 }
 
 // checkIdentity holds the identities against those that exist.
-func (w *models) checkIdentity(s *scaleSet, d arm.Document) error {
-	kind := arm.Text(d, "identity.type")
-	named := arm.Under(d, "identity.userAssignedIdentities")
+func (w *models) checkIdentity(s *scaleSet, d document.Object) error {
+	kind := document.Text(d, "identity.type")
+	named := document.Under(d, "identity.userAssignedIdentities")
 	if kind == "None" {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // CommunityGallery is where the project that publishes images for Cluster API on Azure has them.
@@ -33,11 +34,11 @@ var (
 const firstMinor, lastMinor = 18, 36
 
 // checkImage refuses an image that is not published.
-func (w *models) checkImage(ref arm.Document, where string) error {
+func (w *models) checkImage(ref document.Object, where string) error {
 	if ref == nil {
 		return arm.Missing("storageProfile.imageReference")
 	}
-	own, shared := arm.Text(ref, "id"), arm.Text(ref, "communityGalleryImageId")
+	own, shared := document.Text(ref, "id"), document.Text(ref, "communityGalleryImageId")
 	switch {
 	case shared != "":
 		m := communityImage.FindStringSubmatch(shared)
@@ -56,13 +57,13 @@ func (w *models) checkImage(ref arm.Document, where string) error {
 		return nil
 	}
 	for _, member := range []string{"publisher", "offer", "sku", "version"} {
-		if arm.Text(ref, member) == "" {
+		if document.Text(ref, member) == "" {
 			return arm.Missing("imageReference." + member)
 		}
 	}
-	if strings.HasPrefix(arm.Text(ref, "publisher"), "cncf-upstream") && !published(kubeletOf(ref)) {
+	if strings.HasPrefix(document.Text(ref, "publisher"), "cncf-upstream") && !published(kubeletOf(ref)) {
 		return arm.Refuse(http.StatusNotFound, "PlatformImageNotFound", "The platform image '%s:%s:%s:%s' is not available. Verify that all fields in the storage profile are correct.",
-			arm.Text(ref, "publisher"), arm.Text(ref, "offer"), arm.Text(ref, "sku"), arm.Text(ref, "version"))
+			document.Text(ref, "publisher"), document.Text(ref, "offer"), document.Text(ref, "sku"), document.Text(ref, "version"))
 	}
 	return nil
 }
@@ -81,17 +82,17 @@ func published(version string) bool {
 func (w *models) imageBy(id string) *Image { return w.images.Get(strings.ToLower(id)) }
 
 // kubelet is the version of Kubernetes in an image, "" for none.
-func (w *models) kubelet(ref arm.Document) string {
-	if i := w.imageBy(arm.Text(ref, "id")); i != nil {
+func (w *models) kubelet(ref document.Object) string {
+	if i := w.imageBy(document.Text(ref, "id")); i != nil {
 		return i.KubeletVersion
 	}
 	return kubeletOf(ref)
 }
 
 // kubeletOf reads the version of Kubernetes from the name of a published image.
-func kubeletOf(ref arm.Document) string {
+func kubeletOf(ref document.Object) string {
 	for _, member := range []string{"communityGalleryImageId", "version", "sku", "offer", "id", "sharedGalleryImageId"} {
-		s := arm.Text(ref, member)
+		s := document.Text(ref, member)
 		for _, pattern := range []*regexp.Regexp{dashed, packed, dotted} {
 			if m := pattern.FindStringSubmatch(s); m != nil {
 				return "v1." + m[1] + "." + m[2]

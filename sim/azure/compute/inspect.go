@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Set is what the simulator holds of a scale set.
@@ -61,11 +62,11 @@ func (w *Service) Inspect() []Set {
 
 func (w *Service) inspect(s *scaleSet) Set {
 	out := Set{
-		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: arm.Pairs(s.Doc, "tags"),
-		Zones: arm.Texts(s.Doc, "zones"), Model: s.Model, Version: arm.ETag(s.Version), Busy: s.busy(), Created: s.Created,
+		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: document.Pairs(s.Doc, "tags"),
+		Zones: document.Texts(s.Doc, "zones"), Model: s.Model, Version: arm.ETag(s.Version), Busy: s.busy(), Created: s.Created,
 		Launches: s.Launches, Alone: s.Alone,
 	}
-	out.Content, out.Extensions = w.contents(s.Model, arm.Under(s.Doc, profilePath), s.size())
+	out.Content, out.Extensions = w.contents(s.Model, document.Under(s.Doc, profilePath), s.size())
 	// What can't be decoded was refused when it was given.
 	out.CustomData, _ = base64.StdEncoding.DecodeString(w.kept(s.Blob))
 	if s.Trouble != nil {
@@ -74,8 +75,8 @@ func (w *Service) inspect(s *scaleSet) Set {
 	for _, m := range w.machinesOf(s) {
 		shown := Machine{
 			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.fleet.providerID(s, m), State: m.State, Power: m.Power, Zone: m.Zone,
-			FaultDomain: m.Fault, Size: m.Size, Image: arm.Written(arm.Dig(m.Profile, "storageProfile.imageReference")), Address: m.Address, Model: m.Model,
-			Latest: m.Model == s.Model, Spot: m.Spot, Protected: arm.Truth(m.Protection, "protectFromScaleIn"), Tags: arm.Cloned(m.Tags), Created: m.Created,
+			FaultDomain: m.Fault, Size: m.Size, Image: document.Written(document.Dig(m.Profile, "storageProfile.imageReference")), Address: m.Address, Model: m.Model,
+			Latest: m.Model == s.Model, Spot: m.Spot, Protected: document.Truth(m.Protection, "protectFromScaleIn"), Tags: document.Overlaid(m.Tags, nil), Created: m.Created,
 		}
 		shown.Content, shown.Extensions = w.contents(m.Model, m.Profile, m.Size)
 		if m.Trouble != nil {
@@ -90,17 +91,17 @@ func (w *Service) inspect(s *scaleSet) Set {
 type content struct{ fixed, extensions string }
 
 // contents are those of a model, which is put into words once.
-func (w *Service) contents(model string, profile arm.Document, size string) (fixed, extensions string) {
+func (w *Service) contents(model string, profile document.Object, size string) (fixed, extensions string) {
 	if known, ok := w.known[model]; ok {
 		return known.fixed, known.extensions
 	}
-	rest := arm.Document{}
+	rest := document.Object{}
 	for member, v := range profile {
 		if member != "extensionProfile" {
 			rest[member] = v
 		}
 	}
-	c := content{size + " " + arm.Written(rest), arm.Written(profile["extensionProfile"])}
+	c := content{size + " " + document.Written(rest), document.Written(profile["extensionProfile"])}
 	w.known[model] = c
 	return c.fixed, c.extensions
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/server"
 )
 
@@ -30,7 +31,7 @@ func (w *fleet) fill(s *scaleSet) {
 			w.remove(m)
 		}
 		// What is protected stays, and is counted.
-		arm.Place(s.Doc, "sku.capacity", float64(len(w.staying(s))))
+		document.Place(s.Doc, "sku.capacity", float64(len(w.staying(s))))
 	default:
 		s.Launches = 0
 	}
@@ -40,7 +41,7 @@ func (w *fleet) fill(s *scaleSet) {
 func (w *fleet) surplus(s *scaleSet, have []*machine, n int) []*machine {
 	rest := slices.DeleteFunc(slices.Clone(have), (*machine).protected)
 	policy := "Default"
-	if rules := arm.Texts(s.Doc, "properties.scaleInPolicy.rules"); len(rules) > 0 {
+	if rules := document.Texts(s.Doc, "properties.scaleInPolicy.rules"); len(rules) > 0 {
 		policy = rules[0]
 	}
 	counts, faults := map[string]int{}, map[int]int{}
@@ -91,11 +92,11 @@ func (w *fleet) tickSet(s *scaleSet) time.Time {
 
 // launch makes one machine, or says why there is none to be had.
 func (w *fleet) launch(s *scaleSet) *arm.Trouble {
-	profile := arm.Under(s.Doc, profilePath)
+	profile := document.Under(s.Doc, profilePath)
 	m := &machine{
 		Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: !s.uniform(), Number: s.Next, UID: w.UUID("machine"),
-		State: stateCreating, Created: w.Now, Version: 1, Size: s.size(), Profile: arm.Copied(profile), Blob: s.Blob, Model: s.Model,
-		Tags: arm.Pairs(s.Doc, "tags"), Spot: arm.Text(profile, "priority") == "Spot", Eviction: cmp.Or(arm.Text(profile, "evictionPolicy"), "Deallocate"),
+		State: stateCreating, Created: w.Now, Version: 1, Size: s.size(), Profile: document.Copied(profile), Blob: s.Blob, Model: s.Model,
+		Tags: document.Pairs(s.Doc, "tags"), Spot: document.Text(profile, "priority") == "Spot", Eviction: cmp.Or(document.Text(profile, "evictionPolicy"), "Deallocate"),
 	}
 	faults, t := w.placeMachine(s, m)
 	if t != nil {
@@ -114,7 +115,7 @@ func (w *fleet) launch(s *scaleSet) *arm.Trouble {
 
 // nameMachine gives a machine its names, in the way of its mode.
 func (w *fleet) nameMachine(s *scaleSet, m *machine) {
-	prefix := arm.Text(s.Doc, profilePath+".osProfile.computerNamePrefix")
+	prefix := document.Text(s.Doc, profilePath+".osProfile.computerNamePrefix")
 	if s.Alone {
 		m.Name = s.Name + itoa(m.Number)
 		m.Instance, m.Computer = m.Name, m.Name
@@ -136,10 +137,10 @@ func (w *fleet) nameMachine(s *scaleSet, m *machine) {
 // unless the zones must be in balance.
 func (w *fleet) placeMachine(s *scaleSet, m *machine) ([]sim.Fault, *arm.Trouble) {
 	have := w.staying(s)
-	if zones := arm.Texts(s.Doc, "zones"); len(zones) > 0 {
+	if zones := document.Texts(s.Doc, "zones"); len(zones) > 0 {
 		return w.placeInZone(s, m, have, zones)
 	}
-	count, _ := arm.Number(s.Doc, "properties.platformFaultDomainCount")
+	count, _ := document.Number(s.Doc, "properties.platformFaultDomainCount")
 	counts := make([]int, max(1, count))
 	for _, o := range have {
 		counts[o.Fault%len(counts)]++
@@ -160,7 +161,7 @@ func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 	order := slices.Clone(zones)
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
 	for _, z := range order {
-		if arm.Truth(s.Doc, "properties.zoneBalance") && counts[z] > counts[order[0]] {
+		if document.Truth(s.Doc, "properties.zoneBalance") && counts[z] > counts[order[0]] {
 			break
 		}
 		m.Zone = z

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Node is a machine of a scale set as the provider that manages the scale set sees it.
@@ -38,7 +39,7 @@ func nodeOf(s *scaleSet, m *machine) Node {
 	return Node{
 		Set: s.key(), Instance: m.Instance, Name: m.Name, UID: m.UID, ID: m.id(s), Computer: strings.ToLower(m.Computer), Size: m.Size,
 		Zone: m.Zone, Address: m.Address,
-		Image: arm.Text(m.Profile, "storageProfile.imageReference.id"), Tags: m.Tags, Running: m.Power == powerRunning,
+		Image: document.Text(m.Profile, "storageProfile.imageReference.id"), Tags: m.Tags, Running: m.Power == powerRunning,
 		Deallocated: m.Power == powerDeallocated,
 		Deleting:    m.State == stateDeleting, NeverBoots: m.NeverBoots, Settled: m.Settled, Trouble: m.Trouble,
 	}
@@ -46,7 +47,7 @@ func nodeOf(s *scaleSet, m *machine) Node {
 
 // PutManaged creates a scale set for another provider, or gives it another model. What the document says is not checked, and the machines
 // that exist keep the model that they have. Alone makes virtual machines by themselves of it, which are in no scale set for clients.
-func (w *Service) PutManaged(sub, group, name string, alone bool, d arm.Document) {
+func (w *Service) PutManaged(sub, group, name string, alone bool, d document.Object) {
 	s := w.sets.Get(SetKey(sub, group, name))
 	if s == nil {
 		s = &scaleSet{
@@ -55,7 +56,7 @@ func (w *Service) PutManaged(sub, group, name string, alone bool, d arm.Document
 		}
 		w.sets.Put(s.key(), s)
 	} else {
-		arm.Place(d, "sku.capacity", float64(s.capacity()))
+		document.Place(d, "sku.capacity", float64(s.capacity()))
 	}
 	defaults(d)
 	w.scaleSets.accept(s, d)
@@ -68,7 +69,7 @@ func (w *Service) HasSet(set string) bool { return w.sets.Get(set) != nil }
 // GrowTo lets a scale set have at least so many machines.
 func (w *Service) GrowTo(set string, n int) {
 	if s := w.sets.Get(set); s != nil && !s.deleting() && s.capacity() < n {
-		arm.Place(s.Doc, "sku.capacity", float64(n))
+		document.Place(s.Doc, "sku.capacity", float64(n))
 		w.running.begin(s, opPatch)
 		w.fleet.fill(s)
 	}
@@ -118,7 +119,7 @@ func (w *Service) Failure(set string) *arm.Trouble {
 // Adjust lets the capacity be what there is: what could not be made is not wanted any more.
 func (w *Service) Adjust(set string) {
 	if s := w.sets.Get(set); s != nil && !s.deleting() {
-		arm.Place(s.Doc, "sku.capacity", float64(len(w.staying(s))))
+		document.Place(s.Doc, "sku.capacity", float64(len(w.staying(s))))
 		s.Launches, s.Trouble, s.Lacking = 0, nil, nil
 		w.changed(s)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Portal is what a user does in the portal: no request, no token, no limit and no fault is in the way.
@@ -82,11 +83,11 @@ func (c Portal) Sicken(id string) error {
 // AttachDisk attaches a volume to a machine, as storage drivers do for pods.
 func (c Portal) AttachDisk(id, name string) error {
 	return c.onMachine(id, func(_ *Service, _ *scaleSet, m *machine) error {
-		disks := arm.Items(m.Profile, "storageProfile.dataDisks")
+		disks := document.Items(m.Profile, "storageProfile.dataDisks")
 		lun := 63 - len(disks)
-		arm.Place(m.Profile, "storageProfile.dataDisks", append(disks, arm.Document{
+		document.Place(m.Profile, "storageProfile.dataDisks", append(disks, document.Object{
 			"name": name, "lun": float64(lun), "createOption": "Attach", "caching": "ReadOnly",
-			"managedDisk": arm.Document{"id": arm.ResourceID(m.Sub, m.Group, "Microsoft.Compute/disks", name)},
+			"managedDisk": document.Object{"id": arm.ResourceID(m.Sub, m.Group, "Microsoft.Compute/disks", name)},
 		}))
 		return nil
 	})
@@ -102,15 +103,15 @@ func (c Portal) Attach(set, name string, tags map[string]string) error {
 		m := &machine{
 			Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: true, Number: s.Next, UID: w.UUID("machine"),
 			Name: name, Instance: name, Computer: name, State: stateSucceeded, Power: powerRunning, Created: w.Now, Version: 1, Size: s.size(),
-			Profile: arm.Copied(arm.Under(s.Doc, profilePath)), Model: "attached " + name, Tags: arm.Cloned(tags), Address: w.Address(), NeverBoots: true,
+			Profile: document.Copied(document.Under(s.Doc, profilePath)), Model: "attached " + name, Tags: document.Overlaid(tags, nil), Address: w.Address(), NeverBoots: true,
 		}
-		arm.Place(m.Profile, "extensionProfile", nil)
-		if zones := arm.Texts(s.Doc, "zones"); len(zones) > 0 {
+		document.Place(m.Profile, "extensionProfile", nil)
+		if zones := document.Texts(s.Doc, "zones"); len(zones) > 0 {
 			m.Zone = zones[0]
 		}
 		s.Next++
 		w.machines.Put(machineKey(m.Set, m.Instance), m)
-		arm.Place(s.Doc, "sku.capacity", float64(s.capacity()+1))
+		document.Place(s.Doc, "sku.capacity", float64(s.capacity()+1))
 		w.changed(s)
 		return nil
 	})
@@ -184,7 +185,7 @@ func (c Portal) onSet(name string, f func(*Service, *scaleSet) error) error {
 }
 
 // CreateSet creates a scale set of the document as another tool would.
-func (c Portal) CreateSet(sub, group, name string, d arm.Document) error {
+func (c Portal) CreateSet(sub, group, name string, d document.Object) error {
 	return c.by(func(w *Service) error {
 		s := &scaleSet{ID: arm.ResourceID(sub, group, "Microsoft.Compute/virtualMachineScaleSets", name), Sub: sub, Group: group, Name: name, Created: w.Now}
 		defaults(d)
@@ -215,7 +216,7 @@ func (c Portal) SetSize(on sim.Resource) error {
 		if err := w.running.staysOpen(s); err != nil {
 			return err
 		}
-		arm.Place(s.Doc, "sku.capacity", float64(on.Size))
+		document.Place(s.Doc, "sku.capacity", float64(on.Size))
 		w.running.begin(s, opPatch)
 		w.fleet.fill(s)
 		return nil
@@ -225,10 +226,10 @@ func (c Portal) SetSize(on sim.Resource) error {
 // RemoveTag removes a tag, and returns an error if there is none.
 func (c Portal) RemoveTag(on sim.Resource) error {
 	return c.onSet(on.Name, func(w *Service, s *scaleSet) error {
-		if _, has := arm.Under(s.Doc, "tags")[on.Key]; !has {
+		if _, has := document.Under(s.Doc, "tags")[on.Key]; !has {
 			return fmt.Errorf("scale set %s has no tag %s", s.Name, on.Key)
 		}
-		delete(arm.Under(s.Doc, "tags"), on.Key)
+		delete(document.Under(s.Doc, "tags"), on.Key)
 		w.changed(s)
 		return nil
 	})
@@ -237,10 +238,10 @@ func (c Portal) RemoveTag(on sim.Resource) error {
 // ChangeTag sets a tag of the scale set that on names.
 func (c Portal) ChangeTag(on sim.Resource) error {
 	return c.onSet(on.Name, func(w *Service, s *scaleSet) error {
-		if arm.Under(s.Doc, "tags") == nil {
-			s.Doc["tags"] = arm.Document{}
+		if document.Under(s.Doc, "tags") == nil {
+			s.Doc["tags"] = document.Object{}
 		}
-		arm.Under(s.Doc, "tags")[on.Key] = on.Value
+		document.Under(s.Doc, "tags")[on.Key] = on.Value
 		w.changed(s)
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 const (
@@ -18,13 +19,13 @@ const (
 )
 
 // probed reports whether a load balancer's probe watches the machines, reporting whether an extension inside them does.
-func probed(profile arm.Document) bool {
-	return arm.Text(profile, "networkProfile.healthProbe.id") != ""
+func probed(profile document.Object) bool {
+	return document.Text(profile, "networkProfile.healthProbe.id") != ""
 }
 
-func reporting(profile arm.Document) bool {
-	for _, e := range arm.Objects(profile, "extensionProfile.extensions") {
-		if strings.HasPrefix(arm.Text(e, "properties.type"), "ApplicationHealth") {
+func reporting(profile document.Object) bool {
+	for _, e := range document.Objects(profile, "extensionProfile.extensions") {
+		if strings.HasPrefix(document.Text(e, "properties.type"), "ApplicationHealth") {
 			return true
 		}
 	}
@@ -32,8 +33,8 @@ func reporting(profile arm.Document) bool {
 }
 
 // monitored reports whether the service learns how healthy the machines of a scale set are.
-func monitored(d arm.Document) bool {
-	profile := arm.Under(d, profilePath)
+func monitored(d document.Object) bool {
+	profile := document.Under(d, profilePath)
 	return probed(profile) || reporting(profile)
 }
 
@@ -55,16 +56,16 @@ func (m *machine) unwell() bool { return m.State == stateFailed || m.health() ==
 
 // protected reports whether a policy of the machine's own keeps the scale set from taking it.
 func (m *machine) protected() bool {
-	return arm.Truth(m.Protection, "protectFromScaleIn") || arm.Truth(m.Protection, "protectFromScaleSetActions")
+	return document.Truth(m.Protection, "protectFromScaleIn") || document.Truth(m.Protection, "protectFromScaleSetActions")
 }
 
 // tickRepairs repairs machines that have been unhealthy for long enough, a few at a time, and returns when the next one is due.
 // A machine that could not be made is not repaired, nor is one that is protected.
 func (w *upgrades) tickRepairs(s *scaleSet) time.Time {
-	if !arm.Truth(s.Doc, repairsPath+".enabled") || s.deleting() || s.busy() {
+	if !document.Truth(s.Doc, repairsPath+".enabled") || s.deleting() || s.busy() {
 		return time.Time{}
 	}
-	grace := w.Life(cmp.Or(lasting(arm.Text(s.Doc, repairsPath+".gracePeriod")), leastGrace))
+	grace := w.Life(cmp.Or(lasting(document.Text(s.Doc, repairsPath+".gracePeriod")), leastGrace))
 	var next time.Time
 	var now []*machine
 	all := w.staying(s)
@@ -89,7 +90,7 @@ func (w *upgrades) tickRepairs(s *scaleSet) time.Time {
 func (w *upgrades) repair(s *scaleSet, list []*machine) {
 	w.running.begin(s, opRepair, list...)
 	for _, m := range list {
-		switch action := cmp.Or(arm.Text(s.Doc, repairsPath+".repairAction"), "Replace"); {
+		switch action := cmp.Or(document.Text(s.Doc, repairsPath+".repairAction"), "Replace"); {
 		case strings.EqualFold(action, "Replace"):
 			w.fleet.remove(m)
 			if s.Launches == 0 {
@@ -109,12 +110,12 @@ func (w *upgrades) repair(s *scaleSet, list []*machine) {
 
 // orchestration is what the service does by itself for a scale set, as its instance view shows it.
 func orchestration(s *scaleSet) []any {
-	if arm.Under(s.Doc, repairsPath) == nil {
+	if document.Under(s.Doc, repairsPath) == nil {
 		return []any{}
 	}
 	state := "NotRunning"
-	if arm.Truth(s.Doc, repairsPath+".enabled") {
+	if document.Truth(s.Doc, repairsPath+".enabled") {
 		state = "Running"
 	}
-	return []any{arm.Document{"serviceName": "AutomaticRepairs", "serviceState": state}}
+	return []any{document.Object{"serviceName": "AutomaticRepairs", "serviceState": state}}
 }

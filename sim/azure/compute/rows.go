@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Provisioning states, as ARM names them.
@@ -37,7 +38,7 @@ type scaleSet struct {
 	// Alone is true if its machines are virtual machines by themselves, which another provider keeps together: no client sees the scale set.
 	Alone bool
 	// Doc is what it is, as it was asked for: without what is only ever given, and without what only the service sets.
-	Doc arm.Document
+	Doc document.Object
 	// Blob is where its custom data is kept, "" for none.
 	Blob string
 	// Given is a fingerprint of what is never shown: protected settings, passwords.
@@ -75,22 +76,22 @@ func (s *scaleSet) etag() string {
 	return arm.ETag(s.Version)
 }
 
-func (s *scaleSet) mode() string { return arm.Text(s.Doc, "properties.orchestrationMode") }
+func (s *scaleSet) mode() string { return document.Text(s.Doc, "properties.orchestrationMode") }
 
 func (s *scaleSet) uniform() bool { return s.mode() == modeUniform }
 
-func (s *scaleSet) size() string { return arm.Text(s.Doc, "sku.name") }
+func (s *scaleSet) size() string { return document.Text(s.Doc, "sku.name") }
 
 func (s *scaleSet) deleting() bool { return s.State == stateDeleting }
 
 func (s *scaleSet) busy() bool { return s.Op != "" || len(s.Ops) > 0 }
 
 func (s *scaleSet) capacity() int {
-	n, _ := arm.Number(s.Doc, "sku.capacity")
+	n, _ := document.Number(s.Doc, "sku.capacity")
 	return n
 }
 
-func (s *scaleSet) location() string { return arm.Text(s.Doc, "location") }
+func (s *scaleSet) location() string { return document.Text(s.Doc, "location") }
 
 // machine is a virtual machine of a scale set.
 type machine struct {
@@ -111,12 +112,12 @@ type machine struct {
 	Version int64
 	Size    string
 	// Profile is what it was made of, Blob its custom data, Model the fingerprint of the model it has.
-	Profile arm.Document
+	Profile document.Object
 	Blob    string
 	Model   string
 	Tags    map[string]string
 	// Protection is its protection policy, nil for none.
-	Protection arm.Document
+	Protection document.Object
 	Spot       bool
 	Eviction   string
 	// Op is the operation that runs on it alone.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // maxModels is how many models the machines of a uniform scale set may have.
@@ -18,7 +19,7 @@ func (w *scaleSets) putSet(x *arm.Call) (*arm.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	arm.WithoutNulls(body)
+	document.WithoutNulls(body)
 	s := w.sets.Get(SetKey(x.Vars["sub"], x.Vars["rg"], x.Vars["set"]))
 	if err := x.Conditions(s.etag()); err != nil {
 		return nil, err
@@ -29,48 +30,48 @@ func (w *scaleSets) putSet(x *arm.Call) (*arm.Answer, error) {
 	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
-	next := arm.Copied(s.Doc)
+	next := document.Copied(s.Doc)
 	for _, member := range []string{"tags", "identity", "plan", "zones"} {
 		if v, given := body[member]; given {
 			next[member] = v
 		}
 	}
 	if size, given := body["sku"]; given {
-		arm.Merge(next, arm.Document{"sku": size})
+		document.Merge(next, document.Object{"sku": size})
 	}
-	if where := arm.Text(body, "location"); where != "" && !arm.SameLocation(where, s.location()) {
+	if where := document.Text(body, "location"); where != "" && !arm.SameLocation(where, s.location()) {
 		return nil, arm.Refuse(http.StatusConflict, "InvalidResourceLocation", "The resource '%s' already exists in location '%s' in resource group '%s'. "+
 			"A resource with the same name cannot be created in location '%s'. Please select a new resource name.", s.Name, s.location(), s.Group, where)
 	}
-	profile := arm.Copied(arm.Under(next, "properties.virtualMachineProfile"))
-	if p := arm.Under(body, "properties"); p != nil {
-		arm.Merge(arm.Under(next, "properties"), p)
+	profile := document.Copied(document.Under(next, "properties.virtualMachineProfile"))
+	if p := document.Under(body, "properties"); p != nil {
+		document.Merge(document.Under(next, "properties"), p)
 	}
-	if given := arm.Under(body, "properties.virtualMachineProfile"); given != nil {
-		arm.Place(next, "properties.virtualMachineProfile", replaced(profile, given))
+	if given := document.Under(body, "properties.virtualMachineProfile"); given != nil {
+		document.Place(next, "properties.virtualMachineProfile", replaced(profile, given))
 	}
 	return w.change(x, s, next)
 }
 
 // replaced is a profile that was given in full, with what is kept of the one before: what is secret is not given again, and a
 // network that is not mentioned stays.
-func replaced(before, given arm.Document) arm.Document {
-	out := arm.Copied(given)
+func replaced(before, given document.Object) document.Object {
+	out := document.Copied(given)
 	for _, part := range []string{"networkProfile", "osProfile", "storageProfile", "priority", "evictionPolicy"} {
-		arm.Preset(out, part, before[part])
+		document.Preset(out, part, before[part])
 		if out[part] == nil {
 			delete(out, part)
 		}
 	}
 	for _, fixed := range []string{"osProfile.computerNamePrefix", "osProfile.adminUsername", "osProfile.linuxConfiguration", "osProfile.windowsConfiguration"} {
-		if v := arm.Dig(before, fixed); v != nil {
-			arm.Preset(out, fixed, v)
+		if v := document.Dig(before, fixed); v != nil {
+			document.Preset(out, fixed, v)
 		}
 	}
 	return out
 }
 
-func (w *scaleSets) createSet(x *arm.Call, body arm.Document) (*arm.Answer, error) {
+func (w *scaleSets) createSet(x *arm.Call, body document.Object) (*arm.Answer, error) {
 	group := w.GroupName(x.Vars["sub"], x.Vars["rg"])
 	s := &scaleSet{
 		ID:  arm.ResourceID(x.Vars["sub"], group, "Microsoft.Compute/virtualMachineScaleSets", x.Vars["set"]),
@@ -94,32 +95,32 @@ func (w *scaleSets) createSet(x *arm.Call, body arm.Document) (*arm.Answer, erro
 }
 
 // defaults puts there what a new scale set has where it was not said.
-func defaults(d arm.Document) {
-	arm.Preset(d, "properties.orchestrationMode", modeUniform)
-	arm.Preset(d, "sku.tier", "Standard")
-	arm.Preset(d, "sku.capacity", float64(0))
-	flexible := arm.Text(d, "properties.orchestrationMode") == modeFlexible
+func defaults(d document.Object) {
+	document.Preset(d, "properties.orchestrationMode", modeUniform)
+	document.Preset(d, "sku.tier", "Standard")
+	document.Preset(d, "sku.capacity", float64(0))
+	flexible := document.Text(d, "properties.orchestrationMode") == modeFlexible
 	if flexible {
-		arm.Preset(d, "properties.platformFaultDomainCount", float64(1))
-		arm.Preset(d, "properties.singlePlacementGroup", false)
+		document.Preset(d, "properties.platformFaultDomainCount", float64(1))
+		document.Preset(d, "properties.singlePlacementGroup", false)
 	} else {
-		arm.Preset(d, "properties.singlePlacementGroup", true)
-		arm.Preset(d, "properties.overprovision", true)
+		document.Preset(d, "properties.singlePlacementGroup", true)
+		document.Preset(d, "properties.overprovision", true)
 		count := float64(5)
-		if len(arm.Items(d, "zones")) > 0 {
+		if len(document.Items(d, "zones")) > 0 {
 			count = 1
 		}
-		if arm.Dig(d, "properties.platformFaultDomainCount") == nil && !arm.Truth(d, "properties.singlePlacementGroup") {
+		if document.Dig(d, "properties.platformFaultDomainCount") == nil && !document.Truth(d, "properties.singlePlacementGroup") {
 			count = 1
 		}
-		arm.Preset(d, "properties.platformFaultDomainCount", count)
+		document.Preset(d, "properties.platformFaultDomainCount", count)
 	}
 	const disk = "properties.virtualMachineProfile.storageProfile.osDisk"
-	if arm.Under(d, "properties.virtualMachineProfile.storageProfile") != nil {
-		arm.Preset(d, disk+".createOption", "FromImage")
-		arm.Preset(d, disk+".caching", "None")
-		arm.Preset(d, disk+".osType", "Linux")
-		arm.Preset(d, disk+".diskSizeGB", float64(30))
+	if document.Under(d, "properties.virtualMachineProfile.storageProfile") != nil {
+		document.Preset(d, disk+".createOption", "FromImage")
+		document.Preset(d, disk+".caching", "None")
+		document.Preset(d, disk+".osType", "Linux")
+		document.Preset(d, disk+".diskSizeGB", float64(30))
 	}
 }
 
@@ -139,16 +140,16 @@ func (w *scaleSets) patchSet(x *arm.Call) (*arm.Answer, error) {
 	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
-	next := arm.Copied(s.Doc)
+	next := document.Copied(s.Doc)
 	if _, given := body["tags"]; given {
-		next["tags"] = arm.Document{} // tags are replaced as a whole
+		next["tags"] = document.Object{} // tags are replaced as a whole
 	}
-	arm.Merge(next, body)
+	document.Merge(next, body)
 	return w.change(x, s, next)
 }
 
 // change lets a scale set be what the document says, and begins what follows from it.
-func (w *scaleSets) change(x *arm.Call, s *scaleSet, next arm.Document) (*arm.Answer, error) {
+func (w *scaleSets) change(x *arm.Call, s *scaleSet, next document.Object) (*arm.Answer, error) {
 	if err := w.models.fixed(s, next); err != nil {
 		return nil, err
 	}
@@ -169,7 +170,7 @@ func (w *scaleSets) change(x *arm.Call, s *scaleSet, next arm.Document) (*arm.An
 }
 
 // accept takes a document over, with what is secret put aside.
-func (w *scaleSets) accept(s *scaleSet, d arm.Document) {
+func (w *scaleSets) accept(s *scaleSet, d document.Object) {
 	s.Blob, s.Given = w.secretsOf(s, d)
 	s.Doc = d
 	s.Model = modelOf(s)
@@ -178,44 +179,44 @@ func (w *scaleSets) accept(s *scaleSet, d arm.Document) {
 
 // secretsOf takes out of a document what is never shown again: custom data, passwords, protected settings. What is not given again
 // stays as it was.
-func (w *scaleSets) secretsOf(s *scaleSet, d arm.Document) (blob, given string) {
+func (w *scaleSets) secretsOf(s *scaleSet, d document.Object) (blob, given string) {
 	blob, given = s.Blob, s.Given
 	const profile = "properties.virtualMachineProfile"
-	if data := arm.Text(d, profile+".osProfile.customData"); data != "" {
+	if data := document.Text(d, profile+".osProfile.customData"); data != "" {
 		blob = w.keep(data)
 	}
-	arm.Place(d, profile+".osProfile.customData", nil)
+	document.Place(d, profile+".osProfile.customData", nil)
 	var hidden []string
-	if password := arm.Text(d, profile+".osProfile.adminPassword"); password != "" {
+	if password := document.Text(d, profile+".osProfile.adminPassword"); password != "" {
 		hidden = append(hidden, password)
 	}
-	arm.Place(d, profile+".osProfile.adminPassword", nil)
-	for _, e := range arm.Objects(d, profile+".extensionProfile.extensions") {
-		if settings := arm.Dig(e, "properties.protectedSettings"); settings != nil {
-			hidden = append(hidden, arm.Text(e, "name")+arm.Written(settings))
+	document.Place(d, profile+".osProfile.adminPassword", nil)
+	for _, e := range document.Objects(d, profile+".extensionProfile.extensions") {
+		if settings := document.Dig(e, "properties.protectedSettings"); settings != nil {
+			hidden = append(hidden, document.Text(e, "name")+document.Written(settings))
 		}
-		arm.Place(e, "properties.protectedSettings", nil)
+		document.Place(e, "properties.protectedSettings", nil)
 	}
 	if len(hidden) > 0 {
-		given = sim.Seed(0).Hex(16, arm.Written(hidden))
+		given = sim.Seed(0).Hex(16, document.Written(hidden))
 	}
 	return blob, given
 }
 
 // modelOf is the fingerprint of all that machines are made of; tags and the number of machines are no part of it.
 func modelOf(s *scaleSet) string {
-	return sim.Seed(0).Hex(24, arm.Written(arm.Under(s.Doc, "properties.virtualMachineProfile")), s.size(), s.Blob, s.Given, arm.Written(s.Doc["plan"]))
+	return sim.Seed(0).Hex(24, document.Written(document.Under(s.Doc, "properties.virtualMachineProfile")), s.size(), s.Blob, s.Given, document.Written(s.Doc["plan"]))
 }
 
 // identities gives a scale set the identity of its own that it asks for.
 func (w *scaleSets) identities(s *scaleSet) {
-	if !strings.Contains(arm.Text(s.Doc, "identity.type"), "UserAssigned") {
-		arm.Place(s.Doc, "identity.userAssignedIdentities", nil)
+	if !strings.Contains(document.Text(s.Doc, "identity.type"), "UserAssigned") {
+		document.Place(s.Doc, "identity.userAssignedIdentities", nil)
 	}
-	if arm.Text(s.Doc, "identity.type") == "None" {
+	if document.Text(s.Doc, "identity.type") == "None" {
 		delete(s.Doc, "identity")
 	}
-	if !strings.Contains(arm.Text(s.Doc, "identity.type"), "SystemAssigned") {
+	if !strings.Contains(document.Text(s.Doc, "identity.type"), "SystemAssigned") {
 		s.Principal = ""
 		return
 	}
@@ -225,11 +226,11 @@ func (w *scaleSets) identities(s *scaleSet) {
 }
 
 // checkModels refuses one model too many.
-func (w *scaleSets) checkModels(s *scaleSet, next arm.Document) error {
+func (w *scaleSets) checkModels(s *scaleSet, next document.Object) error {
 	if !s.uniform() {
 		return nil
 	}
-	trial := &scaleSet{Doc: arm.Copied(next), Blob: s.Blob, Given: s.Given}
+	trial := &scaleSet{Doc: document.Copied(next), Blob: s.Blob, Given: s.Given}
 	trial.Blob, trial.Given = w.secretsOf(trial, trial.Doc)
 	models := map[string]bool{modelOf(trial): true}
 	for _, m := range w.machinesOf(s) {
@@ -305,10 +306,10 @@ func (w *scaleSets) setInstanceView(x *arm.Call) (*arm.Answer, error) {
 	}
 	summary := []any{}
 	for _, code := range sortedKeys(counts) {
-		summary = append(summary, arm.Document{"code": code, "count": counts[code]})
+		summary = append(summary, document.Object{"code": code, "count": counts[code]})
 	}
-	return arm.OK(arm.Document{
-		"virtualMachine": arm.Document{"statusesSummary": summary}, "extensions": []any{},
+	return arm.OK(document.Object{
+		"virtualMachine": document.Object{"statusesSummary": summary}, "extensions": []any{},
 		"statuses": []any{provisioningStatus(s.State, s.Trouble, w.Now)}, "orchestrationServices": orchestration(s),
 	}), nil
 }
@@ -321,9 +322,9 @@ func (w *scaleSets) listSetSKUs(x *arm.Call) (*arm.Answer, error) {
 	}
 	var out []any
 	for _, size := range sizes {
-		out = append(out, arm.Document{
-			"resourceType": "Microsoft.Compute/virtualMachineScaleSets", "sku": arm.Document{"name": size.name, "tier": "Standard"},
-			"capacity": arm.Document{"minimum": 0, "maximum": maxCapacity(s.Doc), "defaultCapacity": 0, "scaleType": "Automatic"},
+		out = append(out, document.Object{
+			"resourceType": "Microsoft.Compute/virtualMachineScaleSets", "sku": document.Object{"name": size.name, "tier": "Standard"},
+			"capacity": document.Object{"minimum": 0, "maximum": maxCapacity(s.Doc), "defaultCapacity": 0, "scaleType": "Automatic"},
 		})
 	}
 	return w.Paged(x, out)

@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/shapes"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // bodies are what requests may hold.
@@ -192,8 +193,8 @@ func (w *Service) changed(s *scaleSet) {
 // Tagged finds the scale set or the machine at a scope: its ID, its tags, and how they are replaced. It returns an empty ID for none.
 func (w *Service) Tagged(scope string) (id string, tags map[string]string, put func(map[string]string)) {
 	if s := w.sets.Get(strings.ToLower(scope)); s != nil {
-		return s.ID, arm.Pairs(s.Doc, "tags"), func(t map[string]string) {
-			s.Doc["tags"] = arm.OfStrings(t)
+		return s.ID, document.Pairs(s.Doc, "tags"), func(t map[string]string) {
+			s.Doc["tags"] = document.OfStrings(t)
 			w.changed(s)
 		}
 	}

@@ -7,35 +7,36 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // showSet is a scale set as a GET answers.
-func (w *views) showSet(s *scaleSet) arm.Document {
-	d := arm.Copied(s.Doc)
+func (w *views) showSet(s *scaleSet) document.Object {
+	d := document.Copied(s.Doc)
 	d["id"], d["name"], d["type"], d["etag"] = s.ID, s.Name, "Microsoft.Compute/virtualMachineScaleSets", arm.ETag(s.Version)
-	arm.Place(d, "properties.provisioningState", s.State)
-	arm.Place(d, "properties.uniqueId", s.UID)
-	arm.Place(d, "properties.timeCreated", arm.Stamp(s.Created))
-	arm.Preset(d, profilePath+".osProfile.secrets", []any{})
-	arm.Preset(d, profilePath+".osProfile.allowExtensionOperations", true)
-	arm.Place(d, profilePath+".timeCreated", arm.Stamp(s.Created))
+	document.Place(d, "properties.provisioningState", s.State)
+	document.Place(d, "properties.uniqueId", s.UID)
+	document.Place(d, "properties.timeCreated", arm.Stamp(s.Created))
+	document.Preset(d, profilePath+".osProfile.secrets", []any{})
+	document.Preset(d, profilePath+".osProfile.allowExtensionOperations", true)
+	document.Place(d, profilePath+".timeCreated", arm.Stamp(s.Created))
 	if s.Principal != "" {
-		arm.Place(d, "identity.principalId", s.Principal)
-		arm.Place(d, "identity.tenantId", w.TenantOf(s.Sub))
+		document.Place(d, "identity.principalId", s.Principal)
+		document.Place(d, "identity.tenantId", w.TenantOf(s.Sub))
 	}
-	for id := range arm.Under(d, "identity.userAssignedIdentities") {
-		arm.Under(d, "identity.userAssignedIdentities")[id] = w.identityShown(id)
+	for id := range document.Under(d, "identity.userAssignedIdentities") {
+		document.Under(d, "identity.userAssignedIdentities")[id] = w.identityShown(id)
 	}
 	return d
 }
 
 // identityShown is what is shown of an identity that a resource has.
-func (w *views) identityShown(id string) arm.Document {
+func (w *views) identityShown(id string) document.Object {
 	r := w.Resources.Get(strings.ToLower(id))
 	if r == nil {
-		return arm.Document{}
+		return document.Object{}
 	}
-	return arm.Document{"clientId": arm.Text(r.Doc, "properties.clientId"), "principalId": arm.Text(r.Doc, "properties.principalId")}
+	return document.Object{"clientId": document.Text(r.Doc, "properties.clientId"), "principalId": document.Text(r.Doc, "properties.principalId")}
 }
 
 // shouting is an ID as some of the service's lists write it: with the resource group in capitals.
@@ -50,10 +51,10 @@ func shouting(id string) string {
 }
 
 // showMachine is a machine as a GET answers: a scale set's in uniform mode, a virtual machine in flexible mode.
-func (w *views) showMachine(s *scaleSet, m *machine, view bool) arm.Document {
-	d := arm.Document{
+func (w *views) showMachine(s *scaleSet, m *machine, view bool) document.Object {
+	d := document.Object{
 		"id": m.id(s), "name": m.Name, "type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines", "location": m.Location,
-		"tags": arm.OfStrings(m.Tags), "etag": arm.ETag(m.Version), "properties": w.machineProperties(s, m),
+		"tags": document.OfStrings(m.Tags), "etag": arm.ETag(m.Version), "properties": w.machineProperties(s, m),
 	}
 	if m.Zone != "" {
 		d["zones"] = []any{m.Zone}
@@ -71,76 +72,76 @@ func (w *views) showMachine(s *scaleSet, m *machine, view bool) arm.Document {
 		d["type"] = "Microsoft.Compute/virtualMachines"
 		if !s.Alone {
 			d["managedBy"] = s.ID
-			arm.Place(d, "properties.virtualMachineScaleSet", arm.Document{"id": s.ID})
+			document.Place(d, "properties.virtualMachineScaleSet", document.Object{"id": s.ID})
 		}
-		arm.Place(d, "properties.hardwareProfile", arm.Document{"vmSize": m.Size})
+		document.Place(d, "properties.hardwareProfile", document.Object{"vmSize": m.Size})
 		for _, member := range []string{"priority", "evictionPolicy", "billingProfile", "scheduledEventsProfile", "applicationProfile"} {
 			if v := m.Profile[member]; v != nil {
-				arm.Place(d, "properties."+member, v)
+				document.Place(d, "properties."+member, v)
 			}
 		}
 	} else {
 		w.uniformOnly(s, m, d)
 	}
 	if view {
-		arm.Place(d, "properties.instanceView", w.instanceView(m))
+		document.Place(d, "properties.instanceView", w.instanceView(m))
 	}
 	return d
 }
 
 // uniformOnly is what a machine shows in uniform mode alone.
-func (w *views) uniformOnly(s *scaleSet, m *machine, d arm.Document) {
+func (w *views) uniformOnly(s *scaleSet, m *machine, d document.Object) {
 	d["instanceId"] = m.Instance
-	d["sku"] = arm.Document{"name": m.Size, "tier": "Standard"}
+	d["sku"] = document.Object{"name": m.Size, "tier": "Standard"}
 	if w.LiveTags {
-		d["tags"] = arm.OfStrings(arm.Pairs(s.Doc, "tags"))
+		d["tags"] = document.OfStrings(document.Pairs(s.Doc, "tags"))
 	}
-	arm.Place(d, "properties.latestModelApplied", m.Model == s.Model)
-	arm.Place(d, "properties.modelDefinitionApplied", "VirtualMachineScaleSet")
-	arm.Place(d, "properties.hardwareProfile", arm.Document{})
-	if n := arm.Under(m.Profile, "networkProfile"); n != nil {
-		arm.Place(d, "properties.networkProfileConfiguration", arm.Document{"networkInterfaceConfigurations": n["networkInterfaceConfigurations"]})
+	document.Place(d, "properties.latestModelApplied", m.Model == s.Model)
+	document.Place(d, "properties.modelDefinitionApplied", "VirtualMachineScaleSet")
+	document.Place(d, "properties.hardwareProfile", document.Object{})
+	if n := document.Under(m.Profile, "networkProfile"); n != nil {
+		document.Place(d, "properties.networkProfileConfiguration", document.Object{"networkInterfaceConfigurations": n["networkInterfaceConfigurations"]})
 	}
 	if m.Protection != nil {
-		arm.Place(d, "properties.protectionPolicy", arm.Copied(m.Protection))
+		document.Place(d, "properties.protectionPolicy", document.Copied(m.Protection))
 	}
 }
 
 // machineProperties are what machines of both modes show.
-func (w *views) machineProperties(s *scaleSet, m *machine) arm.Document {
-	p := arm.Document{
+func (w *views) machineProperties(s *scaleSet, m *machine) document.Object {
+	p := document.Object{
 		"vmId": m.UID, "provisioningState": m.State, "timeCreated": arm.Stamp(m.Created),
-		"networkProfile": arm.Document{"networkInterfaces": []any{arm.Document{"id": m.id(s) + "/networkInterfaces/nic-0", "properties": arm.Document{"primary": true}}}},
+		"networkProfile": document.Object{"networkInterfaces": []any{document.Object{"id": m.id(s) + "/networkInterfaces/nic-0", "properties": document.Object{"primary": true}}}},
 	}
 	for _, member := range []string{"securityProfile", "diagnosticsProfile", "licenseType"} {
 		if v := m.Profile[member]; v != nil {
-			p[member] = arm.Duplicate(v)
+			p[member] = document.Copied(v)
 		}
 	}
-	if v := arm.Dig(s.Doc, "properties.additionalCapabilities"); v != nil {
-		p["additionalCapabilities"] = arm.Duplicate(v)
+	if v := document.Dig(s.Doc, "properties.additionalCapabilities"); v != nil {
+		p["additionalCapabilities"] = document.Copied(v)
 	}
-	os := arm.Copied(arm.Under(m.Profile, "osProfile"))
+	os := document.Copied(document.Under(m.Profile, "osProfile"))
 	if os != nil {
 		delete(os, "computerNamePrefix")
 		os["computerName"], os["secrets"], os["allowExtensionOperations"], os["requireGuestProvisionSignal"] = m.Computer, []any{}, true, true
 		p["osProfile"] = os
 	}
-	storage := arm.Copied(arm.Under(m.Profile, "storageProfile"))
+	storage := document.Copied(document.Under(m.Profile, "storageProfile"))
 	if storage != nil {
-		disk := arm.Under(storage, "osDisk")
+		disk := document.Under(storage, "osDisk")
 		disk["name"] = m.Name + "_OsDisk_1_" + strings.ReplaceAll(m.UID, "-", "")
-		arm.Place(disk, "managedDisk.id", arm.ResourceID(m.Sub, strings.ToUpper(m.Group), "Microsoft.Compute/disks", arm.Text(disk, "name")))
-		for _, data := range arm.Objects(storage, "dataDisks") {
-			lun, _ := arm.Number(data, "lun")
-			if arm.Text(data, "createOption") == "Attach" {
+		document.Place(disk, "managedDisk.id", arm.ResourceID(m.Sub, strings.ToUpper(m.Group), "Microsoft.Compute/disks", document.Text(disk, "name")))
+		for _, data := range document.Objects(storage, "dataDisks") {
+			lun, _ := document.Number(data, "lun")
+			if document.Text(data, "createOption") == "Attach" {
 				continue
 			}
 			data["name"] = m.Name + "_disk" + itoa(lun+2) + "_" + strings.ReplaceAll(m.UID, "-", "")
 			data["toBeDetached"] = false
 		}
-		if v := arm.Text(storage, "imageReference.version"); v != "" {
-			arm.Place(storage, "imageReference.exactVersion", v)
+		if v := document.Text(storage, "imageReference.version"); v != "" {
+			document.Place(storage, "imageReference.exactVersion", v)
 		}
 		p["storageProfile"] = storage
 	}
@@ -150,14 +151,14 @@ func (w *views) machineProperties(s *scaleSet, m *machine) arm.Document {
 // extensionsOf are the extensions of a machine, as resources of its own.
 func (w *views) extensionsOf(s *scaleSet, m *machine) []any {
 	var out []any
-	for _, e := range arm.Objects(m.Profile, "extensionProfile.extensions") {
-		p := arm.Copied(arm.Under(e, "properties"))
+	for _, e := range document.Objects(m.Profile, "extensionProfile.extensions") {
+		p := document.Copied(document.Under(e, "properties"))
 		if p == nil {
-			p = arm.Document{}
+			p = document.Object{}
 		}
 		p["provisioningState"] = m.State
-		out = append(out, arm.Document{
-			"id": m.id(s) + "/extensions/" + arm.Text(e, "name"), "name": arm.Text(e, "name"), "type": "Microsoft.Compute/virtualMachines/extensions",
+		out = append(out, document.Object{
+			"id": m.id(s) + "/extensions/" + document.Text(e, "name"), "name": document.Text(e, "name"), "type": "Microsoft.Compute/virtualMachines/extensions",
 			"location": m.Location, "properties": p,
 		})
 	}
@@ -173,12 +174,12 @@ func (m *machine) provisioning() string {
 	return code
 }
 
-func provisioningStatus(state string, t *arm.Trouble, at time.Time) arm.Document {
-	d := arm.Document{"code": "ProvisioningState/" + strings.ToLower(state), "level": "Info", "displayStatus": "Provisioning " + strings.ToLower(state), "time": arm.Stamp(at)}
+func provisioningStatus(state string, t *arm.Trouble, at time.Time) document.Object {
+	d := document.Object{"code": "ProvisioningState/" + strings.ToLower(state), "level": "Info", "displayStatus": "Provisioning " + strings.ToLower(state), "time": arm.Stamp(at)}
 	if state == stateFailed {
 		d["level"] = "Error"
 		if t != nil {
-			d["code"] = arm.Text(d, "code") + "/" + t.Code
+			d["code"] = document.Text(d, "code") + "/" + t.Code
 			d["message"] = t.Message
 		}
 	}
@@ -186,22 +187,22 @@ func provisioningStatus(state string, t *arm.Trouble, at time.Time) arm.Document
 }
 
 // instanceView is how a machine is.
-func (w *views) instanceView(m *machine) arm.Document {
+func (w *views) instanceView(m *machine) document.Object {
 	statuses := []any{provisioningStatus(m.State, m.Trouble, m.Created)}
 	if m.Power != "" {
-		statuses = append(statuses, arm.Document{"code": "PowerState/" + m.Power, "level": "Info", "displayStatus": "VM " + m.Power})
+		statuses = append(statuses, document.Object{"code": "PowerState/" + m.Power, "level": "Info", "displayStatus": "VM " + m.Power})
 	}
-	d := arm.Document{
+	d := document.Object{
 		"platformUpdateDomain": m.Fault, "platformFaultDomain": m.Fault, "computerName": m.Computer, "hyperVGeneration": "V2", "statuses": statuses,
-		"vmAgent": arm.Document{"vmAgentVersion": "2.11.1.12", "statuses": []any{arm.Document{
+		"vmAgent": document.Object{"vmAgentVersion": "2.11.1.12", "statuses": []any{document.Object{
 			"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready", "message": "Guest Agent is running",
 		}}},
 	}
 	if state := m.health(); state != "" {
-		d["vmHealth"] = arm.Document{"status": arm.Document{"code": "HealthState/" + state, "level": "Info", "displayStatus": "The VM is reporting itself as " + state}}
+		d["vmHealth"] = document.Object{"status": document.Object{"code": "HealthState/" + state, "level": "Info", "displayStatus": "The VM is reporting itself as " + state}}
 	}
 	if m.Power != powerRunning || m.NeverBoots {
-		d["vmAgent"] = arm.Document{"vmAgentVersion": "Unknown", "statuses": []any{arm.Document{
+		d["vmAgent"] = document.Object{"vmAgentVersion": "Unknown", "statuses": []any{document.Object{
 			"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready", "message": "VM status blob is found but not yet populated.",
 		}}}
 	}

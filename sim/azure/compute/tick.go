@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // tickMachine brings one machine to the present.
@@ -64,7 +65,7 @@ func (w *fleet) evict(m *machine) {
 
 // uncount lowers a scale set's capacity by machines that are deleted by themselves.
 func (w *fleet) uncount(s *scaleSet, n int) {
-	arm.Place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
+	document.Place(s.Doc, "sku.capacity", float64(max(0, s.capacity()-n)))
 	w.changed(s)
 }
 
@@ -90,7 +91,7 @@ func (w *fleet) guest(m *machine) sim.Machine {
 	s := w.sets.Get(m.Set)
 	g := sim.Machine{
 		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault), Hostname: strings.ToLower(m.Computer), Address: m.Address,
-		Type: m.Size, Launched: w.Now, UserData: w.userData(m), KubeletVersion: w.models.kubelet(arm.Under(m.Profile, "storageProfile.imageReference")),
+		Type: m.Size, Launched: w.Now, UserData: w.userData(m), KubeletVersion: w.models.kubelet(document.Under(m.Profile, "storageProfile.imageReference")),
 	}
 	if s != nil && w.NodeOf != nil {
 		if managed, version := w.NodeOf(nodeOf(s, m)); managed != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Modes of an upgrade policy. Without one, machines are upgraded by request alone.
@@ -31,7 +32,7 @@ type rolling struct {
 // rollOut does with the machines that have an older model what the scale set's policy wants after each change: nothing, all at once, or
 // one batch after the other. The service drains none of them.
 func (w *upgrades) rollOut(s *scaleSet) {
-	switch arm.Text(s.Doc, "properties.upgradePolicy.mode") {
+	switch document.Text(s.Doc, "properties.upgradePolicy.mode") {
 	case upgradeAutomatic:
 		s.Roll = nil
 		for _, m := range w.outdated(s) {
@@ -50,7 +51,7 @@ func (w *upgrades) rollOut(s *scaleSet) {
 // outdated are the machines that have an older model and may be given another one.
 func (w *upgrades) outdated(s *scaleSet) []*machine {
 	return slices.DeleteFunc(w.staying(s), func(m *machine) bool {
-		return m.Model == s.Model || m.State == stateCreating || arm.Truth(m.Protection, "protectFromScaleSetActions")
+		return m.Model == s.Model || m.State == stateCreating || document.Truth(m.Protection, "protectFromScaleSetActions")
 	})
 }
 
@@ -100,7 +101,7 @@ func (w *upgrades) batchEnded(s *scaleSet) bool {
 		}
 	}
 	s.Roll.Upgraded, s.Roll.Unwell = s.Roll.Upgraded+len(s.Roll.Batch), s.Roll.Unwell+unwell
-	s.Roll.Batch, s.Roll.NextAt = nil, w.Now.Add(w.Life(lasting(arm.Text(s.Doc, rollingPath+".pauseTimeBetweenBatches"))))
+	s.Roll.Batch, s.Roll.NextAt = nil, w.Now.Add(w.Life(lasting(document.Text(s.Doc, rollingPath+".pauseTimeBetweenBatches"))))
 	w.sets.Touch(s.key())
 	return true
 }
@@ -130,7 +131,7 @@ func (w *upgrades) rollStops(s *scaleSet) *arm.Trouble {
 // says otherwise.
 func (w *upgrades) nextBatch(s *scaleSet) []*machine {
 	list := slices.DeleteFunc(w.outdated(s), (*machine).changing)
-	firstUnwell, acrossZones := arm.Truth(s.Doc, rollingPath+".prioritizeUnhealthyInstances"), arm.Truth(s.Doc, rollingPath+".enableCrossZoneUpgrade")
+	firstUnwell, acrossZones := document.Truth(s.Doc, rollingPath+".prioritizeUnhealthyInstances"), document.Truth(s.Doc, rollingPath+".enableCrossZoneUpgrade")
 	rank := func(m *machine) int {
 		if firstUnwell && m.unwell() {
 			return 0
@@ -154,7 +155,7 @@ func (w *upgrades) nextBatch(s *scaleSet) []*machine {
 const defaultPercent = 20
 
 func percent(s *scaleSet, member string) int {
-	if n, set := arm.Number(s.Doc, rollingPath+"."+member); set {
+	if n, set := document.Number(s.Doc, rollingPath+"."+member); set {
 		return n
 	}
 	return defaultPercent
@@ -176,18 +177,18 @@ var unsimulated = []string{
 }
 
 // checkPolicies refuses policies that the service would refuse, and those that are not simulated.
-func checkPolicies(_ *scaleSet, d arm.Document) error {
+func checkPolicies(_ *scaleSet, d document.Object) error {
 	switch {
-	case arm.Text(d, "properties.upgradePolicy.mode") == upgradeRolling && !monitored(d):
+	case document.Text(d, "properties.upgradePolicy.mode") == upgradeRolling && !monitored(d):
 		return arm.BadRequest(wordsRollingBlind)
-	case arm.Truth(d, repairsPath+".enabled") && !monitored(d):
+	case document.Truth(d, repairsPath+".enabled") && !monitored(d):
 		return arm.BadRequest(wordsRepairsBlind)
 	}
-	if grace := arm.Text(d, repairsPath+".gracePeriod"); grace != "" && (lasting(grace) < leastGrace || lasting(grace) > mostGrace) {
+	if grace := document.Text(d, repairsPath+".gracePeriod"); grace != "" && (lasting(grace) < leastGrace || lasting(grace) > mostGrace) {
 		return arm.Invalid("automaticRepairsPolicy.gracePeriod", wordsGrace, grace)
 	}
 	for _, path := range unsimulated {
-		if arm.Truth(d, path) {
+		if document.Truth(d, path) {
 			return arm.Refuse(http.StatusBadRequest, "NotSupported", "The property '%s' is not supported by this simulation.", path)
 		}
 	}

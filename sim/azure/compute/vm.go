@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // deleteInstances deletes chosen machines, and the scale set's capacity falls by as many.
@@ -55,7 +56,7 @@ func (w *virtualMachines) onInstances(x *arm.Call, shape string, do func(*scaleS
 	if err := w.running.staysOpen(s); err != nil {
 		return nil, err
 	}
-	ids := arm.Texts(body, "instanceIds")
+	ids := document.Texts(body, "instanceIds")
 	if len(ids) == 0 {
 		return nil, arm.Missing("instanceIds")
 	}
@@ -96,15 +97,15 @@ func (w *virtualMachines) upgrade(s *scaleSet, m *machine) {
 	if m.State == stateDeleting {
 		return
 	}
-	next := arm.Copied(arm.Under(s.Doc, profilePath))
-	reimage := !arm.Same(arm.Dig(m.Profile, "storageProfile.imageReference"), arm.Dig(next, "storageProfile.imageReference"))
+	next := document.Copied(document.Under(s.Doc, profilePath))
+	reimage := !document.Same(document.Dig(m.Profile, "storageProfile.imageReference"), document.Dig(next, "storageProfile.imageReference"))
 	restart := reimage || m.Size != s.size()
-	if !restart && arm.Same(m.Profile, next) {
+	if !restart && document.Same(m.Profile, next) {
 		m.fallBack()
 	}
 	m.Profile, m.Size, m.Model = next, s.size(), s.Model
 	if !m.Flexible {
-		m.Tags = arm.Pairs(s.Doc, "tags")
+		m.Tags = document.Pairs(s.Doc, "tags")
 	}
 	m.State, m.DoneAt = stateUpdating, w.Now.Add(w.Life(lifeChange))
 	if reimage {
@@ -163,18 +164,18 @@ func (w *virtualMachines) listSetVMs(x *arm.Call) (*arm.Answer, error) {
 			continue
 		}
 		d := w.views.showMachine(s, m, view)
-		d["id"] = shouting(arm.Text(d, "id"))
+		d["id"] = shouting(document.Text(d, "id"))
 		out = append(out, d)
 	}
 	return w.Paged(x, out)
 }
 
 // brief is what the list of a flexible scale set's machines says of one: no image, no size, no tags.
-func (w *virtualMachines) brief(s *scaleSet, m *machine) arm.Document {
-	d := arm.Document{
+func (w *virtualMachines) brief(s *scaleSet, m *machine) document.Object {
+	d := document.Object{
 		"id": s.ID + "/virtualMachines/" + m.Name, "name": m.Name, "instanceId": m.Instance, "location": m.Location,
 		"type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
-		"properties": arm.Document{
+		"properties": document.Object{
 			"vmId": m.UID, "provisioningState": m.State, "timeCreated": arm.Stamp(m.Created), "virtualMachineResourceId": m.id(s),
 		},
 	}
@@ -182,7 +183,7 @@ func (w *virtualMachines) brief(s *scaleSet, m *machine) arm.Document {
 		d["zones"] = []any{m.Zone}
 	}
 	if m.Protection != nil {
-		arm.Place(d, "properties.protectionPolicy", arm.Copied(m.Protection))
+		document.Place(d, "properties.protectionPolicy", document.Copied(m.Protection))
 	}
 	return d
 }
@@ -238,7 +239,7 @@ func (w *virtualMachines) putSetVM(x *arm.Call) (*arm.Answer, error) {
 	if err := m.unchanging(); err != nil {
 		return nil, err
 	}
-	if image := arm.Under(body, "properties.storageProfile.imageReference"); image != nil && !arm.Same(image, arm.Dig(m.Profile, "storageProfile.imageReference")) {
+	if image := document.Under(body, "properties.storageProfile.imageReference"); image != nil && !document.Same(image, document.Dig(m.Profile, "storageProfile.imageReference")) {
 		return nil, arm.Unchangeable("imageReference")
 	}
 	op := w.changeMachine(s, m, body)
@@ -249,12 +250,12 @@ func (w *virtualMachines) putSetVM(x *arm.Call) (*arm.Answer, error) {
 }
 
 // changeMachine begins to give a machine another protection and other tags. One that has failed is no better for it.
-func (w *virtualMachines) changeMachine(s *scaleSet, m *machine, body arm.Document) *operation {
-	if policy := arm.Under(body, "properties.protectionPolicy"); policy != nil {
+func (w *virtualMachines) changeMachine(s *scaleSet, m *machine, body document.Object) *operation {
+	if policy := document.Under(body, "properties.protectionPolicy"); policy != nil {
 		m.Protection = policy
 	}
 	if _, given := body["tags"]; given {
-		m.Tags = arm.Pairs(body, "tags")
+		m.Tags = document.Pairs(body, "tags")
 	}
 	op := w.running.beginOn(s, m, "update")
 	m.fallBack()
@@ -297,9 +298,9 @@ func (w *virtualMachines) listVMs(x *arm.Call) (*arm.Answer, error) {
 	} else if view {
 		return nil, arm.BadRequest("The $expand query parameter is allowed only together with a $filter on 'virtualMachineScaleSet/id'.")
 	}
-	return w.pageVMs(x, only, func(s *scaleSet, m *machine) arm.Document {
+	return w.pageVMs(x, only, func(s *scaleSet, m *machine) document.Object {
 		d := w.views.showMachine(s, m, view)
-		d["id"] = shouting(arm.Text(d, "id"))
+		d["id"] = shouting(document.Text(d, "id"))
 		return d
 	})
 }
@@ -317,15 +318,15 @@ func (w *virtualMachines) listAllVMs(x *arm.Call) (*arm.Answer, error) {
 }
 
 // statusOnly is what a list of the subscription says of how a machine is. It lacks the model, tags, and the scale set.
-func (w *virtualMachines) statusOnly(s *scaleSet, m *machine) arm.Document {
-	return arm.Document{
+func (w *virtualMachines) statusOnly(s *scaleSet, m *machine) document.Object {
+	return document.Object{
 		"id": m.id(s), "name": m.Name, "type": "Microsoft.Compute/virtualMachines", "location": m.Location,
-		"properties": arm.Document{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.views.instanceView(m)},
+		"properties": document.Object{"vmId": m.UID, "provisioningState": m.State, "instanceView": w.views.instanceView(m)},
 	}
 }
 
 // pageVMs is a page of the virtual machines of a group or a subscription, or of one flexible scale set.
-func (w *virtualMachines) pageVMs(x *arm.Call, only string, show func(*scaleSet, *machine) arm.Document) (*arm.Answer, error) {
+func (w *virtualMachines) pageVMs(x *arm.Call, only string, show func(*scaleSet, *machine) document.Object) (*arm.Answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
 		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.Vars["sub"]) || x.Vars["rg"] != "" && !strings.EqualFold(s.Group, x.Vars["rg"]) {
@@ -375,10 +376,10 @@ func (w *virtualMachines) patchVM(x *arm.Call) (*arm.Answer, error) {
 	if !given || len(body) > 1 {
 		return nil, arm.BadRequest("Only the tags of a virtual machine of a scale set can be changed in this simulation.")
 	}
-	if err := arm.CheckTags(arm.Document{"tags": tags}); err != nil {
+	if err := arm.CheckTags(document.Object{"tags": tags}); err != nil {
 		return nil, err
 	}
-	op := w.changeMachine(s, m, arm.Document{"tags": tags})
+	op := w.changeMachine(s, m, document.Object{"tags": tags})
 	return &arm.Answer{Status: http.StatusOK, Body: w.views.showMachine(s, m, false), Op: &op.Operation}, nil
 }
 

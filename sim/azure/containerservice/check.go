@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 const (
@@ -29,7 +30,7 @@ func invalid(target, format string, args ...any) *arm.Error {
 }
 
 // poolDefaults puts there what a new pool has where it was not said.
-func poolDefaults(d arm.Document) {
+func poolDefaults(d document.Object) {
 	for path, v := range map[string]any{
 		"count": float64(1), "osDiskSizeGB": float64(128), "osDiskType": "Managed", "kubeletDiskType": "OS", "maxPods": float64(250),
 		"type":          typeScaleSets,
@@ -37,23 +38,23 @@ func poolDefaults(d arm.Document) {
 		"enableFIPS":               false,
 		"upgradeSettings.maxSurge": "10%", "upgradeSettings.maxUnavailable": "0", "powerState.code": powerRunning,
 	} {
-		arm.Preset(d, path, v)
+		document.Preset(d, path, v)
 	}
 	sku := "Ubuntu"
-	if arm.Text(d, "osType") == "Windows" {
+	if document.Text(d, "osType") == "Windows" {
 		sku = "Windows2022"
 	}
-	arm.Preset(d, "osSKU", sku)
-	if arm.Text(d, "scaleSetPriority") == "Spot" {
-		arm.Preset(d, "scaleSetEvictionPolicy", "Delete")
-		arm.Preset(d, "spotMaxPrice", float64(-1))
+	document.Preset(d, "osSKU", sku)
+	if document.Text(d, "scaleSetPriority") == "Spot" {
+		document.Preset(d, "scaleSetEvictionPolicy", "Delete")
+		document.Preset(d, "spotMaxPrice", float64(-1))
 	}
 }
 
 // checkPool refuses a pool that AKS would not have.
-func checkPool(name string, d arm.Document) error {
+func checkPool(name string, d document.Object) error {
 	pattern := linuxName
-	if arm.Text(d, "osType") == "Windows" {
+	if document.Text(d, "osType") == "Windows" {
 		pattern = windowsName
 	}
 	switch {
@@ -61,17 +62,17 @@ func checkPool(name string, d arm.Document) error {
 		return invalid("agentPoolProfile.name", "The value of parameter agentPoolProfile.name is invalid. Error details: Agent pool name '%s' "+
 			"must match %s. "+
 			"Please see https://aka.ms/aks-naming-rules for more details.", name, pattern)
-	case arm.Text(d, "vmSize") == "":
+	case document.Text(d, "vmSize") == "":
 		return invalid("agentPoolProfile.vmSize", "Required parameter agentPoolProfile.vmSize is missing (null).")
-	case arm.Text(d, "mode") == modeSystem && arm.Text(d, "osType") == "Windows":
+	case document.Text(d, "mode") == modeSystem && document.Text(d, "osType") == "Windows":
 		return invalid("agentPoolProfile.osType", "System agent pool '%s' must be Linux.", name)
-	case arm.Text(d, "mode") == modeSystem && arm.Text(d, "scaleSetPriority") == "Spot":
+	case document.Text(d, "mode") == modeSystem && document.Text(d, "scaleSetPriority") == "Spot":
 		return invalid("agentPoolProfile.scaleSetPriority", "System agent pool '%s' can't be of priority Spot.", name)
 	}
 	if err := checkType(d); err != nil {
 		return err
 	}
-	if n, _ := arm.Number(d, "maxPods"); n < leastPods || n > mostPods {
+	if n, _ := document.Number(d, "maxPods"); n < leastPods || n > mostPods {
 		return invalid("agentPoolProfile.maxPods", "The value of parameter agentPoolProfile.maxPods is invalid: %d must be from %d to %d.", n,
 			leastPods, mostPods)
 	}
@@ -82,15 +83,15 @@ func checkPool(name string, d arm.Document) error {
 }
 
 // checkCount holds the count against what a pool of its mode may have, and against its bounds.
-func checkCount(d arm.Document) error {
+func checkCount(d document.Object) error {
 	least := 0
-	if arm.Text(d, "mode") == modeSystem {
+	if document.Text(d, "mode") == modeSystem {
 		least = 1
 	}
-	count, _ := arm.Number(d, "count")
-	_, hasMin := arm.Number(d, "minCount")
-	_, hasMax := arm.Number(d, "maxCount")
-	switch autoscaled := arm.Truth(d, "enableAutoScaling"); {
+	count, _ := document.Number(d, "count")
+	_, hasMin := document.Number(d, "minCount")
+	_, hasMax := document.Number(d, "maxCount")
+	switch autoscaled := document.Truth(d, "enableAutoScaling"); {
 	case count < least || count > maxNodes:
 		return invalid("agentPoolProfile.count", "The value of parameter agentPoolProfile.count is invalid: %d must be from %d to %d.",
 			count, least, maxNodes)
@@ -104,9 +105,9 @@ func checkCount(d arm.Document) error {
 }
 
 // checkBounds holds the bounds of the autoscaler against what they may be, and the count against them.
-func checkBounds(d arm.Document, count, least int) error {
-	lowest, hasMin := arm.Number(d, "minCount")
-	highest, hasMax := arm.Number(d, "maxCount")
+func checkBounds(d document.Object, count, least int) error {
+	lowest, hasMin := document.Number(d, "minCount")
+	highest, hasMax := document.Number(d, "maxCount")
 	switch {
 	case !hasMin || !hasMax || lowest < least || highest > maxNodes || lowest > highest:
 		return invalid("agentPoolProfile.minCount", "The values of parameters agentPoolProfile.minCount and agentPoolProfile.maxCount "+
@@ -119,13 +120,13 @@ func checkBounds(d arm.Document, count, least int) error {
 }
 
 // checkNodes holds labels and taints against what they may be.
-func checkNodes(d arm.Document) error {
-	for key := range arm.Under(d, "nodeLabels") {
+func checkNodes(d document.Object) error {
+	for key := range document.Under(d, "nodeLabels") {
 		if domain, _, _ := strings.Cut(key, "/"); domain == "kubernetes.azure.com" {
 			return invalid("agentPoolProfile.nodeLabels", "Node label '%s' is invalid: the prefix kubernetes.azure.com is reserved for AKS.", key)
 		}
 	}
-	for _, t := range arm.Texts(d, "nodeTaints") {
+	for _, t := range document.Texts(d, "nodeTaints") {
 		if _, ok := taintOf(t); !ok {
 			return invalid("agentPoolProfile.nodeTaints", "Node taint '%s' is invalid: it must be key=value:effect.", t)
 		}
@@ -134,19 +135,19 @@ func checkNodes(d arm.Document) error {
 }
 
 // checkUpgrades holds the upgrade settings against what they may be.
-func checkUpgrades(d arm.Document) error {
+func checkUpgrades(d document.Object) error {
 	for _, member := range []string{"maxSurge", "maxUnavailable"} {
-		if v := arm.Text(d, "upgradeSettings."+member); v != "" && !surgeValue.MatchString(v) {
+		if v := document.Text(d, "upgradeSettings."+member); v != "" && !surgeValue.MatchString(v) {
 			return invalid("agentPoolProfile.upgradeSettings."+member,
 				"The value of parameter agentPoolProfile.upgradeSettings.%s is invalid: '%s' must be a number or a percentage.", member, v)
 		}
 	}
-	surge, missing := arm.Text(d, "upgradeSettings.maxSurge"), arm.Text(d, "upgradeSettings.maxUnavailable")
+	surge, missing := document.Text(d, "upgradeSettings.maxSurge"), document.Text(d, "upgradeSettings.maxUnavailable")
 	if strings.TrimSuffix(surge, "%") == "0" && strings.TrimSuffix(missing, "%") == "0" {
 		return invalid("agentPoolProfile.upgradeSettings", "Parameters maxSurge and maxUnavailable can't both be 0.")
 	}
-	soak, _ := arm.Number(d, "upgradeSettings.nodeSoakDurationInMinutes")
-	drain, given := arm.Number(d, "upgradeSettings.drainTimeoutInMinutes")
+	soak, _ := document.Number(d, "upgradeSettings.nodeSoakDurationInMinutes")
+	drain, given := document.Number(d, "upgradeSettings.drainTimeoutInMinutes")
 	if soak < 0 || soak > 30 || given && (drain < 1 || drain > 1440) {
 		return invalid("agentPoolProfile.upgradeSettings", "nodeSoakDurationInMinutes must be from 0 to 30, drainTimeoutInMinutes from 1 to "+
 			"1440.")
@@ -166,31 +167,31 @@ var fixedMembers = []string{
 const resizable = "2026-01-02-preview"
 
 // checkFixed refuses to change what can't be changed.
-func checkFixed(before, next arm.Document, version string) error {
+func checkFixed(before, next document.Object, version string) error {
 	for _, member := range fixedMembers {
-		if !arm.Same(before[member], next[member]) {
+		if !document.Same(before[member], next[member]) {
 			e := refuse(400, "PropertyChangeNotAllowed", "Changing property 'properties.%s' is not allowed.", member)
 			e.Target = "properties." + member
 			return e
 		}
 	}
-	had, has := arm.Texts(before, "availabilityZones"), arm.Texts(next, "availabilityZones")
+	had, has := document.Texts(before, "availabilityZones"), document.Texts(next, "availabilityZones")
 	slices.Sort(had)
 	slices.Sort(has)
 	if !slices.Equal(had, has) {
 		return refuse(400, "PropertyChangeNotAllowed", "Changing property 'properties.availabilityZones' is not allowed.")
 	}
-	if arm.Same(before["vmSize"], next["vmSize"]) {
+	if document.Same(before["vmSize"], next["vmSize"]) {
 		return nil
 	}
-	ofVMs := arm.Text(next, "type") == typeVMs
+	ofVMs := document.Text(next, "type") == typeVMs
 	switch {
-	case ofVMs && arm.Same(before["orchestratorVersion"], next["orchestratorVersion"]):
+	case ofVMs && document.Same(before["orchestratorVersion"], next["orchestratorVersion"]):
 		return nil
 	case version < resizable && !ofVMs:
 		return refuse(400, "PropertyChangeNotAllowed",
 			`Changing property "agentPoolProfile.vmSize" is not allowed in an api-version before "%s".`, resizable)
-	case !arm.Same(before["count"], next["count"]) || !arm.Same(before["orchestratorVersion"], next["orchestratorVersion"]):
+	case !document.Same(before["count"], next["count"]) || !document.Same(before["orchestratorVersion"], next["orchestratorVersion"]):
 		return refuse(400, "PropertyChangeNotAllowed", "Changing property 'properties.vmSize' together with the count or the version is not "+
 			"allowed.")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 func (w *managedClusters) get(x *arm.Call) (*arm.Answer, error) {
@@ -33,10 +34,10 @@ func (w *managedClusters) put(x *arm.Call) (*arm.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	arm.WithoutNulls(body)
-	arm.Preset(body, "properties", arm.Document{})
-	profiles := arm.Objects(body, "properties.agentPoolProfiles")
-	delete(arm.Under(body, "properties"), "agentPoolProfiles")
+	document.WithoutNulls(body)
+	document.Preset(body, "properties", document.Object{})
+	profiles := document.Objects(body, "properties.agentPoolProfiles")
+	delete(document.Under(body, "properties"), "agentPoolProfiles")
 	c := w.clusters.Get(clusterKey(x.Vars["sub"], x.Vars["rg"], x.Vars["cluster"]))
 	for _, profile := range profiles {
 		if err := flatten(w.profiled(c, profile), profile, x.Query.Get("api-version")); err != nil {
@@ -67,9 +68,9 @@ func (w *managedClusters) begin(c *Cluster) *operation {
 }
 
 // create checks a new cluster and its pools and keeps them.
-func (w *managedClusters) create(sub, group, name string, d arm.Document, profiles []arm.Document) (*Cluster, error) {
-	location := arm.LocationOf(arm.Text(d, "location"))
-	version := resolved(arm.Text(d, "properties.kubernetesVersion"))
+func (w *managedClusters) create(sub, group, name string, d document.Object, profiles []document.Object) (*Cluster, error) {
+	location := arm.LocationOf(document.Text(d, "location"))
+	version := resolved(document.Text(d, "properties.kubernetesVersion"))
 	switch {
 	case !clusterName.MatchString(name):
 		return nil, invalid("name", "The value of parameter name is invalid: '%s'. Please see https://aka.ms/aks-naming-rules for more details.",
@@ -77,7 +78,7 @@ func (w *managedClusters) create(sub, group, name string, d arm.Document, profil
 	case location == nil:
 		return nil, arm.Refuse(400, "LocationRequired", "The location property is required for this definition.")
 	case version == "":
-		return nil, unsupported(arm.Text(d, "properties.kubernetesVersion"), location.Name)
+		return nil, unsupported(document.Text(d, "properties.kubernetesVersion"), location.Name)
 	case len(profiles) == 0:
 		return nil, invalid("agentPoolProfiles", "Required parameter agentPoolProfiles is missing (null).")
 	}
@@ -88,7 +89,7 @@ func (w *managedClusters) create(sub, group, name string, d arm.Document, profil
 	}
 	clusterDefaults(c)
 	for _, profile := range profiles {
-		poolName := arm.Text(profile, "name")
+		poolName := document.Text(profile, "name")
 		delete(profile, "name")
 		if _, err := w.agents.create(c, poolName, profile); err != nil {
 			return nil, w.withdraw(c, err)
@@ -97,9 +98,9 @@ func (w *managedClusters) create(sub, group, name string, d arm.Document, profil
 	if w.agents.systems(c) == 0 {
 		return nil, w.withdraw(c, refuse(400, "InvalidParameter", "Must define at least one system pool."))
 	}
-	w.PutResource("/subscriptions/"+sub+"/resourceGroups/"+c.nodeGroup(), arm.Document{
-		"location": c.Location, "managedBy": c.ID, "tags": arm.Document{"aks-managed-cluster-name": name, "aks-managed-cluster-rg": group},
-		"properties": arm.Document{"provisioningState": stateSucceeded},
+	w.PutResource("/subscriptions/"+sub+"/resourceGroups/"+c.nodeGroup(), document.Object{
+		"location": c.Location, "managedBy": c.ID, "tags": document.Object{"aks-managed-cluster-name": name, "aks-managed-cluster-rg": group},
+		"properties": document.Object{"provisioningState": stateSucceeded},
 	})
 	w.clusters.Put(c.key(), c)
 	return c, nil
@@ -120,9 +121,9 @@ func clusterDefaults(c *Cluster) {
 		"properties.supportPlan":                  "KubernetesOfficial",
 		"properties.nodeResourceGroup":            "MC_" + c.Group + "_" + c.Name + "_" + c.Location,
 		"properties.networkProfile.networkPlugin": "azure", "properties.networkProfile.loadBalancerSku": "standard",
-		"properties.servicePrincipalProfile.clientId": "msi", "sku": arm.Document{"name": "Base", "tier": "Free"}, "kind": "Base",
+		"properties.servicePrincipalProfile.clientId": "msi", "sku": document.Object{"name": "Base", "tier": "Free"}, "kind": "Base",
 	} {
-		arm.Preset(c.Doc, path, v)
+		document.Preset(c.Doc, path, v)
 	}
 }
 
@@ -140,7 +141,7 @@ func (w *managedClusters) open(c *Cluster) error {
 }
 
 // update changes a cluster, and the pools that it lists as far as they differ.
-func (w *managedClusters) update(x *arm.Call, c *Cluster, body arm.Document, profiles []arm.Document) (*arm.Answer, error) {
+func (w *managedClusters) update(x *arm.Call, c *Cluster, body document.Object, profiles []document.Object) (*arm.Answer, error) {
 	if err := w.open(c); err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (w *managedClusters) update(x *arm.Call, c *Cluster, body arm.Document, pro
 }
 
 // change checks and begins a change of a cluster at rest, in a version of the API.
-func (w *managedClusters) change(c *Cluster, body arm.Document, profiles []arm.Document, apiVersion string) (*operation, error) {
+func (w *managedClusters) change(c *Cluster, body document.Object, profiles []document.Object, apiVersion string) (*operation, error) {
 	if err := checkCluster(c, body); err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (w *managedClusters) change(c *Cluster, body arm.Document, profiles []arm.D
 	if _, given := body["tags"]; given {
 		delete(c.Doc, "tags")
 	}
-	arm.Merge(c.Doc, body)
+	document.Merge(c.Doc, body)
 	op := w.life.beginCluster(c, state, life)
 	for p, next := range changes {
 		w.agents.change(c, p, next)
@@ -187,13 +188,13 @@ func (w *managedClusters) change(c *Cluster, body arm.Document, profiles []arm.D
 }
 
 // checkCluster refuses to change what can't be changed on a cluster.
-func checkCluster(c *Cluster, body arm.Document) error {
-	if place := arm.Text(body, "location"); place != "" && !arm.SameLocation(place, c.Location) {
+func checkCluster(c *Cluster, body document.Object) error {
+	if place := document.Text(body, "location"); place != "" && !arm.SameLocation(place, c.Location) {
 		return arm.Refuse(409, "InvalidResourceLocation", "The resource '%s' already exists in location '%s' in resource group '%s'.",
 			c.Name, c.Location, c.Group)
 	}
 	for _, fixed := range []string{"properties.nodeResourceGroup", "properties.dnsPrefix"} {
-		if v := arm.Text(body, fixed); v != "" && v != arm.Text(c.Doc, fixed) {
+		if v := document.Text(body, fixed); v != "" && v != document.Text(c.Doc, fixed) {
 			return refuse(400, "PropertyChangeNotAllowed", "Changing property '%s' is not allowed.", fixed)
 		}
 	}
@@ -201,9 +202,9 @@ func checkCluster(c *Cluster, body arm.Document) error {
 }
 
 // goalOf returns the version that a change leads the control plane to.
-func goalOf(c *Cluster, body arm.Document) (string, error) {
-	v := arm.Text(body, "properties.kubernetesVersion")
-	if v == "" || v == arm.Text(c.Doc, "properties.kubernetesVersion") {
+func goalOf(c *Cluster, body document.Object) (string, error) {
+	v := document.Text(body, "properties.kubernetesVersion")
+	if v == "" || v == document.Text(c.Doc, "properties.kubernetesVersion") {
 		return c.Goal, nil
 	}
 	goal := resolved(v)
@@ -214,10 +215,10 @@ func goalOf(c *Cluster, body arm.Document) (string, error) {
 }
 
 // poolChanges are the pools that a change of their cluster changes, and what they are then.
-func (w *managedClusters) poolChanges(c *Cluster, profiles []arm.Document, version string) (map[*Pool]arm.Document, error) {
-	out := map[*Pool]arm.Document{}
+func (w *managedClusters) poolChanges(c *Cluster, profiles []document.Object, version string) (map[*Pool]document.Object, error) {
+	out := map[*Pool]document.Object{}
 	for _, profile := range profiles {
-		p := w.pools.Get(poolKey(c.key(), arm.Text(profile, "name")))
+		p := w.pools.Get(poolKey(c.key(), document.Text(profile, "name")))
 		if p == nil {
 			return nil, refuse(400, "BadRequest", "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed "+
 				"through managed cluster operations. "+
@@ -228,7 +229,7 @@ func (w *managedClusters) poolChanges(c *Cluster, profiles []arm.Document, versi
 		if err != nil {
 			return nil, err
 		}
-		if !arm.Same(p.Doc, next) {
+		if !document.Same(p.Doc, next) {
 			out[p] = next
 		}
 	}
@@ -251,7 +252,7 @@ func (w *managedClusters) patch(x *arm.Call) (*arm.Answer, error) {
 	if err := arm.CheckTags(body); err != nil {
 		return nil, err
 	}
-	c.Doc["tags"] = arm.OfStrings(arm.Pairs(body, "tags"))
+	c.Doc["tags"] = document.OfStrings(document.Pairs(body, "tags"))
 	op := w.life.beginCluster(c, stateUpdating, lifeChange)
 	return &arm.Answer{Status: http.StatusOK, Body: w.views.cluster(c), Op: &op.Operation}, nil
 }
@@ -314,7 +315,7 @@ func (w *managedClusters) credential(x *arm.Call, name string) (*arm.Answer, err
 	if len(c.Kubeconfig) == 0 {
 		return nil, refuse(409, "OperationNotAllowed", "The credentials of managed cluster %s are not there yet.", c.Name)
 	}
-	return arm.OK(arm.Document{"kubeconfigs": []any{arm.Document{"name": name, "value": base64.StdEncoding.EncodeToString(c.Kubeconfig)}}}),
+	return arm.OK(document.Object{"kubeconfigs": []any{document.Object{"name": name, "value": base64.StdEncoding.EncodeToString(c.Kubeconfig)}}}),
 		nil
 }
 
@@ -325,14 +326,14 @@ func (w *managedClusters) upgradeProfile(x *arm.Call) (*arm.Answer, error) {
 	}
 	pools := []any{}
 	for _, p := range w.poolsOf(c) {
-		pools = append(pools, arm.Document{
-			"name": p.Name, "osType": arm.Text(p.Doc, "osType"), "kubernetesVersion": w.views.lowest(c, p),
+		pools = append(pools, document.Object{
+			"name": p.Name, "osType": document.Text(p.Doc, "osType"), "kubernetesVersion": w.views.lowest(c, p),
 			"upgrades": upgradesFrom(w.views.lowest(c, p), c.Current),
 		})
 	}
-	return arm.OK(arm.Document{"id": w.views.id(c) + "/upgradeprofiles/default", "name": "default", "type": clusterKind + "/upgradeprofiles",
-		"properties": arm.Document{
-			"controlPlaneProfile": arm.Document{"kubernetesVersion": c.Current, "osType": "Linux", "upgrades": upgradesFrom(c.Current, "")},
+	return arm.OK(document.Object{"id": w.views.id(c) + "/upgradeprofiles/default", "name": "default", "type": clusterKind + "/upgradeprofiles",
+		"properties": document.Object{
+			"controlPlaneProfile": document.Object{"kubernetesVersion": c.Current, "osType": "Linux", "upgrades": upgradesFrom(c.Current, "")},
 			"agentPoolProfiles":   pools,
 		}}), nil
 }
@@ -340,18 +341,18 @@ func (w *managedClusters) upgradeProfile(x *arm.Call) (*arm.Answer, error) {
 func (w *managedClusters) kubernetesVersions(*arm.Call) (*arm.Answer, error) {
 	values := []any{}
 	for minor := firstMinor; minor <= lastMinor; minor++ {
-		all := arm.Document{}
+		all := document.Object{}
 		for _, v := range patches(minor) {
 			upgrades := []string{}
 			for _, u := range upgradesFrom(v, "") {
-				if d, ok := u.(arm.Document); ok {
-					upgrades = append(upgrades, arm.Text(d, "kubernetesVersion"))
+				if d, ok := u.(document.Object); ok {
+					upgrades = append(upgrades, document.Text(d, "kubernetesVersion"))
 				}
 			}
-			all[v] = arm.Document{"upgrades": arm.List(upgrades)}
+			all[v] = document.Object{"upgrades": document.List(upgrades)}
 		}
 		version := strings.TrimSuffix(patches(minor)[0], ".0")
-		values = append(values, arm.Document{"version": version, "isDefault": minor == defaultMinor, "patchVersions": all})
+		values = append(values, document.Object{"version": version, "isDefault": minor == defaultMinor, "patchVersions": all})
 	}
-	return arm.OK(arm.Document{"values": values}), nil
+	return arm.OK(document.Object{"values": values}), nil
 }

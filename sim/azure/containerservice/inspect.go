@@ -3,7 +3,7 @@ package containerservice
 import (
 	"maps"
 
-	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Inspected is what the simulator holds of a managed cluster.
@@ -55,13 +55,13 @@ func (w *Service) inspectCluster(c *Cluster) Inspected {
 
 func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 	out := InspectedPool{
-		Name: p.Name, Mode: arm.Text(p.Doc, "mode"), State: p.State, Power: p.Power, Version: p.Current, Image: p.Image, Size: arm.Text(p.Doc,
+		Name: p.Name, Mode: document.Text(p.Doc, "mode"), State: p.State, Power: p.Power, Version: p.Current, Image: p.Image, Size: document.Text(p.Doc,
 			"vmSize"), ScaleSet: p.Set,
-		Count: p.count(), Autoscaled: p.autoscaled(), Busy: p.Op != "", Tags: maps.Clone(arm.Pairs(p.Doc, "tags")), Labels: arm.Pairs(p.Doc,
+		Count: p.count(), Autoscaled: p.autoscaled(), Busy: p.Op != "", Tags: maps.Clone(document.Pairs(p.Doc, "tags")), Labels: document.Pairs(p.Doc,
 			"nodeLabels"),
 	}
-	out.Min, _ = arm.Number(p.Doc, "minCount")
-	out.Max, _ = arm.Number(p.Doc, "maxCount")
+	out.Min, _ = document.Number(p.Doc, "minCount")
+	out.Max, _ = document.Number(p.Doc, "maxCount")
 	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
 		out.Machines = append(out.Machines, InspectedMachine{
 			Instance: n.Instance, Name: n.Computer, UID: n.UID, Version: versionOf(n), Image: imageOf(n.Image), Size: n.Size,

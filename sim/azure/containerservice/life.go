@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // The times that things take in life.
@@ -113,7 +114,7 @@ func (w *lifecycle) switchCluster(c *Cluster, want string) *operation {
 	op := w.beginCluster(c, state, lifeChange)
 	for _, p := range w.poolsOf(c) {
 		// A pool that was stopped by itself stays so.
-		if arm.Text(p.Doc, "powerState.code") == powerStopped {
+		if document.Text(p.Doc, "powerState.code") == powerStopped {
 			continue
 		}
 		if want == powerRunning {
@@ -269,7 +270,7 @@ func (w *lifecycle) scale(p *Pool, set string) {
 func (w *lifecycle) fewer(p *Pool, living []compute.Node, many int) {
 	for i := len(living) - 1; i >= 0 && many > 0; i-- {
 		if p.Leaving[living[i].Instance] == nil {
-			w.leave(p, living[i], arm.Text(p.Doc, "scaleDownMode") == "Deallocate")
+			w.leave(p, living[i], document.Text(p.Doc, "scaleDownMode") == "Deallocate")
 			many--
 		}
 	}
@@ -353,7 +354,7 @@ func (w *lifecycle) letGo(p *Pool, set string, living []compute.Node) {
 
 // drainTime is how long a node of a pool has to drain.
 func drainTime(p *Pool) time.Duration {
-	minutes, given := arm.Number(p.Doc, "upgradeSettings.drainTimeoutInMinutes")
+	minutes, given := document.Number(p.Doc, "upgradeSettings.drainTimeoutInMinutes")
 	if !given {
 		minutes = drainMinutes
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/document"
 )
 
 const (
@@ -33,35 +33,35 @@ func (w *Service) setKey(c *Cluster, p *Pool) string {
 
 // model gives a pool's scale set what machines are made of that come from now on.
 func (w *nodes) model(c *Cluster, p *Pool) {
-	size, release := arm.Text(p.Doc, "vmSize"), imageID(p.Image)
-	tags := arm.Document{tagPool: p.Name, tagVersion: "Kubernetes:" + p.Current, "aks-managed-creationSource": "vmssclient-aks-" + p.Name,
+	size, release := document.Text(p.Doc, "vmSize"), imageID(p.Image)
+	tags := document.Object{tagPool: p.Name, tagVersion: "Kubernetes:" + p.Current, "aks-managed-creationSource": "vmssclient-aks-" + p.Name,
 		"poolName": p.Name}
-	maps.Copy(tags, arm.Under(c.Doc, "tags"))
-	maps.Copy(tags, arm.Under(p.Doc, "tags"))
-	profile := arm.Document{
-		"osProfile": arm.Document{"computerNamePrefix": p.Set, "adminUsername": "azureuser",
-			"linuxConfiguration": arm.Document{"disablePasswordAuthentication": true}},
-		"storageProfile": arm.Document{
-			"imageReference": arm.Document{"id": release},
-			"osDisk":         arm.Document{"osType": arm.Text(p.Doc, "osType"), "createOption": "FromImage", "diskSizeGB": p.Doc["osDiskSizeGB"]},
+	maps.Copy(tags, document.Under(c.Doc, "tags"))
+	maps.Copy(tags, document.Under(p.Doc, "tags"))
+	profile := document.Object{
+		"osProfile": document.Object{"computerNamePrefix": p.Set, "adminUsername": "azureuser",
+			"linuxConfiguration": document.Object{"disablePasswordAuthentication": true}},
+		"storageProfile": document.Object{
+			"imageReference": document.Object{"id": release},
+			"osDisk":         document.Object{"osType": document.Text(p.Doc, "osType"), "createOption": "FromImage", "diskSizeGB": p.Doc["osDiskSizeGB"]},
 		},
-		"extensionProfile": arm.Document{"extensions": []any{arm.Document{"name": "vmssCSE", "properties": arm.Document{
-			"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript", "settings": arm.Document{"kubernetesVersion": p.Current}}}}},
-		"networkProfile": arm.Document{"networkInterfaceConfigurations": []any{arm.Document{"name": p.Set,
-			"properties": arm.Document{"primary": true}}}},
+		"extensionProfile": document.Object{"extensions": []any{document.Object{"name": "vmssCSE", "properties": document.Object{
+			"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript", "settings": document.Object{"kubernetesVersion": p.Current}}}}},
+		"networkProfile": document.Object{"networkInterfaceConfigurations": []any{document.Object{"name": p.Set,
+			"properties": document.Object{"primary": true}}}},
 	}
-	if arm.Text(p.Doc, "scaleSetPriority") == "Spot" {
-		profile["priority"], profile["evictionPolicy"] = "Spot", cmp.Or(arm.Text(p.Doc, "scaleSetEvictionPolicy"), "Delete")
+	if document.Text(p.Doc, "scaleSetPriority") == "Spot" {
+		profile["priority"], profile["evictionPolicy"] = "Spot", cmp.Or(document.Text(p.Doc, "scaleSetEvictionPolicy"), "Delete")
 	}
-	properties := arm.Document{"orchestrationMode": "Uniform", "overprovision": false, "singlePlacementGroup": false,
-		"upgradePolicy": arm.Document{"mode": "Manual"}, "virtualMachineProfile": profile}
+	properties := document.Object{"orchestrationMode": "Uniform", "overprovision": false, "singlePlacementGroup": false,
+		"upgradePolicy": document.Object{"mode": "Manual"}, "virtualMachineProfile": profile}
 	if p.ofVMs() {
-		properties = arm.Document{"orchestrationMode": "Flexible", "virtualMachineProfile": profile}
+		properties = document.Object{"orchestrationMode": "Flexible", "virtualMachineProfile": profile}
 	}
-	d := arm.Document{
-		"location": c.Location, "sku": arm.Document{"name": size, "tier": "Standard"}, "tags": tags, "properties": properties,
+	d := document.Object{
+		"location": c.Location, "sku": document.Object{"name": size, "tier": "Standard"}, "tags": tags, "properties": properties,
 	}
-	if zones := arm.Items(p.Doc, "availabilityZones"); len(zones) > 0 {
+	if zones := document.Items(p.Doc, "availabilityZones"); len(zones) > 0 {
 		d["zones"] = zones
 	}
 	w.compute.PutManaged(c.Sub, c.nodeGroup(), p.Set, p.ofVMs(), d)
@@ -97,23 +97,23 @@ func (w *nodes) labels(c *Cluster, p *Pool, n compute.Node) map[string]string {
 	out := map[string]string{
 		"agentpool": p.Name, "kubernetes.azure.com/agentpool": p.Name, "kubernetes.azure.com/cluster": c.nodeGroup(),
 		"kubernetes.azure.com/role": "agent",
-		"kubernetes.azure.com/mode": strings.ToLower(arm.Text(p.Doc, "mode")), "kubernetes.azure.com/node-image-version": imageOf(n.Image),
-		"kubernetes.azure.com/os-sku": arm.Text(p.Doc, "osSKU"),
+		"kubernetes.azure.com/mode": strings.ToLower(document.Text(p.Doc, "mode")), "kubernetes.azure.com/node-image-version": imageOf(n.Image),
+		"kubernetes.azure.com/os-sku": document.Text(p.Doc, "osSKU"),
 	}
-	if arm.Text(p.Doc, "scaleSetPriority") == "Spot" {
+	if document.Text(p.Doc, "scaleSetPriority") == "Spot" {
 		out[spotLabel] = "spot"
 	}
-	maps.Copy(out, arm.Pairs(p.Doc, "nodeLabels"))
+	maps.Copy(out, document.Pairs(p.Doc, "nodeLabels"))
 	return out
 }
 
 // taints are those that a node registers with.
 func taints(p *Pool) []sim.Taint {
 	var out []sim.Taint
-	if arm.Text(p.Doc, "scaleSetPriority") == "Spot" {
+	if document.Text(p.Doc, "scaleSetPriority") == "Spot" {
 		out = append(out, sim.Taint{Key: spotLabel, Value: "spot", Effect: "NoSchedule"})
 	}
-	for _, written := range arm.Texts(p.Doc, "nodeTaints") {
+	for _, written := range document.Texts(p.Doc, "nodeTaints") {
 		if t, ok := taintOf(written); ok {
 			out = append(out, t)
 		}
@@ -163,7 +163,7 @@ func (w *nodes) drained(uid string, since time.Time) bool {
 }
 
 // mark brings labels and taints to the nodes of a pool that exist.
-func (w *nodes) mark(c *Cluster, p *Pool, before arm.Document) {
+func (w *nodes) mark(c *Cluster, p *Pool, before document.Object) {
 	v := w.Workload()
 	if v == nil {
 		return
@@ -171,7 +171,7 @@ func (w *nodes) mark(c *Cluster, p *Pool, before arm.Document) {
 	old := &Pool{Doc: before, Name: p.Name}
 	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
 		change := sim.Marks{Labels: w.labels(c, p, n), Taints: taints(p), Untaint: taints(old)}
-		for key := range arm.Under(before, "nodeLabels") {
+		for key := range document.Under(before, "nodeLabels") {
 			change.Unlabel = append(change.Unlabel, key)
 		}
 		v.Mark(n.UID, change)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/document"
 )
 
 func (w *agentPools) get(x *arm.Call) (*arm.Answer, error) {
@@ -35,9 +36,9 @@ func (w *agentPools) put(x *arm.Call) (*arm.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, _ := arm.WithoutNulls(arm.Under(body, "properties")).(arm.Document)
+	given, _ := document.WithoutNulls(document.Under(body, "properties")).(document.Object)
 	if given == nil {
-		given = arm.Document{}
+		given = document.Object{}
 	}
 	c, err := w.cluster(x)
 	if err != nil {
@@ -102,7 +103,7 @@ func poolBusy(p *Pool) error {
 }
 
 // create checks a new pool and puts it into its cluster.
-func (w *agentPools) create(c *Cluster, name string, d arm.Document) (*Pool, error) {
+func (w *agentPools) create(c *Cluster, name string, d document.Object) (*Pool, error) {
 	poolDefaults(d)
 	if err := checkPool(name, d); err != nil {
 		return nil, err
@@ -110,14 +111,14 @@ func (w *agentPools) create(c *Cluster, name string, d arm.Document) (*Pool, err
 	if len(w.poolsOf(c)) >= maxPools {
 		return nil, refuse(400, "TooManyAgentPools", "The cluster already has %d agent pools.", maxPools)
 	}
-	if !compute.KnownSize(arm.Text(d, "vmSize")) {
-		return nil, refuse(400, "VMSizeNotSupported", "The VM size of %s is not allowed in your subscription in location '%s'.", arm.Text(d,
+	if !compute.KnownSize(document.Text(d, "vmSize")) {
+		return nil, refuse(400, "VMSizeNotSupported", "The VM size of %s is not allowed in your subscription in location '%s'.", document.Text(d,
 			"vmSize"), c.Location)
 	}
-	arm.Preset(d, "orchestratorVersion", c.Goal)
-	version := resolved(arm.Text(d, "orchestratorVersion"))
+	document.Preset(d, "orchestratorVersion", c.Goal)
+	version := resolved(document.Text(d, "orchestratorVersion"))
 	if version == "" {
-		return nil, unsupported(arm.Text(d, "orchestratorVersion"), c.Location)
+		return nil, unsupported(document.Text(d, "orchestratorVersion"), c.Location)
 	}
 	if err := checkSkew(version, c.Goal); err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func unsupported(version, location string) error {
 }
 
 // update changes a pool. What is not given stays as it is.
-func (w *agentPools) update(x *arm.Call, c *Cluster, p *Pool, given arm.Document) (*arm.Answer, error) {
+func (w *agentPools) update(x *arm.Call, c *Cluster, p *Pool, given document.Object) (*arm.Answer, error) {
 	next, err := w.changed(c, p, given, x.Query.Get("api-version"))
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (w *agentPools) update(x *arm.Call, c *Cluster, p *Pool, given arm.Document
 }
 
 // changed is what a pool is after a change, checked.
-func (w *agentPools) changed(c *Cluster, p *Pool, given arm.Document, version string) (arm.Document, error) {
+func (w *agentPools) changed(c *Cluster, p *Pool, given document.Object, version string) (document.Object, error) {
 	next := merged(p, given)
 	if err := checkFixed(p.Doc, next, version); err != nil {
 		return nil, err
@@ -158,15 +159,15 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given arm.Document, version st
 	if err := checkPool(p.Name, next); err != nil {
 		return nil, err
 	}
-	if p.system() && arm.Text(next, "mode") != modeSystem && w.systems(c) < 2 {
+	if p.system() && document.Text(next, "mode") != modeSystem && w.systems(c) < 2 {
 		return nil, refuse(400, "InvalidParameter", "Must define at least one system pool.")
 	}
-	asked := arm.Text(next, "orchestratorVersion")
+	asked := document.Text(next, "orchestratorVersion")
 	to := resolved(asked)
 	switch {
 	case to == "":
 		return nil, unsupported(asked, c.Location)
-	case asked == arm.Text(p.Doc, "orchestratorVersion"):
+	case asked == document.Text(p.Doc, "orchestratorVersion"):
 		return next, nil
 	}
 	if err := checkSkew(to, c.Goal); err != nil {
@@ -177,8 +178,8 @@ func (w *agentPools) changed(c *Cluster, p *Pool, given arm.Document, version st
 
 // merged puts what was given over what a pool is. Labels and tags are given as a whole, bounds go with the autoscaler, and a count that is
 // not given is brought within them.
-func merged(p *Pool, given arm.Document) arm.Document {
-	next := arm.Copied(p.Doc)
+func merged(p *Pool, given document.Object) document.Object {
+	next := document.Copied(p.Doc)
 	for _, whole := range []string{"nodeLabels", "tags"} {
 		if _, ok := given[whole]; ok {
 			delete(next, whole)
@@ -188,9 +189,9 @@ func merged(p *Pool, given arm.Document) arm.Document {
 		delete(next, "minCount")
 		delete(next, "maxCount")
 	}
-	arm.Merge(next, given)
-	if lowest, on := arm.Number(next, "minCount"); on && given["count"] == nil {
-		highest, _ := arm.Number(next, "maxCount")
+	document.Merge(next, given)
+	if lowest, on := document.Number(next, "minCount"); on && given["count"] == nil {
+		highest, _ := document.Number(next, "maxCount")
 		next["count"] = float64(min(max(p.count(), lowest), max(highest, lowest)))
 	}
 	return next
@@ -208,12 +209,12 @@ func (w *agentPools) systems(c *Cluster) int {
 }
 
 // change begins what a change of a pool takes.
-func (w *agentPools) change(c *Cluster, p *Pool, next arm.Document) *operation {
+func (w *agentPools) change(c *Cluster, p *Pool, next document.Object) *operation {
 	before := p.Doc
-	power := arm.Text(next, "powerState.code")
+	power := document.Text(next, "powerState.code")
 	to := p.Current
-	if arm.Text(next, "orchestratorVersion") != arm.Text(before, "orchestratorVersion") {
-		to = resolved(arm.Text(next, "orchestratorVersion"))
+	if document.Text(next, "orchestratorVersion") != document.Text(before, "orchestratorVersion") {
+		to = resolved(document.Text(next, "orchestratorVersion"))
 	}
 	state := w.changing(c, p, next, to)
 	p.Doc = next
@@ -228,18 +229,18 @@ func (w *agentPools) change(c *Cluster, p *Pool, next arm.Document) *operation {
 }
 
 // changing returns the state of a pool while it is changed, and brought to a version.
-func (w *agentPools) changing(c *Cluster, p *Pool, next arm.Document, to string) string {
-	power := arm.Text(next, "powerState.code")
+func (w *agentPools) changing(c *Cluster, p *Pool, next document.Object, to string) string {
+	power := document.Text(next, "powerState.code")
 	switch {
 	case power == powerStopped && p.Power == powerRunning:
 		return stateStopping
 	case power == powerRunning && p.Power == powerStopped:
 		return stateStarting
-	case to != p.Current || !arm.Same(p.Doc["vmSize"], next["vmSize"]):
+	case to != p.Current || !document.Same(p.Doc["vmSize"], next["vmSize"]):
 		return stateUpgrading
-	case !arm.Same(p.Doc["count"], next["count"]):
+	case !document.Same(p.Doc["count"], next["count"]):
 		return stateScaling
-	case arm.Same(p.Doc, next) && w.unfinished(c, p):
+	case document.Same(p.Doc, next) && w.unfinished(c, p):
 		return stateUpgrading
 	}
 	return stateUpdating
@@ -249,7 +250,7 @@ func (w *agentPools) changing(c *Cluster, p *Pool, next arm.Document, to string)
 // aborted. A request that asks for nothing else resumes the upgrade.
 func (w *agentPools) unfinished(c *Cluster, p *Pool) bool {
 	return slices.ContainsFunc(w.compute.Nodes(w.setKey(c, p)), func(n compute.Node) bool {
-		return !n.Deleting && !n.Deallocated && (versionOf(n) != p.Current || n.Size != arm.Text(p.Doc, "vmSize"))
+		return !n.Deleting && !n.Deallocated && (versionOf(n) != p.Current || n.Size != document.Text(p.Doc, "vmSize"))
 	})
 }
 
@@ -313,7 +314,7 @@ func (w *agentPools) deleteMachines(x *arm.Call) (*arm.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	op, err := w.takeMachines(c, p, arm.Texts(body, "machineNames"))
+	op, err := w.takeMachines(c, p, document.Texts(body, "machineNames"))
 	if err != nil {
 		return nil, err
 	}

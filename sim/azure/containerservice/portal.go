@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Access is how the API server of a cluster is reached, as its owner makes it known.
@@ -58,22 +59,22 @@ func (c Portal) ReleaseImage(release string) error {
 
 // UpgradePool upgrades a pool to a version, as a user does in the portal.
 func (c Portal) UpgradePool(pool, version string) error {
-	return c.change(pool, arm.Document{"orchestratorVersion": version})
+	return c.change(pool, document.Object{"orchestratorVersion": version})
 }
 
 // StopPool stops a pool, StartPool starts it again.
 func (c Portal) StopPool(pool string) error {
-	return c.change(pool, arm.Document{"powerState": arm.Document{"code": powerStopped}})
+	return c.change(pool, document.Object{"powerState": document.Object{"code": powerStopped}})
 }
 
 // StartPool starts a pool that was stopped.
 func (c Portal) StartPool(pool string) error {
-	return c.change(pool, arm.Document{"powerState": arm.Document{"code": powerRunning}})
+	return c.change(pool, document.Object{"powerState": document.Object{"code": powerRunning}})
 }
 
 // ScalePool sets the count of a pool.
 func (c Portal) ScalePool(pool string, count int) error {
-	return c.change(pool, arm.Document{"count": float64(count)})
+	return c.change(pool, document.Object{"count": float64(count)})
 }
 
 // Autoscale lets AKS's autoscaler move the count of a pool that it scales.
@@ -82,7 +83,7 @@ func (c Portal) Autoscale(pool string, count int) error {
 		if !p.autoscaled() {
 			return fmt.Errorf("agent pool %s is not scaled by the autoscaler", p.Name)
 		}
-		next := arm.Copied(p.Doc)
+		next := document.Copied(p.Doc)
 		next["count"] = float64(count)
 		return w.begun(k, p, next)
 	})
@@ -111,13 +112,13 @@ func (c Portal) UntagPool(pool, key string) error {
 
 func (c Portal) retag(pool string, change func(map[string]string)) error {
 	return c.onPool(pool, func(w *Service, k *Cluster, p *Pool) error {
-		tags := maps.Clone(arm.Pairs(p.Doc, "tags"))
+		tags := maps.Clone(document.Pairs(p.Doc, "tags"))
 		if tags == nil {
 			tags = map[string]string{}
 		}
 		change(tags)
-		next := arm.Copied(p.Doc)
-		next["tags"] = arm.OfStrings(tags)
+		next := document.Copied(p.Doc)
+		next["tags"] = document.OfStrings(tags)
 		return w.begun(k, p, next)
 	})
 }
@@ -132,7 +133,7 @@ func (c Portal) CreatePool(pool, size string, count int) error {
 		if err := w.agents.open(k, nil); err != nil {
 			return err
 		}
-		p, err := w.agents.create(k, strings.ToLower(name), arm.Document{"count": float64(count), "vmSize": size})
+		p, err := w.agents.create(k, strings.ToLower(name), document.Object{"count": float64(count), "vmSize": size})
 		if err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func (c Portal) FailPool(pool, code, message string) error {
 }
 
 // change changes a pool as a request of a recent version would.
-func (c Portal) change(pool string, given arm.Document) error {
+func (c Portal) change(pool string, given document.Object) error {
 	return c.onPool(pool, func(w *Service, k *Cluster, p *Pool) error {
 		next, err := w.agents.changed(k, p, given, versions[len(versions)-1])
 		if err != nil {
@@ -183,7 +184,7 @@ func (c Portal) change(pool string, given arm.Document) error {
 }
 
 // begun begins a change of a pool at rest.
-func (w *Service) begun(c *Cluster, p *Pool, next arm.Document) error {
+func (w *Service) begun(c *Cluster, p *Pool, next document.Object) error {
 	if err := w.agents.open(c, p); err != nil {
 		return err
 	}

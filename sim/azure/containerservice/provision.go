@@ -1,7 +1,7 @@
 package containerservice
 
 import (
-	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Wanted is a managed cluster as another provider wants it.
@@ -11,7 +11,7 @@ type Wanted struct {
 	Group          string `json:"resourceGroup"`
 	Name           string `json:"name"`
 	// Body is that of the request. Its pools matter when the cluster is created, and later those that it lists and that exist.
-	Body arm.Document `json:"body"`
+	Body document.Object `json:"body"`
 	// Access is how the cluster's API server is reached.
 	Access Access `json:"access"`
 }
@@ -32,11 +32,11 @@ func (c Portal) PutCluster(want Wanted) (Inspected, error) {
 
 // provision brings a cluster to what is wanted.
 func (w *Service) provision(want Wanted) (*Cluster, error) {
-	body := arm.Document{}
-	arm.Merge(body, want.Body)
-	arm.Preset(body, "properties", arm.Document{})
-	profiles := arm.Objects(body, "properties.agentPoolProfiles")
-	delete(arm.Under(body, "properties"), "agentPoolProfiles")
+	body := document.Object{}
+	document.Merge(body, want.Body)
+	document.Preset(body, "properties", document.Object{})
+	profiles := document.Objects(body, "properties.agentPoolProfiles")
+	delete(document.Under(body, "properties"), "agentPoolProfiles")
 	k := w.clusters.Get(clusterKey(want.SubscriptionID, want.Group, want.Name))
 	if k == nil {
 		made, err := w.managed.create(want.SubscriptionID, w.GroupName(want.SubscriptionID, want.Group), want.Name, body, profiles)
@@ -59,13 +59,13 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 }
 
 // differs reports whether a request with the body would change a cluster.
-func (c *Cluster) differs(body arm.Document) bool {
-	next := arm.Copied(c.Doc)
+func (c *Cluster) differs(body document.Object) bool {
+	next := document.Copied(c.Doc)
 	if _, given := body["tags"]; given {
 		delete(next, "tags")
 	}
-	arm.Merge(next, body)
-	return !arm.Same(next, c.Doc)
+	document.Merge(next, body)
+	return !document.Same(next, c.Doc)
 }
 
 // DeleteCluster begins to delete a managed cluster with its pools. It reports whether the cluster is gone.

@@ -10,11 +10,12 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // newRoll is the upgrade of a pool's nodes, with the numbers that its settings make of its count.
 func newRoll(p *Pool) *roll {
-	r := &roll{Blocked: map[string]bool{}, Surge: share(arm.Text(p.Doc, "upgradeSettings.maxSurge"), p.count()), Missing: share(arm.Text(p.Doc,
+	r := &roll{Blocked: map[string]bool{}, Surge: share(document.Text(p.Doc, "upgradeSettings.maxSurge"), p.count()), Missing: share(document.Text(p.Doc,
 		"upgradeSettings.maxUnavailable"), p.count())}
 	if r.Surge == 0 && r.Missing == 0 {
 		r.Surge = 1
@@ -37,7 +38,7 @@ func share(written string, count int) int {
 
 // stale reports a machine that was made otherwise than machines are made now.
 func stale(p *Pool, n compute.Node) bool {
-	return versionOf(n) != p.Current || imageOf(n.Image) != p.Image || n.Size != arm.Text(p.Doc, "vmSize")
+	return versionOf(n) != p.Current || imageOf(n.Image) != p.Image || n.Size != document.Text(p.Doc, "vmSize")
 }
 
 // rollOn takes an upgrade a step further: surge nodes come first; as far as enough nodes are ready, old ones are cordoned and drained;
@@ -93,14 +94,14 @@ func (w *lifecycle) replace(p *Pool, set string, n compute.Node, ready int) *arm
 	case l == nil:
 		return nil
 	}
-	soak, _ := arm.Number(p.Doc, "upgradeSettings.nodeSoakDurationInMinutes")
+	soak, _ := document.Number(p.Doc, "upgradeSettings.nodeSoakDurationInMinutes")
 	switch {
 	case !l.Drained.IsZero():
 	case w.nodes.drained(n.UID, l.Since):
 		l.Drained = w.Now
 	case w.Now.Before(l.Since.Add(w.Life(drainTime(p)))):
 		return nil
-	case arm.Text(p.Doc, "upgradeSettings.undrainableNodeBehavior") == "Cordon":
+	case document.Text(p.Doc, "upgradeSettings.undrainableNodeBehavior") == "Cordon":
 		w.block(p, n)
 		return nil
 	default:

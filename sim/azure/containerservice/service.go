@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/shapes"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // bodies are what requests may hold.
@@ -122,8 +123,8 @@ func (w *Service) Tagged(scope string) (id string, tags map[string]string, put f
 	if c == nil {
 		return "", nil, nil
 	}
-	return c.ID, arm.Pairs(c.Doc, "tags"), func(t map[string]string) {
-		c.Doc["tags"] = arm.OfStrings(t)
+	return c.ID, document.Pairs(c.Doc, "tags"), func(t map[string]string) {
+		c.Doc["tags"] = document.OfStrings(t)
 		w.touchCluster(c)
 	}
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // pool is a pool as a GET of its own answers.
-func (w *views) pool(c *Cluster, p *Pool) arm.Document {
-	return arm.Document{
+func (w *views) pool(c *Cluster, p *Pool) document.Object {
+	return document.Object{
 		"id": w.id(c) + "/agentPools/" + p.Name, "name": p.Name, "type": clusterKind + "/agentPools", "properties": w.poolProperties(c, p),
 	}
 }
@@ -19,15 +20,15 @@ func (w *views) id(c *Cluster) string {
 	return strings.Replace(c.ID, "/resourceGroups/", "/resourcegroups/", 1)
 }
 
-func (w *views) poolProperties(c *Cluster, p *Pool) arm.Document {
-	d := arm.Copied(p.Doc)
+func (w *views) poolProperties(c *Cluster, p *Pool) document.Object {
+	d := document.Copied(p.Doc)
 	d["provisioningState"], d["nodeImageVersion"], d["eTag"] = p.State, p.Image, arm.ETag(p.Version)
-	arm.Place(d, "powerState.code", p.Power)
+	document.Place(d, "powerState.code", p.Power)
 	d["currentOrchestratorVersion"] = w.lowest(c, p)
 	if p.ofVMs() {
 		w.scaled(c, p, d)
 	}
-	if _, given := d["availabilityZones"]; given && len(arm.Items(d, "availabilityZones")) == 0 {
+	if _, given := d["availabilityZones"]; given && len(document.Items(d, "availabilityZones")) == 0 {
 		delete(d, "availabilityZones")
 	}
 	return d
@@ -45,8 +46,8 @@ func (w *views) lowest(c *Cluster, p *Pool) string {
 }
 
 // cluster is a managed cluster as a GET answers.
-func (w *views) cluster(c *Cluster) arm.Document {
-	d := arm.Copied(c.Doc)
+func (w *views) cluster(c *Cluster) document.Object {
+	d := document.Copied(c.Doc)
 	d["id"], d["name"], d["type"], d["location"], d["eTag"] = w.id(c), c.Name, "Microsoft.ContainerService/ManagedClusters", c.Location,
 		arm.ETag(c.Version)
 	profiles := []any{}
@@ -56,31 +57,31 @@ func (w *views) cluster(c *Cluster) arm.Document {
 		profiles = append(profiles, profile)
 	}
 	for path, v := range map[string]any{
-		"provisioningState": c.State, "powerState": arm.Document{"code": c.Power}, "currentKubernetesVersion": c.Current,
+		"provisioningState": c.State, "powerState": document.Object{"code": c.Power}, "currentKubernetesVersion": c.Current,
 		"agentPoolProfiles": profiles,
 		"fqdn":              w.host(c), "resourceUID": strings.ReplaceAll(c.UID, "-", "")[:24], "maxAgentPools": float64(maxPools),
 	} {
-		arm.Place(d, "properties."+path, v)
+		document.Place(d, "properties."+path, v)
 	}
-	if strings.Contains(arm.Text(d, "identity.type"), "SystemAssigned") {
-		arm.Place(d, "identity.principalId", w.Seed.UUID("principal", c.UID))
-		arm.Place(d, "identity.tenantId", w.TenantOf(c.Sub))
+	if strings.Contains(document.Text(d, "identity.type"), "SystemAssigned") {
+		document.Place(d, "identity.principalId", w.Seed.UUID("principal", c.UID))
+		document.Place(d, "identity.tenantId", w.TenantOf(c.Sub))
 	}
 	return d
 }
 
 // host is the name of the cluster's API server.
 func (w *views) host(c *Cluster) string {
-	return arm.Text(c.Doc, "properties.dnsPrefix") + "-" + w.Seed.Hex(8, "dns", c.UID) + ".hcp." + c.Location + ".azmk8s.io"
+	return document.Text(c.Doc, "properties.dnsPrefix") + "-" + w.Seed.Hex(8, "dns", c.UID) + ".hcp." + c.Location + ".azmk8s.io"
 }
 
 // machine is a machine of a pool as AKS shows it.
-func (w *views) machine(c *Cluster, p *Pool, n compute.Node) arm.Document {
-	d := arm.Document{
+func (w *views) machine(c *Cluster, p *Pool, n compute.Node) document.Object {
+	d := document.Object{
 		"id": w.id(c) + "/agentPools/" + p.Name + "/machines/" + n.Computer, "name": n.Computer, "type": clusterKind + "/agentPools/machines",
-		"properties": arm.Document{
+		"properties": document.Object{
 			"resourceId": n.ID,
-			"network":    arm.Document{"ipAddresses": []any{arm.Document{"family": "IPv4", "ip": n.Address}}},
+			"network":    document.Object{"ipAddresses": []any{document.Object{"family": "IPv4", "ip": n.Address}}},
 		},
 	}
 	if n.Zone != "" {
@@ -95,8 +96,8 @@ func (w *agentPools) upgradeProfile(x *arm.Call) (*arm.Answer, error) {
 		return nil, err
 	}
 	at := w.views.id(c) + "/agentPools/" + p.Name + "/upgradeProfiles/default"
-	return arm.OK(arm.Document{"id": at, "name": "default", "type": clusterKind + "/agentPools/upgradeProfiles", "properties": arm.Document{
-		"kubernetesVersion": w.views.lowest(c, p), "osType": arm.Text(p.Doc, "osType"), "latestNodeImageVersion": imageName(p, w.latest()),
+	return arm.OK(document.Object{"id": at, "name": "default", "type": clusterKind + "/agentPools/upgradeProfiles", "properties": document.Object{
+		"kubernetesVersion": w.views.lowest(c, p), "osType": document.Text(p.Doc, "osType"), "latestNodeImageVersion": imageName(p, w.latest()),
 		"upgrades": upgradesFrom(w.views.lowest(c, p), c.Current),
 	}}), nil
 }
@@ -110,12 +111,12 @@ func (w *agentPools) availableVersions(x *arm.Call) (*arm.Answer, error) {
 	for minor := max(firstMinor, minorOf(c.Current)-3); minor <= minorOf(c.Current); minor++ {
 		for _, v := range patches(minor) {
 			if compare(v, c.Current) <= 0 {
-				list = append(list, arm.Document{"kubernetesVersion": v, "default": v == c.Current})
+				list = append(list, document.Object{"kubernetesVersion": v, "default": v == c.Current})
 			}
 		}
 	}
-	return arm.OK(arm.Document{
+	return arm.OK(document.Object{
 		"id": w.views.id(c) + "/availableAgentPoolVersions", "name": "default", "type": clusterKind + "/availableAgentPoolVersions",
-		"properties": arm.Document{"agentPoolVersions": list},
+		"properties": document.Object{"agentPoolVersions": list},
 	}), nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Provisioning states, as AKS names them.
@@ -36,7 +37,7 @@ type Cluster struct {
 	// ID is the resource's ID in the case in which it was made; the names are taken from it.
 	ID, Sub, Group, Name, Location string
 	// Doc is what it is, as it was requested and with defaults: without its pools and without what only the service sets.
-	Doc          arm.Document
+	Doc          document.Object
 	State, Power string
 	// Current is the version that the control plane runs, Goal the one that an upgrade leads to.
 	Current, Goal string
@@ -60,7 +61,7 @@ type Pool struct {
 	// Cluster is the key of its cluster.
 	Cluster, Name string
 	// Doc is its properties, as they were requested and with defaults.
-	Doc          arm.Document
+	Doc          document.Object
 	State, Power string
 	// Set is the name of its scale set, Current the version of its nodes after the last success, Image their node image version.
 	Set, Current, Image string
@@ -108,18 +109,18 @@ type releaseRow struct{ Image string }
 
 func (c *Cluster) key() string { return strings.ToLower(c.ID) }
 
-func (c *Cluster) nodeGroup() string { return arm.Text(c.Doc, "properties.nodeResourceGroup") }
+func (c *Cluster) nodeGroup() string { return document.Text(c.Doc, "properties.nodeResourceGroup") }
 
 func (p *Pool) key() string { return poolKey(p.Cluster, p.Name) }
 
 func (p *Pool) count() int {
-	n, _ := arm.Number(p.Doc, "count")
+	n, _ := document.Number(p.Doc, "count")
 	return n
 }
 
-func (p *Pool) system() bool { return arm.Text(p.Doc, "mode") == modeSystem }
+func (p *Pool) system() bool { return document.Text(p.Doc, "mode") == modeSystem }
 
-func (p *Pool) autoscaled() bool { return arm.Truth(p.Doc, "enableAutoScaling") }
+func (p *Pool) autoscaled() bool { return document.Truth(p.Doc, "enableAutoScaling") }
 
 func clusterKey(sub, group, name string) string {
 	return strings.ToLower(arm.ResourceID(sub, group, clusterKind, name))

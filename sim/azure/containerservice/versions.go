@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // The minor versions of Kubernetes that AKS offers, the default, and the patches that each has.
@@ -73,7 +73,7 @@ func upgradesFrom(version, limit string) []any {
 	for minor := minorOf(version); minor <= min(lastMinor, minorOf(version)+1); minor++ {
 		for _, v := range patches(minor) {
 			if compare(v, version) > 0 && (limit == "" || compare(v, limit) <= 0) {
-				out = append(out, arm.Document{"kubernetesVersion": v})
+				out = append(out, document.Object{"kubernetesVersion": v})
 			}
 		}
 	}
@@ -126,10 +126,10 @@ func (w *Service) latest() string {
 // imageName is the node image of a pool in a release, such as AKSUbuntu-2204gen2containerd-202609.03.0, without what stands before it.
 func imageName(p *Pool, release string) string {
 	name := "AKSUbuntu-2204gen2containerd"
-	switch sku := arm.Text(p.Doc, "osSKU"); {
+	switch sku := document.Text(p.Doc, "osSKU"); {
 	case sku == "AzureLinux" || sku == "CBLMariner":
 		name = "AKSAzureLinux-V3gen2"
-	case arm.Text(p.Doc, "osType") == "Windows":
+	case document.Text(p.Doc, "osType") == "Windows":
 		name = "AKSWindows-2022-containerd"
 	}
 	return name + "-" + release

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // The types of pools: of a scale set, or of virtual machines by themselves.
@@ -20,7 +21,7 @@ const (
 )
 
 // ofVMs reports whether the machines of a pool are virtual machines by themselves.
-func (p *Pool) ofVMs() bool { return arm.Text(p.Doc, "type") == typeVMs }
+func (p *Pool) ofVMs() bool { return document.Text(p.Doc, "type") == typeVMs }
 
 // suffix ends the names of what a pool's machines are kept in.
 func (p *Pool) suffix() string {
@@ -31,29 +32,29 @@ func (p *Pool) suffix() string {
 }
 
 // profiled is the pool that a profile of a cluster is about, nil for one that does not exist.
-func (w *Service) profiled(c *Cluster, profile arm.Document) *Pool {
+func (w *Service) profiled(c *Cluster, profile document.Object) *Pool {
 	if c == nil {
 		return nil
 	}
-	return w.pools.Get(poolKey(c.key(), arm.Text(profile, "name")))
+	return w.pools.Get(poolKey(c.key(), document.Text(profile, "name")))
 }
 
 // flatten puts the size and the number of machines that a request gives a pool of virtual machines where those of a scale set are: the
 // simulator keeps both there. Such a pool has them in its scale profile, and nowhere else.
-func flatten(p *Pool, given arm.Document, version string) error {
-	kind := arm.Text(given, "type")
+func flatten(p *Pool, given document.Object, version string) error {
+	kind := document.Text(given, "type")
 	if kind == "" && p != nil {
-		kind = arm.Text(p.Doc, "type")
+		kind = document.Text(p.Doc, "type")
 	}
-	profiles := arm.Objects(given, manual)
-	switch count, counted := arm.Number(given, "count"); {
+	profiles := document.Objects(given, manual)
+	switch count, counted := document.Number(given, "count"); {
 	case kind != typeVMs && given["virtualMachinesProfile"] == nil:
 		return nil
 	case kind != typeVMs:
 		return invalid("agentPoolProfile.virtualMachinesProfile", "virtualMachinesProfile is allowed for agent pools of type '%s' alone.", typeVMs)
 	case version < vmsSince:
 		return arm.BadRequest("Could not find member 'virtualMachinesProfile' on object of type 'ManagedClusterAgentPoolProfileProperties'.")
-	case counted, arm.Text(given, "vmSize") != "":
+	case counted, document.Text(given, "vmSize") != "":
 		return invalid("agentPoolProfile.count", "agentPoolProfile.count (%d) and agentPoolProfile.vmSize are not allowed for agent pools of "+
 			"type '%s': use %s.", count, typeVMs, manual)
 	case len(profiles) == 0 && p == nil:
@@ -64,19 +65,19 @@ func flatten(p *Pool, given arm.Document, version string) error {
 	delete(given, "virtualMachinesProfile")
 	delete(given, "vmSize")
 	for _, profile := range profiles {
-		count, _ := arm.Number(profile, "count")
-		given["vmSize"], given["count"] = arm.Text(profile, "size"), float64(count)
+		count, _ := document.Number(profile, "count")
+		given["vmSize"], given["count"] = document.Text(profile, "size"), float64(count)
 	}
 	return nil
 }
 
 // scaled shows the size and the number of a pool of virtual machines where such pools have them, and how many machines run of each size.
-func (w *views) scaled(c *Cluster, p *Pool, d arm.Document) {
-	profile := arm.Document{"size": d["vmSize"], "count": d["count"]}
+func (w *views) scaled(c *Cluster, p *Pool, d document.Object) {
+	profile := document.Object{"size": d["vmSize"], "count": d["count"]}
 	delete(d, "count")
 	delete(d, "enableAutoScaling")
 	d["vmSize"] = ""
-	arm.Place(d, manual, []any{profile})
+	document.Place(d, manual, []any{profile})
 	running := map[string]int{}
 	for _, n := range w.compute.Nodes(w.setKey(c, p)) {
 		if n.Running {
@@ -85,15 +86,15 @@ func (w *views) scaled(c *Cluster, p *Pool, d arm.Document) {
 	}
 	list := []any{}
 	for _, size := range slices.Sorted(maps.Keys(running)) {
-		list = append(list, arm.Document{"size": size, "count": float64(running[size])})
+		list = append(list, document.Object{"size": size, "count": float64(running[size])})
 	}
 	d["virtualMachineNodesStatus"] = list
 }
 
 // checkType refuses types of pools that are not simulated, and what a type does not allow.
-func checkType(d arm.Document) error {
-	switch kind := arm.Text(d, "type"); {
-	case kind == typeVMs && arm.Truth(d, "enableAutoScaling"):
+func checkType(d document.Object) error {
+	switch kind := document.Text(d, "type"); {
+	case kind == typeVMs && document.Truth(d, "enableAutoScaling"):
 		return invalid("agentPoolProfile.enableAutoScaling", "The cluster autoscaler is not supported for agent pools of type '%s'.", kind)
 	case kind != typeScaleSets && kind != typeVMs:
 		return refuse(400, "NotSupported", "Agent pools of type '%s' are not supported by this simulation.", kind)

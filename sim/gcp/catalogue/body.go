@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/gcp/shapes"
 )
@@ -12,20 +13,20 @@ import (
 var bodies = shapes.ReadShapes(shapes.Compute)
 
 // Body returns the body of a request that must be of a shape, without what only the service sets, as Compute Engine writes it.
-func Body(x *project.Call, shape string) (project.Document, error) {
+func Body(x *project.Call, shape string) (document.Object, error) {
 	d, err := bodies.Read(x.Body, shape)
 	return d, refused(err)
 }
 
 // Patch returns the body of a JSON merge patch of a shape. A null stays: it removes what it stands for.
-func Patch(x *project.Call, shape string) (project.Document, error) {
+func Patch(x *project.Call, shape string) (document.Object, error) {
 	d, err := x.Document()
 	if err != nil {
 		return nil, err
 	}
-	checked := project.Copied(d)
+	checked := document.Copied(d)
 	withoutNulls(checked)
-	_, err = bodies.Read([]byte(project.Written(checked)), shape)
+	_, err = bodies.Read([]byte(document.Written(checked)), shape)
 	return d, refused(err)
 }
 
@@ -39,12 +40,12 @@ func refused(err error) error {
 }
 
 // withoutNulls removes members that are null, at any depth.
-func withoutNulls(d project.Document) {
+func withoutNulls(d document.Object) {
 	for k, v := range d {
 		switch v := v.(type) {
 		case nil:
 			delete(d, k)
-		case project.Document:
+		case document.Object:
 			withoutNulls(v)
 		}
 	}

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"strings"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -23,7 +24,7 @@ func (w *Service) SeedProject(id string) {
 // PutNetwork creates a network with a subnetwork of its name in each region.
 func (w *Service) PutNetwork(id, name string) {
 	path := project.Global(id, "networks", name)
-	w.Put(path, project.Document{"kind": "compute#network", "autoCreateSubnetworks": true, "mtu": 1460})
+	w.Put(path, document.Object{"kind": "compute#network", "autoCreateSubnetworks": true, "mtu": 1460})
 	for _, r := range project.Regions {
 		w.PutSubnetwork(id, r.Name, name, name)
 	}
@@ -31,7 +32,7 @@ func (w *Service) PutNetwork(id, name string) {
 
 // PutSubnetwork creates a subnetwork of a network.
 func (w *Service) PutSubnetwork(id, region, network, name string) {
-	w.Put(project.Regional(id, region, "subnetworks", name), project.Document{
+	w.Put(project.Regional(id, region, "subnetworks", name), document.Object{
 		"kind": "compute#subnetwork", "network": project.Global(id, "networks", network), "region": "projects/" + id + "/regions/" + region,
 		"ipCidrRange": "10.128.0.0/20", "purpose": "PRIVATE", "stackType": "IPV4_ONLY",
 	})
@@ -39,14 +40,14 @@ func (w *Service) PutSubnetwork(id, region, network, name string) {
 
 // PutImage creates an image of a family.
 func (w *Service) PutImage(id, name, family, architecture string) {
-	w.Put(project.Global(id, "images", name), project.Document{
+	w.Put(project.Global(id, "images", name), document.Object{
 		"kind": "compute#image", "family": family, "architecture": architecture, "status": "READY", "sourceType": "RAW", "diskSizeGb": "20",
 		"description": "Cluster API image " + strings.TrimPrefix(name, "cluster-api-"),
 	})
 }
 
 // Put creates a resource, and returns it; one that exists stays as it is.
-func (w *Service) Put(path string, d project.Document) *Resource {
+func (w *Service) Put(path string, d document.Object) *Resource {
 	if r := w.Resources.Get(path); r != nil {
 		return r
 	}

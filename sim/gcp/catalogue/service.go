@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -27,7 +28,7 @@ type Resource struct {
 	Path    string
 	ID      uint64
 	Created time.Time
-	Doc     project.Document
+	Doc     document.Object
 }
 
 // Quota is how much of a metric may be used.
@@ -62,7 +63,7 @@ func (w *Service) Image(id, link string) *Resource {
 func (w *Service) Newest(owner, family string) *Resource {
 	var found *Resource
 	for _, r := range w.Resources.Under(owner + "/global/images/") {
-		if project.Text(r.Doc, "family") == family && r.Doc["deprecated"] == nil && (found == nil || !r.Created.Before(found.Created)) {
+		if document.Text(r.Doc, "family") == family && r.Doc["deprecated"] == nil && (found == nil || !r.Created.Before(found.Created)) {
 			found = r
 		}
 	}

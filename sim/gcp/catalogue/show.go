@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -28,23 +29,23 @@ func RegionScopes() []string {
 
 // Scoped answers an aggregated list of resources that have a zone or a region.
 func Scoped(w *project.Core, x *project.Call, kind, member string, scopes []string, all []project.Named) (*project.Answer, error) {
-	return w.Scoped(x, kind, member, scopes, all, func(d project.Document) string {
-		if zone := project.Text(d, "zone"); zone != "" {
+	return w.Scoped(x, kind, member, scopes, all, func(d document.Object) string {
+		if zone := document.Text(d, "zone"); zone != "" {
 			return "zones/" + project.LastOf(zone)
 		}
-		return "regions/" + project.LastOf(project.Text(d, "region"))
+		return "regions/" + project.LastOf(document.Text(d, "region"))
 	})
 }
 
 // machineType returns a machine type of a zone as it goes over the wire.
-func (w *Service) machineType(x *project.Call, zone string, t *MachineType) project.Document {
-	d := project.Document{
+func (w *Service) machineType(x *project.Call, zone string, t *MachineType) document.Object {
+	d := document.Object{
 		"kind": "compute#machineType", "id": "1", "name": t.Name, "zone": zone, "guestCpus": t.CPUs, "memoryMb": t.MemoryMB, "isSharedCpu": false,
 		"architecture": t.Architecture(), "selfLink": x.Link(project.Zonal(x.Vars["project"], zone, "machineTypes", t.Name)),
 		"maximumPersistentDisks": 128, "maximumPersistentDisksSizeGb": "263168", "imageSpaceGb": 0, "creationTimestamp": "1969-12-31T16:00:00.000-08:00",
 	}
 	if t.accelerators > 0 {
-		d["accelerators"] = []any{project.Document{"guestAcceleratorType": t.accelerator, "guestAcceleratorCount": t.accelerators}}
+		d["accelerators"] = []any{document.Object{"guestAcceleratorType": t.accelerator, "guestAcceleratorCount": t.accelerators}}
 	}
 	return d
 }
@@ -77,11 +78,11 @@ func (w *Service) getMachineType(x *project.Call) (*project.Answer, error) {
 }
 
 // named returns a resource that others refer to as it goes over the wire.
-func (w *Service) named(x *project.Call, r *Resource) project.Document {
-	d := project.Copied(r.Doc)
-	maps.Copy(d, project.Document{"id": project.Digits(r.ID), "name": project.LastOf(r.Path), "creationTimestamp": project.Stamp(r.Created), "selfLink": x.Link(r.Path)})
+func (w *Service) named(x *project.Call, r *Resource) document.Object {
+	d := document.Copied(r.Doc)
+	maps.Copy(d, document.Object{"id": project.Digits(r.ID), "name": project.LastOf(r.Path), "creationTimestamp": project.Stamp(r.Created), "selfLink": x.Link(r.Path)})
 	for _, k := range []string{"network", "region", "zone", "target"} {
-		if path := project.Text(d, k); path != "" {
+		if path := document.Text(d, k); path != "" {
 			d[k] = x.Link(path)
 		}
 	}
@@ -124,7 +125,7 @@ func insertNamed(kind string) func(*Service, *project.Call) (*project.Answer, er
 		if err != nil {
 			return nil, err
 		}
-		name := project.Text(d, "name")
+		name := document.Text(d, "name")
 		if err := project.CheckName("resource.name", name); err != nil {
 			return nil, err
 		}
@@ -132,7 +133,7 @@ func insertNamed(kind string) func(*Service, *project.Call) (*project.Answer, er
 		if w.Has(path) {
 			return nil, project.AlreadyExists(path)
 		}
-		if target := project.Text(d, "target"); target != "" {
+		if target := document.Text(d, "target"); target != "" {
 			d["target"] = project.PathOf(target, x.Vars["project"])
 		}
 		d["kind"] = "compute#" + kind
@@ -168,7 +169,7 @@ func (w *Service) imageFromFamily(x *project.Call) (*project.Answer, error) {
 func (w *Service) listZones(x *project.Call) (*project.Answer, error) {
 	var all []project.Named
 	for _, z := range project.Zones() {
-		all = append(all, project.Named{Key: z, Doc: project.Document{
+		all = append(all, project.Named{Key: z, Doc: document.Object{
 			"kind": "compute#zone", "id": "2", "name": z, "status": "UP", "region": x.Link("projects/" + x.Vars["project"] + "/regions/" + project.RegionOf(z)),
 			"selfLink": x.Link("projects/" + x.Vars["project"] + "/zones/" + z),
 		}})
@@ -186,9 +187,9 @@ func (w *Service) getRegion(x *project.Call) (*project.Answer, error) {
 	quotas := []any{}
 	for key, q := range w.Quotas.Under(r.Name + "/") {
 		_, metric, _ := strings.Cut(key, "/")
-		quotas = append(quotas, project.Document{"metric": metric, "limit": q.Limit, "usage": w.used(r.Name, metric)})
+		quotas = append(quotas, document.Object{"metric": metric, "limit": q.Limit, "usage": w.used(r.Name, metric)})
 	}
-	return project.OK(project.Document{
+	return project.OK(document.Object{
 		"kind": "compute#region", "id": "3", "name": r.Name, "status": "UP", "zones": zones, "quotas": quotas, "selfLink": x.Link(path),
 	}), nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -15,7 +16,7 @@ var outputOnly = []string{
 }
 
 // accept takes over what a request sets, for a group that is created or changed.
-func (w *groups) accept(g *manager, d project.Document) error {
+func (w *groups) accept(g *manager, d document.Object) error {
 	if err := w.acceptVersions(g, d); err != nil {
 		return err
 	}
@@ -24,13 +25,13 @@ func (w *groups) accept(g *manager, d project.Document) error {
 	}
 	created := g.ID == 0
 	zones := zonesIn(g.Doc)
-	patch := project.Document{}
+	patch := document.Object{}
 	for k, v := range d {
 		if !slices.Contains(outputOnly, k) {
 			patch[k] = v
 		}
 	}
-	project.Merge(g.Doc, patch)
+	document.Merge(g.Doc, patch)
 	if asked := zonesIn(g.Doc); !created && !slices.Equal(sorted(zones), sorted(asked)) {
 		return project.Invalid("resource.distributionPolicy.zones", strings.Join(asked, ","), "The zones of a regional managed instance group cannot be changed.")
 	}
@@ -38,20 +39,20 @@ func (w *groups) accept(g *manager, d project.Document) error {
 }
 
 // acceptVersions takes over the templates of a request: versions, or the one template of them all.
-func (w *groups) acceptVersions(g *manager, d project.Document) error {
-	given := project.Objects(d, "versions")
+func (w *groups) acceptVersions(g *manager, d document.Object) error {
+	given := document.Objects(d, "versions")
 	field := "resource.versions[%d].instanceTemplate"
 	if len(given) == 0 {
-		link := project.Text(d, "instanceTemplate")
+		link := document.Text(d, "instanceTemplate")
 		if link == "" {
 			return nil
 		}
-		given, field = []project.Document{{"instanceTemplate": link}}, "resource.instanceTemplate%.0d"
+		given, field = []document.Object{{"instanceTemplate": link}}, "resource.instanceTemplate%.0d"
 	}
 	var versions []version
 	open := 0
 	for i, v := range given {
-		path, err := w.checkTemplate(fmt.Sprintf(field, i), project.Text(v, "instanceTemplate"), g.Project)
+		path, err := w.checkTemplate(fmt.Sprintf(field, i), document.Text(v, "instanceTemplate"), g.Project)
 		if err != nil {
 			return err
 		}
@@ -59,7 +60,7 @@ func (w *groups) acceptVersions(g *manager, d project.Document) error {
 		if size == nil {
 			open++
 		}
-		versions = append(versions, version{Name: project.Text(v, "name"), Template: path, Size: size})
+		versions = append(versions, version{Name: document.Text(v, "name"), Template: path, Size: size})
 	}
 	if open != 1 {
 		return project.Refuse(400, "invalid", "Invalid value for field 'resource.versions': Exactly one version must leave targetSize unset.")
@@ -69,10 +70,10 @@ func (w *groups) acceptVersions(g *manager, d project.Document) error {
 }
 
 // sizeOf returns the target size of a version as it was set, nil where it was not.
-func sizeOf(v project.Document) project.Document {
-	out := project.Document{}
+func sizeOf(v document.Object) document.Object {
+	out := document.Object{}
 	for _, k := range []string{"fixed", "percent"} {
-		if n, ok := project.Number(v, "targetSize."+k); ok {
+		if n, ok := document.Number(v, "targetSize."+k); ok {
 			out[k] = float64(n)
 		}
 	}
@@ -97,30 +98,30 @@ func (w *groups) checkTemplate(field, link, id string) (string, error) {
 }
 
 // acceptConfig takes over allInstancesConfig, and notes its revision when it has changed.
-func (w *groups) acceptConfig(g *manager, d project.Document) error {
+func (w *groups) acceptConfig(g *manager, d document.Object) error {
 	given, there := d["allInstancesConfig"]
 	if !there {
 		return nil
 	}
-	config := project.Copied(g.Config)
+	config := document.Copied(g.Config)
 	if config == nil {
-		config = project.Document{}
+		config = document.Object{}
 	}
-	patch, isObject := given.(project.Document)
+	patch, isObject := given.(document.Object)
 	switch {
 	case !isObject:
-		config = project.Document{}
+		config = document.Object{}
 	case patch["properties"] == nil:
 		if _, cleared := patch["properties"]; cleared {
-			config = project.Document{}
+			config = document.Object{}
 		}
 	default:
-		project.Merge(config, project.Under(patch, "properties"))
+		document.Merge(config, document.Under(patch, "properties"))
 	}
-	if err := project.CheckLabels(project.Under(config, "labels"), "resource.allInstancesConfig.properties.labels"); err != nil {
+	if err := project.CheckLabels(document.Under(config, "labels"), "resource.allInstancesConfig.properties.labels"); err != nil {
 		return err
 	}
-	if project.Written(config) != project.Written(g.Config) {
+	if document.Written(config) != document.Written(g.Config) {
 		g.Config, g.Revision = config, w.Now
 	}
 	return nil
@@ -128,13 +129,13 @@ func (w *groups) acceptConfig(g *manager, d project.Document) error {
 
 // check refuses a group that Compute Engine would refuse.
 func (w *groups) check(g *manager) error {
-	if project.Text(g.Doc, "baseInstanceName") == "" {
+	if document.Text(g.Doc, "baseInstanceName") == "" {
 		g.Doc["baseInstanceName"] = g.Name[:min(len(g.Name), maxBase)]
 	}
-	if base := project.Text(g.Doc, "baseInstanceName"); len(base) > maxBase {
+	if base := document.Text(g.Doc, "baseInstanceName"); len(base) > maxBase {
 		return project.Invalid("resource.baseInstanceName", base, "Must be at most %d characters long.", maxBase)
 	}
-	for i, policy := range project.Objects(g.Doc, "autoHealingPolicies") {
+	for i, policy := range document.Objects(g.Doc, "autoHealingPolicies") {
 		if err := w.checkHealing(g, i, policy); err != nil {
 			return err
 		}
@@ -149,15 +150,15 @@ func (w *groups) check(g *manager) error {
 const maxBase = 58
 
 // checkHealing refuses an autohealing policy whose health check does not exist, and keeps the check's path.
-func (w *groups) checkHealing(g *manager, i int, policy project.Document) error {
+func (w *groups) checkHealing(g *manager, i int, policy document.Object) error {
 	field := fmt.Sprintf("resource.autoHealingPolicies[%d]", i)
 	if i > 0 {
 		return project.Invalid("resource.autoHealingPolicies", "", "At most one policy can be specified.")
 	}
-	if delay, given := project.Number(policy, "initialDelaySec"); given && (delay < 0 || delay > 3600) {
+	if delay, given := document.Number(policy, "initialDelaySec"); given && (delay < 0 || delay > 3600) {
 		return project.Invalid(field+".initialDelaySec", fmt.Sprint(delay), "Values must be within the following range: [0, 3600]")
 	}
-	link := project.Text(policy, "healthCheck")
+	link := document.Text(policy, "healthCheck")
 	if link == "" {
 		return nil
 	}
@@ -187,11 +188,11 @@ func checkZones(g *manager) error {
 		if !slices.Contains(region.Zones, z) {
 			return project.Invalid(fmt.Sprintf("resource.distributionPolicy.zones[%d].zone", i), z, "The zone is not in the region '%s'.", g.Region)
 		}
-		list = append(list, project.Document{"zone": "projects/" + g.Project + "/zones/" + z})
+		list = append(list, document.Object{"zone": "projects/" + g.Project + "/zones/" + z})
 	}
-	project.Place(g.Doc, "distributionPolicy.zones", list)
-	if project.Text(g.Doc, "distributionPolicy.targetShape") == "" {
-		project.Place(g.Doc, "distributionPolicy.targetShape", "EVEN")
+	document.Place(g.Doc, "distributionPolicy.zones", list)
+	if document.Text(g.Doc, "distributionPolicy.targetShape") == "" {
+		document.Place(g.Doc, "distributionPolicy.targetShape", "EVEN")
 	}
 	return nil
 }
@@ -200,10 +201,10 @@ func checkZones(g *manager) error {
 const defaultZones = 3
 
 // zonesIn returns the names of the zones of a distribution policy.
-func zonesIn(d project.Document) []string {
+func zonesIn(d document.Object) []string {
 	var out []string
-	for _, z := range project.Objects(d, "distributionPolicy.zones") {
-		out = append(out, project.LastOf(project.Text(z, "zone")))
+	for _, z := range document.Objects(d, "distributionPolicy.zones") {
+		out = append(out, project.LastOf(document.Text(z, "zone")))
 	}
 	return out
 }

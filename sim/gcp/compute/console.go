@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -64,7 +65,7 @@ func (c Console) CreateGroup(on sim.Resource) error {
 			}
 		}
 		zone := project.Zones()[len(project.Zones())-4]
-		_, err := w.groups.addManager(project.DefaultID, zone, "", project.Document{"name": on.Name, "targetSize": 0, "instanceTemplate": path})
+		_, err := w.groups.addManager(project.DefaultID, zone, "", document.Object{"name": on.Name, "targetSize": 0, "instanceTemplate": path})
 		return err
 	})
 }
@@ -78,13 +79,13 @@ func (c Console) CreateTemplate(on sim.Resource) error {
 }
 
 // Example returns the body of an insert request for a small template.
-func Example(name string) project.Document {
-	return project.Document{"name": name, "properties": project.Document{
+func Example(name string) document.Object {
+	return document.Object{"name": name, "properties": document.Object{
 		"machineType": "e2-medium",
-		"disks": []any{project.Document{"boot": true, "autoDelete": true, "initializeParams": project.Document{
+		"disks": []any{document.Object{"boot": true, "autoDelete": true, "initializeParams": document.Object{
 			"sourceImage": "projects/" + project.DefaultID + "/global/images/family/capi-ubuntu-2404-k8s-v1-33",
 		}}},
-		"networkInterfaces": []any{project.Document{"network": "global/networks/default"}},
+		"networkInterfaces": []any{document.Object{"network": "global/networks/default"}},
 	}}
 }
 
@@ -123,8 +124,8 @@ func (c Console) Autoscale(on sim.Resource) error {
 		if a == nil {
 			return fmt.Errorf("managed instance group %s has no autoscaler", g.Name)
 		}
-		least, _ := project.Number(a.Doc, "autoscalingPolicy.minNumReplicas")
-		most, bounded := project.Number(a.Doc, "autoscalingPolicy.maxNumReplicas")
+		least, _ := document.Number(a.Doc, "autoscalingPolicy.minNumReplicas")
+		most, bounded := document.Number(a.Doc, "autoscalingPolicy.maxNumReplicas")
 		if !bounded {
 			most = maxSize
 		}
@@ -136,7 +137,7 @@ func (c Console) Autoscale(on sim.Resource) error {
 // RemoveTag removes a label of the group's configuration of all instances, and returns an error if there is none.
 func (c Console) RemoveTag(on sim.Resource) error {
 	return c.onGroup(on.Name, func(w *Service, g *manager) error {
-		labels := maps.Clone(project.Pairs(g.Config, "labels"))
+		labels := maps.Clone(document.Pairs(g.Config, "labels"))
 		if _, has := labels[on.Key]; !has {
 			return fmt.Errorf("managed instance group %s has no label %s", g.Name, on.Key)
 		}
@@ -149,17 +150,17 @@ func (c Console) RemoveTag(on sim.Resource) error {
 // ChangeTag sets a label of the group's configuration of all instances.
 func (c Console) ChangeTag(on sim.Resource) error {
 	return c.onGroup(on.Name, func(w *Service, g *manager) error {
-		w.groups.relabel(g, project.Overlaid(project.Pairs(g.Config, "labels"), map[string]string{on.Key: on.Value}))
+		w.groups.relabel(g, document.Overlaid(document.Pairs(g.Config, "labels"), map[string]string{on.Key: on.Value}))
 		return nil
 	})
 }
 
 func (w *groups) relabel(g *manager, labels map[string]string) {
-	config := project.Copied(g.Config)
+	config := document.Copied(g.Config)
 	if config == nil {
-		config = project.Document{}
+		config = document.Object{}
 	}
-	config["labels"] = project.OfStrings(labels)
+	config["labels"] = document.OfStrings(labels)
 	g.Config, g.Revision = config, w.Now
 }
 
@@ -267,7 +268,7 @@ type Policy struct {
 // SetPolicy changes the update policy of a group, such as its type to PROACTIVE: it then rolls by itself, without a drain.
 func (c Console) SetPolicy(p Policy) error {
 	return c.onGroup(p.Group, func(w *Service, g *manager) error {
-		return w.groups.patch(g, project.Document{"updatePolicy": p.Policy})
+		return w.groups.patch(g, document.Object{"updatePolicy": p.Policy})
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -63,7 +64,7 @@ func providerID(m *instance) string { return "gce://" + m.Project + "/" + m.Zone
 
 // labels returns the labels of an instance: those of its template, those of its group's configuration, and its own.
 func (w *Service) labels(m *instance) map[string]string {
-	out := project.Overlaid(project.Pairs(w.properties(m.Content), "labels"), project.Pairs(m.Overrides, "labels"))
+	out := document.Overlaid(document.Pairs(w.properties(m.Content), "labels"), document.Pairs(m.Overrides, "labels"))
 	if m.Labels != nil {
 		return m.Labels
 	}
@@ -73,22 +74,22 @@ func (w *Service) labels(m *instance) map[string]string {
 // metadata returns the metadata of an instance: that of its template, and that of its group's configuration.
 func (w *Service) metadata(m *instance) map[string]string {
 	out := map[string]string{}
-	for _, item := range project.Objects(w.properties(m.Content), "metadata.items") {
-		out[project.Text(item, "key")] = project.Text(item, "value")
+	for _, item := range document.Objects(w.properties(m.Content), "metadata.items") {
+		out[document.Text(item, "key")] = document.Text(item, "value")
 	}
-	return project.Overlaid(out, project.Pairs(m.Overrides, "metadata"))
+	return document.Overlaid(out, document.Pairs(m.Overrides, "metadata"))
 }
 
 var kubernetesVersion = regexp.MustCompile(`-v(\d+)-(\d+)(-(\d+))?`)
 
 // kubelet returns the version of the kubelet in the image that properties boot, "" for an image without one.
-func (w *fleet) kubelet(id string, p project.Document) string {
-	for _, disk := range project.Objects(p, "disks") {
-		image := w.Catalogue.Image(id, project.Text(disk, "initializeParams.sourceImage"))
-		if image == nil || !project.Truth(disk, "boot") {
+func (w *fleet) kubelet(id string, p document.Object) string {
+	for _, disk := range document.Objects(p, "disks") {
+		image := w.Catalogue.Image(id, document.Text(disk, "initializeParams.sourceImage"))
+		if image == nil || !document.Truth(disk, "boot") {
 			continue
 		}
-		if v := project.Text(image.Doc, "labels.kubernetes-version"); v != "" {
+		if v := document.Text(image.Doc, "labels.kubernetes-version"); v != "" {
 			return "v" + strings.ReplaceAll(v, "-", ".")
 		}
 		if m := kubernetesVersion.FindStringSubmatch(project.LastOf(image.Path)); m != nil {

@@ -3,6 +3,7 @@ package compute
 import (
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -15,7 +16,7 @@ type Group struct {
 	// Labels are those of allInstancesConfig.
 	Labels map[string]string
 	// Policy is its update policy as it was set, Doc all that clients have set.
-	Doc      project.Document
+	Doc      document.Object
 	Deleting bool
 	Created  time.Time
 	// Errors are the messages of its last errors, the newest last.
@@ -31,7 +32,7 @@ type Instance struct {
 	// Template is the path of its template, Content a fingerprint of the properties that it has.
 	Template, Content string
 	// Properties are those that Content stands for. They must not be changed.
-	Properties             project.Document `json:"-"`
+	Properties             document.Object `json:"-"`
 	State, Action, Address string
 	Type                   string
 	Spot                   bool
@@ -46,7 +47,7 @@ type Template struct {
 	Path, Name string
 	// Content is a fingerprint of its properties, which must not be changed.
 	Content    string
-	Properties project.Document `json:"-"`
+	Properties document.Object `json:"-"`
 	Labels     map[string]string
 	Created    time.Time
 }
@@ -56,7 +57,7 @@ func (w *Service) Inspect() []Group {
 	out := []Group{}
 	for key, g := range w.managers.All() {
 		shown := Group{
-			Path: key, Name: g.Name, Zone: g.Zone, Region: g.Region, Size: g.Target, Labels: project.Pairs(g.Config, "labels"), Doc: project.Copied(g.Doc),
+			Path: key, Name: g.Name, Zone: g.Zone, Region: g.Region, Size: g.Target, Labels: document.Pairs(g.Config, "labels"), Doc: document.Copied(g.Doc),
 			Deleting: g.Deletion != "", Created: g.Created,
 		}
 		for _, v := range g.Versions {
@@ -92,7 +93,7 @@ func (w *Service) InspectTemplates() []Template {
 	out := []Template{}
 	for key, t := range w.templates.All() {
 		properties := w.properties(t.Content)
-		out = append(out, Template{Path: key, Name: t.Name, Content: t.Content, Properties: properties, Labels: project.Pairs(properties, "labels"), Created: t.Created})
+		out = append(out, Template{Path: key, Name: t.Name, Content: t.Content, Properties: properties, Labels: document.Pairs(properties, "labels"), Created: t.Created})
 	}
 	return out
 }

@@ -5,24 +5,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 // instance returns an instance as it goes over the wire.
-func (w *views) instance(x *project.Call, m *instance) project.Document {
-	d := project.Copied(w.properties(m.Content))
+func (w *views) instance(x *project.Call, m *instance) document.Object {
+	d := document.Copied(w.properties(m.Content))
 	linkInterfaces(x, d)
 	zone := "projects/" + m.Project + "/zones/" + m.Zone
 	labels := w.labels(m)
-	maps.Copy(d, project.Document{
+	maps.Copy(d, document.Object{
 		"kind": "compute#instance", "id": project.Digits(m.ID), "creationTimestamp": project.Stamp(m.Created), "name": m.Name, "status": m.State,
 		"selfLink": x.Link(m.path()), "zone": x.Link(zone), "machineType": x.Link(zone + "/machineTypes/" + w.typeOf(m)),
 		"labelFingerprint": project.Fingerprint(labels), "deletionProtection": false,
 	})
 	delete(d, "labels")
 	if len(labels) > 0 {
-		d["labels"] = project.OfStrings(labels)
+		d["labels"] = document.OfStrings(labels)
 	}
 	metadata := w.metadata(m)
 	if m.Group != "" {
@@ -30,10 +31,10 @@ func (w *views) instance(x *project.Call, m *instance) project.Document {
 	}
 	list := []any{}
 	for _, k := range slices.Sorted(maps.Keys(metadata)) {
-		list = append(list, project.Document{"key": k, "value": metadata[k]})
+		list = append(list, document.Object{"key": k, "value": metadata[k]})
 	}
-	d["metadata"] = project.Document{"kind": "compute#metadata", "fingerprint": project.Fingerprint(metadata), "items": list}
-	for i, n := range project.Objects(d, "networkInterfaces") {
+	d["metadata"] = document.Object{"kind": "compute#metadata", "fingerprint": project.Fingerprint(metadata), "items": list}
+	for i, n := range document.Objects(d, "networkInterfaces") {
 		if i == 0 {
 			n["networkIP"] = m.Address
 		}
@@ -98,14 +99,14 @@ func (w *others) setLabels(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels := project.Under(d, "labels")
+	labels := document.Under(d, "labels")
 	if err := project.CheckLabels(labels, "labels"); err != nil {
 		return nil, err
 	}
-	if project.Text(d, "labelFingerprint") != project.Fingerprint(w.labels(m)) {
+	if document.Text(d, "labelFingerprint") != project.Fingerprint(w.labels(m)) {
 		return nil, project.Unmet("Labels fingerprint either invalid or resource labels have changed")
 	}
-	m.Labels = project.Pairs(d, "labels")
+	m.Labels = document.Pairs(d, "labels")
 	w.touch(m)
 	return w.Begin(x, "setLabels", m.path(), m.ID)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -27,7 +28,7 @@ func (w *fleet) add(g *manager) *instance {
 
 // freeName returns a name that no instance of the group's zones has.
 func (w *fleet) freeName(g *manager, m *instance) string {
-	base := project.Text(g.Doc, "baseInstanceName")
+	base := document.Text(g.Doc, "baseInstanceName")
 	for try := 0; ; try++ {
 		name := base + "-"
 		for k := range nameLength {
@@ -79,7 +80,7 @@ func (w *fleet) attempt(m *instance) {
 	}
 	m.ID, m.Created, m.Address, m.State = w.NewID(), w.Now, w.Address(), stateProvisioning
 	m.Failures, m.Retries = nil, 0
-	m.Overrides, m.Revision = project.Copied(g.Config), g.Revision
+	m.Overrides, m.Revision = document.Copied(g.Config), g.Revision
 	m.Next = w.Now.Add(w.Life(lifeProvision))
 	w.doom(m, faults)
 }
@@ -99,13 +100,13 @@ const errorsKept = 100
 
 // typeOf returns the name of an instance's machine type.
 func (w *Service) typeOf(m *instance) string {
-	return project.LastOf(project.Text(w.properties(m.Content), "machineType"))
+	return project.LastOf(document.Text(w.properties(m.Content), "machineType"))
 }
 
 // spot reports whether Compute Engine may take an instance back.
 func (w *Service) spot(m *instance) bool {
 	p := w.properties(m.Content)
-	return project.Truth(p, "scheduling.preemptible") || project.Text(p, "scheduling.provisioningModel") == "SPOT"
+	return document.Truth(p, "scheduling.preemptible") || document.Text(p, "scheduling.provisioningModel") == "SPOT"
 }
 
 // doom plays the faults that an instance was created with.

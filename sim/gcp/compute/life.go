@@ -3,6 +3,7 @@ package compute
 import (
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -183,7 +184,7 @@ func (w *fleet) preempt(m *instance) {
 		return
 	}
 	m.Action = actionNone
-	if project.Text(w.properties(m.Content), "scheduling.instanceTerminationAction") == "DELETE" {
+	if document.Text(w.properties(m.Content), "scheduling.instanceTerminationAction") == "DELETE" {
 		w.off(m)
 		w.vanish(m)
 		w.look(m)
@@ -212,7 +213,7 @@ func (w *fleet) apply(m *instance) {
 	if g == nil {
 		return
 	}
-	m.Overrides, m.Revision = project.Copied(g.Config), g.Revision
+	m.Overrides, m.Revision = document.Copied(g.Config), g.Revision
 	if m.Renew {
 		w.renew(g, m)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -22,15 +23,15 @@ func (w *groups) insertManager(x *project.Call) (*project.Answer, error) {
 }
 
 // addManager creates a group from the body of an insert request.
-func (w *groups) addManager(id, zone, region string, d project.Document) (*manager, error) {
-	g := &manager{Project: id, Zone: zone, Region: region, Name: project.Text(d, "name"), Created: w.Now, Doc: project.Document{}}
+func (w *groups) addManager(id, zone, region string, d document.Object) (*manager, error) {
+	g := &manager{Project: id, Zone: zone, Region: region, Name: document.Text(d, "name"), Created: w.Now, Doc: document.Object{}}
 	if err := project.CheckName("resource.name", g.Name); err != nil {
 		return nil, err
 	}
 	if w.managers.Get(g.path()) != nil {
 		return nil, project.AlreadyExists(g.path())
 	}
-	size, given := project.Number(d, "targetSize")
+	size, given := document.Number(d, "targetSize")
 	switch {
 	case !given:
 		return nil, project.Required("resource.targetSize")
@@ -75,16 +76,16 @@ func (w *groups) patchManager(x *project.Call) (*project.Answer, error) {
 }
 
 // patch changes a group by the body of a patch request.
-func (w *groups) patch(g *manager, d project.Document) error {
-	if given := project.Text(d, "fingerprint"); given != "" && given != g.fingerprint() {
+func (w *groups) patch(g *manager, d document.Object) error {
+	if given := document.Text(d, "fingerprint"); given != "" && given != g.fingerprint() {
 		return project.Unmet("Invalid fingerprint.")
 	}
-	size, sized := project.Number(d, "targetSize")
+	size, sized := document.Number(d, "targetSize")
 	if sized && (size < 0 || size > maxSize) {
 		return badSize("resource.targetSize", strconv.Itoa(size))
 	}
 	next := *g
-	next.Doc = project.Copied(g.Doc)
+	next.Doc = document.Copied(g.Doc)
 	if sized {
 		next.Target = size
 	}

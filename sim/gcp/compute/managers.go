@@ -3,6 +3,7 @@ package compute
 import (
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -14,7 +15,7 @@ type Managers struct{ service *Service }
 func (w *Service) Managers() Managers { return Managers{w} }
 
 // PutTemplate creates an instance template from the body of an insert request, and returns its path.
-func (m Managers) PutTemplate(id string, body project.Document) (string, error) {
+func (m Managers) PutTemplate(id string, body document.Object) (string, error) {
 	t, err := m.service.groups.addTemplate(id, body)
 	if err != nil {
 		return "", err
@@ -32,7 +33,7 @@ func (m Managers) DropTemplate(path string) error {
 }
 
 // Put creates a zonal group from the body of an insert request, and returns its path.
-func (m Managers) Put(id, zone string, body project.Document) (string, error) {
+func (m Managers) Put(id, zone string, body document.Object) (string, error) {
 	g, err := m.service.groups.addManager(id, zone, "", body)
 	if err != nil {
 		return "", err
@@ -41,7 +42,7 @@ func (m Managers) Put(id, zone string, body project.Document) (string, error) {
 }
 
 // Patch changes a group by the body of a patch request: its template, its size, its policies.
-func (m Managers) Patch(path string, body project.Document) error {
+func (m Managers) Patch(path string, body document.Object) error {
 	return m.on(path, func(g *manager) error { return m.service.groups.patch(g, body) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/server"
@@ -64,22 +65,22 @@ func (w *placement) move(m *instance, zone string) {
 // unfit returns why an instance can't be created anywhere: its machine type, its image or a quota.
 func (w *placement) unfit(m *instance) *project.Failure {
 	p := w.properties(m.Content)
-	name := project.Text(p, "machineType")
+	name := document.Text(p, "machineType")
 	t := catalogue.FindMachineType(name)
 	if t == nil {
 		path := project.Zonal(m.Project, m.Zone, "machineTypes", project.LastOf(name))
 		return &project.Failure{Code: "RESOURCE_NOT_FOUND", Message: "The resource '" + path + "' was not found"}
 	}
-	for _, disk := range project.Objects(p, "disks") {
-		link := project.Text(disk, "initializeParams.sourceImage")
+	for _, disk := range document.Objects(p, "disks") {
+		link := document.Text(disk, "initializeParams.sourceImage")
 		image := w.Catalogue.Image(m.Project, link)
-		if link == "" || !project.Truth(disk, "boot") {
+		if link == "" || !document.Truth(disk, "boot") {
 			continue
 		}
 		if image == nil {
 			return &project.Failure{Code: "RESOURCE_NOT_FOUND", Message: "The resource '" + project.PathOf(link, m.Project) + "' was not found"}
 		}
-		if arch := project.Text(image.Doc, "architecture"); arch != "" && arch != t.Architecture() {
+		if arch := document.Text(image.Doc, "architecture"); arch != "" && arch != t.Architecture() {
 			return &project.Failure{Code: "CONDITION_NOT_MET", Message: fmt.Sprintf("Requested boot disk architecture (%s) is not compatible with machine type architecture (%s).",
 				arch, t.Architecture())}
 		}
@@ -115,7 +116,7 @@ func (w *placement) used(region, metric string) int {
 		}
 		if metric == "INSTANCES" {
 			n++
-		} else if t := catalogue.FindMachineType(project.Text(w.properties(m.Content), "machineType")); t != nil && t.Metric == metric {
+		} else if t := catalogue.FindMachineType(document.Text(w.properties(m.Content), "machineType")); t != nil && t.Metric == metric {
 			n += t.CPUs
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -31,8 +32,8 @@ func checkPolicy(g *manager) error {
 
 // checkBound refuses a bound of the update policy.
 func (g *manager) checkBound(k string) error {
-	fixed, isFixed := project.Number(g.Doc, "updatePolicy."+k+".fixed")
-	_, isPercent := project.Number(g.Doc, "updatePolicy."+k+".percent")
+	fixed, isFixed := document.Number(g.Doc, "updatePolicy."+k+".fixed")
+	_, isPercent := document.Number(g.Doc, "updatePolicy."+k+".percent")
 	field := "resource.updatePolicy." + k
 	switch {
 	case isFixed && isPercent:
@@ -49,7 +50,7 @@ func (g *manager) checkBound(k string) error {
 
 // text returns a field of the group, or its default.
 func (g *manager) text(path, otherwise string) string {
-	if s := project.Text(g.Doc, path); s != "" {
+	if s := document.Text(g.Doc, path); s != "" {
 		return s
 	}
 	return otherwise
@@ -61,17 +62,17 @@ func (g *manager) unavailable() int { return g.bound("maxUnavailable") }
 
 // bound returns a bound of the update policy: as many as the group has zones where it is not set.
 func (g *manager) bound(name string) int {
-	if n, ok := project.Number(g.Doc, "updatePolicy."+name+".fixed"); ok {
+	if n, ok := document.Number(g.Doc, "updatePolicy."+name+".fixed"); ok {
 		return n
 	}
-	if n, ok := project.Number(g.Doc, "updatePolicy."+name+".percent"); ok {
+	if n, ok := document.Number(g.Doc, "updatePolicy."+name+".percent"); ok {
 		return int(math.Ceil(float64(g.Target) * float64(n) / 100))
 	}
 	return len(g.zones())
 }
 
 // proactive reports whether the group rolls by itself.
-func (g *manager) proactive() bool { return project.Text(g.Doc, "updatePolicy.type") == "PROACTIVE" }
+func (g *manager) proactive() bool { return document.Text(g.Doc, "updatePolicy.type") == "PROACTIVE" }
 
 // calculated returns how many instances of the group's size a version shall have.
 func (g *manager) calculated(i int) int {
@@ -80,9 +81,9 @@ func (g *manager) calculated(i int) int {
 		if v.Size == nil {
 			continue
 		}
-		n, ok := project.Number(v.Size, "fixed")
+		n, ok := document.Number(v.Size, "fixed")
 		if !ok {
-			percent, _ := project.Number(v.Size, "percent")
+			percent, _ := document.Number(v.Size, "percent")
 			n = int(math.Ceil(float64(g.Target) * float64(percent) / 100))
 		}
 		n = min(n, g.Target)
@@ -96,9 +97,9 @@ func (g *manager) calculated(i int) int {
 
 // healthCheck returns the path of the group's health check, "" for none, and how long its failures are ignored, in seconds.
 func (g *manager) healthCheck() (path string, delay int) {
-	for _, policy := range project.Objects(g.Doc, "autoHealingPolicies") {
-		delay, _ = project.Number(policy, "initialDelaySec")
-		return project.Text(policy, "healthCheck"), delay
+	for _, policy := range document.Objects(g.Doc, "autoHealingPolicies") {
+		delay, _ = document.Number(policy, "initialDelaySec")
+		return document.Text(policy, "healthCheck"), delay
 	}
 	return "", 0
 }

@@ -3,6 +3,7 @@ package compute
 import (
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -46,12 +47,12 @@ type template struct {
 func (t *template) path() string { return project.Global(t.Project, "instanceTemplates", t.Name) }
 
 // content is the properties of templates, shared by all that have the same.
-type content struct{ Properties project.Document }
+type content struct{ Properties document.Object }
 
 // version is a template that a group creates instances from. Size is how many, nil for all others.
 type version struct {
 	Name, Template string
-	Size           project.Document
+	Size           document.Object
 }
 
 // manager is a managed instance group.
@@ -62,11 +63,11 @@ type manager struct {
 	ID           uint64
 	Created      time.Time
 	// Doc is what clients set: policies, the base name, the description. Size, versions and the overriding configuration have fields.
-	Doc      project.Document
+	Doc      document.Object
 	Target   int
 	Versions []version
 	// Config is allInstancesConfig.properties, Revision when it was last changed; the zero time is never.
-	Config   project.Document
+	Config   document.Object
 	Revision time.Time
 	// Changes counts changes, for the fingerprint.
 	Changes int
@@ -120,7 +121,7 @@ type instance struct {
 	// that it has.
 	Template, Version, Content string
 	// Overrides is allInstancesConfig as it was applied to the instance, Revision when that was set.
-	Overrides project.Document
+	Overrides document.Object
 	Revision  time.Time
 	// Labels are those that were set on the instance alone, nil for none.
 	Labels  map[string]string

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -88,7 +89,7 @@ func (w *scaling) setTemplate(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := w.groups.checkTemplate("instanceTemplate", project.Text(d, "instanceTemplate"), g.Project)
+	path, err := w.groups.checkTemplate("instanceTemplate", document.Text(d, "instanceTemplate"), g.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +100,8 @@ func (w *scaling) setTemplate(x *project.Call) (*project.Answer, error) {
 
 // named reads the instances that a request names: those that are members and stay, and why others are refused. A URL that is malformed, or
 // of another place, is refused at once.
-func (w *scaling) named(g *manager, d project.Document) (members []*instance, failures []project.Failure, err error) {
-	links := project.Texts(d, "instances")
+func (w *scaling) named(g *manager, d document.Object) (members []*instance, failures []project.Failure, err error) {
+	links := document.Texts(d, "instances")
 	if len(links) == 0 {
 		return nil, nil, project.Required("instances")
 	}
@@ -144,7 +145,7 @@ func (w *scaling) onInstances(x *project.Call, name string, do func(*manager, *i
 		return nil, err
 	}
 	kind := "compute.instanceGroupManagers." + name
-	if len(failures) > 0 && !project.Truth(d, "skipInstancesOnValidationError") {
+	if len(failures) > 0 && !document.Truth(d, "skipInstancesOnValidationError") {
 		return w.BeginFailed(x, kind, g.path(), g.ID, http.StatusBadRequest, failures)
 	}
 	for _, m := range members {
@@ -177,7 +178,7 @@ func (w *scaling) listManaged(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := project.Document{}
+	d := document.Object{}
 	if g.text("listManagedInstancesResults", "PAGELESS") == "PAGINATED" {
 		page, next, err := w.Page(x, kept)
 		if err != nil {
@@ -200,8 +201,8 @@ func (w *scaling) listErrors(x *project.Call) (*project.Answer, error) {
 	}
 	var all []project.Named
 	for i, e := range slices.Backward(g.Errors) {
-		details := project.Document{"instance": x.Link(e.Instance), "action": e.Action, "version": project.Document{"instanceTemplate": x.Link(e.Template)}}
-		all = append(all, project.Named{Key: strconv.Itoa(1<<20 - i), Doc: project.Document{
+		details := document.Object{"instance": x.Link(e.Instance), "action": e.Action, "version": document.Object{"instanceTemplate": x.Link(e.Template)}}
+		all = append(all, project.Named{Key: strconv.Itoa(1<<20 - i), Doc: document.Object{
 			"error": e.Failure.Body(), "instanceActionDetails": details, "timestamp": project.Stamp(e.At),
 		}})
 	}
@@ -209,7 +210,7 @@ func (w *scaling) listErrors(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := project.Document{}
+	d := document.Object{}
 	if len(page) > 0 {
 		d["items"] = project.Documents(page)
 	}

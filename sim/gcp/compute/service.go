@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -100,8 +101,8 @@ func (w *Service) Resume() {
 }
 
 // keep stores properties once and returns where.
-func (w *Service) keep(properties project.Document) string {
-	key := sim.Seed(0).Hex(32, project.Written(properties))
+func (w *Service) keep(properties document.Object) string {
+	key := sim.Seed(0).Hex(32, document.Written(properties))
 	if w.contents.Get(key) == nil {
 		w.contents.Put(key, &content{properties})
 	}
@@ -109,11 +110,11 @@ func (w *Service) keep(properties project.Document) string {
 }
 
 // properties returns the properties that are kept under a key.
-func (w *Service) properties(key string) project.Document {
+func (w *Service) properties(key string) document.Object {
 	if c := w.contents.Get(key); c != nil {
 		return c.Properties
 	}
-	return project.Document{}
+	return document.Object{}
 }
 
 // members are the instances of a group in the order in which they were added.

@@ -3,25 +3,26 @@ package compute
 import (
 	"maps"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 // template returns a template as it goes over the wire.
-func (w *views) template(x *project.Call, t *template) project.Document {
-	properties := project.Copied(w.properties(t.Content))
+func (w *views) template(x *project.Call, t *template) document.Object {
+	properties := document.Copied(w.properties(t.Content))
 	linkInterfaces(x, properties)
-	return project.Document{
+	return document.Object{
 		"kind": "compute#instanceTemplate", "id": project.Digits(t.ID), "creationTimestamp": project.Stamp(t.Created), "name": t.Name, "description": t.Description,
 		"selfLink": x.Link(t.path()), "properties": properties,
 	}
 }
 
 // linkInterfaces shows the networks of interfaces with their URLs.
-func linkInterfaces(x *project.Call, d project.Document) {
-	for _, n := range project.Objects(d, "networkInterfaces") {
+func linkInterfaces(x *project.Call, d document.Object) {
+	for _, n := range document.Objects(d, "networkInterfaces") {
 		for _, kind := range []string{"network", "subnetwork"} {
-			if path := project.Text(n, kind); path != "" {
+			if path := document.Text(n, kind); path != "" {
 				n[kind] = x.Link(path)
 			}
 		}
@@ -29,21 +30,21 @@ func linkInterfaces(x *project.Call, d project.Document) {
 }
 
 // manager returns a group as it goes over the wire.
-func (w *views) manager(x *project.Call, g *manager) project.Document {
-	d := project.Copied(g.Doc)
+func (w *views) manager(x *project.Call, g *manager) document.Object {
+	d := document.Copied(g.Doc)
 	kind, where := "zone", g.Zone
 	if g.regional() {
 		kind, where = "region", g.Region
 	}
-	maps.Copy(d, project.Document{
+	maps.Copy(d, document.Object{
 		"kind": "compute#instanceGroupManager", "id": project.Digits(g.ID), "creationTimestamp": project.Stamp(g.Created), "name": g.Name, "selfLink": x.Link(g.path()),
 		kind: x.Link("projects/" + g.Project + "/" + kind + "s/" + where), "fingerprint": g.fingerprint(), "targetSize": g.Target,
 		"instanceGroup": x.Link("projects/" + g.Project + "/" + g.scope() + "/instanceGroups/" + g.Name),
 		"satisfiesPzi":  false, "satisfiesPzs": true, "serviceAccount": project.DefaultNumber + "@cloudservices.gserviceaccount.com",
 		"currentActions": w.actions(g), "status": w.status(x, g),
 	})
-	project.WithDefaults(d, project.Document{
-		"listManagedInstancesResults": "PAGELESS", "standbyPolicy": project.Document{"mode": "MANUAL"}, "targetSizePolicy": project.Document{"mode": "INDIVIDUAL"},
+	document.WithDefaults(d, document.Object{
+		"listManagedInstancesResults": "PAGELESS", "standbyPolicy": document.Object{"mode": "MANUAL"}, "targetSizePolicy": document.Object{"mode": "INDIVIDUAL"},
 		"targetStoppedSize": 0, "targetSuspendedSize": 0,
 	})
 	showVersions(x, g, d)
@@ -52,15 +53,15 @@ func (w *views) manager(x *project.Call, g *manager) project.Document {
 }
 
 // showVersions adds the templates of a group. The one template of them all is shown where there is one.
-func showVersions(x *project.Call, g *manager, d project.Document) {
+func showVersions(x *project.Call, g *manager, d document.Object) {
 	list := []any{}
 	for i, v := range g.Versions {
-		size := project.Copied(v.Size)
+		size := document.Copied(v.Size)
 		if size == nil {
-			size = project.Document{}
+			size = document.Object{}
 		}
 		size["calculated"] = g.calculated(i)
-		one := project.Document{"instanceTemplate": x.Link(v.Template), "targetSize": size}
+		one := document.Object{"instanceTemplate": x.Link(v.Template), "targetSize": size}
 		if v.Name != "" {
 			one["name"] = v.Name
 		}
@@ -71,44 +72,44 @@ func showVersions(x *project.Call, g *manager, d project.Document) {
 		d["instanceTemplate"] = x.Link(g.Versions[0].Template)
 	}
 	if len(g.Config) > 0 {
-		d["allInstancesConfig"] = project.Document{"properties": project.Copied(g.Config)}
+		d["allInstancesConfig"] = document.Object{"properties": document.Copied(g.Config)}
 	}
 }
 
 // showPolicies adds the defaults of policies, and URLs in place of paths.
-func showPolicies(x *project.Call, g *manager, d project.Document) {
+func showPolicies(x *project.Call, g *manager, d document.Object) {
 	for _, path := range []string{"updatePolicy", "instanceLifecyclePolicy"} {
 		if d[path] == nil {
-			d[path] = project.Document{}
+			d[path] = document.Object{}
 		}
 	}
-	project.WithDefaults(project.Under(d, "instanceLifecyclePolicy"), project.Document{
+	document.WithDefaults(document.Under(d, "instanceLifecyclePolicy"), document.Object{
 		"defaultActionOnFailure": "REPAIR", "forceUpdateOnRepair": "NO", "onFailedHealthCheck": "DEFAULT_ACTION",
 	})
-	policy := project.Under(d, "updatePolicy")
-	project.WithDefaults(policy, project.Document{"type": "OPPORTUNISTIC", "minimalAction": "REPLACE", "replacementMethod": "SUBSTITUTE", "minReadySec": 0})
+	policy := document.Under(d, "updatePolicy")
+	document.WithDefaults(policy, document.Object{"type": "OPPORTUNISTIC", "minimalAction": "REPLACE", "replacementMethod": "SUBSTITUTE", "minReadySec": 0})
 	if g.regional() {
-		project.WithDefaults(policy, project.Document{"instanceRedistributionType": "PROACTIVE"})
+		document.WithDefaults(policy, document.Object{"instanceRedistributionType": "PROACTIVE"})
 	}
 	for name, n := range map[string]int{"maxSurge": g.surge(), "maxUnavailable": g.unavailable()} {
 		if policy[name] == nil {
-			policy[name] = project.Document{"fixed": n}
+			policy[name] = document.Object{"fixed": n}
 		}
-		project.Place(policy, name+".calculated", n)
+		document.Place(policy, name+".calculated", n)
 	}
-	for _, healing := range project.Objects(d, "autoHealingPolicies") {
-		if path := project.Text(healing, "healthCheck"); path != "" {
+	for _, healing := range document.Objects(d, "autoHealingPolicies") {
+		if path := document.Text(healing, "healthCheck"); path != "" {
 			healing["healthCheck"] = x.Link(path)
 		}
 	}
-	for _, z := range project.Objects(d, "distributionPolicy.zones") {
-		z["zone"] = x.Link(project.Text(z, "zone"))
+	for _, z := range document.Objects(d, "distributionPolicy.zones") {
+		z["zone"] = x.Link(document.Text(z, "zone"))
 	}
 }
 
 // actions counts the actions that go on.
-func (w *views) actions(g *manager) project.Document {
-	d := project.Document{}
+func (w *views) actions(g *manager) document.Object {
+	d := document.Object{}
 	for _, name := range allActions {
 		d[name] = 0
 	}
@@ -123,16 +124,16 @@ func (w *views) actions(g *manager) project.Document {
 }
 
 // status returns the status block of a group.
-func (w *views) status(x *project.Call, g *manager) project.Document {
+func (w *views) status(x *project.Call, g *manager) document.Object {
 	stable, reached, effective := w.progress(g)
-	config := project.Document{"effective": effective}
+	config := document.Object{"effective": effective}
 	if !g.Revision.IsZero() {
 		config["currentRevision"] = project.Stamp(g.Revision)
 	}
 	stateful := g.Doc["statefulPolicy"] != nil
-	d := project.Document{
-		"isStable": stable, "versionTarget": project.Document{"isReached": reached}, "allInstancesConfig": config,
-		"stateful": project.Document{"hasStatefulConfig": stateful, "isStateful": stateful, "perInstanceConfigs": project.Document{"allEffective": true}},
+	d := document.Object{
+		"isStable": stable, "versionTarget": document.Object{"isReached": reached}, "allInstancesConfig": config,
+		"stateful": document.Object{"hasStatefulConfig": stateful, "isStateful": stateful, "perInstanceConfigs": document.Object{"allEffective": true}},
 	}
 	if a := w.autoscalerOf(g); a != nil {
 		d["autoscaler"] = x.Link(a.Path)
@@ -168,7 +169,7 @@ func (g *manager) hasVersion(path string) bool {
 // autoscalerOf returns the autoscaler that targets a group, nil for none.
 func (w *views) autoscalerOf(g *manager) *catalogue.Resource {
 	for _, r := range w.Catalogue.Resources.All() {
-		if project.Text(r.Doc, "kind") == "compute#autoscaler" && project.Text(r.Doc, "target") == g.path() {
+		if document.Text(r.Doc, "kind") == "compute#autoscaler" && document.Text(r.Doc, "target") == g.path() {
 			return r
 		}
 	}
@@ -176,13 +177,13 @@ func (w *views) autoscalerOf(g *manager) *catalogue.Resource {
 }
 
 // managed returns an instance as listManagedInstances shows it.
-func (w *views) managed(x *project.Call, g *manager, m *instance) project.Document {
-	d := project.Document{"name": m.Name, "instance": x.Link(m.path()), "currentAction": m.Action}
+func (w *views) managed(x *project.Call, g *manager, m *instance) document.Object {
+	d := document.Object{"name": m.Name, "instance": x.Link(m.path()), "currentAction": m.Action}
 	if m.exists() {
 		d["id"], d["instanceStatus"] = project.Digits(m.ID), m.State
 	}
 	if !m.leaving() {
-		v := project.Document{"instanceTemplate": x.Link(m.Template)}
+		v := document.Object{"instanceTemplate": x.Link(m.Template)}
 		if m.Version != "" {
 			v["name"] = m.Version
 		}
@@ -193,10 +194,10 @@ func (w *views) managed(x *project.Call, g *manager, m *instance) project.Docume
 		for _, f := range m.Failures {
 			list = append(list, f.Body())
 		}
-		d["lastAttempt"] = project.Document{"errors": project.Document{"errors": list}}
+		d["lastAttempt"] = document.Object{"errors": document.Object{"errors": list}}
 	}
 	if check, _ := g.healthCheck(); check != "" && m.exists() {
-		d["instanceHealth"] = []any{project.Document{"healthCheck": x.Link(check), "detailedHealthState": health(m)}}
+		d["instanceHealth"] = []any{document.Object{"healthCheck": x.Link(check), "detailedHealthState": health(m)}}
 	}
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -24,16 +25,16 @@ func (w *groups) insertTemplate(x *project.Call) (*project.Answer, error) {
 }
 
 // addTemplate creates a template from the body of an insert request.
-func (w *groups) addTemplate(id string, d project.Document) (*template, error) {
-	name := project.Text(d, "name")
+func (w *groups) addTemplate(id string, d document.Object) (*template, error) {
+	name := document.Text(d, "name")
 	if err := project.CheckName("resource.name", name); err != nil {
 		return nil, err
 	}
-	t := &template{Project: id, Name: name, Description: project.Text(d, "description")}
+	t := &template{Project: id, Name: name, Description: document.Text(d, "description")}
 	if w.templates.Get(t.path()) != nil {
 		return nil, project.AlreadyExists(t.path())
 	}
-	properties := project.Copied(project.Under(d, "properties"))
+	properties := document.Copied(document.Under(d, "properties"))
 	if err := w.checkProperties(id, properties); err != nil {
 		return nil, err
 	}
@@ -44,24 +45,24 @@ func (w *groups) addTemplate(id string, d project.Document) (*template, error) {
 }
 
 // checkProperties refuses what Compute Engine refuses of a template. Machine types and images are looked up when an instance is created.
-func (w *groups) checkProperties(id string, p project.Document) error {
+func (w *groups) checkProperties(id string, p document.Object) error {
 	switch {
 	case p == nil:
 		return project.Required("resource.properties")
-	case project.Text(p, "machineType") == "":
+	case document.Text(p, "machineType") == "":
 		return project.Required("resource.properties.machineType")
-	case len(project.Objects(p, "disks")) == 0:
+	case len(document.Objects(p, "disks")) == 0:
 		return project.Required("resource.properties.disks")
-	case len(project.Objects(p, "networkInterfaces")) == 0:
+	case len(document.Objects(p, "networkInterfaces")) == 0:
 		return project.Required("resource.properties.networkInterfaces")
 	}
-	if err := project.CheckLabels(project.Under(p, "labels"), "resource.properties.labels"); err != nil {
+	if err := project.CheckLabels(document.Under(p, "labels"), "resource.properties.labels"); err != nil {
 		return err
 	}
 	if err := checkMetadata(p); err != nil {
 		return err
 	}
-	for i, n := range project.Objects(p, "networkInterfaces") {
+	for i, n := range document.Objects(p, "networkInterfaces") {
 		if err := w.checkInterface(id, fmt.Sprintf("resource.properties.networkInterfaces[%d]", i), n); err != nil {
 			return err
 		}
@@ -70,15 +71,15 @@ func (w *groups) checkProperties(id string, p project.Document) error {
 }
 
 // checkMetadata refuses metadata whose keys appear twice or whose values are too large.
-func checkMetadata(p project.Document) error {
+func checkMetadata(p document.Object) error {
 	seen := map[string]bool{}
-	for _, item := range project.Objects(p, "metadata.items") {
-		key := project.Text(item, "key")
+	for _, item := range document.Objects(p, "metadata.items") {
+		key := document.Text(item, "key")
 		if key == "" || seen[key] {
 			return project.Invalid("resource.properties.metadata", key, "Metadata has duplicate or empty key: %s", key)
 		}
 		seen[key] = true
-		if n := len(project.Text(item, "value")); n > maxUserData {
+		if n := len(document.Text(item, "value")); n > maxUserData {
 			return project.Refuse(http.StatusRequestEntityTooLarge, "invalid", "Value for metadata key '%s' is too large: maximum size %d character(s); actual size %d.",
 				key, maxUserData, n)
 		}
@@ -87,9 +88,9 @@ func checkMetadata(p project.Document) error {
 }
 
 // checkInterface refuses a network interface in a network or a subnetwork that does not exist.
-func (w *groups) checkInterface(id, field string, n project.Document) error {
+func (w *groups) checkInterface(id, field string, n document.Object) error {
 	for _, kind := range []string{"network", "subnetwork"} {
-		link := project.Text(n, kind)
+		link := document.Text(n, kind)
 		if link == "" {
 			continue
 		}
@@ -99,50 +100,50 @@ func (w *groups) checkInterface(id, field string, n project.Document) error {
 		}
 		n[kind] = path
 	}
-	if project.Text(n, "network") == "" && project.Text(n, "subnetwork") == "" {
+	if document.Text(n, "network") == "" && document.Text(n, "subnetwork") == "" {
 		n["network"] = project.Global(id, "networks", "default")
 	}
 	return nil
 }
 
 // fillProperties adds what Compute Engine adds to the properties of a template.
-func fillProperties(p project.Document) {
-	for i, disk := range project.Objects(p, "disks") {
+func fillProperties(p document.Object) {
+	for i, disk := range document.Objects(p, "disks") {
 		name := "persistent-disk-" + fmt.Sprint(i)
-		project.WithDefaults(disk, project.Document{"kind": "compute#attachedDisk", "index": i, "deviceName": name, "interface": "SCSI", "mode": "READ_WRITE", "type": "PERSISTENT"})
+		document.WithDefaults(disk, document.Object{"kind": "compute#attachedDisk", "index": i, "deviceName": name, "interface": "SCSI", "mode": "READ_WRITE", "type": "PERSISTENT"})
 	}
-	for i, n := range project.Objects(p, "networkInterfaces") {
-		project.WithDefaults(n, project.Document{"kind": "compute#networkInterface", "name": "nic" + fmt.Sprint(i)})
-		for _, access := range project.Objects(n, "accessConfigs") {
-			project.WithDefaults(access, project.Document{"kind": "compute#accessConfig", "networkTier": "PREMIUM"})
+	for i, n := range document.Objects(p, "networkInterfaces") {
+		document.WithDefaults(n, document.Object{"kind": "compute#networkInterface", "name": "nic" + fmt.Sprint(i)})
+		for _, access := range document.Objects(n, "accessConfigs") {
+			document.WithDefaults(access, document.Object{"kind": "compute#accessConfig", "networkTier": "PREMIUM"})
 		}
 	}
 	if p["metadata"] == nil {
-		p["metadata"] = project.Document{}
+		p["metadata"] = document.Object{}
 	}
-	metadata := project.Under(p, "metadata")
+	metadata := document.Under(p, "metadata")
 	metadata["kind"], metadata["fingerprint"] = "compute#metadata", project.Fingerprint(metadata["items"])
-	if tags := project.Under(p, "tags"); tags != nil && len(project.Items(tags, "items")) > 0 {
+	if tags := document.Under(p, "tags"); tags != nil && len(document.Items(tags, "items")) > 0 {
 		tags["fingerprint"] = project.Fingerprint(tags["items"])
 	}
 	if p["scheduling"] == nil {
-		p["scheduling"] = project.Document{}
+		p["scheduling"] = document.Object{}
 	}
-	fillScheduling(project.Under(p, "scheduling"))
+	fillScheduling(document.Under(p, "scheduling"))
 }
 
 // fillScheduling adds the defaults of scheduling. An instance that may be preempted is neither migrated nor restarted.
-func fillScheduling(s project.Document) {
-	spot := project.Truth(s, "preemptible") || project.Text(s, "provisioningModel") == "SPOT"
+func fillScheduling(s document.Object) {
+	spot := document.Truth(s, "preemptible") || document.Text(s, "provisioningModel") == "SPOT"
 	model := "STANDARD"
 	maintenance := "MIGRATE"
 	if spot {
 		model, maintenance = "SPOT", "TERMINATE"
-		if project.Truth(s, "preemptible") && project.Text(s, "provisioningModel") == "" {
+		if document.Truth(s, "preemptible") && document.Text(s, "provisioningModel") == "" {
 			model = "STANDARD"
 		}
 	}
-	project.WithDefaults(s, project.Document{"automaticRestart": !spot, "onHostMaintenance": maintenance, "preemptible": spot, "provisioningModel": model})
+	document.WithDefaults(s, document.Object{"automaticRestart": !spot, "onHostMaintenance": maintenance, "preemptible": spot, "provisioningModel": model})
 }
 
 func (w *groups) getTemplate(x *project.Call) (*project.Answer, error) {

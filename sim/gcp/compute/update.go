@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
@@ -65,9 +66,9 @@ func (w *scaling) needed(g *manager, m *instance, outdated bool) string {
 	probe := *m
 	w.fleet.renew(g, &probe)
 	have, want := w.properties(m.Content), w.properties(probe.Content)
-	for k := range project.Overlay(have, want) {
+	for k := range document.Overlaid(have, want) {
 		switch {
-		case project.Written(have[k]) == project.Written(want[k]):
+		case document.Written(have[k]) == document.Written(want[k]):
 		case slices.Contains(refreshed, k):
 			action = worse(action, updateRefresh)
 		case slices.Contains(restarted, k):
@@ -110,7 +111,7 @@ func (w *scaling) applyUpdates(x *project.Call) (*project.Answer, error) {
 	}
 	members := w.staying(g)
 	var failures []project.Failure
-	if !project.Truth(d, "allInstances") {
+	if !document.Truth(d, "allInstances") {
 		if members, failures, err = w.named(g, d); err != nil {
 			return nil, err
 		}
@@ -136,8 +137,8 @@ func (w *scaling) applyUpdates(x *project.Call) (*project.Answer, error) {
 	return w.Begin(x, kind, g.path(), g.ID)
 }
 
-func textOr(d project.Document, path, otherwise string) string {
-	if s := project.Text(d, path); s != "" {
+func textOr(d document.Object, path, otherwise string) string {
+	if s := document.Text(d, path); s != "" {
 		return s
 	}
 	return otherwise
@@ -161,12 +162,12 @@ func (w *scaling) createInstances(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := project.Objects(d, "instances")
+	asked := document.Objects(d, "instances")
 	if len(asked) == 0 {
 		return nil, project.Required("instances")
 	}
 	for i, one := range asked {
-		name := project.Text(one, "name")
+		name := document.Text(one, "name")
 		if err := project.CheckName(fmt.Sprintf("instances[%d].name", i), name); err != nil {
 			return nil, err
 		}
@@ -175,7 +176,7 @@ func (w *scaling) createInstances(x *project.Call) (*project.Answer, error) {
 		}
 	}
 	for _, one := range asked {
-		w.fleet.rename(w.fleet.add(g), project.Text(one, "name"))
+		w.fleet.rename(w.fleet.add(g), document.Text(one, "name"))
 		g.Target++
 	}
 	w.changed(g)

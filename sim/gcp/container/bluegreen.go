@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -131,7 +132,7 @@ func (w *rolls) drain(p *Pool, blue []machine) {
 			p.Roll.Blue.Since = w.Now
 		}
 	}
-	pause := spanOf(project.Text(p.Doc, settings+"standardRolloutPolicy.batchSoakDuration"))
+	pause := spanOf(document.Text(p.Doc, settings+"standardRolloutPolicy.batchSoakDuration"))
 	begun := len(left) < len(blue)
 	switch {
 	case begun && w.Now.Before(p.Roll.Blue.Since.Add(w.Life(pause))):
@@ -141,13 +142,13 @@ func (w *rolls) drain(p *Pool, blue []machine) {
 		}
 	default:
 		w.enter(p, phaseSoaking)
-		p.Roll.Blue.Deletion = w.Now.Add(w.Life(spanOf(project.Text(p.Doc, settings+"nodePoolSoakDuration"))))
+		p.Roll.Blue.Deletion = w.Now.Add(w.Life(spanOf(document.Text(p.Doc, settings+"nodePoolSoakDuration"))))
 	}
 }
 
 // batch is how many nodes are drained at a time.
 func batch(p *Pool, nodes int) int {
-	policy := project.Under(p.Doc, settings+"standardRolloutPolicy")
+	policy := document.Under(p.Doc, settings+"standardRolloutPolicy")
 	if share, given := policy["batchPercentage"].(float64); given {
 		return max(1, int(math.Ceil(share*float64(nodes))))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
 	"github.com/muster-project/muster/sim/gcp/container/versions"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -46,13 +47,13 @@ func (w *masters) create(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := project.Under(body, "cluster")
+	d := document.Under(body, "cluster")
 	if d == nil {
 		return nil, badRequest("Cluster is required.")
 	}
-	pools := project.Objects(d, "nodePools")
+	pools := document.Objects(d, "nodePools")
 	if n := number(d, "initialNodeCount"); len(pools) == 0 && n > 0 {
-		pools = []project.Document{firstOf(d, n)}
+		pools = []document.Object{firstOf(d, n)}
 	}
 	if len(pools) == 0 {
 		return nil, badRequest("Cluster.initial_node_count must be greater than zero.")
@@ -65,19 +66,19 @@ func (w *masters) create(x *project.Call) (*project.Answer, error) {
 }
 
 // firstOf describes the node pool of a cluster that lists none.
-func firstOf(d project.Document, nodes int) project.Document {
-	pool := project.Document{"name": firstPool, "initialNodeCount": float64(nodes)}
-	if config := project.Under(d, "nodeConfig"); config != nil {
+func firstOf(d document.Object, nodes int) document.Object {
+	pool := document.Object{"name": firstPool, "initialNodeCount": float64(nodes)}
+	if config := document.Under(d, "nodeConfig"); config != nil {
 		pool["config"] = config
 	}
 	return pool
 }
 
 // make checks a new cluster with its node pools and keeps it.
-func (w *masters) make(id, location string, d project.Document, pools []project.Document) (*Cluster, error) {
+func (w *masters) make(id, location string, d document.Object, pools []document.Object) (*Cluster, error) {
 	region, zones := placeOf(location)
-	name := project.Text(d, "name")
-	master, refusal := versions.Master(project.Text(d, "initialClusterVersion"))
+	name := document.Text(d, "name")
+	master, refusal := versions.Master(document.Text(d, "initialClusterVersion"))
 	switch {
 	case region == "":
 		return nil, badRequest(fmt.Sprintf("Location %q does not exist.", location))
@@ -88,10 +89,10 @@ func (w *masters) make(id, location string, d project.Document, pools []project.
 		return nil, alreadyExists(placed(id, location) + "/clusters/" + name)
 	case refusal != "":
 		return nil, badRequest(refusal)
-	case project.Truth(d, "autopilot.enabled"):
+	case document.Truth(d, "autopilot.enabled"):
 		return nil, badRequest("Autopilot clusters are not supported by this simulation.")
 	}
-	d = project.Copied(d)
+	d = document.Copied(d)
 	for _, member := range []string{"nodePools", "nodeConfig", "name"} {
 		delete(d, member)
 	}
@@ -101,7 +102,7 @@ func (w *masters) make(id, location string, d project.Document, pools []project.
 	defaults(c, region, zones)
 	var made []*Pool
 	for _, one := range pools {
-		p, err := w.agents.make(c, project.Copied(one))
+		p, err := w.agents.make(c, document.Copied(one))
 		if err != nil {
 			return nil, err
 		}
@@ -135,33 +136,31 @@ func placeOf(location string) (region string, zones []string) {
 
 // defaults adds what GKE adds to a new cluster.
 func defaults(c *Cluster, region string, zones []string) {
-	network := named(project.Text(c.Doc, "network"), "default")
-	subnetwork := named(project.Text(c.Doc, "subnetwork"), "default")
+	network := named(document.Text(c.Doc, "network"), "default")
+	subnetwork := named(document.Text(c.Doc, "subnetwork"), "default")
 	c.Doc["network"], c.Doc["subnetwork"] = network, subnetwork
 	for path, v := range map[string]any{
-		"locations": list(zones), "releaseChannel.channel": channelOf(c), "defaultMaxPodsConstraint.maxPodsPerNode": "110",
+		"locations": document.List(zones), "releaseChannel.channel": channelOf(c), "defaultMaxPodsConstraint.maxPodsPerNode": "110",
 		"clusterIpv4Cidr": "10.112.0.0/14", "servicesIpv4Cidr": "34.118.224.0/20", "shieldedNodes.enabled": true,
 		"loggingService": "logging.googleapis.com/kubernetes", "monitoringService": "monitoring.googleapis.com/kubernetes",
-		"autoscaling.autoscalingProfile": "BALANCED", "autopilot": project.Document{}, "legacyAbac": project.Document{},
+		"autoscaling.autoscalingProfile": "BALANCED", "autopilot": document.Object{}, "legacyAbac": document.Object{},
 		"networkConfig.network":    "projects/" + c.Project + "/global/networks/" + network,
 		"networkConfig.subnetwork": "projects/" + c.Project + "/regions/" + region + "/subnetworks/" + subnetwork,
-		"databaseEncryption":       project.Document{"currentState": "CURRENT_STATE_DECRYPTED", "state": "DECRYPTED"},
-		"ipAllocationPolicy": project.Document{"clusterIpv4Cidr": "10.112.0.0/14", "clusterIpv4CidrBlock": "10.112.0.0/14", "stackType": "IPV4",
+		"databaseEncryption":       document.Object{"currentState": "CURRENT_STATE_DECRYPTED", "state": "DECRYPTED"},
+		"ipAllocationPolicy": document.Object{"clusterIpv4Cidr": "10.112.0.0/14", "clusterIpv4CidrBlock": "10.112.0.0/14", "stackType": "IPV4",
 			"servicesIpv4Cidr": "34.118.224.0/20", "servicesIpv4CidrBlock": "34.118.224.0/20", "useIpAliases": true},
 	} {
-		if project.Dig(c.Doc, path) == nil {
-			project.Place(c.Doc, path, v)
-		}
+		document.Preset(c.Doc, path, v)
 	}
 }
 
 // channelOf is the release channel of a new cluster: the one that it names; the most mature one that has its version; REGULAR for one that
 // names neither.
 func channelOf(c *Cluster) string {
-	if named := project.Text(c.Doc, "releaseChannel.channel"); named != "" {
+	if named := document.Text(c.Doc, "releaseChannel.channel"); named != "" {
 		return named
 	}
-	if project.Text(c.Doc, "initialClusterVersion") == "" {
+	if document.Text(c.Doc, "initialClusterVersion") == "" {
 		return "REGULAR"
 	}
 	for _, name := range []string{"STABLE", "REGULAR"} {
@@ -182,21 +181,13 @@ func named(path, otherwise string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-func list(s []string) []any {
-	out := make([]any, len(s))
-	for i, v := range s {
-		out[i] = v
-	}
-	return out
-}
-
 // shared is what the node pools of a cluster take from it.
 func (c *Cluster) shared() nodeconfig.Cluster {
 	region, _ := placeOf(c.Location)
 	return nodeconfig.Cluster{
-		Locations: project.Texts(c.Doc, "locations"), Channel: project.Text(c.Doc, "releaseChannel.channel"), Region: region,
-		Subnetwork: project.Text(c.Doc, "networkConfig.subnetwork"), PodRange: "gke-" + c.Name + "-pods-" + c.Hash,
-		PodBlock: project.Text(c.Doc, "clusterIpv4Cidr"), MaxPods: project.Text(c.Doc, "defaultMaxPodsConstraint.maxPodsPerNode"),
+		Locations: document.Texts(c.Doc, "locations"), Channel: document.Text(c.Doc, "releaseChannel.channel"), Region: region,
+		Subnetwork: document.Text(c.Doc, "networkConfig.subnetwork"), PodRange: "gke-" + c.Name + "-pods-" + c.Hash,
+		PodBlock: document.Text(c.Doc, "clusterIpv4Cidr"), MaxPods: document.Text(c.Doc, "defaultMaxPodsConstraint.maxPodsPerNode"),
 	}
 }
 
@@ -216,11 +207,11 @@ func (w *masters) update(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	change := project.Under(body, "update")
+	change := document.Under(body, "update")
 	if len(change) == 0 {
 		return nil, badRequest("Must provide an update.")
 	}
-	if version := project.Text(change, "desiredMasterVersion"); version != "" {
+	if version := document.Text(change, "desiredMasterVersion"); version != "" {
 		return w.upgraded(c, version)
 	}
 	if err := w.open(c); err != nil {
@@ -246,7 +237,7 @@ func (w *masters) updateMaster(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.upgraded(c, project.Text(body, "masterVersion"))
+	return w.upgraded(c, document.Text(body, "masterVersion"))
 }
 
 func (w *masters) upgraded(c *Cluster, version string) (*project.Answer, error) {
@@ -300,10 +291,10 @@ func (w *masters) setResourceLabels(x *project.Call) (*project.Answer, error) {
 	if err := w.open(c); err != nil {
 		return nil, err
 	}
-	if given, current := project.Text(body, "labelFingerprint"), labelFingerprint(c); given != current {
+	if given, current := document.Text(body, "labelFingerprint"), labelFingerprint(c); given != current {
 		return nil, precondition("Labels could not be set due to fingerprint mismatch. Expected %q, got %q.", current, given)
 	}
-	c.Doc["resourceLabels"] = project.OfStrings(project.Pairs(body, "resourceLabels"))
+	c.Doc["resourceLabels"] = document.OfStrings(document.Pairs(body, "resourceLabels"))
 	return w.views.begun(w.change(c, "UPDATE_CLUSTER")), nil
 }
 

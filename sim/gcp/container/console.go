@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Console is what a user or GKE itself does by hand: no request, no token and no fault is in the way. Node pools are named as
@@ -23,7 +23,7 @@ type Wanted struct {
 	Location string `json:"location"`
 	Name     string `json:"name"`
 	// Body is the description of the cluster. Its node pools matter when it is created; there need be none.
-	Body project.Document `json:"body"`
+	Body document.Object `json:"body"`
 	// Access is how the cluster's API server is reached.
 	Access Access `json:"access"`
 }
@@ -44,14 +44,14 @@ func (k Console) PutCluster(want Wanted) (Inspected, error) {
 
 // provision brings a cluster to what is wanted.
 func (w *Service) provision(want Wanted) (*Cluster, error) {
-	body := project.Copied(want.Body)
+	body := document.Copied(want.Body)
 	if body == nil {
-		body = project.Document{}
+		body = document.Object{}
 	}
 	c := w.clusters.Get(clusterKey(want.Project, want.Location, want.Name))
 	if c == nil {
 		body["name"] = want.Name
-		made, err := w.masters.make(want.Project, want.Location, body, project.Objects(body, "nodePools"))
+		made, err := w.masters.make(want.Project, want.Location, body, document.Objects(body, "nodePools"))
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 		return made, nil
 	}
 	w.give(c, want.Access)
-	version := project.Text(body, "initialClusterVersion")
+	version := document.Text(body, "initialClusterVersion")
 	if version == "" || c.Op != "" || c.Master == version || strings.HasPrefix(c.Master, version+"-") || strings.HasPrefix(c.Master, version+".") {
 		return c, nil
 	}
@@ -112,11 +112,11 @@ func (k Console) UpgradeMaster(cluster, version string) error {
 
 // UpgradePool upgrades the nodes of a node pool to a version; an empty one is that of the control plane, as GKE's automatic upgrades do.
 func (k Console) UpgradePool(pool, version string) error {
-	return k.UpdatePool(pool, project.Document{"nodeVersion": version})
+	return k.UpdatePool(pool, document.Object{"nodeVersion": version})
 }
 
 // UpdatePool changes a node pool as a request of nodePools.update would.
-func (k Console) UpdatePool(pool string, update project.Document) error {
+func (k Console) UpdatePool(pool string, update document.Object) error {
 	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
 		_, err := w.agents.renew(c, p, update)
 		return err
@@ -135,7 +135,7 @@ func (k Console) ResizePool(pool string, nodes int) error {
 func (k Console) CreatePool(pool, machineType string, nodes int) error {
 	cluster, name, _ := strings.Cut(pool, "/")
 	return k.onCluster(cluster, func(w *Service, c *Cluster) error {
-		_, err := w.agents.add(c, project.Document{"name": name, "initialNodeCount": float64(nodes), "config": project.Document{"machineType": machineType}})
+		_, err := w.agents.add(c, document.Object{"name": name, "initialNodeCount": float64(nodes), "config": document.Object{"machineType": machineType}})
 		return err
 	})
 }
@@ -173,7 +173,7 @@ func (k Console) Autoscale(pool string, nodes int) error {
 
 // bounds are how many nodes the autoscaler may give a node pool.
 func (p *Pool) bounds() (least, most int) {
-	a := project.Under(p.Doc, "autoscaling")
+	a := document.Under(p.Doc, "autoscaling")
 	if total := number(a, "totalMaxNodeCount"); total > 0 {
 		return number(a, "totalMinNodeCount"), total
 	}
@@ -183,7 +183,7 @@ func (p *Pool) bounds() (least, most int) {
 // Repair lets GKE repair a node: it is drained and created again under its name.
 func (k Console) Repair(pool, node string) error {
 	return k.onPool(pool, func(w *Service, c *Cluster, p *Pool) error {
-		if !project.Truth(p.Doc, "management.autoRepair") {
+		if !document.Truth(p.Doc, "management.autoRepair") {
 			return fmt.Errorf("automatic repairs of node pool %s are off", p.Name)
 		}
 		if err := w.openPool(c, p); err != nil {

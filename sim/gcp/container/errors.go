@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -31,7 +32,7 @@ func precondition(format string, args ...any) *project.Error {
 // busy refuses an operation while another one runs on the cluster.
 func busy(op string) error {
 	e := precondition("Cluster is running incompatible operation %s.", op)
-	e.Details = []any{project.Document{
+	e.Details = []any{document.Object{
 		"@type": "type.googleapis.com/google.rpc.ErrorInfo", "domain": domain, "reason": "CLUSTER_ALREADY_HAS_OPERATION",
 	}}
 	return e

@@ -1,8 +1,8 @@
 package container
 
 import (
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
-	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 // machine is an instance of a group of a node pool.
@@ -31,13 +31,13 @@ func (w *Service) machines(group string) []machine {
 func (w *Service) putGroup(c *Cluster, g *group, template string, size int) error {
 	path := groupPath(c, g)
 	if w.groups.Exists(path) {
-		return w.groups.Patch(path, project.Document{"instanceTemplate": template})
+		return w.groups.Patch(path, document.Object{"instanceTemplate": template})
 	}
-	_, err := w.groups.Put(c.Project, g.Zone, project.Document{
+	_, err := w.groups.Put(c.Project, g.Zone, document.Object{
 		"name": g.Name, "baseInstanceName": g.Name[:len(g.Name)-len(groupSuffix)], "instanceTemplate": template, "targetSize": size,
-		"updatePolicy": project.Document{"type": "OPPORTUNISTIC", "minimalAction": "REPLACE", "replacementMethod": "SUBSTITUTE",
-			"maxSurge": project.Document{"fixed": 1}, "maxUnavailable": project.Document{"fixed": 1}},
-		"instanceLifecyclePolicy": project.Document{"defaultActionOnFailure": "REPAIR", "forceUpdateOnRepair": "YES"},
+		"updatePolicy": document.Object{"type": "OPPORTUNISTIC", "minimalAction": "REPLACE", "replacementMethod": "SUBSTITUTE",
+			"maxSurge": document.Object{"fixed": 1}, "maxUnavailable": document.Object{"fixed": 1}},
+		"instanceLifecyclePolicy": document.Object{"defaultActionOnFailure": "REPAIR", "forceUpdateOnRepair": "YES"},
 	})
 	return err
 }
@@ -45,7 +45,7 @@ func (w *Service) putGroup(c *Cluster, g *group, template string, size int) erro
 // resize sets the size of a group that is not being deleted. Compute Engine chooses the instances that it deletes.
 func (w *Service) resize(group string, size int) {
 	if w.groups.Size(group) != size {
-		_ = w.groups.Patch(group, project.Document{"targetSize": size}) // one that is gone is seen at the next look
+		_ = w.groups.Patch(group, document.Object{"targetSize": size}) // one that is gone is seen at the next look
 	}
 }
 

@@ -1,7 +1,7 @@
 package container
 
 import (
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Inspected is what the simulator holds of a cluster.
@@ -63,9 +63,9 @@ func (w *Service) inspectCluster(c *Cluster) Inspected {
 
 func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 	out := InspectedPool{
-		Name: p.Name, Status: p.Status, Version: p.Current, Wanted: p.Wanted, MachineType: project.Text(p.Doc, "config.machineType"),
-		ImageType: project.Text(p.Doc, "config.imageType"), Conditions: p.Conditions, Size: p.Size, Autoscaled: p.autoscaled(), Busy: p.Op != "",
-		Upgrading: p.Roll != nil, Labels: project.Pairs(p.Doc, "config.labels"), Resource: project.Pairs(p.Doc, "config.resourceLabels"),
+		Name: p.Name, Status: p.Status, Version: p.Current, Wanted: p.Wanted, MachineType: document.Text(p.Doc, "config.machineType"),
+		ImageType: document.Text(p.Doc, "config.imageType"), Conditions: p.Conditions, Size: p.Size, Autoscaled: p.autoscaled(), Busy: p.Op != "",
+		Upgrading: p.Roll != nil, Labels: document.Pairs(p.Doc, "config.labels"), Resource: document.Pairs(p.Doc, "config.resourceLabels"),
 	}
 	if p.Roll != nil && p.Roll.Blue != nil {
 		out.Phase = p.Roll.Blue.Phase

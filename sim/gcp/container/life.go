@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -132,7 +133,7 @@ func (w *lifecycle) repair(c *Cluster, p *Pool) {
 
 // remove drains the nodes of a node pool and deletes its groups.
 func (w *lifecycle) remove(c *Cluster, p *Pool) {
-	force := !project.Truth(p.Doc, "nodeDrainConfig.respectPdbDuringNodePoolDeletion")
+	force := !document.Truth(p.Doc, "nodeDrainConfig.respectPdbDuringNodePoolDeletion")
 	left := false
 	for _, g := range p.Groups {
 		if !w.groups.Exists(groupPath(c, g)) {

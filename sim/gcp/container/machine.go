@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -73,7 +74,7 @@ func (w *nodes) template(c *Cluster, p *Pool) (string, error) {
 	if _, exists := p.Templates[path]; exists {
 		return path, nil
 	}
-	if _, err := w.groups.PutTemplate(c.Project, project.Document{"name": name, "properties": w.properties(c, p)}); err != nil {
+	if _, err := w.groups.PutTemplate(c.Project, document.Object{"name": name, "properties": w.properties(c, p)}); err != nil {
 		return "", err
 	}
 	if p.Templates == nil {
@@ -97,40 +98,40 @@ func (w *nodes) prune(c *Cluster, p *Pool) {
 }
 
 // properties are those of the instance template of a node pool.
-func (w *nodes) properties(c *Cluster, p *Pool) project.Document {
-	config := project.Under(p.Doc, "config")
-	labels := project.Overlaid(project.Pairs(config, "resourceLabels"), map[string]string{
+func (w *nodes) properties(c *Cluster, p *Pool) document.Object {
+	config := document.Under(p.Doc, "config")
+	labels := document.Overlaid(document.Pairs(config, "resourceLabels"), map[string]string{
 		"goog-gke-node": "", "goog-k8s-cluster-name": c.Name, "goog-k8s-cluster-location": c.Location, "goog-k8s-node-pool-name": p.Name,
 	})
-	metadata := project.Overlaid(project.Pairs(config, "metadata"), map[string]string{
+	metadata := document.Overlaid(document.Pairs(config, "metadata"), map[string]string{
 		"cluster-name": c.Name, "cluster-location": c.Location, "cluster-uid": c.ID, "google-compute-enable-pcid": "true",
 		"kube-labels": joined(w.labels(p)),
 	})
 	image := w.image(p)
-	disk := project.Document{"diskSizeGb": project.Text(config, "bootDisk.sizeGb"), "diskType": config["diskType"],
+	disk := document.Object{"diskSizeGb": document.Text(config, "bootDisk.sizeGb"), "diskType": config["diskType"],
 		"sourceImage": "projects/" + imageProject + "/global/images/" + image}
-	d := project.Document{
-		"machineType": config["machineType"], "labels": project.OfStrings(labels), "metadata": project.Document{"items": items(metadata)},
-		"disks": []any{project.Document{"boot": true, "autoDelete": true, "type": "PERSISTENT", "mode": "READ_WRITE", "initializeParams": disk}},
-		"networkInterfaces": []any{project.Document{"network": project.Text(c.Doc, "networkConfig.network"),
-			"subnetwork": project.Text(p.Doc, "networkConfig.subnetwork")}},
-		"serviceAccounts": []any{project.Document{"email": config["serviceAccount"], "scopes": config["oauthScopes"]}},
-		"tags":            project.Document{"items": append([]any{"gke-" + c.Name + "-" + c.Hash + "-node"}, project.Items(config, "tags")...)},
+	d := document.Object{
+		"machineType": config["machineType"], "labels": document.OfStrings(labels), "metadata": document.Object{"items": items(metadata)},
+		"disks": []any{document.Object{"boot": true, "autoDelete": true, "type": "PERSISTENT", "mode": "READ_WRITE", "initializeParams": disk}},
+		"networkInterfaces": []any{document.Object{"network": document.Text(c.Doc, "networkConfig.network"),
+			"subnetwork": document.Text(p.Doc, "networkConfig.subnetwork")}},
+		"serviceAccounts": []any{document.Object{"email": config["serviceAccount"], "scopes": config["oauthScopes"]}},
+		"tags":            document.Object{"items": append([]any{"gke-" + c.Name + "-" + c.Hash + "-node"}, document.Items(config, "tags")...)},
 		"canIpForward":    true, "scheduling": scheduling(config),
 	}
 	return d
 }
 
 // scheduling is whether Compute Engine may take the machines back.
-func scheduling(config project.Document) project.Document {
+func scheduling(config document.Object) document.Object {
 	switch {
-	case project.Truth(config, "spot"):
-		return project.Document{"provisioningModel": "SPOT", "preemptible": true, "automaticRestart": false, "instanceTerminationAction": "DELETE",
+	case document.Truth(config, "spot"):
+		return document.Object{"provisioningModel": "SPOT", "preemptible": true, "automaticRestart": false, "instanceTerminationAction": "DELETE",
 			"onHostMaintenance": "TERMINATE"}
-	case project.Truth(config, "preemptible"):
-		return project.Document{"preemptible": true, "automaticRestart": false, "onHostMaintenance": "TERMINATE"}
+	case document.Truth(config, "preemptible"):
+		return document.Object{"preemptible": true, "automaticRestart": false, "onHostMaintenance": "TERMINATE"}
 	}
-	return project.Document{"automaticRestart": true, "onHostMaintenance": "MIGRATE", "provisioningModel": "STANDARD"}
+	return document.Object{"automaticRestart": true, "onHostMaintenance": "MIGRATE", "provisioningModel": "STANDARD"}
 }
 
 // cosRelease and ubuntuRelease are the releases of the images' systems.
@@ -152,7 +153,7 @@ func (w *nodes) image(p *Pool) string {
 // imageName is the name of the image of a node pool's nodes of a version.
 func imageName(p *Pool, version string) string {
 	release := cosRelease
-	if strings.HasPrefix(project.Text(p.Doc, "config.imageType"), "UBUNTU") {
+	if strings.HasPrefix(document.Text(p.Doc, "config.imageType"), "UBUNTU") {
 		release = ubuntuRelease
 	}
 	if armed(p) {
@@ -164,7 +165,7 @@ func imageName(p *Pool, version string) string {
 
 // armed reports whether the nodes of a node pool have processors of Arm.
 func armed(p *Pool) bool {
-	machine := project.Text(p.Doc, "config.machineType")
+	machine := document.Text(p.Doc, "config.machineType")
 	return strings.HasPrefix(machine, "t2a-") || strings.HasPrefix(machine, "c4a-")
 }
 
@@ -172,7 +173,7 @@ func armed(p *Pool) bool {
 func items(pairs map[string]string) []any {
 	var out []any
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
-		out = append(out, project.Document{"key": key, "value": pairs[key]})
+		out = append(out, document.Object{"key": key, "value": pairs[key]})
 	}
 	return out
 }
@@ -188,25 +189,25 @@ func joined(labels map[string]string) string {
 
 // labels are those that a node registers with: GKE's own, and the pool's.
 func (w *nodes) labels(p *Pool) map[string]string {
-	config := project.Under(p.Doc, "config")
-	machine := project.Text(config, "machineType")
+	config := document.Under(p.Doc, "config")
+	machine := document.Text(config, "machineType")
 	system := "cos"
-	if strings.HasPrefix(project.Text(config, "imageType"), "UBUNTU") {
+	if strings.HasPrefix(document.Text(config, "imageType"), "UBUNTU") {
 		system = "ubuntu"
 	}
 	out := map[string]string{
 		"cloud.google.com/gke-nodepool": p.Name, "cloud.google.com/gke-os-distribution": system, "cloud.google.com/gke-container-runtime": "containerd",
-		"cloud.google.com/gke-boot-disk": project.Text(config, "diskType"), "cloud.google.com/machine-family": strings.SplitN(machine, "-", 2)[0],
-		"cloud.google.com/gke-max-pods-per-node": project.Text(p.Doc, "maxPodsConstraint.maxPodsPerNode"),
+		"cloud.google.com/gke-boot-disk": document.Text(config, "diskType"), "cloud.google.com/machine-family": strings.SplitN(machine, "-", 2)[0],
+		"cloud.google.com/gke-max-pods-per-node": document.Text(p.Doc, "maxPodsConstraint.maxPodsPerNode"),
 		"cloud.google.com/gke-provisioning":      "standard", "cloud.google.com/gke-stack-type": "IPV4", "cloud.google.com/private-node": "false",
 		"cloud.google.com/gke-logging-variant": "DEFAULT",
 	}
 	switch {
-	case project.Truth(config, "spot"):
+	case document.Truth(config, "spot"):
 		out["cloud.google.com/gke-provisioning"], out["cloud.google.com/gke-spot"] = "spot", "true"
-	case project.Truth(config, "preemptible"):
+	case document.Truth(config, "preemptible"):
 		out["cloud.google.com/gke-provisioning"], out["cloud.google.com/gke-preemptible"] = "preemptible", "true"
 	}
-	maps.Copy(out, project.Pairs(config, "labels"))
+	maps.Copy(out, document.Pairs(config, "labels"))
 	return out
 }

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
-	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 const (
@@ -52,8 +52,8 @@ func taints(p *Pool) []sim.Taint {
 	if armed(p) {
 		out = append(out, sim.Taint{Key: "kubernetes.io/arch", Value: "arm64", Effect: "NoSchedule"})
 	}
-	for _, t := range project.Objects(p.Doc, "config.taints") {
-		out = append(out, sim.Taint{Key: project.Text(t, "key"), Value: project.Text(t, "value"), Effect: effects[project.Text(t, "effect")]})
+	for _, t := range document.Objects(p.Doc, "config.taints") {
+		out = append(out, sim.Taint{Key: document.Text(t, "key"), Value: document.Text(t, "value"), Effect: effects[document.Text(t, "effect")]})
 	}
 	return out
 }
@@ -96,7 +96,7 @@ func (w *nodes) drained(uid string, since time.Time, force bool) bool {
 }
 
 // mark brings labels and taints to the nodes of a node pool that exist.
-func (w *nodes) mark(c *Cluster, p *Pool, before project.Document) {
+func (w *nodes) mark(c *Cluster, p *Pool, before document.Object) {
 	v := w.Workload()
 	if v == nil {
 		return
@@ -104,7 +104,7 @@ func (w *nodes) mark(c *Cluster, p *Pool, before project.Document) {
 	old := &Pool{Doc: before, Name: p.Name}
 	for _, n := range w.of(c, p) {
 		change := sim.Marks{Labels: w.labels(p), Taints: taints(p), Untaint: taints(old)}
-		for key := range project.Pairs(before, "config.labels") {
+		for key := range document.Pairs(before, "config.labels") {
 			change.Unlabel = append(change.Unlabel, key)
 		}
 		v.Mark(n.ID, change)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -201,7 +202,7 @@ func (w *Service) cancelOperation(x *project.Call) (*project.Answer, error) {
 		return nil, precondition("Operation %s is not cancellable.", op.Name)
 	}
 	w.life.cancel(c, p)
-	return project.OK(project.Document{}), nil
+	return project.OK(document.Object{}), nil
 }
 
 // Keep keeps an operation of an earlier state about which nothing is done, so that it can be read.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
 	"github.com/muster-project/muster/sim/gcp/container/versions"
@@ -23,7 +24,7 @@ func (w *agents) list(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := project.Document{}
+	d := document.Object{}
 	var all []any
 	for _, p := range w.poolsOf(c) {
 		all = append(all, w.views.pool(c, p))
@@ -42,7 +43,7 @@ func (w *agents) create(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := project.Under(body, "nodePool")
+	d := document.Under(body, "nodePool")
 	if d == nil {
 		return nil, badRequest("Node_pool is required.")
 	}
@@ -54,7 +55,7 @@ func (w *agents) create(x *project.Call) (*project.Answer, error) {
 }
 
 // add begins to create a node pool in a cluster at rest.
-func (w *agents) add(c *Cluster, d project.Document) (*operation, error) {
+func (w *agents) add(c *Cluster, d document.Object) (*operation, error) {
 	p, err := w.make(c, d)
 	if err != nil {
 		return nil, err
@@ -69,18 +70,18 @@ func (w *agents) add(c *Cluster, d project.Document) (*operation, error) {
 }
 
 // make checks a new node pool. It is not kept.
-func (w *agents) make(c *Cluster, d project.Document) (*Pool, error) {
-	name := project.Text(d, "name")
+func (w *agents) make(c *Cluster, d document.Object) (*Pool, error) {
+	name := document.Text(d, "name")
 	if w.pools.Get(poolKey(c.key(), name)) != nil {
 		return nil, alreadyExists(c.path() + "/nodePools/" + name)
 	}
-	version, refusal := versions.Node(project.Text(d, "version"), c.Master)
+	version, refusal := versions.Node(document.Text(d, "version"), c.Master)
 	nodeconfig.Defaults(d, c.shared())
 	for _, check := range []func() string{
 		func() string { return refusal },
 		func() string { return nodeconfig.Check(d, c.shared()) },
 		func() string {
-			return versions.CheckNodes(version, c.Master, project.Truth(d, "management.autoUpgrade"))
+			return versions.CheckNodes(version, c.Master, document.Truth(d, "management.autoUpgrade"))
 		},
 		func() string { return checkMachines(d) },
 	} {
@@ -105,9 +106,9 @@ func (w *agents) zones(c *Cluster, p *Pool) {
 }
 
 // checkMachines refuses machine types and zones that Compute Engine does not have.
-func checkMachines(d project.Document) string {
-	machine := project.Text(d, "config.machineType")
-	for _, zone := range project.Texts(d, "locations") {
+func checkMachines(d document.Object) string {
+	machine := document.Text(d, "config.machineType")
+	for _, zone := range document.Texts(d, "locations") {
 		if project.RegionOf(zone) == "" {
 			return fmt.Sprintf("Location %q does not exist.", zone)
 		}
@@ -188,7 +189,7 @@ func (w *agents) setAutoscaling(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := project.Under(body, "autoscaling")
+	given := document.Under(body, "autoscaling")
 	if err := badRequest(nodeconfig.CheckAutoscaling(given)); err != nil {
 		return nil, err
 	}
@@ -210,9 +211,9 @@ func (w *agents) setManagement(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := project.Under(body, "management")
+	given := document.Under(body, "management")
 	if given == nil {
-		given = project.Document{}
+		given = document.Object{}
 	}
 	if err := badRequest(nodeconfig.CheckManagement(given, c.shared().Channel)); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
@@ -14,7 +15,7 @@ func (w *rolls) begin(c *Cluster, p *Pool) {
 	}
 	p.Roll = &roll{Version: p.Wanted, Surge: number(p.Doc, "upgradeSettings.maxSurge"), Missing: number(p.Doc, "upgradeSettings.maxUnavailable")}
 	w.keepSizes(c, p)
-	if project.Text(p.Doc, "upgradeSettings.strategy") == strategyBlueGreen {
+	if document.Text(p.Doc, "upgradeSettings.strategy") == strategyBlueGreen {
 		w.beginGreen(c, p)
 	}
 }

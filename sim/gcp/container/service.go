@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/gcp/shapes"
@@ -90,7 +91,7 @@ func (w *Service) Tick() time.Time {
 func (w *Service) Idle() bool { return w.clusters.Len() == 0 && w.operations.Len() == 0 }
 
 // read decodes the body of a request that must be of the shape.
-func read(x *project.Call, shape string) (project.Document, error) {
+func read(x *project.Call, shape string) (document.Object, error) {
 	d, err := bodies.Read(x.Body, shape)
 	if err != nil {
 		return nil, badRequest(err.Error())
@@ -111,7 +112,7 @@ func scopeOf(location string) string {
 
 // listed returns what a list of a location shows, or of all of them, and names the locations that can't be reached and may be missing.
 func (w *Service) listed(x *project.Call, member string, all map[string][]any) (*project.Answer, error) {
-	d, missing := project.Document{}, []string{}
+	d, missing := document.Object{}, []string{}
 	var shown []any
 	for _, location := range slices.Sorted(maps.Keys(all)) {
 		if !w.lost(location) {
@@ -124,7 +125,7 @@ func (w *Service) listed(x *project.Call, member string, all map[string][]any) (
 		}
 	}
 	put(d, member, shown)
-	put(d, "missingZones", list(missing))
+	put(d, "missingZones", document.List(missing))
 	return project.OK(d), nil
 }
 

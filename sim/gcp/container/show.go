@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
 	"github.com/muster-project/muster/sim/gcp/container/versions"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -37,7 +38,7 @@ func etag(of any) string { return project.Fingerprint(of) }
 func shownConditions(all []Condition) []any {
 	var out []any
 	for _, c := range all {
-		d := project.Document{"message": c.Message}
+		d := document.Object{"message": c.Message}
 		if c.Code != "" {
 			d["code"] = c.Code
 		}
@@ -50,7 +51,7 @@ func shownConditions(all []Condition) []any {
 }
 
 // put sets a member that is not empty.
-func put(d project.Document, member string, v any) {
+func put(d document.Object, member string, v any) {
 	switch t := v.(type) {
 	case string:
 		if t == "" {
@@ -65,11 +66,11 @@ func put(d project.Document, member string, v any) {
 }
 
 // pool is a node pool as a GET answers.
-func (w *views) pool(c *Cluster, p *Pool) project.Document {
-	d := project.Copied(p.Doc)
+func (w *views) pool(c *Cluster, p *Pool) document.Object {
+	d := document.Copied(p.Doc)
 	d["status"], d["version"], d["etag"] = p.Status, p.Current, p.etag()
 	d["selfLink"] = root + c.path() + "/nodePools/" + p.Name
-	project.Place(d, "config.nodeImageConfig", project.Document{"image": imageName(p, p.Current), "imageProject": imageProject})
+	document.Place(d, "config.nodeImageConfig", document.Object{"image": imageName(p, p.Current), "imageProject": imageProject})
 	put(d, "conditions", shownConditions(p.Conditions))
 	if len(p.Conditions) > 0 {
 		d["statusMessage"] = p.Conditions[0].Message
@@ -79,12 +80,12 @@ func (w *views) pool(c *Cluster, p *Pool) project.Document {
 		links = append(links, groupRoot+groupPath(c, g))
 		nodes += w.groups.Size(groupPath(c, g))
 	}
-	put(d, "instanceGroupUrls", list(links))
+	put(d, "instanceGroupUrls", document.List(links))
 	if used := float64(nodes) / 1024; used > 0 {
-		project.Place(d, "networkConfig.podIpv4RangeUtilization", used)
+		document.Place(d, "networkConfig.podIpv4RangeUtilization", used)
 	}
 	if p.Roll != nil && p.Roll.Blue != nil {
-		d["updateInfo"] = project.Document{"blueGreenInfo": w.blueGreen(c, p)}
+		d["updateInfo"] = document.Object{"blueGreenInfo": w.blueGreen(c, p)}
 	}
 	return d
 }
@@ -93,8 +94,8 @@ func (w *views) pool(c *Cluster, p *Pool) project.Document {
 func (p *Pool) etag() string { return etag([]any{p.Doc, p.Current}) }
 
 // blueGreen is how far a blue-green upgrade is.
-func (w *views) blueGreen(c *Cluster, p *Pool) project.Document {
-	d := project.Document{"phase": p.Roll.Blue.Phase, "greenPoolVersion": p.Roll.Version}
+func (w *views) blueGreen(c *Cluster, p *Pool) document.Object {
+	d := document.Object{"phase": p.Roll.Blue.Phase, "greenPoolVersion": p.Roll.Version}
 	var blue, green []string
 	for _, g := range p.Groups {
 		if g.Green {
@@ -103,8 +104,8 @@ func (w *views) blueGreen(c *Cluster, p *Pool) project.Document {
 			blue = append(blue, groupRoot+groupPath(c, g))
 		}
 	}
-	put(d, "blueInstanceGroupUrls", list(blue))
-	put(d, "greenInstanceGroupUrls", list(green))
+	put(d, "blueInstanceGroupUrls", document.List(blue))
+	put(d, "greenInstanceGroupUrls", document.List(green))
 	if at := p.Roll.Blue.Deletion; !at.IsZero() {
 		d["bluePoolDeletionStartTime"] = stamp(at)
 	}
@@ -112,23 +113,23 @@ func (w *views) blueGreen(c *Cluster, p *Pool) project.Document {
 }
 
 // cluster is a cluster as a GET answers.
-func (w *views) cluster(c *Cluster) project.Document {
-	d := project.Copied(c.Doc)
+func (w *views) cluster(c *Cluster) document.Object {
+	d := document.Copied(c.Doc)
 	d["name"], d["location"], d["zone"], d["status"], d["id"] = c.Name, c.Location, c.Location, c.Status, c.ID
 	d["selfLink"], d["createTime"] = root+c.path(), c.Created.UTC().Format(time.RFC3339)
 	d["currentMasterVersion"], d["etag"], d["labelFingerprint"] = c.Master, etag(c.Version), labelFingerprint(c)
 	put(d, "conditions", shownConditions(c.Conditions))
 	if host := hostOf(c.Access.Endpoint); host != "" && c.Status != provisioning {
 		d["endpoint"] = host
-		project.Place(d, "masterAuth.clusterCaCertificate", base64.StdEncoding.EncodeToString(c.Access.CA))
+		document.Place(d, "masterAuth.clusterCaCertificate", base64.StdEncoding.EncodeToString(c.Access.CA))
 	}
-	project.Place(d, "masterAuth.clientCertificateConfig", project.Document{})
+	document.Place(d, "masterAuth.clientCertificateConfig", document.Object{})
 	lowest, count := "", 0
 	pools, links := []any{}, []any{}
 	for _, p := range w.poolsOf(c) {
 		shown := w.pool(c, p)
 		pools = append(pools, shown)
-		links = append(links, project.Items(shown, "instanceGroupUrls")...)
+		links = append(links, document.Items(shown, "instanceGroupUrls")...)
 		for _, n := range w.nodes.of(c, p) {
 			count++
 			if v := p.Templates[n.Template].Version; v != "" && (lowest == "" || versions.Compare(v, lowest) < 0) {
@@ -152,7 +153,7 @@ func (w *views) cluster(c *Cluster) project.Document {
 }
 
 func labelFingerprint(c *Cluster) string {
-	return etag(project.Pairs(c.Doc, "resourceLabels"))
+	return etag(document.Pairs(c.Doc, "resourceLabels"))
 }
 
 // hostOf is the host and port of a URL.
@@ -168,13 +169,13 @@ func hostOf(endpoint string) string {
 func (w *views) begun(op *operation) *project.Answer { return project.OK(w.operation(op)) }
 
 // operation is an operation as it goes over the wire. It names the project by its number.
-func (w *views) operation(op *operation) project.Document {
+func (w *views) operation(op *operation) document.Object {
 	at := placed(project.DefaultNumber, op.Location)
 	target := root + at + "/clusters/" + named(op.Cluster, "")
 	if op.Pool != "" {
 		target += "/nodePools/" + op.Pool
 	}
-	d := project.Document{
+	d := document.Object{
 		"name": op.Name, "operationType": op.Type, "status": op.Status, "startTime": stamp(op.Start), "zone": op.Location, "location": op.Location,
 		"selfLink": root + at + "/operations/" + op.Name, "targetLink": target,
 	}
@@ -182,12 +183,12 @@ func (w *views) operation(op *operation) project.Document {
 		d["endTime"] = stamp(op.End)
 	}
 	if op.Total > 0 {
-		d["progress"] = project.Document{"metrics": []any{
-			project.Document{"name": "NODES_TOTAL", "intValue": strconv.Itoa(op.Total)}, project.Document{"name": "NODES_DONE", "intValue": strconv.Itoa(op.Done)},
+		d["progress"] = document.Object{"metrics": []any{
+			document.Object{"name": "NODES_TOTAL", "intValue": strconv.Itoa(op.Total)}, document.Object{"name": "NODES_DONE", "intValue": strconv.Itoa(op.Done)},
 		}}
 	}
 	if len(op.Conditions) > 0 {
-		d["error"] = project.Document{"code": op.Code, "message": op.Conditions[0].Message}
+		d["error"] = document.Object{"code": op.Code, "message": op.Conditions[0].Message}
 		d["statusMessage"] = op.Conditions[0].Message
 		which := "clusterConditions"
 		if op.Pool != "" {
@@ -205,11 +206,11 @@ func (w *Service) serverConfig(x *project.Call) (*project.Answer, error) {
 	}
 	var channels []any
 	for _, c := range versions.Channels() {
-		channels = append(channels, project.Document{"channel": c.Name, "defaultVersion": c.Default, "validVersions": list(c.Valid),
+		channels = append(channels, document.Object{"channel": c.Name, "defaultVersion": c.Default, "validVersions": document.List(c.Valid),
 			"upgradeTargetVersion": c.Default})
 	}
-	return project.OK(project.Document{
-		"defaultClusterVersion": versions.Default(), "validNodeVersions": list(versions.Nodes()), "validMasterVersions": list(versions.Masters()),
-		"defaultImageType": "COS_CONTAINERD", "validImageTypes": list(nodeconfig.Images), "channels": channels,
+	return project.OK(document.Object{
+		"defaultClusterVersion": versions.Default(), "validNodeVersions": document.List(versions.Nodes()), "validMasterVersions": document.List(versions.Masters()),
+		"defaultImageType": "COS_CONTAINERD", "validImageTypes": document.List(nodeconfig.Images), "channels": channels,
 	}), nil
 }

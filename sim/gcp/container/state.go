@@ -3,7 +3,7 @@ package container
 import (
 	"time"
 
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // States of clusters and node pools, as GKE names them.
@@ -20,7 +20,7 @@ const (
 type Cluster struct {
 	Project, Location, Name string
 	// Doc is what it is, as it was requested and with defaults: without its node pools and what only the service sets.
-	Doc        project.Document
+	Doc        document.Object
 	Status     string
 	Conditions []Condition
 	// Master is the version of its control plane.
@@ -57,7 +57,7 @@ type Pool struct {
 	// Cluster is the key of its cluster.
 	Cluster, Name string
 	// Doc is its description, as it was requested and with defaults: without what only the service sets.
-	Doc        project.Document
+	Doc        document.Object
 	Status     string
 	Conditions []Condition
 	// Current is the version that its nodes have after the last upgrade, Wanted the one that nodes of the current generation have.
@@ -102,7 +102,7 @@ type made struct {
 
 // former is what a node pool was before an upgrade.
 type former struct {
-	Doc        project.Document
+	Doc        document.Object
 	Wanted     string
 	Generation int
 }
@@ -166,12 +166,12 @@ func (o *operation) key() string {
 	return "projects/" + o.Project + "/locations/" + o.Location + "/operations/" + o.Name
 }
 
-func (p *Pool) autoscaled() bool { return project.Truth(p.Doc, "autoscaling.enabled") }
+func (p *Pool) autoscaled() bool { return document.Truth(p.Doc, "autoscaling.enabled") }
 
-func (p *Pool) zones() []string { return project.Texts(p.Doc, "locations") }
+func (p *Pool) zones() []string { return document.Texts(p.Doc, "locations") }
 
 // number returns the whole number at a path of a document, 0 for none.
-func number(d project.Document, path string) int {
-	n, _ := project.Number(d, path)
+func number(d document.Object, path string) int {
+	n, _ := document.Number(d, path)
 	return n
 }

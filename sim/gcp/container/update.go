@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container/nodeconfig"
 	"github.com/muster-project/muster/sim/gcp/container/versions"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -11,7 +12,7 @@ import (
 
 // change is what an update makes of a node pool.
 type change struct {
-	doc     project.Document
+	doc     document.Object
 	version string
 	// recreate is true if nodes are recreated for it.
 	recreate bool
@@ -35,8 +36,8 @@ func (w *agents) update(x *project.Call) (*project.Answer, error) {
 }
 
 // renew begins what an update of a node pool takes.
-func (w *agents) renew(c *Cluster, p *Pool, body project.Document) (*operation, error) {
-	if given := project.Text(body, "etag"); given != "" && given != p.etag() {
+func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, error) {
+	if given := document.Text(body, "etag"); given != "" && given != p.etag() {
 		return nil, stale(given, p.etag())
 	}
 	next, err := w.changed(c, p, body)
@@ -63,7 +64,7 @@ func (w *agents) renew(c *Cluster, p *Pool, body project.Document) (*operation, 
 
 // openFor refuses an update while an operation runs, and beside a blue-green upgrade that was paused, unless it is the one that resumes it: for
 // the version that the pool is to have already.
-func (w *agents) openFor(c *Cluster, p *Pool, next change, body project.Document) error {
+func (w *agents) openFor(c *Cluster, p *Pool, next change, body document.Object) error {
 	if p.paused() && !p.Roll.Back && body["nodeVersion"] != nil && !next.recreate && reflect.DeepEqual(next.doc, p.Doc) {
 		return w.open(c)
 	}
@@ -80,7 +81,7 @@ func (w *agents) regenerate(p *Pool, next change) {
 }
 
 // changed checks an update.
-func (w *agents) changed(c *Cluster, p *Pool, body project.Document) (change, error) {
+func (w *agents) changed(c *Cluster, p *Pool, body document.Object) (change, error) {
 	_, versioned := body["nodeVersion"]
 	_, moved := body["locations"]
 	if nodeconfig.Empty(body) {
@@ -89,17 +90,17 @@ func (w *agents) changed(c *Cluster, p *Pool, body project.Document) (change, er
 	out := change{version: p.Wanted}
 	refusal := ""
 	if versioned {
-		out.version, refusal = versions.Node(project.Text(body, "nodeVersion"), c.Master)
+		out.version, refusal = versions.Node(document.Text(body, "nodeVersion"), c.Master)
 	}
 	out.doc, out.recreate = nodeconfig.Update(p.Doc, body)
 	if moved {
-		out.doc["locations"] = project.Items(body, "locations")
+		out.doc["locations"] = document.Items(body, "locations")
 	}
 	out.recreate = out.recreate || out.version != p.Wanted
 	for _, check := range []func() string{
 		func() string { return refusal },
 		func() string {
-			return versions.CheckNodes(out.version, c.Master, versioned && project.Truth(out.doc, "management.autoUpgrade"))
+			return versions.CheckNodes(out.version, c.Master, versioned && document.Truth(out.doc, "management.autoUpgrade"))
 		},
 		func() string { return nodeconfig.Check(out.doc, c.shared()) },
 		func() string { return checkMachines(out.doc) },
@@ -158,7 +159,7 @@ func (w *agents) completeUpgrade(x *project.Call) (*project.Answer, error) {
 	}
 	p.Roll.Blue.Complete = true
 	w.touchPool(p)
-	return project.OK(project.Document{}), nil
+	return project.OK(document.Object{}), nil
 }
 
 // Settable are the fields that clients can set on a node pool that exists, by the operations that set them. The empty field is all that the

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Call is one request of a client as an operation sees it.
@@ -35,8 +37,8 @@ type Answer struct {
 func OK(body any) *Answer { return &Answer{Status: http.StatusOK, Body: body} }
 
 // Document returns the body of the request as an object.
-func (x *Call) Document() (Document, error) {
-	d := Document{}
+func (x *Call) Document() (document.Object, error) {
+	d := document.Object{}
 	if len(x.Body) == 0 {
 		return d, nil
 	}

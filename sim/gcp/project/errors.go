@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Error is what Google answers instead of what was requested.
@@ -29,10 +31,10 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 // Body returns the error as it goes over the wire.
-func (e *Error) Body() Document {
-	body := Document{"code": e.Status, "message": e.Message}
+func (e *Error) Body() document.Object {
+	body := document.Object{"code": e.Status, "message": e.Message}
 	if e.Reason != "" {
-		one := Document{"message": e.Message, "domain": "global", "reason": e.Reason}
+		one := document.Object{"message": e.Message, "domain": "global", "reason": e.Reason}
 		if e.Domain != "" {
 			one["domain"] = e.Domain
 		}
@@ -47,7 +49,7 @@ func (e *Error) Body() Document {
 	if len(e.Details) > 0 {
 		body["details"] = e.Details
 	}
-	return Document{"error": body}
+	return document.Object{"error": body}
 }
 
 // Refuse returns an error with a status, a reason and a message.
@@ -98,4 +100,4 @@ func ToError(err error) *Error {
 type Failure struct{ Code, Message string }
 
 // Body returns the failure as it goes over the wire.
-func (f Failure) Body() Document { return Document{"code": f.Code, "message": f.Message} }
+func (f Failure) Body() document.Object { return document.Object{"code": f.Code, "message": f.Message} }

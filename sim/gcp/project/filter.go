@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Filtered returns the items that the filter of a request lets through: all without one.
@@ -27,7 +29,7 @@ func Filtered(x *Call, all []Named) ([]Named, error) {
 }
 
 // test reports whether a document is let through.
-type test func(Document) bool
+type test func(document.Object) bool
 
 // filter reads an expression: comparisons, joined with AND (or nothing) and OR, with parentheses and NOT.
 type filter struct {
@@ -65,7 +67,7 @@ func (f *filter) either() (test, error) {
 			return nil, err
 		}
 		before := first
-		first = func(d Document) bool { return before(d) || second(d) }
+		first = func(d document.Object) bool { return before(d) || second(d) }
 	}
 	return first, nil
 }
@@ -85,7 +87,7 @@ func (f *filter) all() (test, error) {
 			return nil, err
 		}
 		before := first
-		first = func(d Document) bool { return before(d) && second(d) }
+		first = func(d document.Object) bool { return before(d) && second(d) }
 	}
 	return first, nil
 }
@@ -101,7 +103,7 @@ func (f *filter) term() (test, error) {
 		if err != nil {
 			return nil, err
 		}
-		return func(d Document) bool { return !inner(d) }, nil
+		return func(d document.Object) bool { return !inner(d) }, nil
 	case "(":
 		f.at++
 		inner, err := f.either()
@@ -123,15 +125,15 @@ func (f *filter) comparison() (test, error) {
 	}
 	switch operator {
 	case "=":
-		return func(d Document) bool { return shown(d, field) == value }, nil
+		return func(d document.Object) bool { return shown(d, field) == value }, nil
 	case "!=":
-		return func(d Document) bool { return shown(d, field) != value }, nil
+		return func(d document.Object) bool { return shown(d, field) != value }, nil
 	case ":":
 		if value == "*" {
-			return func(d Document) bool { return Dig(d, field) != nil }, nil
+			return func(d document.Object) bool { return document.Dig(d, field) != nil }, nil
 		}
 		prefix, open := strings.CutSuffix(value, "*")
-		return func(d Document) bool {
+		return func(d document.Object) bool {
 			has := shown(d, field)
 			return open && strings.HasPrefix(has, prefix) || !open && strings.Contains(has, value)
 		}, nil
@@ -140,19 +142,19 @@ func (f *filter) comparison() (test, error) {
 		if err != nil {
 			return nil, errFilter
 		}
-		return func(d Document) bool { return form.MatchString(shown(d, field)) == (operator == "eq") }, nil
+		return func(d document.Object) bool { return form.MatchString(shown(d, field)) == (operator == "eq") }, nil
 	}
 	return nil, errFilter
 }
 
 // shown returns what lies at a field as text, "" for nothing.
-func shown(d Document, field string) string {
-	switch v := Dig(d, field).(type) {
+func shown(d document.Object, field string) string {
+	switch v := document.Dig(d, field).(type) {
 	case nil:
 		return ""
 	case string:
 		return v
 	default:
-		return Written(v)
+		return document.Written(v)
 	}
 }

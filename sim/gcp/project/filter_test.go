@@ -3,6 +3,8 @@ package project
 import (
 	"net/url"
 	"testing"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // FuzzFilter holds that any expression is either understood or refused, and that its negation lets through what it does not.
@@ -12,7 +14,7 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	all := []Named{{"a", Document{"name": "a", "labels": Document{"x": "1"}}}, {"b", Document{"name": "b", "size": 2.0}}}
+	all := []Named{{"a", document.Object{"name": "a", "labels": document.Object{"x": "1"}}}, {"b", document.Object{"name": "b", "size": 2.0}}}
 	let := func(text string) (int, error) {
 		kept, err := Filtered(&Call{Query: url.Values{"filter": {text}}}, all)
 		return len(kept), err

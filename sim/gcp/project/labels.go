@@ -2,6 +2,8 @@ package project
 
 import (
 	"regexp"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // Limits of labels. They are counted in characters of lower-case letters, digits, dashes and underscores.
@@ -17,7 +19,7 @@ var (
 )
 
 // CheckLabels refuses labels that Google refuses, by the field that they are in.
-func CheckLabels(labels Document, field string) error {
+func CheckLabels(labels document.Object, field string) error {
 	if len(labels) > maxLabels {
 		return Refuse(400, "invalid", "Too many labels for field '%s'. Resources can have no more than %d labels.", field, maxLabels)
 	}

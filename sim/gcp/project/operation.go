@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 const (
@@ -123,9 +125,9 @@ func (w *Core) Finish(path string) {
 }
 
 // Show returns the operation as it goes over the wire.
-func (o *Operation) Show(x *Call, now time.Time) Document {
+func (o *Operation) Show(x *Call, now time.Time) document.Object {
 	status, progress := o.status(now)
-	d := Document{
+	d := document.Object{
 		"kind": "compute#operation", "id": Digits(o.ID), "name": o.Name, "operationType": o.Type, "status": status, "progress": progress,
 		"selfLink": x.Link(o.Path()), "targetLink": x.Link(o.Target), "targetId": Digits(o.TargetID), "user": o.User, "insertTime": Stamp(o.Inserted),
 	}
@@ -146,7 +148,7 @@ func (o *Operation) Show(x *Call, now time.Time) Document {
 }
 
 // showFailures adds why the operation failed.
-func (o *Operation) showFailures(d Document) {
+func (o *Operation) showFailures(d document.Object) {
 	if len(o.Failures) == 0 {
 		return
 	}
@@ -154,7 +156,7 @@ func (o *Operation) showFailures(d Document) {
 	for _, f := range o.Failures {
 		list = append(list, f.Body())
 	}
-	d["error"] = Document{"errors": list}
+	d["error"] = document.Object{"errors": list}
 	d["httpErrorStatusCode"], d["httpErrorMessage"] = o.Code, strings.ToUpper(http.StatusText(o.Code))
 }
 

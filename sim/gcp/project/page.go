@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sort"
 	"strconv"
+
+	"github.com/muster-project/muster/sim/document"
 )
 
 // largestPage is the largest page of a list, and its size where nothing is asked for.
@@ -13,7 +15,7 @@ const largestPage = 500
 // Named is an item of a list with the name that it is ordered by.
 type Named struct {
 	Key string
-	Doc Document
+	Doc document.Object
 }
 
 // Page returns one page of items in the order of their keys, and the token of the next page. A page is resumed behind the last key that was
@@ -67,7 +69,7 @@ func (w *Core) List(x *Call, kind string, all []Named) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := Document{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x))}
+	d := document.Object{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x))}
 	if len(page) > 0 {
 		d["items"] = Documents(page)
 	}
@@ -80,7 +82,7 @@ func (w *Core) List(x *Call, kind string, all []Named) (*Answer, error) {
 // Scoped answers an aggregated list: one page of the items by their scopes, with a warning for each scope that has none on it, and for each
 // that can't be reached. Without returnPartialSuccess one such scope fails the request. scopeOf returns the scope of an item, member is the
 // list's name within a scope, scopes are all that are shown.
-func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named, scopeOf func(Document) string) (*Answer, error) {
+func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named, scopeOf func(document.Object) string) (*Answer, error) {
 	kept, err := Filtered(x, all)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named
 	if err != nil {
 		return nil, err
 	}
-	d := Document{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x)), "items": w.byScope(member, scopes, page, scopeOf)}
+	d := document.Object{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x)), "items": w.byScope(member, scopes, page, scopeOf)}
 	if next != "" {
 		d["nextPageToken"] = next
 	}
@@ -108,7 +110,7 @@ func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named
 }
 
 // reached returns the items of scopes that can be reached, and the scopes that can't.
-func (w *Core) reached(scopes []string, all []Named, scopeOf func(Document) string) (items []Named, lost []string) {
+func (w *Core) reached(scopes []string, all []Named, scopeOf func(document.Object) string) (items []Named, lost []string) {
 	for _, scope := range scopes {
 		if w.Outages.Get(scope) != nil {
 			lost = append(lost, scope)
@@ -123,13 +125,13 @@ func (w *Core) reached(scopes []string, all []Named, scopeOf func(Document) stri
 }
 
 // byScope sorts the items of a page by their scopes, with a warning for each scope that has none.
-func (w *Core) byScope(member string, scopes []string, page []Named, scopeOf func(Document) string) Document {
-	items := Document{}
+func (w *Core) byScope(member string, scopes []string, page []Named, scopeOf func(document.Object) string) document.Object {
+	items := document.Object{}
 	for _, one := range page {
 		scope := scopeOf(one.Doc)
-		under, ok := items[scope].(Document)
+		under, ok := items[scope].(document.Object)
 		if !ok {
-			under = Document{member: []any{}}
+			under = document.Object{member: []any{}}
 			items[scope] = under
 		}
 		list, _ := under[member].([]any)
@@ -141,7 +143,7 @@ func (w *Core) byScope(member string, scopes []string, page []Named, scopeOf fun
 			code, message = "UNREACHABLE", "The scope '"+scope+"' can't be reached."
 		}
 		if items[scope] == nil {
-			items[scope] = Document{"warning": Document{"code": code, "message": message, "data": []any{Document{"key": "scope", "value": scope}}}}
+			items[scope] = document.Object{"warning": document.Object{"code": code, "message": message, "data": []any{document.Object{"key": "scope", "value": scope}}}}
 		}
 	}
 	return items

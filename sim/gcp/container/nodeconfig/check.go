@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/document"
 )
 
 const (
@@ -26,10 +26,10 @@ var (
 
 // Check returns the words with which GKE refuses a node pool, "" for one that it takes. The machine type is checked against the zones
 // elsewhere.
-func Check(pool project.Document, c Cluster) string {
-	if !name.MatchString(project.Text(pool, "name")) {
+func Check(pool document.Object, c Cluster) string {
+	if !name.MatchString(document.Text(pool, "name")) {
 		return fmt.Sprintf("Invalid value for field \"node_pool.name\": %q. Must be a match of regex '(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'.",
-			project.Text(pool, "name"))
+			document.Text(pool, "name"))
 	}
 	pods := number(pool, "maxPodsConstraint.maxPodsPerNode")
 	if pods < leastPods || pods > mostPods {
@@ -38,11 +38,11 @@ func Check(pool project.Document, c Cluster) string {
 	}
 	for _, check := range []func() string{
 		func() string { return CheckSize(number(pool, "initialNodeCount")) },
-		func() string { return CheckConfig(project.Under(pool, "config")) },
-		func() string { return CheckLocations(project.Texts(pool, "locations"), c) },
-		func() string { return CheckManagement(project.Under(pool, "management"), c.Channel) },
-		func() string { return CheckAutoscaling(project.Under(pool, "autoscaling")) },
-		func() string { return CheckUpgrades(project.Under(pool, "upgradeSettings")) },
+		func() string { return CheckConfig(document.Under(pool, "config")) },
+		func() string { return CheckLocations(document.Texts(pool, "locations"), c) },
+		func() string { return CheckManagement(document.Under(pool, "management"), c.Channel) },
+		func() string { return CheckAutoscaling(document.Under(pool, "autoscaling")) },
+		func() string { return CheckUpgrades(document.Under(pool, "upgradeSettings")) },
 	} {
 		if refusal := check(); refusal != "" {
 			return refusal
@@ -60,24 +60,24 @@ func CheckSize(nodes int) string {
 }
 
 // CheckConfig checks the configuration of nodes.
-func CheckConfig(config project.Document) string {
+func CheckConfig(config document.Object) string {
 	size := number(config, "diskSizeGb")
 	switch {
 	case size < leastDisk || size > mostDisk:
 		return fmt.Sprintf("Invalid value for field \"node_pool.config.disk_size_gb\": %d. Must be between %d and %d.", size, leastDisk, mostDisk)
-	case !slices.Contains(disks, project.Text(config, "diskType")):
-		return fmt.Sprintf("Disk type %q is not supported.", project.Text(config, "diskType"))
-	case !slices.Contains(Images, project.Text(config, "imageType")):
-		return fmt.Sprintf("Image type %q is not supported.", project.Text(config, "imageType"))
-	case project.Truth(config, "spot") && project.Truth(config, "preemptible"):
+	case !slices.Contains(disks, document.Text(config, "diskType")):
+		return fmt.Sprintf("Disk type %q is not supported.", document.Text(config, "diskType"))
+	case !slices.Contains(Images, document.Text(config, "imageType")):
+		return fmt.Sprintf("Image type %q is not supported.", document.Text(config, "imageType"))
+	case document.Truth(config, "spot") && document.Truth(config, "preemptible"):
 		return "Only one of preemptible and spot can be set."
 	}
 	seen := map[string]bool{}
-	for _, t := range project.Objects(config, "taints") {
-		id := project.Text(t, "key") + ":" + project.Text(t, "effect")
-		if project.Text(t, "key") == "" || seen[id] {
+	for _, t := range document.Objects(config, "taints") {
+		id := document.Text(t, "key") + ":" + document.Text(t, "effect")
+		if document.Text(t, "key") == "" || seen[id] {
 			return fmt.Sprintf("Node taint with key %q and effect %q is invalid: keys are required, and each may have an effect once.",
-				project.Text(t, "key"), project.Text(t, "effect"))
+				document.Text(t, "key"), document.Text(t, "effect"))
 		}
 		seen[id] = true
 	}
@@ -103,12 +103,12 @@ func CheckLocations(zones []string, c Cluster) string {
 }
 
 // CheckManagement checks automatic repairs and upgrades against the release channel of the cluster, which demands both.
-func CheckManagement(management project.Document, channel string) string {
+func CheckManagement(management document.Object, channel string) string {
 	if channel == "" || channel == "UNSPECIFIED" {
 		return ""
 	}
 	for _, flag := range []string{"autoUpgrade", "autoRepair"} {
-		if !project.Truth(management, flag) {
+		if !document.Truth(management, flag) {
 			return fmt.Sprintf("%s cannot be false when release_channel %s is set.",
 				map[string]string{"autoUpgrade": "Auto_upgrade", "autoRepair": "Auto_repair"}[flag], channel)
 		}
@@ -117,8 +117,8 @@ func CheckManagement(management project.Document, channel string) string {
 }
 
 // CheckAutoscaling checks the bounds of the autoscaler.
-func CheckAutoscaling(a project.Document) string {
-	if !project.Truth(a, "enabled") {
+func CheckAutoscaling(a document.Object) string {
+	if !document.Truth(a, "enabled") {
 		return ""
 	}
 	least, most := number(a, "minNodeCount"), number(a, "maxNodeCount")
@@ -142,13 +142,13 @@ func checkBounds(prefix string, least, most int) string {
 }
 
 // CheckUpgrades checks the settings of upgrades.
-func CheckUpgrades(u project.Document) string {
+func CheckUpgrades(u document.Object) string {
 	surge, missing := number(u, "maxSurge"), number(u, "maxUnavailable")
-	if project.Text(u, "strategy") == "BLUE_GREEN" {
+	if document.Text(u, "strategy") == "BLUE_GREEN" {
 		return checkBlueGreen(u, surge+missing)
 	}
 	switch {
-	case project.Under(u, "blueGreenSettings") != nil:
+	case document.Under(u, "blueGreenSettings") != nil:
 		return "Blue_green_settings can only be set with the upgrade strategy BLUE_GREEN."
 	case surge < 0 || missing < 0 || surge+missing == 0 || surge+missing > mostSurge:
 		return fmt.Sprintf("The sum of max_surge and max_unavailable must be between 1 and %d, got %d and %d.", mostSurge, surge, missing)
@@ -156,7 +156,7 @@ func CheckUpgrades(u project.Document) string {
 	return ""
 }
 
-func checkBlueGreen(u project.Document, parallel int) string {
+func checkBlueGreen(u document.Object, parallel int) string {
 	share := fraction(u, "blueGreenSettings.standardRolloutPolicy.batchPercentage")
 	switch {
 	case parallel != 0:

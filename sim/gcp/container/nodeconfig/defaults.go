@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // ProvisioningLabel is the label that GKE adds to a node pool's resource labels: on-demand, spot or preemptible.
@@ -33,61 +33,61 @@ var scopes = []string{
 }
 
 // Defaults adds to the description of a new node pool what GKE adds where it is not given.
-func Defaults(pool project.Document, c Cluster) {
-	preset(pool, "config", project.Document{})
-	ConfigDefaults(project.Under(pool, "config"))
-	preset(pool, "locations", list(c.Locations))
-	preset(pool, "management", project.Document{"autoRepair": true, "autoUpgrade": true})
-	preset(pool, "maxPodsConstraint.maxPodsPerNode", c.MaxPods)
+func Defaults(pool document.Object, c Cluster) {
+	document.Preset(pool, "config", document.Object{})
+	ConfigDefaults(document.Under(pool, "config"))
+	document.Preset(pool, "locations", document.List(c.Locations))
+	document.Preset(pool, "management", document.Object{"autoRepair": true, "autoUpgrade": true})
+	document.Preset(pool, "maxPodsConstraint.maxPodsPerNode", c.MaxPods)
 	pool["podIpv4CidrSize"] = podRangeSize(number(pool, "maxPodsConstraint.maxPodsPerNode"))
 	for path, v := range map[string]any{
 		"networkConfig.podIpv4CidrBlock": c.PodBlock, "networkConfig.podRange": c.PodRange, "networkConfig.subnetwork": c.Subnetwork,
 	} {
-		preset(pool, path, v)
+		document.Preset(pool, path, v)
 	}
-	delete(project.Under(pool, "networkConfig"), "createPodRange")
+	delete(document.Under(pool, "networkConfig"), "createPodRange")
 	UpgradeDefaults(pool)
-	SetAutoscaling(pool, project.Under(pool, "autoscaling"))
+	SetAutoscaling(pool, document.Under(pool, "autoscaling"))
 }
 
 // ConfigDefaults adds what GKE adds to the configuration of nodes.
-func ConfigDefaults(config project.Document) {
+func ConfigDefaults(config document.Object) {
 	model := "on-demand"
 	switch {
-	case project.Truth(config, "spot"):
+	case document.Truth(config, "spot"):
 		model = "spot"
-	case project.Truth(config, "preemptible"):
+	case document.Truth(config, "preemptible"):
 		model = "preemptible"
 	}
 	disk := "pd-balanced"
-	if strings.HasPrefix(project.Text(config, "machineType"), "n4-") {
+	if strings.HasPrefix(document.Text(config, "machineType"), "n4-") {
 		disk = "hyperdisk-balanced"
 	}
 	for path, v := range map[string]any{
 		"machineType": "e2-medium", "diskSizeGb": 100.0, "diskType": disk, "imageType": "COS_CONTAINERD", "serviceAccount": "default",
-		"oauthScopes": list(scopes), "shieldedInstanceConfig": project.Document{"enableIntegrityMonitoring": true},
+		"oauthScopes": document.List(scopes), "shieldedInstanceConfig": document.Object{"enableIntegrityMonitoring": true},
 		"effectiveCgroupMode":                              "EFFECTIVE_CGROUP_MODE_V2",
 		"kubeletConfig.insecureKubeletReadonlyPortEnabled": false, "kubeletConfig.maxParallelImagePulls": 2.0,
-		"windowsNodeConfig": project.Document{},
+		"windowsNodeConfig": document.Object{},
 	} {
-		preset(config, path, v)
+		document.Preset(config, path, v)
 	}
 	for path, v := range map[string]string{"metadata": "disable-legacy-endpoints", "resourceLabels": ProvisioningLabel} {
-		preset(config, path, project.Document{})
+		document.Preset(config, path, document.Object{})
 		value := "true"
 		if v == ProvisioningLabel {
 			value = model
 		}
-		project.Under(config, path)[v] = value
+		document.Under(config, path)[v] = value
 	}
 	normalize(config)
 }
 
 // normalize writes what can be said in several ways in one.
-func normalize(config project.Document) {
-	config["imageType"] = strings.ToUpper(project.Text(config, "imageType"))
-	config["bootDisk"] = project.Document{"diskType": config["diskType"], "sizeGb": strconv.Itoa(number(config, "diskSizeGb"))}
-	if mode := project.Text(config, "linuxNodeConfig.cgroupMode"); mode == "CGROUP_MODE_V1" {
+func normalize(config document.Object) {
+	config["imageType"] = strings.ToUpper(document.Text(config, "imageType"))
+	config["bootDisk"] = document.Object{"diskType": config["diskType"], "sizeGb": strconv.Itoa(number(config, "diskSizeGb"))}
+	if mode := document.Text(config, "linuxNodeConfig.cgroupMode"); mode == "CGROUP_MODE_V1" {
 		config["effectiveCgroupMode"] = "EFFECTIVE_CGROUP_MODE_V1"
 	} else {
 		config["effectiveCgroupMode"] = "EFFECTIVE_CGROUP_MODE_V2"
@@ -102,7 +102,7 @@ func normalize(config project.Document) {
 // empty reports whether a value is an object or a list without elements.
 func empty(v any) bool {
 	switch t := v.(type) {
-	case project.Document:
+	case document.Object:
 		return len(t) == 0
 	case []any:
 		return len(t) == 0
@@ -111,26 +111,26 @@ func empty(v any) bool {
 }
 
 // UpgradeDefaults adds what GKE adds to the settings of upgrades.
-func UpgradeDefaults(pool project.Document) {
-	if project.Under(pool, "upgradeSettings") == nil {
-		pool["upgradeSettings"] = project.Document{"maxSurge": 1.0}
+func UpgradeDefaults(pool document.Object) {
+	if document.Under(pool, "upgradeSettings") == nil {
+		pool["upgradeSettings"] = document.Object{"maxSurge": 1.0}
 	}
-	preset(pool, "upgradeSettings.strategy", "SURGE")
-	if project.Text(pool, "upgradeSettings.strategy") != "BLUE_GREEN" {
+	document.Preset(pool, "upgradeSettings.strategy", "SURGE")
+	if document.Text(pool, "upgradeSettings.strategy") != "BLUE_GREEN" {
 		return
 	}
-	preset(pool, "upgradeSettings.blueGreenSettings.nodePoolSoakDuration", "3600s")
-	preset(pool, "upgradeSettings.blueGreenSettings.standardRolloutPolicy", project.Document{"batchNodeCount": 1.0})
+	document.Preset(pool, "upgradeSettings.blueGreenSettings.nodePoolSoakDuration", "3600s")
+	document.Preset(pool, "upgradeSettings.blueGreenSettings.standardRolloutPolicy", document.Object{"batchNodeCount": 1.0})
 }
 
 // SetAutoscaling sets the settings of a node pool's autoscaler as GKE keeps them: none while it is off.
-func SetAutoscaling(pool, given project.Document) {
-	pool["autoscaling"] = project.Document{}
-	if !project.Truth(given, "enabled") {
+func SetAutoscaling(pool, given document.Object) {
+	pool["autoscaling"] = document.Object{}
+	if !document.Truth(given, "enabled") {
 		return
 	}
-	out := project.Copied(given)
-	if named := project.Text(out, "locationPolicy"); named == "" || named == "LOCATION_POLICY_UNSPECIFIED" {
+	out := document.Copied(given)
+	if named := document.Text(out, "locationPolicy"); named == "" || named == "LOCATION_POLICY_UNSPECIFIED" {
 		out["locationPolicy"] = "BALANCED"
 		if spot(pool) {
 			out["locationPolicy"] = "ANY"
@@ -139,8 +139,8 @@ func SetAutoscaling(pool, given project.Document) {
 	pool["autoscaling"] = out
 }
 
-func spot(pool project.Document) bool {
-	return project.Truth(pool, "config.spot") || project.Truth(pool, "config.preemptible")
+func spot(pool document.Object) bool {
+	return document.Truth(pool, "config.spot") || document.Truth(pool, "config.preemptible")
 }
 
 // podRangeSize is the length of the prefix of a node's range: twice as many addresses as pods, rounded up to a power of two.

@@ -1,7 +1,7 @@
 package nodeconfig
 
 import (
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // recreating are the members of an update, beside the version, that GKE applies by recreating nodes with the pool's upgrade strategy.
@@ -25,7 +25,7 @@ var plain = map[string]string{
 var names = map[string]bool{"name": true, "projectId": true, "zone": true, "clusterId": true, "nodePoolId": true, "etag": true}
 
 // Empty reports whether an update asks for nothing.
-func Empty(update project.Document) bool {
+func Empty(update document.Object) bool {
 	for member := range update {
 		if !names[member] {
 			return false
@@ -36,9 +36,9 @@ func Empty(update project.Document) bool {
 
 // Update returns a node pool after an update. Its version and locations are not changed. recreate is true if the update changes what nodes
 // are created with and can't be given to those that exist.
-func Update(pool, update project.Document) (next project.Document, recreate bool) {
-	next = project.Copied(pool)
-	config := project.Under(next, "config")
+func Update(pool, update document.Object) (next document.Object, recreate bool) {
+	next = document.Copied(pool)
+	config := document.Under(next, "config")
 	for _, member := range recreating {
 		if v, given := update[member]; given {
 			config[member] = v
@@ -47,12 +47,12 @@ func Update(pool, update project.Document) (next project.Document, recreate bool
 	disk(config, update)
 	for member, at := range inPlace {
 		if _, given := update[member]; given {
-			replace(config, member, project.Dig(update, at))
+			replace(config, member, document.Dig(update, at))
 		}
 	}
 	for member, at := range plain {
 		if v, given := update[member]; given {
-			project.Place(next, at, copied(v))
+			document.Place(next, at, document.Copied(v))
 		}
 	}
 	if _, given := update["upgradeSettings"]; given {
@@ -60,14 +60,14 @@ func Update(pool, update project.Document) (next project.Document, recreate bool
 	}
 	ConfigDefaults(config)
 	for _, member := range recreating {
-		recreate = recreate || !same(project.Dig(pool, "config."+member), config[member])
+		recreate = recreate || !document.Same(document.Dig(pool, "config."+member), config[member])
 	}
 	return next, recreate
 }
 
 // disk takes over what an update says of boot disks, in one of two ways.
-func disk(config, update project.Document) {
-	if kind := project.Text(update, "bootDisk.diskType"); kind != "" {
+func disk(config, update document.Object) {
+	if kind := document.Text(update, "bootDisk.diskType"); kind != "" {
 		config["diskType"] = kind
 	}
 	for _, at := range []string{"bootDisk.sizeGb", "diskSizeGb"} {
@@ -78,9 +78,9 @@ func disk(config, update project.Document) {
 }
 
 // replace replaces a whole member; nothing removes it.
-func replace(config project.Document, member string, v any) {
+func replace(config document.Object, member string, v any) {
 	delete(config, member)
 	if v != nil {
-		config[member] = copied(v)
+		config[member] = document.Copied(v)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	simazure "github.com/muster-project/muster/sim/azure"
-	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -47,12 +47,12 @@ func minorOf(version string) int {
 }
 
 // managedClusterBody is what AKS is asked for.
-func (a *pool) managedClusterBody(goal int) arm.Document {
-	pools := []any{arm.Document{"name": systemPool, "mode": "System", "count": float64(1), "vmSize": simazure.VMSize, "type": "VirtualMachineScaleSets"}}
+func (a *pool) managedClusterBody(goal int) document.Object {
+	pools := []any{document.Object{"name": systemPool, "mode": "System", "count": float64(1), "vmSize": simazure.VMSize, "type": "VirtualMachineScaleSets"}}
 	if own(a.World.Scenario).System {
-		profile := arm.Document{
+		profile := document.Object{
 			"name": world.InfraKey.Name, "mode": "System", "count": float64(max(1, a.World.Scenario.Replicas)), "vmSize": simazure.VMSize, "type": "VirtualMachineScaleSets",
-			"nodeLabels": arm.Document{"tier": "a"},
+			"nodeLabels": document.Object{"tier": "a"},
 		}
 		if a.World.Scenario.External {
 			profile["enableAutoScaling"], profile["minCount"], profile["maxCount"] = true, float64(max(1, a.World.Scenario.Least)), float64(a.World.Scenario.Most)
@@ -62,9 +62,9 @@ func (a *pool) managedClusterBody(goal int) arm.Document {
 		}
 		pools = append(pools, profile)
 	}
-	return arm.Document{
-		"location": simazure.Location, "identity": arm.Document{"type": "SystemAssigned"},
-		"properties": arm.Document{"kubernetesVersion": world.Minor(goal) + patch, "dnsPrefix": world.ClusterName, "agentPoolProfiles": pools},
+	return document.Object{
+		"location": simazure.Location, "identity": document.Object{"type": "SystemAssigned"},
+		"properties": document.Object{"kubernetesVersion": world.Minor(goal) + patch, "dnsPrefix": world.ClusterName, "agentPoolProfiles": pools},
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
-	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -148,35 +148,35 @@ func unlaunched(groups []oracle.Group, id string, v oracle.Version) int {
 }
 
 // content is what properties make machines of: bootstrap data and labels aside.
-func (a *Account) content(fingerprint string, p project.Document) string {
+func (a *Account) content(fingerprint string, p document.Object) string {
 	if text, known := a.contents[fingerprint]; known {
 		return text
 	}
 	if len(p) == 0 {
 		return ""
 	}
-	rest := project.Copied(p)
+	rest := document.Copied(p)
 	delete(rest, "labels")
 	delete(rest, "metadata")
-	delete(project.Under(rest, "tags"), "fingerprint")
-	for _, d := range project.Objects(rest, "disks") {
-		delete(project.Under(d, "initializeParams"), "labels")
+	delete(document.Under(rest, "tags"), "fingerprint")
+	for _, d := range document.Objects(rest, "disks") {
+		delete(document.Under(d, "initializeParams"), "labels")
 	}
 	metadata := map[string]string{}
-	for _, item := range project.Objects(p, "metadata.items") {
-		if key := project.Text(item, "key"); key != "user-data" {
-			metadata[key] = project.Text(item, "value")
+	for _, item := range document.Objects(p, "metadata.items") {
+		if key := document.Text(item, "key"); key != "user-data" {
+			metadata[key] = document.Text(item, "value")
 		}
 	}
-	a.contents[fingerprint] = project.Written(rest) + fmt.Sprint(metadata)
+	a.contents[fingerprint] = document.Written(rest) + fmt.Sprint(metadata)
 	return a.contents[fingerprint]
 }
 
 // UserData returns the bootstrap data in the properties of a template.
-func UserData(p project.Document) []byte {
-	for _, item := range project.Objects(p, "metadata.items") {
-		if project.Text(item, "key") == "user-data" {
-			return []byte(project.Text(item, "value"))
+func UserData(p document.Object) []byte {
+	for _, item := range document.Objects(p, "metadata.items") {
+		if document.Text(item, "key") == "user-data" {
+			return []byte(document.Text(item, "value"))
 		}
 	}
 	return nil

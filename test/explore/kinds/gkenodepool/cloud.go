@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -144,7 +145,7 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 		_ = json.Unmarshal(body, &asked) // what has another type says nothing of machines
 	}
 	delete(sent, "etag")
-	words := project.Written(sent)
+	words := document.Written(sent)
 	sum := sha256.Sum256([]byte(words))
 	text = strings.Join([]string{req.Method, req.URL.Path, req.URL.Query().Get("size"), words, "(" + hex.EncodeToString(sum[:4]) + ")"}, " ")
 	return text, p.named(req, asked), nil

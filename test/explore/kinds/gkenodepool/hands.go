@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
-	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -88,7 +88,7 @@ func (p *pool) label(n *container.InspectedPool, key, value string) error {
 	if labels[key] = value; value == "" {
 		delete(labels, key)
 	}
-	return p.Cloud.GKE.UpdatePool(onPool, project.Document{"resourceLabels": project.Document{"labels": project.OfStrings(labels)}})
+	return p.Cloud.GKE.UpdatePool(onPool, document.Object{"resourceLabels": document.Object{"labels": document.OfStrings(labels)}})
 }
 
 // autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
@@ -131,7 +131,7 @@ func (p *pool) upgradeByHand(e world.Event) error {
 	if e.N%3 > 0 {
 		return p.Cloud.GKE.UpgradePool(onPool, "")
 	}
-	return p.Cloud.GKE.UpdatePool(onPool, project.Document{"imageType": []string{image, otherImage}[e.M%2], "nodeVersion": p.nodes().Wanted})
+	return p.Cloud.GKE.UpdatePool(onPool, document.Object{"imageType": []string{image, otherImage}[e.M%2], "nodeVersion": p.nodes().Wanted})
 }
 
 // strike does something to one of the pool's machines.

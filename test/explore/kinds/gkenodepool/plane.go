@@ -9,8 +9,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
-	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -71,11 +71,11 @@ func minorOf(version string) int {
 }
 
 // clusterBody is what GKE is asked for.
-func clusterBody(goal int) project.Document {
-	return project.Document{
-		"initialClusterVersion": world.Minor(goal) + patch, "releaseChannel": project.Document{"channel": "UNSPECIFIED"},
-		"nodePools": []any{project.Document{
-			"name": otherPool, "initialNodeCount": float64(1), "locations": []any{gcp.Zones[0]}, "config": project.Document{"machineType": gcp.MachineType},
+func clusterBody(goal int) document.Object {
+	return document.Object{
+		"initialClusterVersion": world.Minor(goal) + patch, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
+		"nodePools": []any{document.Object{
+			"name": otherPool, "initialNodeCount": float64(1), "locations": []any{gcp.Zones[0]}, "config": document.Object{"machineType": gcp.MachineType},
 		}},
 	}
 }

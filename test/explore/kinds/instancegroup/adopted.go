@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -45,17 +45,17 @@ func (p *pool) forAnother() string {
 }
 
 // theirProperties is what the ecosystem's provider makes machines of.
-func (p *pool) theirProperties() project.Document {
-	return project.Document{
+func (p *pool) theirProperties() document.Object {
+	return document.Object{
 		"machineType": gcp.MachineType, "canIpForward": true,
-		"disks": []any{project.Document{"boot": true, "autoDelete": true, "initializeParams": project.Document{
+		"disks": []any{document.Object{"boot": true, "autoDelete": true, "initializeParams": document.Object{
 			"diskType": "pd-standard", "diskSizeGb": "30", "sourceImage": gcp.Image,
 		}}},
-		"labels":            project.Document{"capg-cluster-" + world.ClusterName: "owned", "capg-role": "node", "team": "a"},
-		"metadata":          project.Document{"items": []any{project.Document{"key": "user-data", "value": p.World.Scenario.Boots(p.World.Workload.Last())}}},
-		"networkInterfaces": []any{project.Document{"network": "projects/" + gcp.Project + "/global/networks/" + world.ClusterName}},
-		"serviceAccounts":   []any{project.Document{"email": "default", "scopes": []any{"https://www.googleapis.com/auth/cloud-platform"}}},
-		"tags":              project.Document{"items": []any{world.ClusterName, world.ClusterName + "-node"}},
-		"scheduling":        project.Document{},
+		"labels":            document.Object{"capg-cluster-" + world.ClusterName: "owned", "capg-role": "node", "team": "a"},
+		"metadata":          document.Object{"items": []any{document.Object{"key": "user-data", "value": p.World.Scenario.Boots(p.World.Workload.Last())}}},
+		"networkInterfaces": []any{document.Object{"network": "projects/" + gcp.Project + "/global/networks/" + world.ClusterName}},
+		"serviceAccounts":   []any{document.Object{"email": "default", "scopes": []any{"https://www.googleapis.com/auth/cloud-platform"}}},
+		"tags":              document.Object{"items": []any{world.ClusterName, world.ClusterName + "-node"}},
+		"scheduling":        document.Object{},
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
-	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
@@ -71,9 +71,9 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 		}
 	}
 	delete(sent, "fingerprint")
-	sum := sha256.Sum256([]byte(project.Written(sent)))
+	sum := sha256.Sum256([]byte(document.Written(sent)))
 	size := req.URL.Query().Get("size")
-	words := []string{req.Method, strings.TrimPrefix(req.URL.Path, "/compute/v1/projects/"+gcp.Project+"/"), size, project.Written(asked), "(" + hex.EncodeToString(sum[:4]) + ")"}
+	words := []string{req.Method, strings.TrimPrefix(req.URL.Path, "/compute/v1/projects/"+gcp.Project+"/"), size, document.Written(asked), "(" + hex.EncodeToString(sum[:4]) + ")"}
 	return strings.Join(words, " "), p.named(req, asked, size), nil
 }
 
@@ -120,7 +120,9 @@ func idOf(m compute.Instance) string {
 }
 
 // proactive reports whether a group replaces instances by itself, as soon as they are of another template than its own.
-func proactive(g *compute.Group) bool { return project.Text(g.Doc, "updatePolicy.type") == "PROACTIVE" }
+func proactive(g *compute.Group) bool {
+	return document.Text(g.Doc, "updatePolicy.type") == "PROACTIVE"
+}
 
 // judged tells the oracles that each removal lowers the size, and that a write which changes what a group launches, or has it replace
 // instances by itself, takes all those that are of another template: Compute Engine drains none. Where Compute Engine ignores that it is told

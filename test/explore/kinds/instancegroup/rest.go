@@ -13,6 +13,7 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	muster "github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
@@ -108,7 +109,7 @@ func behind(g *compute.Group) (n int) {
 // isPolicy says what the group does by itself.
 func isPolicy(g *compute.Group, is map[string]string) {
 	or := func(path, otherwise string) string {
-		if text := project.Text(g.Doc, path); text != "" {
+		if text := document.Text(g.Doc, path); text != "" {
 			return text
 		}
 		return otherwise
@@ -116,9 +117,9 @@ func isPolicy(g *compute.Group, is map[string]string) {
 	is["policy"], is["redistribution"] = or("updatePolicy.type", "OPPORTUNISTIC"), or("updatePolicy.instanceRedistributionType", "")
 	is["shape"] = or("distributionPolicy.targetShape", "")
 	is["repair"], is["update on repair"] = or("instanceLifecyclePolicy.defaultActionOnFailure", "REPAIR"), or("instanceLifecyclePolicy.forceUpdateOnRepair", "NO")
-	for _, h := range project.Objects(g.Doc, "autoHealingPolicies") {
-		delay, _ := project.Number(h, "initialDelaySec")
-		is["healing"] = project.LastOf(project.Text(h, "healthCheck")) + "=" + strconv.Itoa(delay)
+	for _, h := range document.Objects(g.Doc, "autoHealingPolicies") {
+		delay, _ := document.Number(h, "initialDelaySec")
+		is["healing"] = project.LastOf(document.Text(h, "healthCheck")) + "=" + strconv.Itoa(delay)
 	}
 }
 
@@ -128,9 +129,9 @@ func (p *pool) isTemplate(g *compute.Group, is map[string]string) {
 		if !slices.Contains(g.Templates, t.Path) {
 			continue
 		}
-		is["type"], is["data"] = project.LastOf(project.Text(t.Properties, "machineType")), p.World.Workload.DataPrint(gcp.UserData(t.Properties))
-		for _, d := range project.Objects(t.Properties, "disks") {
-			is["root"] = project.Text(d, "initializeParams.diskSizeGb")
+		is["type"], is["data"] = project.LastOf(document.Text(t.Properties, "machineType")), p.World.Workload.DataPrint(gcp.UserData(t.Properties))
+		for _, d := range document.Objects(t.Properties, "disks") {
+			is["root"] = document.Text(d, "initializeParams.diskSizeGb")
 		}
 	}
 	c := p.World.Snapshot()
