@@ -3,6 +3,7 @@ package manifests
 import (
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,8 +115,34 @@ func TestWhatGoesWrong(t *testing.T) {
 	w := world.Start(t, t.TempDir())
 	w.Ready("capa-mp-0", 2)
 	t.Run("an expired token is on the console", func(t *testing.T) { expiredToken(w.In(t)) })
+	t.Run("a refusal of the cloud comes before what waits for it", func(t *testing.T) { refusalComesFirst(w.In(t)) })
 	t.Run("bad input is told and recovers", func(t *testing.T) { badInputRecovers(w.In(t)) })
 	t.Run("the identity of a cluster decides who asks", func(t *testing.T) { identityDecides(w.In(t)) })
+}
+
+// refusalComesFirst holds that both objects of a new pool report, in the cloud's words, why it is not created, and not that it is being
+// created, and that it is created once the cloud no longer refuses.
+func refusalComesFirst(w *world.World) {
+	w.T.Helper()
+	const words = "you may not create launch templates"
+	w.Admin(http.MethodPost, "faults", `{"kind":"error-before","service":"ec2","action":"CreateLaunchTemplate","code":"UnauthorizedOperation","status":403,"message":"`+words+`"}`, nil)
+	w.Apply(manifestOf("refused"))
+	for _, is := range []struct{ object, condition string }{{"machinepool", "InfrastructureReady"}, {"awsmachinepool", "Ready"}} {
+		path := fmt.Sprintf(`{.status.conditions[?(@.type=="%s")].status} {.status.conditions[?(@.type=="%s")].reason} {.status.conditions[?(@.type=="%s")].message}`,
+			is.condition, is.condition, is.condition)
+		w.Eventually("the refusal in "+is.condition+" of "+is.object, func() error {
+			if got := w.Read(path, is.object+"/refused"); !strings.HasPrefix(got, "False Denied ") || !strings.Contains(got, words) {
+				return fmt.Errorf("it is %s", got)
+			}
+			return nil
+		})
+	}
+	if got := w.Conditions("refused"); strings.Contains(got, "GroupMissing") {
+		w.T.Errorf("want the refusal in the place of GroupMissing, got\n%s", got)
+	}
+	w.Admin(http.MethodDelete, "faults", "", nil)
+	w.Ready("refused", 1)
+	w.Kubectl("delete", "machinepool/refused", "--timeout", world.WaitLimit.String())
 }
 
 // badInputRecovers holds that what is wrong is said on the object, by the name of the field, that nothing is created meanwhile,
