@@ -3,12 +3,14 @@ package world
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -85,6 +87,26 @@ func TestStopKillsWhatDoesNotEnd(t *testing.T) {
 			t.Errorf("want each child killed and none started again, got %+v", c)
 		}
 	}
+}
+
+// TestStartReportsThatItGoesOn: a part that takes long is not silent, and one that has ended is.
+func TestStartReportsThatItGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var said []string
+		w := &World{done: make(chan struct{}), progress: func(doing string) { said = append(said, fmt.Sprintf("%v %s", time.Since(began), doing)) }}
+		err := w.until(t.Context(), "the clouds", func(context.Context) error {
+			if time.Since(began) < 7*time.Second {
+				return errors.New("not yet")
+			}
+			return nil
+		})
+		time.Sleep(time.Minute)
+		want := []string{"0s Starting the clouds", "3s Starting the clouds: not done after 3s", "6s Starting the clouds: not done after 6s"}
+		if err != nil || !slices.Equal(said, want) {
+			t.Errorf("want %q, got %q, %v", want, said, err)
+		}
+	})
 }
 
 // TestLastLine: the supervisor tells why a child died in the child's own words.

@@ -16,14 +16,43 @@ const (
 	clientQPS, clientBurst = 200, 400
 	// readyPause spaces the looks at a child that starts, and probeLimit bounds each.
 	readyPause, probeLimit = 50 * time.Millisecond, 5 * time.Second
+	// silence is the longest time of a start without a line of progress.
+	silence = 3 * time.Second
 	// startDeaths is how often a child may die before it first serves. More than one, for a port may be let go late.
 	startDeaths = 3
 )
 
-// until returns when a probe succeeds. It gives up when ctx ends, when the world fails, or when a child dies again and
+// part is one part of the start. It reports that the part begins, and that it goes on, until do returns.
+func (w *World) part(doing string, do func() error) error {
+	w.progress(doing)
+	began, ended, told := time.Now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		tick := time.NewTicker(silence)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				w.progress(fmt.Sprintf("%s: not done after %v", doing, time.Since(began).Round(time.Second)))
+			case <-ended:
+				return
+			}
+		}
+	}()
+	err := do()
+	close(ended)
+	<-told
+	return err
+}
+
+// until starts a part and returns when a probe succeeds. It gives up when ctx ends, when the world fails, or when a child dies again and
 // again.
 func (w *World) until(ctx context.Context, what string, probe func(ctx context.Context) error) error {
-	w.progress("Starting " + what)
+	return w.part("Starting "+what, func() error { return w.poll(ctx, what, probe) })
+}
+
+// poll returns when a probe succeeds, or gives up as until does.
+func (w *World) poll(ctx context.Context, what string, probe func(ctx context.Context) error) error {
 	pause := time.NewTicker(readyPause)
 	defer pause.Stop()
 	for {

@@ -39,7 +39,8 @@ type Options struct {
 	// FeatureGates of the controllers, as --feature-gates has them: "MachinePoolMachines=true". What it does not name is as the
 	// environment has it.
 	FeatureGates string
-	// Progress is called with each part of the start as it begins ("Starting the controllers"); nil reports nothing.
+	// Progress is called with each part of the start as it begins ("Starting the controllers"), and again every few seconds while it goes
+	// on; nil reports nothing.
 	Progress func(doing string)
 	// Command runs a child when its name and arguments are appended; none means this binary.
 	Command []string
@@ -157,8 +158,7 @@ func (w *World) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	w.progress("Installing kinds and webhooks")
-	if err := w.install(ctx, webhook); err != nil {
+	if err := w.part("Installing kinds and webhooks", func() error { return w.install(ctx, webhook) }); err != nil {
 		return err
 	}
 	w.add(o, controllersName, w.places.controllersEnvironment(), append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places[webhookPlace]),
