@@ -11,6 +11,9 @@ import (
 // ErrDropped is what a client sees of a connection that was closed without an answer.
 var ErrDropped = errors.New("connection closed before an answer came")
 
+// ErrClosed is what a simulated cloud returns that was closed.
+var ErrClosed = errors.New("the simulator is closed")
+
 // Transport carries requests to a handler in the same process, in the caller's goroutine: no socket, no goroutine of its own,
 // so that a simulated cloud can be used in virtual time and every run is the same.
 type Transport struct{ Handler http.Handler }

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/eks"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	eksshapes "github.com/muster-project/muster/sim/aws/shapes/eks"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // EKSCluster is a cluster whose API server runs somewhere, as its owner makes it known.
@@ -108,22 +108,12 @@ func (s *clusterConsole) adminEKS(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("PUT "+sim.AdminPath+"eks/clusters", func(w http.ResponseWriter, r *http.Request) {
 		var c EKSCluster
-		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyLimit)).Decode(&c)
-		if err == nil {
-			err = s.PutCluster(account(r), c)
+		if server.Decoded(w, r, &c) {
+			server.Done(w, s.PutCluster(account(r), c), http.StatusBadRequest)
 		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc("DELETE "+sim.AdminPath+"eks/clusters/{name}", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.ForgetCluster(account(r), r.URL.Query().Get("region"), r.PathValue("name")); err != nil {
-			http.Error(w, err.Error(), http.StatusConflict)
-			return
-		}
-		w.WriteHeader(http.StatusNoContent)
+		server.Done(w, s.ForgetCluster(account(r), r.URL.Query().Get("region"), r.PathValue("name")), http.StatusConflict)
 	})
 	s.adminNodegroups(mux)
 }

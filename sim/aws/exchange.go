@@ -2,7 +2,6 @@ package aws
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,27 +25,23 @@ type exchange struct {
 	identity sigv4.Identity
 	account  string
 	resource string
-	mutating bool
+	// operation is what is requested, once that is known.
+	operation operation
 	// expired is true if the keys that signed were temporary and their time is over.
 	expired bool
 }
 
 // ServeHTTP answers a request of an AWS client, or of the simulator's owner below sim.AdminPath.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.AdminPath) {
-		s.admin.ServeHTTP(w, r)
+	body, ok := server.Receive(s.Base, w, r)
+	if !ok {
 		return
 	}
-	x := &exchange{server: s, Trace: server.Begin(&s.calls)}
+	x := &exchange{server: s, Trace: server.Begin(s.Base)}
 	x.Call = &wire.Call{
-		Request: r, RequestID: s.seed.UUID("request", x.Seq), BucketOf: func(host string) string { return s.accounts.bucketOf(x.account, host) },
+		Request: r, RequestID: s.Environment.Seed.UUID("request", x.Seq), Body: body,
+		BucketOf: func(host string) string { return s.accounts.bucketOf(x.account, host) },
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
-	if err != nil {
-		http.Error(w, "request too large or broken", http.StatusRequestEntityTooLarge)
-		return
-	}
-	x.Body = body
 	out, drop, err := x.answer()
 	code := ""
 	switch {
@@ -60,7 +55,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		x.Write(w, out)
 	}
-	x.Log(&s.calls, sim.Call{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.mutating, Code: code})
+	x.Log(sim.Call{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.operation.mutating, Code: code})
 }
 
 // answer does what was asked, with the faults in force. drop is set when the client shall see no answer.
@@ -69,18 +64,11 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	faults := x.server.faults.ForRequest(sim.Request{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: x.mutating, Has: x.says})
-	if drop, err := x.Before(x.Request.Context(), faults, func(sim.Fault) error { return x.throttled() }, x.played); drop || err != nil {
-		return nil, drop, err
-	}
-	if err := x.throttle(op); err != nil {
-		return nil, false, err
-	}
-	out, err = x.perform(op, faults)
-	if drop, failed := server.After(faults, x.played); drop || failed != nil {
-		return nil, drop, failed
-	}
-	return out, false, err
+	x.operation = op
+	faults := x.server.Faults().ForRequest(sim.Request{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: op.mutating, Has: x.says})
+	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (any, error) {
+		return server.Perform(x.server.Base, asked{x}, op.mutating, faults)
+	})
 }
 
 // read finds out who asks for what. It checks the signature first, as AWS does.
@@ -112,7 +100,6 @@ func (x *exchange) read() (operation, error) {
 	if !ok {
 		return operation{}, wire.UnknownAction(x.Service, x.Action, x.Params.Get("Version"))
 	}
-	x.mutating = op.mutating
 	x.resource = x.subject()
 	return op, nil
 }
@@ -164,61 +151,50 @@ func (x *exchange) subject() string {
 	return ""
 }
 
-// perform runs the operation on what the account has, or had where a fault makes the read a stale one.
-func (x *exchange) perform(op operation, faults []sim.Fault) (any, error) {
-	s := x.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, &wire.APIError{Code: "ServiceUnavailable", Message: "The service is shutting down.", Status: http.StatusServiceUnavailable}
-	}
-	r, err := s.region(x.account, x.identity.Region)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	if err := s.settle(now, false); err != nil {
-		return nil, err
-	}
-	r.Now = now
-	if err := x.authorize(r); err != nil {
-		return nil, err
-	}
-	if x.Params.Get("DryRun") == "true" {
-		return nil, x.rehearse(op, r)
-	}
-	if !op.mutating {
-		if f, ok := server.FaultOf(faults, sim.Stale); ok {
-			if r, err = s.asOf(r, now.Add(-time.Duration(f.Delay)), f.Writes); err != nil {
-				return nil, err
-			}
-		}
-		f, _ := server.FaultOf(faults, sim.PageLimit)
-		r.PageLimit = f.Limit
-		return op.run(r, x)
-	}
-	r.changed = true
-	out, err := x.carryOut(op, r, faults)
-	if err := s.settle(now, true); err != nil {
-		return nil, err
-	}
-	return out, err
+// asked is what a request asks for, as the frame runs it.
+type asked struct{ *exchange }
+
+// Find returns what the account holds in the region.
+func (x asked) Find() (*region, error) { return x.server.region(x.account, x.identity.Region) }
+
+// AsOf returns what the account held.
+func (x asked) AsOf(r *region, at time.Time, writes int) (*region, error) {
+	return x.server.asOf(r, at, writes)
 }
 
+// Admit checks that the caller may do what is asked. With DryRun that is all: the answer is an error either way.
+func (x asked) Admit(r *region) error {
+	if err := x.authorize(r); err != nil {
+		return err
+	}
+	if x.Params.Get("DryRun") == "true" {
+		return x.rehearse(r)
+	}
+	return nil
+}
+
+// Write runs an operation that changes something, or what the faults leave of it.
+func (x asked) Write(r *region, faults []sim.Fault) (any, error) {
+	return x.carryOut(r, faults)
+}
+
+// Read runs an operation that changes nothing.
+func (x asked) Read(r *region) (any, error) { return x.operation.run(r, x.exchange) }
+
 // rehearse runs the operation on a copy: with DryRun a success is told as an error.
-func (x *exchange) rehearse(op operation, r *region) error {
+func (x *exchange) rehearse(r *region) error {
 	trial, err := x.server.asOf(r, r.Now, 0)
 	if err != nil {
 		return err
 	}
-	if _, err := op.run(trial, x); err != nil {
+	if _, err := x.operation.run(trial, x); err != nil {
 		return err
 	}
 	return &wire.APIError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.", Status: http.StatusPreconditionFailed}
 }
 
-// played is a fault's error, by default the service's own for an internal failure.
-func (x *exchange) played(f sim.Fault) error {
+// Failed is a fault's error, by default the service's own for an internal failure.
+func (x *exchange) Failed(f sim.Fault) error {
 	e := wire.ToAPI(x.Service, errors.New("played"))
 	if f.Code != "" {
 		e = wire.Refuse(f.Code, "%s", f.Message)

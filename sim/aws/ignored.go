@@ -14,23 +14,23 @@ func (x *exchange) says(field string) bool {
 }
 
 // carryOut runs a write, or what faults leave of it. What is ignored is checked as ever, and refused if it is wrong.
-func (x *exchange) carryOut(op operation, r *region, faults []sim.Fault) (any, error) {
+func (x *exchange) carryOut(r *region, faults []sim.Fault) (any, error) {
 	all, fields := sim.Ignored(faults)
 	if !all && len(fields) == 0 {
-		return op.run(r, x)
+		return x.operation.run(r, x)
 	}
 	trial, err := x.server.asOf(r, r.Now, 0)
 	if err != nil {
 		return nil, err
 	}
-	out, err := op.run(trial, x)
+	out, err := x.operation.run(trial, x)
 	if err != nil || all {
 		return out, err
 	}
 	if err := x.drop(fields); err != nil {
 		return nil, err
 	}
-	if rest, err := op.run(r, x); err == nil {
+	if rest, err := x.operation.run(r, x); err == nil {
 		return rest, nil
 	}
 	return out, nil // nothing is left of the request that makes sense alone

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/iam"
 	"github.com/muster-project/muster/sim/aws/shapes"
+	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // IAMRole is what the simulator holds of a role.
@@ -29,15 +30,6 @@ func inspectRoles(d *iam.Directory) []IAMRole {
 	}
 	return out
 }
-
-// Calls is the log of all requests.
-func (s *Server) Calls() *sim.Calls { return &s.calls }
-
-// Faults are the rules in force.
-func (s *Server) Faults() *sim.Faults { return s.faults }
-
-// SetSpeed changes how much faster than life things go that start from now on.
-func (s *Server) SetSpeed(factor float64) { s.speed.Set(factor) }
 
 // Group is what the simulator holds of an Auto Scaling group.
 type Group struct {
@@ -112,7 +104,7 @@ func (s *Server) State(id, name string) State {
 		for _, i := range r.EC2.Instances.ByLaunch() {
 			out.Instances = append(out.Instances, Instance{
 				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address, Hostname: r.EC2.Instances.Hostname(i),
-				Spot: i.Spot, Noticed: account.Due(i.NoticeAt, r.Now) || account.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
+				Spot: i.Spot, Noticed: state.Due(i.NoticeAt, r.Now) || state.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
 			})
 		}
 		for _, n := range r.EKS.Nodegroups.Rows.All() {
@@ -156,48 +148,24 @@ func (s State) Living() []Instance {
 
 // by runs something on a realm as if by hand: no request, no signature, no fault, no limit.
 func (s *Server) by(id, name string, f func(*region) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := account.Regions[name]; !ok || s.closed {
-		return fmt.Errorf("region %q is not known, or the simulator is closed", name)
-	}
-	r, err := s.region(id, name)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	if err := s.settle(now, false); err != nil {
-		return err
-	}
-	r.Now, r.changed = now, true
-	if err := f(r); err != nil {
-		return err
-	}
-	return s.settle(now, true)
+	return server.ByHand(s.Base, func() (*region, error) {
+		if _, ok := account.Regions[name]; !ok {
+			return nil, fmt.Errorf("region %q is not known", name)
+		}
+		return s.region(id, name)
+	}, f)
 }
 
 // home runs something by hand on the default account at home.
 func (s *Server) home(f func(*region) error) error { return s.by(AccountID, Region, f) }
 
-// adminHandler is what the owner sees over HTTP. Beside what every simulator has, hands can be laid on instances of the default
-// account: POST instances/{id}/terminate, fail, impair, interrupt or recommend.
+// adminHandler is what the owner sees over HTTP. Beside what every simulator has, instances of the default account can be
+// acted on: POST instances/{id}/terminate, fail, impair, interrupt or recommend.
 func (s *Server) adminHandler() http.Handler {
-	a := &sim.Admin{Calls: &s.calls, Faults: s.faults, Speed: &s.speed, OutOfBand: s.Capabilities().OutOfBand, State: func() any { return s.State(AccountID, Region) }}
-	hands := map[string]func(string) error{"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt, "recommend": s.Recommend}
-	mux := http.NewServeMux()
-	mux.Handle("/", a.Handler())
-	s.adminEKS(mux)
-	mux.HandleFunc("POST "+sim.AdminPath+"instances/{id}/{hand}", func(w http.ResponseWriter, r *http.Request) {
-		hand, ok := hands[r.PathValue("hand")]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		if err := hand(r.PathValue("id")); err != nil {
-			http.Error(w, err.Error(), http.StatusConflict)
-			return
-		}
-		w.WriteHeader(http.StatusNoContent)
+	mux := server.OwnersMux(s.Base, func() any { return s.State(AccountID, Region) }, s.Capabilities().OutOfBand)
+	server.Actions(mux, "instances", map[string]func(string) error{
+		"terminate": s.Terminate, "fail": s.Fail, "impair": s.Impair, "interrupt": s.Interrupt, "recommend": s.Recommend,
 	})
+	s.adminEKS(mux)
 	return mux
 }

@@ -40,8 +40,8 @@ func DocumentedLimits() Limits {
 
 // SetLimit changes one bucket; a rate of size zero takes the limit away.
 func (s *Server) SetLimit(name string, rate sim.Rate) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.limits = maps.Clone(s.limits)
 	if s.limits == nil {
 		s.limits = Limits{}
@@ -50,18 +50,18 @@ func (s *Server) SetLimit(name string, rate sim.Rate) {
 }
 
 func (s *Server) limit(name string) (sim.Rate, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	r, ok := s.limits[name]
 	return r, ok
 }
 
-// throttle takes the request's tokens, or refuses it.
-func (x *exchange) throttle(op operation) error {
+// Throttle takes the request's tokens, or refuses it.
+func (x *exchange) Throttle() error {
 	name := x.Service + ":" + x.Action
 	rate, ok := x.server.limit(name)
 	if !ok {
-		class := x.class(op)
+		class := x.class()
 		rate, _ = x.server.limit(class)
 		if x.Service != wire.ServiceEC2 {
 			name = class // one bucket for the whole service
@@ -79,13 +79,13 @@ func (x *exchange) throttle(op operation) error {
 	return nil
 }
 
-func (x *exchange) class(op operation) string {
+func (x *exchange) class() string {
 	switch {
 	case x.Service != wire.ServiceEC2:
 		return x.Service
-	case op.mutating:
+	case x.operation.mutating:
 		return "ec2:write"
-	case op.list && x.unbounded():
+	case x.operation.list && x.unbounded():
 		return "ec2:list"
 	default:
 		return "ec2:read"
@@ -114,6 +114,9 @@ func (x *exchange) instancesAsked() int {
 	}
 	return max(1, n)
 }
+
+// Throttled is the refusal of a fault that throttles.
+func (x *exchange) Throttled(sim.Fault) error { return x.throttled() }
 
 // throttled is the refusal for too many requests.
 func (x *exchange) throttled() *wire.APIError {

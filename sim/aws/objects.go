@@ -16,8 +16,8 @@ type bucketConsole struct{ server *Server }
 
 // Objects are the names of what lies in a bucket, in order: "bucket/key".
 func (s *bucketConsole) Objects(bucket string) []string {
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
 	var names []string
 	for _, r := range s.server.regions {
 		for name, o := range r.S3.Objects.All() {
@@ -32,8 +32,8 @@ func (s *bucketConsole) Objects(bucket string) []string {
 
 // RemoveObject deletes an object behind everybody's back.
 func (s *bucketConsole) RemoveObject(bucket, key string) {
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
 	for _, r := range s.server.regions {
 		r.S3.Objects.Delete(bucket + "/" + key)
 	}
@@ -62,8 +62,8 @@ func (s *bucketConsole) Fetch(ctx context.Context, m sim.Machine, source string)
 
 // fetch gets an object with the permissions of a machine, which has none without an instance profile.
 func (s *bucketConsole) fetch(machine, bucket, key string) ([]byte, error) {
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
+	s.server.Mu.Lock()
+	defer s.server.Mu.Unlock()
 	for _, r := range s.server.regions {
 		i := r.EC2.Instances.Rows.Get(machine)
 		if i == nil {

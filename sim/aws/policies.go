@@ -21,8 +21,8 @@ func (s *Server) SetPolicies(account string, documents ...[]byte) error {
 		}
 		policies = append(policies, p)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	delete(s.policies, account)
 	if policies != nil {
 		s.policies[account] = policies
@@ -38,15 +38,15 @@ type Asked struct {
 
 // Asked tells which actions policies were asked for.
 func (s *Server) Asked() Asked {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return Asked{Allowed: maps.Clone(s.asked.Allowed), Denied: maps.Clone(s.asked.Denied)}
 }
 
 // ForgetAsked begins anew.
 func (s *Server) ForgetAsked() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.asked = Asked{}
 }
 
@@ -56,7 +56,7 @@ type principal struct {
 	sets [][]iam.Policy
 }
 
-// principal is who has signed the request, or nil for one who may do everything. s.mu is held.
+// principal is who has signed the request, or nil for one who may do everything. s.Mu is held.
 func (x *exchange) principal() (*principal, error) {
 	s, ok := x.server.sessions[x.identity.AccessKeyID]
 	if !ok {

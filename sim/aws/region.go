@@ -12,6 +12,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/iam"
 	"github.com/muster-project/muster/sim/aws/s3"
 	"github.com/muster-project/muster/sim/aws/ssm"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // region is what one account holds in one region, by service.
@@ -25,13 +26,12 @@ type region struct {
 	SSM         *ssm.Service
 	S3          *s3.Service
 
-	// due is when something happens next by itself; changed is true if a request has changed something since the last tick.
-	due     time.Time
-	changed bool
+	state.Schedule
 }
 
 func newRegion(s *Server, id, name string, d *iam.Directory) *region {
-	core := account.NewCore(s.environment(), id, name)
+	core := account.NewCore(s.Environment, id, name)
+	core.Strict = s.strict
 	r := &region{Core: core, server: s, IAM: iam.New(core, d), SSM: ssm.New(core), S3: s3.New(core, s.accounts.withID(id).Buckets)}
 	r.EC2 = ec2.New(core, r.IAM)
 	r.AutoScaling = autoscaling.New(core, r.IAM, r.EC2, s.accounts.withID(id).Groups)
@@ -41,7 +41,7 @@ func newRegion(s *Server, id, name string, d *iam.Directory) *region {
 }
 
 // tables returns what the account holds in the region.
-func (r *region) tables() account.Tables {
+func (r *region) tables() state.Tables {
 	out := append(r.Tables(), r.EC2.Tables()...)
 	out = append(append(out, r.AutoScaling.Tables()...), r.EKS.Tables()...)
 	return append(out, r.S3.Objects)
@@ -56,12 +56,12 @@ func (r *region) tick(now time.Time) time.Time {
 	r.Now = now
 	next := r.EC2.Instances.Tick()
 	if r.EKS.Clusters.Rows.Len() == 0 {
-		return account.Earliest(next, r.AutoScaling.Scaling.Tick())
+		return state.Earliest(next, r.AutoScaling.Scaling.Tick())
 	}
 	r.AutoScaling.Scaling.Tick()
-	next = account.Earliest(next, r.EKS.Lifecycle.Tick())
+	next = state.Earliest(next, r.EKS.Lifecycle.Tick())
 	// What EKS has just requested of its groups and their members has times of its own.
-	return account.Earliest(next, r.AutoScaling.Scaling.Tick())
+	return state.Earliest(next, r.AutoScaling.Scaling.Tick())
 }
 
 // seed puts the network into a realm that is new.

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/iam"
+	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Options say what a simulated AWS is made of; the zero value is a default account in memory.
@@ -37,37 +36,27 @@ type Options struct {
 
 // Server is a simulated AWS. It is an http.Handler for all its services and regions at once.
 type Server struct {
+	*server.Base
 	accounts accounts
-	host     sim.MachineHost
-	seed     sim.Seed
-	speed    sim.Speed
-	calls    sim.Calls
-	faults   *sim.Faults
 	buckets  sim.Buckets
-	admin    http.Handler
-	alarm    *sim.Alarm
 
 	console
 	clusterConsole
 	bucketConsole
 
-	mu      sync.Mutex
 	limits  Limits
 	strict  bool
-	store   *sim.Store
 	regions map[string]*region
 	// directories are what the accounts hold of IAM, policies what the keys of an account may do, where they may not do everything.
 	directories map[string]*iam.Directory
 	policies    map[string][]iam.Policy
 	asked       Asked
 	sessions    map[string]session // by access key
-	unsaved     map[string]json.RawMessage
-	closed      bool
 }
 
 // New makes a simulated AWS and powers on again what ran when the directory was last used.
 func New(o Options) (*Server, error) {
-	store, err := sim.OpenStore(o.Dir)
+	base, err := server.Open(server.Options{Dir: o.Dir, MachineHost: o.MachineHost, Speed: o.Speed, Seed: o.Seed, BodyLimit: bodyLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +64,19 @@ func New(o Options) (*Server, error) {
 		o.Accounts = []Account{DefaultAccount()}
 	}
 	s := &Server{
-		accounts: accounts{}, host: o.MachineHost, seed: sim.Seed(o.Seed), faults: sim.NewFaults(sim.Seed(o.Seed)),
-		limits: DocumentedLimits(), store: store, regions: map[string]*region{}, sessions: map[string]session{}, strict: o.Strict,
+		Base: base, accounts: accounts{}, limits: DocumentedLimits(), regions: map[string]*region{}, sessions: map[string]session{}, strict: o.Strict,
 		directories: map[string]*iam.Directory{}, policies: map[string][]iam.Policy{},
 	}
 	if o.Limits != nil {
 		s.limits = o.Limits
 	}
 	if err := s.admit(o.Accounts); err != nil {
-		return nil, errors.Join(err, store.Close())
+		return nil, errors.Join(err, base.Store.Close())
 	}
 	s.console, s.clusterConsole, s.bucketConsole = console{s}, clusterConsole{s}, bucketConsole{s}
-	s.speed.Set(o.Speed)
-	s.admin = s.adminHandler()
-	s.alarm = sim.NewAlarm(s.ring)
+	s.Admin = s.adminHandler()
 	if err := s.restore(); err != nil {
-		return nil, errors.Join(err, store.Close())
+		return nil, errors.Join(err, base.Store.Close())
 	}
 	return s, nil
 }
@@ -113,10 +99,10 @@ func (s *Server) admit(accounts []Account) error {
 
 // restore opens the regions that the store knows and powers on the machines that ran.
 func (s *Server) restore() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	seen := map[string]bool{}
-	for key := range s.store.Docs() {
+	for key := range s.Store.Docs() {
 		parts := strings.SplitN(key, "/", 3)
 		if len(parts) == 3 && parts[1] != iam.Folder {
 			seen[parts[0]+"/"+parts[1]] = true
@@ -133,19 +119,10 @@ func (s *Server) restore() error {
 		// Before time passes, so that a service that looks at nodes and drains them finds the machines.
 		r.EC2.Instances.Resume()
 	}
-	return s.settle(time.Now(), false)
+	return server.Run(s.Base, (*content)(s), time.Now())
 }
 
-// Close stops time. Requests are refused afterwards; machines go on until their MachineHost is closed.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.alarm.Close()
-	return s.store.Close()
-}
-
-// region is what the account has in the region, made with its network when it is asked for the first time. s.mu is held.
+// region is what the account has in the region, made with its network when it is asked for the first time. s.Mu is held.
 func (s *Server) region(id, name string) (*region, error) {
 	key := id + "/" + name
 	if r, ok := s.regions[key]; ok {
@@ -156,10 +133,11 @@ func (s *Server) region(id, name string) (*region, error) {
 		return nil, err
 	}
 	r := newRegion(s, id, name, d)
-	if err := r.load(s.store.Docs()); err != nil {
+	if err := r.load(s.Store.Docs()); err != nil {
 		return nil, err
 	}
-	r.Now, r.changed = time.Now(), true
+	r.Now = time.Now()
+	r.Touch()
 	if r.EC2.Network.VPCs.Len() == 0 {
 		r.seed(s.accounts.networkOf(id, name))
 	}
@@ -168,13 +146,13 @@ func (s *Server) region(id, name string) (*region, error) {
 }
 
 // directoryOf is what the account holds of IAM, made with the roles that it has from the start when it is asked for the first
-// time. s.mu is held.
+// time. s.Mu is held.
 func (s *Server) directoryOf(account string) (*iam.Directory, error) {
 	if d, ok := s.directories[account]; ok {
 		return d, nil
 	}
-	d := iam.NewDirectory(s.seed, account)
-	if err := d.Tables().Load(s.store.Docs()); err != nil {
+	d := iam.NewDirectory(s.Environment.Seed, account)
+	if err := d.Tables().Load(s.Store.Docs()); err != nil {
 		return nil, err
 	}
 	if d.Sequence.Len() == 0 {
@@ -187,77 +165,49 @@ func (s *Server) directoryOf(account string) (*iam.Directory, error) {
 // epoch is when what exists from the start was made.
 var epoch = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// ring lets pass what is due.
-func (s *Server) ring() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
-	// A failed write is tried again with the next request, whose caller is told.
-	_ = s.settle(time.Now(), false)
-}
+// content is what all accounts hold, as the frame sees it.
+type content Server
 
-// settle brings every region to the present, writes what has changed, powers machines, and sets the alarm. s.mu is held.
-func (s *Server) settle(now time.Time, call bool) error {
+// Tick lets pass what is due by now in every region and returns when something is due next.
+func (s *content) Tick(now time.Time) time.Time {
 	var next time.Time
 	for _, key := range slices.Sorted(maps.Keys(s.regions)) {
 		r := s.regions[key]
-		if r.changed || account.Due(r.due, now) {
-			r.changed = false
-			r.due = r.tick(now)
-		}
-		next = account.Earliest(next, r.due)
+		next = state.Earliest(next, r.Pass(now, r.tick))
 	}
-	if floor := now.Add(tickFloor); !next.IsZero() && next.Before(floor) {
-		next = floor
-	}
-	s.alarm.Set(next)
-	return s.commit(now, call)
+	return next
 }
 
-// tickFloor is the shortest time from one tick to the next, so that no speed makes the simulator spin.
-const tickFloor = time.Millisecond
-
-// commit writes what has changed and then powers machines on and off: in this order, so that a machine never runs that no state
-// knows of. s.mu is held.
-func (s *Server) commit(now time.Time, call bool) error {
-	if s.unsaved == nil {
-		s.unsaved = map[string]json.RawMessage{}
-	}
+// Flush writes the rows that have changed.
+func (s *content) Flush(changes map[string]json.RawMessage) error {
 	for _, r := range s.regions {
-		if err := r.flush(s.unsaved); err != nil {
+		if err := r.flush(changes); err != nil {
 			return err
 		}
 	}
 	for _, d := range s.directories {
-		if err := d.Tables().Flush(s.unsaved); err != nil {
+		if err := d.Tables().Flush(changes); err != nil {
 			return err
 		}
-	}
-	if err := s.store.Commit(now, call, s.unsaved); err != nil {
-		return err
-	}
-	s.unsaved = nil
-	for _, key := range slices.Sorted(maps.Keys(s.regions)) {
-		s.regions[key].EC2.Instances.Power()
 	}
 	return nil
 }
 
+// Power powers machines on and off as they are wanted.
+func (s *content) Power() {
+	for _, key := range slices.Sorted(maps.Keys(s.regions)) {
+		s.regions[key].EC2.Instances.Power()
+	}
+}
+
 // asOf is the region as it was: for reads that are stale. It must not be written to.
 func (s *Server) asOf(r *region, at time.Time, calls int) (*region, error) {
-	d := iam.NewDirectory(s.seed, r.Account)
+	d := iam.NewDirectory(s.Environment.Seed, r.Account)
 	old := newRegion(s, r.Account, r.Region, d)
-	docs := s.store.DocsBefore(at, calls)
+	docs := s.Store.DocsBefore(at, calls)
 	if err := errors.Join(old.load(docs), d.Tables().Load(docs)); err != nil {
 		return nil, fmt.Errorf("load an older state: %w", err)
 	}
 	old.Now = r.Now
 	return old, nil
-}
-
-// environment is what all accounts share.
-func (s *Server) environment() *account.Environment {
-	return &account.Environment{Seed: s.seed, Speed: &s.speed, Faults: s.faults, Host: s.host, Strict: s.strict}
 }

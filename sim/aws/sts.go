@@ -26,16 +26,16 @@ type session struct {
 }
 
 func (s *Server) session(accessKey string) (session, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	v, ok := s.sessions[accessKey]
 	return v, ok
 }
 
 // accountBy finds the account whose key has signed a request.
 func (s *Server) accountBy(accessKey string) (Account, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	a, ok := s.accounts[accessKey]
 	return a, ok
 }
@@ -43,7 +43,7 @@ func (s *Server) accountBy(accessKey string) (Account, bool) {
 // userARN is who an account's own keys belong to.
 func userARN(account string) string { return "arn:aws:iam::" + account + ":user/muster" }
 
-// caller is the ARN of who has signed the request. s.mu is held.
+// caller is the ARN of who has signed the request. s.Mu is held.
 func (x *exchange) caller() string {
 	if s, ok := x.server.sessions[x.identity.AccessKeyID]; ok {
 		return s.arn
@@ -53,7 +53,7 @@ func (x *exchange) caller() string {
 
 func getCallerIdentity(r *region, x *exchange) (any, error) {
 	arn := x.caller()
-	return &sts.GetCallerIdentityOutput{Account: new(r.Account), Arn: new(arn), UserId: new("AIDA" + strings.ToUpper(r.server.seed.Hex(16, arn)))}, nil
+	return &sts.GetCallerIdentityOutput{Account: new(r.Account), Arn: new(arn), UserId: new("AIDA" + strings.ToUpper(r.server.Environment.Seed.Hex(16, arn)))}, nil
 }
 
 // Bounds of a session's time, in seconds; one that was begun with a session's keys ends within an hour.
@@ -84,9 +84,9 @@ func assumeRole(r *region, x *exchange) (any, error) {
 		return nil, err
 	}
 	n := r.Number()
-	key := "ASIA" + strings.ToUpper(r.server.seed.Hex(16, "key", n))
+	key := "ASIA" + strings.ToUpper(r.server.Environment.Seed.Hex(16, "key", n))
 	s := session{
-		account: parts[4], secret: r.server.seed.Hex(40, "secret", n), token: r.server.seed.Hex(64, "token", n), role: found.Name,
+		account: parts[4], secret: r.server.Environment.Seed.Hex(40, "secret", n), token: r.server.Environment.Seed.Hex(64, "token", n), role: found.Name,
 		arn:      "arn:aws:sts::" + parts[4] + ":assumed-role/" + found.Name + "/" + *in.RoleSessionName,
 		policies: policies, limited: policies != nil, expires: r.Now.Add(time.Duration(seconds) * time.Second),
 	}
@@ -185,8 +185,8 @@ func (r *region) sessionPolicies(in *sts.AssumeRoleInput, account string) ([]iam
 
 // RotateKey gives the account other keys; requests that are signed with the old ones are refused from then on.
 func (s *Server) RotateKey(account, accessKeyID, secretAccessKey string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	for key, a := range s.accounts {
 		if a.ID == account {
 			delete(s.accounts, key)

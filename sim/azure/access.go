@@ -47,8 +47,8 @@ func (c *Cloud) signed(token, signature string) bool {
 
 // applications are all who can sign in.
 func (c *Cloud) applications() []Application {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	var out []Application
 	for _, a := range c.inventory.secrets.All() {
 		out = append(out, *a)

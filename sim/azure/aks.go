@@ -1,13 +1,13 @@
 package azure
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // poolAction is the body of a request that acts on an agent pool. Each action reads what it needs.
@@ -41,7 +41,7 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 func (c *Cloud) serveAKS(mux *http.ServeMux) {
 	mux.HandleFunc("PUT "+sim.AdminPath+"aks/clusters", func(w http.ResponseWriter, r *http.Request) {
 		var want containerservice.Wanted
-		if !decoded(w, r, &want) {
+		if !server.Decoded(w, r, &want) {
 			return
 		}
 		shown, err := c.AKS.PutCluster(want)
@@ -49,29 +49,19 @@ func (c *Cloud) serveAKS(mux *http.ServeMux) {
 			refused(w, err)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		// A client that is gone needs no answer.
-		_ = json.NewEncoder(w).Encode(shown)
+		server.Showing(w, shown)
 	})
 	mux.HandleFunc("DELETE "+sim.AdminPath+"aks/clusters/{subscription}/{group}/{name}", func(w http.ResponseWriter, r *http.Request) {
 		gone, err := c.AKS.DeleteCluster(r.PathValue("subscription"), r.PathValue("group"), r.PathValue("name"))
-		switch {
-		case err != nil:
+		if err != nil {
 			refused(w, err)
-		case gone:
-			w.WriteHeader(http.StatusNoContent)
-		default:
-			w.WriteHeader(http.StatusAccepted)
+			return
 		}
+		server.Deleted(w, gone)
 	})
-	byHand(mux, "aks/clusters", map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster})
+	server.Actions(mux, "aks/clusters", map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster})
 	mux.HandleFunc("POST "+sim.AdminPath+"aks/pools/{cluster}/{pool}/{action}", c.actOnPool)
-	mux.HandleFunc("PUT "+sim.AdminPath+"aks/image", func(w http.ResponseWriter, r *http.Request) {
-		var image struct{ Release string }
-		if decoded(w, r, &image) {
-			done(w, c.AKS.ReleaseImage(image.Release), http.StatusBadRequest)
-		}
-	})
+	server.Put(mux, "aks/image", http.StatusBadRequest, func(image struct{ Release string }) error { return c.AKS.ReleaseImage(image.Release) })
 }
 
 // actOnPool does something to an agent pool by hand. Actions that need nothing have no body.
@@ -82,8 +72,8 @@ func (c *Cloud) actOnPool(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var a poolAction
-	if r.ContentLength == 0 || decoded(w, r, &a) {
-		done(w, act(r.PathValue("cluster")+"/"+r.PathValue("pool"), a), http.StatusConflict)
+	if r.ContentLength == 0 || server.Decoded(w, r, &a) {
+		server.Done(w, act(r.PathValue("cluster")+"/"+r.PathValue("pool"), a), http.StatusConflict)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -32,17 +31,11 @@ type exchange struct {
 
 // ServeHTTP answers a request of an Azure client, or of the simulator's owner below sim.AdminPath.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.AdminPath) {
-		c.admin.ServeHTTP(w, r)
+	body, ok := server.Receive(c.Base, w, r)
+	if !ok {
 		return
 	}
-	x := &exchange{cloud: c, Trace: server.Begin(&c.calls), Call: arm.Call{Request: r, Header: w.Header(), Path: r.URL.Path, Query: r.URL.Query()}}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
-	if err != nil {
-		http.Error(w, "request too large or broken", http.StatusRequestEntityTooLarge)
-		return
-	}
-	x.Body = body
+	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: arm.Call{Request: r, Header: w.Header(), Path: r.URL.Path, Query: r.URL.Query(), Body: body}}
 	if t := (tokenRequest{x}); t.isToken() {
 		t.serveToken(w)
 		return
@@ -69,7 +62,7 @@ func (x *exchange) log(code string) {
 	if x.route != nil {
 		call.Service, call.Action, call.Mutating, call.Resource = x.route.Service, x.route.Name, x.route.Mutating, x.subject()
 	}
-	x.Log(&x.cloud.calls, call)
+	x.Log(call)
 }
 
 // subject is the name of what the request is about.
@@ -100,18 +93,10 @@ func (x *exchange) answer() (out *arm.Answer, drop bool, err error) {
 		return nil, false, err
 	}
 	defer leave()
-	faults := x.cloud.faults.ForRequest(sim.Request{Service: route.Service, Action: route.Name, Resource: x.subject(), Mutating: route.Mutating, Has: x.says})
-	if drop, err := x.Before(x.Request.Context(), faults, x.throttledBy, x.played); drop || err != nil {
-		return nil, drop, err
-	}
-	if err := x.throttle(); err != nil {
-		return nil, false, err
-	}
-	out, err = x.perform(faults)
-	if drop, failed := server.After(faults, x.played); drop || failed != nil {
-		return nil, drop, failed
-	}
-	return out, false, err
+	faults := x.cloud.Faults().ForRequest(sim.Request{Service: route.Service, Action: route.Name, Resource: x.subject(), Mutating: route.Mutating, Has: x.says})
+	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (*arm.Answer, error) {
+		return server.Perform(x.cloud.Base, operation{x}, route.Mutating, faults)
+	})
 }
 
 // checkVersion holds the version that was asked for against those that are spoken.
@@ -156,45 +141,27 @@ func (x *exchange) alone() (leave func(), err error) {
 	return func() { x.cloud.writing.Delete(key) }, nil
 }
 
-// perform runs the operation on what the cloud holds, or held where a fault makes the read a stale one.
-func (x *exchange) perform(faults []sim.Fault) (*arm.Answer, error) {
-	c := x.cloud
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, arm.Refuse(http.StatusServiceUnavailable, "ServiceUnavailable", "The service is shutting down.")
-	}
-	now := time.Now()
-	if err := c.settle(now, false); err != nil {
-		return nil, err
-	}
-	w := c.inventory
-	w.Now = now
-	if err := x.admit(w); err != nil {
-		return nil, err
-	}
-	if x.route.Mutating {
-		w.touched = true
-		out, err := x.carryOut(w, faults)
-		if err := c.settle(now, true); err != nil {
-			return nil, err
-		}
-		return out, err
-	}
-	if f, found := server.FaultOf(faults, sim.Stale); found {
-		old, err := c.asOf(now.Add(-time.Duration(f.Delay)), f.Writes)
-		if err != nil {
-			return nil, err
-		}
-		w = old
-	}
-	f, _ := server.FaultOf(faults, sim.PageLimit)
-	w.PageLimit = f.Limit
-	return x.route.Run(w, &x.Call)
+// operation is what a request asks for, as the frame runs it.
+type operation struct{ *exchange }
+
+// Find returns all that the cloud holds.
+func (x operation) Find() (*inventory, error) { return x.cloud.held() }
+
+// AsOf returns what the cloud held.
+func (x operation) AsOf(_ *inventory, at time.Time, writes int) (*inventory, error) {
+	return x.cloud.asOf(at, writes)
 }
 
-// admit checks that the subscription and the group are there, and that the caller may do what is asked.
-func (x *exchange) admit(w *inventory) error {
+// Write runs an operation that changes something, or what the faults leave of it.
+func (x operation) Write(w *inventory, faults []sim.Fault) (*arm.Answer, error) {
+	return x.carryOut(w, faults)
+}
+
+// Read runs an operation that changes nothing.
+func (x operation) Read(w *inventory) (*arm.Answer, error) { return x.route.Run(w, &x.Call) }
+
+// Admit checks that the subscription and the group are there, and that the caller may do what is asked.
+func (x operation) Admit(w *inventory) error {
 	sub := x.Vars["sub"]
 	if sub == "" {
 		if parts := strings.Split(strings.Trim(x.Vars["scope"], "/"), "/"); len(parts) > 1 && strings.EqualFold(parts[0], "subscriptions") {
@@ -213,13 +180,13 @@ func (x *exchange) admit(w *inventory) error {
 	return nil
 }
 
-// throttledBy is the refusal of a fault that throttles.
-func (x *exchange) throttledBy(f sim.Fault) error {
+// Throttled is the refusal of a fault that throttles.
+func (x *exchange) Throttled(f sim.Fault) error {
 	return x.throttled(cmp.Or(x.route.Bucket, "UpdateVMScaleSet")+"Resource", sim.Rate{}, time.Duration(f.Delay))
 }
 
-// played is a fault's error, by default the service's own for an internal failure.
-func (x *exchange) played(f sim.Fault) error {
+// Failed is a fault's error, by default the service's own for an internal failure.
+func (x *exchange) Failed(f sim.Fault) error {
 	e := arm.ToError(errors.New("played"))
 	if f.Code != "" {
 		e.Code, e.Message, e.Status = f.Code, f.Message, http.StatusBadRequest
@@ -276,8 +243,8 @@ func (x *exchange) address(h http.Header, a *arm.Answer) {
 
 // identify puts the headers on an answer by which requests are told apart.
 func (x *exchange) identify(h http.Header) {
-	h.Set("x-ms-request-id", x.cloud.seed.UUID("request", x.Seq))
-	h.Set("x-ms-correlation-request-id", x.cloud.seed.UUID("correlation", x.Seq))
+	h.Set("x-ms-request-id", x.cloud.Environment.Seed.UUID("request", x.Seq))
+	h.Set("x-ms-correlation-request-id", x.cloud.Environment.Seed.UUID("correlation", x.Seq))
 	if id := x.Request.Header.Get("x-ms-client-request-id"); id != "" {
 		h.Set("x-ms-client-request-id", id)
 	}

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/containerservice"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // inventory is all that the cloud holds. Its methods run one at a time.
@@ -20,9 +22,7 @@ type inventory struct {
 	assignments *sim.Table[assignment]
 	secrets     *sim.Table[Application]
 
-	// due is when something happens next by itself; touched is true if a request has changed something since the last tick.
-	due     time.Time
-	touched bool
+	state.Schedule
 
 	environment *environment
 	roles       *roles
@@ -37,7 +37,7 @@ type (
 )
 
 func newInventory(c *Cloud) *inventory {
-	core := arm.NewCore(c.environment())
+	core := arm.NewCore(c.Environment, c.settings())
 	w := &inventory{
 		Core: core, cloud: c, compute: compute.New(core),
 		assignments: sim.NewTable[assignment]("role-assignment/"), secrets: sim.NewTable[Application]("application/"),
@@ -47,19 +47,27 @@ func newInventory(c *Cloud) *inventory {
 	return w
 }
 
-func (w *inventory) tables() arm.Tables {
+func (w *inventory) tables() state.Tables {
 	all := slices.Concat(w.Tables(), w.compute.Tables(), w.containers.Tables())
 	return append(all, w.assignments, w.secrets)
 }
 
-// tick lets pass what is due by now and returns when something is due next; the zero time means never.
+// Flush writes the rows that have changed.
+func (w *inventory) Flush(changes map[string]json.RawMessage) error { return w.tables().Flush(changes) }
+
+// Power powers machines on and off as they are wanted.
+func (w *inventory) Power() { w.compute.Power() }
+
+// Tick lets pass what is due by now and returns when something is due next; the zero time means never.
+func (w *inventory) Tick(now time.Time) time.Time { return w.Pass(now, w.tick) }
+
 func (w *inventory) tick(now time.Time) time.Time {
 	w.Now = now
 	next := w.compute.Tick()
 	if w.containers.Idle() {
 		return next
 	}
-	next = arm.Earliest(next, w.containers.Tick())
+	next = state.Earliest(next, w.containers.Tick())
 	// What AKS has just requested of its scale sets has times of its own.
-	return arm.Earliest(next, w.compute.Tick())
+	return state.Earliest(next, w.compute.Tick())
 }

@@ -47,8 +47,8 @@ func DocumentedLimits() Limits {
 
 // SetLimit changes one bucket; a rate of size zero takes the limit away.
 func (c *Cloud) SetLimit(name string, rate sim.Rate) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	c.limits = maps.Clone(c.limits)
 	if c.limits == nil {
 		c.limits = Limits{}
@@ -57,8 +57,8 @@ func (c *Cloud) SetLimit(name string, rate sim.Rate) {
 }
 
 func (c *Cloud) limit(name string) sim.Rate {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	return c.limits[name]
 }
 
@@ -87,8 +87,8 @@ func (x *exchange) throttleAll() error {
 	return nil
 }
 
-// throttle takes the request's tokens, notes what is left of them for the answer, or refuses the request.
-func (x *exchange) throttle() error {
+// Throttle takes the request's tokens, notes what is left of them for the answer, or refuses the request.
+func (x *exchange) Throttle() error {
 	if err := x.throttleAll(); err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func wait(r sim.Rate) time.Duration {
 
 // category is the one of a route that depends on what exists.
 func (x *exchange) category() string {
-	x.cloud.mu.Lock()
-	defer x.cloud.mu.Unlock()
+	x.cloud.Mu.Lock()
+	defer x.cloud.Mu.Unlock()
 	return x.route.BucketOf(x.cloud.inventory, &x.Call)
 }
 

@@ -255,7 +255,7 @@ func (c *Cloud) sign(what claims) string {
 }
 
 func (c *Cloud) mac(token string) []byte {
-	h := hmac.New(sha256.New, []byte(c.seed.Hex(64, "token key")))
+	h := hmac.New(sha256.New, []byte(c.Environment.Seed.Hex(64, "token key")))
 	h.Write([]byte(token))
 	return h.Sum(nil)
 }

@@ -46,8 +46,8 @@ func (x *exchange) authenticate() error {
 
 // account returns a service account, nil for none.
 func (c *Cloud) account(email string) *Account {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	return c.inventory.accounts.Get(email)
 }
 
@@ -89,8 +89,8 @@ func (k *Asked) note(a *Account, permission string, granted bool) bool {
 
 // Asked returns which permissions were needed so far.
 func (c *Cloud) Asked() Asked {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	return Asked{Granted: maps.Clone(c.asked.Granted), Denied: maps.Clone(c.asked.Denied)}
 }
 

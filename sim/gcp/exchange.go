@@ -1,7 +1,6 @@
 package gcp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -30,17 +29,11 @@ type exchange struct {
 
 // ServeHTTP answers a request of a client, or of the simulator's owner below sim.AdminPath.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, sim.AdminPath) {
-		c.admin.ServeHTTP(w, r)
+	body, ok := server.Receive(c.Base, w, r)
+	if !ok {
 		return
 	}
-	x := &exchange{cloud: c, Trace: server.Begin(&c.calls), Call: project.Call{Request: r, Header: w.Header(), Path: r.URL.Path, Query: r.URL.Query()}}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
-	if err != nil {
-		http.Error(w, "request too large or broken", http.StatusRequestEntityTooLarge)
-		return
-	}
-	x.Body = body
+	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: project.Call{Request: r, Header: w.Header(), Path: r.URL.Path, Query: r.URL.Query(), Body: body}}
 	if t := (tokenRequest{x}); t.isToken() {
 		t.serveToken(w)
 		return
@@ -77,7 +70,7 @@ func (x *exchange) log(code string) {
 	if x.route != nil {
 		call.Service, call.Action, call.Mutating, call.Resource = x.route.Service, x.route.Name, x.route.Mutating, x.subject()
 	}
-	x.Log(&x.cloud.calls, call)
+	x.Log(call)
 }
 
 // subject is the name of what the request is about.
@@ -98,79 +91,38 @@ func (x *exchange) answer() (out *project.Answer, drop bool, err error) {
 	if err := x.authenticate(); err != nil {
 		return nil, false, err
 	}
-	faults := x.cloud.faults.ForRequest(sim.Request{
+	faults := x.cloud.Faults().ForRequest(sim.Request{
 		Service: x.route.Service, Action: x.route.Name, Resource: x.subject(), Mutating: x.route.Mutating, Has: x.says,
 	})
-	if drop, err := x.Before(x.Request.Context(), faults, x.throttledBy, x.played); drop || err != nil {
-		return nil, drop, err
-	}
-	if err := x.throttle(); err != nil {
-		return nil, false, err
-	}
-	out, err = x.perform(faults)
-	for err == nil && !out.Until.IsZero() {
-		if !pause(x.Request.Context(), time.Until(out.Until)) {
-			return nil, true, nil
-		}
-		out, err = x.perform(faults)
-	}
-	if drop, failed := server.After(faults, x.played); drop || failed != nil {
-		return nil, drop, failed
-	}
-	return out, false, err
+	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (*project.Answer, error) { return x.perform(faults) })
 }
 
-// pause lets time pass and reports whether the client is still there.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// perform runs the operation on what the cloud holds, or held where a fault makes the read a stale one.
+// perform runs the operation, and again for as long as the answer has to wait.
 func (x *exchange) perform(faults []sim.Fault) (*project.Answer, error) {
-	c := x.cloud
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, &project.Error{Status: http.StatusServiceUnavailable, Reason: "backendError", State: "UNAVAILABLE", Message: "The service is shutting down."}
-	}
-	now := time.Now()
-	if err := c.settle(now, false); err != nil {
-		return nil, err
-	}
-	w := c.inventory
-	w.Now = now
-	if err := x.admit(w); err != nil {
-		return nil, err
-	}
-	if x.route.Mutating {
-		w.touched = true
-		out, err := x.carryOut(w, faults)
-		if err := c.settle(now, true); err != nil {
-			return nil, err
+	for {
+		out, err := server.Perform(x.cloud.Base, operation{x}, x.route.Mutating, faults)
+		if err != nil || out.Until.IsZero() {
+			return out, err
 		}
-		return out, err
-	}
-	if f, found := server.FaultOf(faults, sim.Stale); found {
-		old, err := c.asOf(now.Add(-time.Duration(f.Delay)), f.Writes)
-		if err != nil {
-			return nil, err
+		if !server.Wait(x.Request.Context(), time.Until(out.Until)) {
+			return nil, sim.ErrDropped
 		}
-		w = old
 	}
-	f, _ := server.FaultOf(faults, sim.PageLimit)
-	w.PageLimit = f.Limit
-	return x.route.Run(w, &x.Call)
 }
 
-// admit checks that the project and the place exist, and that the caller may do what is asked.
-func (x *exchange) admit(w *inventory) error {
+// operation is what a request asks for, as the frame runs it.
+type operation struct{ *exchange }
+
+// Find returns all that the cloud holds.
+func (x operation) Find() (*inventory, error) { return x.cloud.held() }
+
+// AsOf returns what the cloud held.
+func (x operation) AsOf(_ *inventory, at time.Time, writes int) (*inventory, error) {
+	return x.cloud.asOf(at, writes)
+}
+
+// Admit checks that the project and the place exist, and that the caller may do what is asked.
+func (x operation) Admit(w *inventory) error {
 	if err := x.checkProject(); err != nil {
 		return err
 	}
@@ -179,6 +131,14 @@ func (x *exchange) admit(w *inventory) error {
 	}
 	return w.CheckLocation(&x.Call)
 }
+
+// Write runs an operation that changes something, or what the faults leave of it.
+func (x operation) Write(w *inventory, faults []sim.Fault) (*project.Answer, error) {
+	return x.carryOut(w, faults)
+}
+
+// Read runs an operation that changes nothing.
+func (x operation) Read(w *inventory) (*project.Answer, error) { return x.route.Run(w, &x.Call) }
 
 // checkProject refuses a project that does not exist. Images of other projects can be read as well.
 func (x *exchange) checkProject() error {
@@ -194,8 +154,8 @@ func (x *exchange) checkProject() error {
 	return project.NotFound("projects/" + id)
 }
 
-// played is a fault's error, by default the service's own for an internal failure.
-func (x *exchange) played(f sim.Fault) error {
+// Failed is a fault's error, by default the service's own for an internal failure.
+func (x *exchange) Failed(f sim.Fault) error {
 	e := *project.ToError(errors.New("played"))
 	if f.Code != "" {
 		e.Reason, e.Status = f.Code, http.StatusBadRequest

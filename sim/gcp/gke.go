@@ -1,7 +1,6 @@
 package gcp
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // poolAction is the body of a request that acts on a node pool. Each action reads what it needs.
@@ -38,7 +38,7 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 func (c *Cloud) serveGKE(mux *http.ServeMux) {
 	mux.HandleFunc("PUT "+sim.AdminPath+"gke/clusters", func(w http.ResponseWriter, r *http.Request) {
 		var want container.Wanted
-		if !decoded(w, r, &want) {
+		if !server.Decoded(w, r, &want) {
 			return
 		}
 		shown, err := c.GKE.PutCluster(want)
@@ -46,24 +46,20 @@ func (c *Cloud) serveGKE(mux *http.ServeMux) {
 			refused(w, err)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(shown) // a client that is gone needs no answer
+		server.Showing(w, shown)
 	})
 	mux.HandleFunc("DELETE "+sim.AdminPath+"gke/clusters/{project}/{location}/{name}", func(w http.ResponseWriter, r *http.Request) {
 		gone, err := c.GKE.DeleteCluster(r.PathValue("project"), r.PathValue("location"), r.PathValue("name"))
-		switch {
-		case err != nil:
+		if err != nil {
 			refused(w, err)
-		case gone:
-			w.WriteHeader(http.StatusNoContent)
-		default:
-			w.WriteHeader(http.StatusAccepted)
+			return
 		}
+		server.Deleted(w, gone)
 	})
 	mux.HandleFunc("POST "+sim.AdminPath+"gke/clusters/{name}/upgrade", func(w http.ResponseWriter, r *http.Request) {
 		var a poolAction
-		if decoded(w, r, &a) {
-			done(w, c.GKE.UpgradeMaster(r.PathValue("name"), a.Version), http.StatusConflict)
+		if server.Decoded(w, r, &a) {
+			server.Done(w, c.GKE.UpgradeMaster(r.PathValue("name"), a.Version), http.StatusConflict)
 		}
 	})
 	mux.HandleFunc("POST "+sim.AdminPath+"gke/pools/{cluster}/{pool}/{action}", func(w http.ResponseWriter, r *http.Request) {
@@ -73,19 +69,10 @@ func (c *Cloud) serveGKE(mux *http.ServeMux) {
 			return
 		}
 		var a poolAction
-		if r.ContentLength == 0 || decoded(w, r, &a) {
-			done(w, act(r.PathValue("cluster")+"/"+r.PathValue("pool"), a), http.StatusConflict)
+		if r.ContentLength == 0 || server.Decoded(w, r, &a) {
+			server.Done(w, act(r.PathValue("cluster")+"/"+r.PathValue("pool"), a), http.StatusConflict)
 		}
 	})
-}
-
-// decoded reads the body of a request of the owner, and reports whether it could.
-func decoded(w http.ResponseWriter, r *http.Request, into any) bool {
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyLimit)).Decode(into)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	}
-	return err == nil
 }
 
 // refused answers with the status of GKE's own error; that of a request at the wrong time is a conflict.

@@ -18,8 +18,8 @@ func DocumentedLimits() Limits { return maps.Clone(project.Limits) }
 
 // SetLimit changes one quota; zero takes the limit away.
 func (c *Cloud) SetLimit(name string, perMinute int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	c.limits = maps.Clone(c.limits)
 	if c.limits == nil {
 		c.limits = Limits{}
@@ -36,8 +36,8 @@ type window struct {
 // takes counts a request against a quota, and reports whether there is room for it. A quota is full again when the next minute of the clock
 // begins, as Google documents it.
 func (c *Cloud) takes(name, place string, now time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	limit := c.limits[name]
 	if limit <= 0 {
 		return true
@@ -55,8 +55,8 @@ func (c *Cloud) takes(name, place string, now time.Time) bool {
 	return w.count <= limit
 }
 
-// throttle counts the request, or refuses it.
-func (x *exchange) throttle() error {
+// Throttle counts the request, or refuses it.
+func (x *exchange) Throttle() error {
 	region := x.Vars["region"]
 	if zone := x.Vars["zone"]; zone != "" {
 		region = project.RegionOf(zone)
@@ -67,8 +67,8 @@ func (x *exchange) throttle() error {
 	return x.throttled(0)
 }
 
-// throttledBy is the refusal of a fault that throttles.
-func (x *exchange) throttledBy(f sim.Fault) error { return x.throttled(time.Duration(f.Delay)) }
+// Throttled is the refusal of a fault that throttles.
+func (x *exchange) Throttled(f sim.Fault) error { return x.throttled(time.Duration(f.Delay)) }
 
 // throttled is the refusal for too many requests. Compute Engine sends it with status 403, and says nothing of when it ends.
 func (x *exchange) throttled(after time.Duration) *project.Error {

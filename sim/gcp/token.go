@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/server"
 )
 
 const (
@@ -66,33 +67,39 @@ func (x tokenRequest) serveToken(w http.ResponseWriter) {
 	default:
 		send(w, http.StatusOK, []byte(document.Written(out)))
 	}
-	x.Log(&x.cloud.calls, sim.Call{Service: "oauth2", Action: "token", Code: code})
+	x.Log(sim.Call{Service: "oauth2", Action: "token", Code: code})
 }
 
 // token plays the faults in force and issues a token.
 func (x tokenRequest) token() (out document.Object, drop bool, err error) {
-	faults := x.cloud.faults.ForRequest(sim.Request{Service: "oauth2", Action: "token"})
-	throttled := func(sim.Fault) error {
-		return project.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "Too many requests.")
+	faults := x.cloud.Faults().ForRequest(sim.Request{Service: "oauth2", Action: "token"})
+	return server.Answer(x.Request.Context(), &x.Trace, faults, tokenErrors{}, x.grant)
+}
+
+// tokenErrors are the errors of the token endpoint. It has no limits of its own.
+type tokenErrors struct{}
+
+// Throttle takes nothing.
+func (tokenErrors) Throttle() error { return nil }
+
+// Throttled is the error for too many requests.
+func (tokenErrors) Throttled(sim.Fault) error {
+	return project.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "Too many requests.")
+}
+
+// Failed is a fault's error, by default that for an internal failure.
+func (tokenErrors) Failed(f sim.Fault) error {
+	e := project.Refuse(http.StatusInternalServerError, "internal_failure", "Internal failure.")
+	if f.Code != "" {
+		e.Reason, e.Status = f.Code, http.StatusBadRequest
 	}
-	failed := func(f sim.Fault) error {
-		e := project.Refuse(http.StatusInternalServerError, "internal_failure", "Internal failure.")
-		if f.Code != "" {
-			e.Reason, e.Status = f.Code, http.StatusBadRequest
-		}
-		if f.Message != "" {
-			e.Message = f.Message
-		}
-		if f.Status != 0 {
-			e.Status = f.Status
-		}
-		return e
+	if f.Message != "" {
+		e.Message = f.Message
 	}
-	if drop, err := x.Before(x.Request.Context(), faults, throttled, failed); drop || err != nil {
-		return nil, drop, err
+	if f.Status != 0 {
+		e.Status = f.Status
 	}
-	out, err = x.grant()
-	return out, false, err
+	return e
 }
 
 // grant issues a token for a signed assertion.
@@ -153,7 +160,7 @@ func (c *Cloud) sign(what claims) string {
 }
 
 func (c *Cloud) mac(body string) []byte {
-	h := hmac.New(sha256.New, []byte(c.seed.Hex(64, "token key")))
+	h := hmac.New(sha256.New, []byte(c.Environment.Seed.Hex(64, "token key")))
 	h.Write([]byte(body))
 	return h.Sum(nil)
 }

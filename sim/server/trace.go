@@ -1,5 +1,5 @@
-// Package server holds how a simulated cloud answers a request, whatever its protocol: the faults that are played before and after the
-// effect, and the entry in the log of requests.
+// Package server is the frame of every simulated cloud, whatever its protocol: the state on disk and the clock, how an operation is run,
+// the faults that are played before and after its effect, and the entry in the log of requests.
 package server
 
 import (
@@ -17,25 +17,25 @@ type Trace struct {
 	Seq   int64
 	// Fault names the faults that were played, separated by commas; empty for none.
 	Fault string
+	calls *sim.Calls
 }
 
 // Begin returns the trace of a request that has just arrived.
-func Begin(calls *sim.Calls) Trace { return Trace{Began: time.Now(), Seq: calls.Next()} }
+func Begin(b *Base) Trace { return Trace{Began: time.Now(), Seq: b.calls.Next(), calls: &b.calls} }
 
-// Before plays the faults that come before the effect. The functions return the cloud's errors for a throttled request and for a fault.
-// drop is true if the client gets no answer; err is the answer where it is not nil.
-func (t *Trace) Before(ctx context.Context, faults []sim.Fault, throttled, failed func(sim.Fault) error) (drop bool, err error) {
+// before plays the faults that come before the effect. drop is true if the client gets no answer; err is the answer where it is not nil.
+func (t *Trace) before(ctx context.Context, faults []sim.Fault, errs Errors) (drop bool, err error) {
 	for _, f := range faults {
 		t.note(f)
 		switch f.Kind {
 		case sim.Throttle:
-			return false, throttled(f)
+			return false, errs.Throttled(f)
 		case sim.ErrorBefore:
-			return false, failed(f)
+			return false, errs.Failed(f)
 		case sim.DropBefore:
 			return true, nil
 		case sim.Delay:
-			if !wait(ctx, time.Duration(f.Delay)) {
+			if !Wait(ctx, time.Duration(f.Delay)) {
 				return true, nil
 			}
 		}
@@ -43,12 +43,12 @@ func (t *Trace) Before(ctx context.Context, faults []sim.Fault, throttled, faile
 	return false, nil
 }
 
-// After plays the faults that come after the effect, as Before does for those before it.
-func After(faults []sim.Fault, failed func(sim.Fault) error) (drop bool, err error) {
+// after plays the faults that come after the effect, as before does for those before it.
+func after(faults []sim.Fault, errs Errors) (drop bool, err error) {
 	for _, f := range faults {
 		switch f.Kind {
 		case sim.ErrorAfter:
-			return false, failed(f)
+			return false, errs.Failed(f)
 		case sim.DropAfter:
 			return true, nil
 		}
@@ -57,9 +57,9 @@ func After(faults []sim.Fault, failed func(sim.Fault) error) (drop bool, err err
 }
 
 // Log adds the call to the log of requests, with what the trace has noted.
-func (t *Trace) Log(calls *sim.Calls, call sim.Call) {
+func (t *Trace) Log(call sim.Call) {
 	call.Seq, call.Fault, call.At, call.Took = t.Seq, t.Fault, t.Began, time.Since(t.Began)
-	calls.Add(call)
+	t.calls.Add(call)
 }
 
 // FaultOf returns the first fault of a kind, the zero Fault if there is none.
@@ -83,8 +83,8 @@ func (t *Trace) note(f sim.Fault) {
 	t.Fault = name
 }
 
-// wait lets time pass and reports whether the client is still there.
-func wait(ctx context.Context, d time.Duration) bool {
+// Wait lets time pass and reports whether the client is still there.
+func Wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -117,7 +117,7 @@ var rules = []rule{
 
 	{path: "sim", why: "a simulator that can't import the driver can't agree with it by accident"},
 	{path: "sim/nodes/...", only: []string{"sim", "sim/nodes/...", "k8s.io/...", "sigs.k8s.io/yaml"}, never: server, why: "machines boot and join as Kubernetes has it, without Muster"},
-	{path: "sim/*/...", only: []string{"sim", "sim/document", "sim/server/...", "sim/$1/..."}, why: "a simulator that can't import the driver can't agree with it by accident"},
+	{path: "sim/*/...", only: []string{"sim", "sim/document", "sim/server", "sim/state", "sim/$1/..."}, why: "a simulator that can't import the driver can't agree with it by accident"},
 
 	{path: "local/apiserver/...", only: append([]string{"local/apiserver", "go.etcd.io/etcd/...", "go.uber.org/zap/...", "github.com/spf13/pflag"}, kubernetes...),
 		why: "an API server knows nothing of pools"},

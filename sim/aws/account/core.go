@@ -8,49 +8,26 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/catalogue"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/state"
 )
-
-// Environment is what all accounts of a simulator share.
-type Environment struct {
-	// Seed is where IDs, jitter and chances come from.
-	Seed   sim.Seed
-	Speed  *sim.Speed
-	Faults *sim.Faults
-	// Host runs what is inside machines; nil leaves them empty.
-	Host sim.MachineHost
-	// Strict rejects launches with an instance profile that does not exist.
-	Strict bool
-}
-
-// Workload returns the host's view of nodes, nil if it has none.
-func (e *Environment) Workload() sim.Workload {
-	w, ok := e.Host.(sim.Workload)
-	if !ok {
-		return nil
-	}
-	return w
-}
 
 // Core is what the services of one account in one region share: the clock, the numbering and the memory of client tokens. Operations run
 // one at a time.
 type Core struct {
-	*Environment
+	*state.Core
 	Account, Region string
-	// Now is the time of the operation that runs.
-	Now time.Time
-	// PageLimit is how many items a page of the read that runs may hold; zero is no limit but the operation's own.
-	PageLimit int
+	// Strict rejects launches with an instance profile that does not exist.
+	Strict bool
 	// Catalogue is what AWS and others publish in the region.
 	Catalogue *catalogue.Catalogue
-	// Sequences holds the region's one sequence, tokens the results of requests with a client token.
-	Sequences *sim.Table[Sequence]
-	tokens    *sim.Table[idempotent]
+	// tokens holds the results of requests with a client token.
+	tokens *sim.Table[idempotent]
 }
 
 // NewCore returns the empty core of an account in a region.
-func NewCore(e *Environment, account, region string) *Core {
-	c := &Core{Environment: e, Account: account, Region: region, Catalogue: catalogue.Of(region)}
-	c.Sequences, c.tokens = sim.NewTable[Sequence](c.Prefix()+"sequence/"), sim.NewTable[idempotent](c.Prefix()+"token/")
+func NewCore(e *state.Environment, account, region string) *Core {
+	c := &Core{Account: account, Region: region, Catalogue: catalogue.Of(region)}
+	c.Core, c.tokens = state.NewCore(e, c.Prefix()), sim.NewTable[idempotent](c.Prefix()+"token/")
 	return c
 }
 
@@ -58,56 +35,15 @@ func NewCore(e *Environment, account, region string) *Core {
 func (r *Core) Prefix() string { return r.Account + "/" + r.Region + "/" }
 
 // Tables returns the tables of the core.
-func (r *Core) Tables() Tables { return Tables{r.Sequences, r.tokens} }
-
-// Table is a table of rows of any type.
-type Table interface {
-	Load(docs map[string]json.RawMessage) error
-	Flush(changes map[string]json.RawMessage) error
-}
-
-// Tables are loaded and written together.
-type Tables []Table
-
-// Load reads the rows of all tables from documents.
-func (t Tables) Load(docs map[string]json.RawMessage) error {
-	for _, one := range t {
-		if err := one.Load(docs); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Flush writes the rows that have changed.
-func (t Tables) Flush(changes map[string]json.RawMessage) error {
-	for _, one := range t {
-		if err := one.Flush(changes); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (r *Core) Tables() state.Tables { return state.Tables{r.Sequences, r.tokens} }
 
 // Number returns the next number of the region's one sequence.
-func (r *Core) Number() int64 {
-	s := r.Sequences.Get("all")
-	if s == nil {
-		s = &Sequence{}
-		r.Sequences.Put("all", s)
-	}
-	s.Last++
-	r.Sequences.Touch("all")
-	return s.Last
-}
+func (r *Core) Number() int64 { return r.NextNumber("all") }
 
 // NewID returns the next ID of a kind, such as i-0123456789abcdef0.
 func (r *Core) NewID(prefix string) string {
 	return prefix + "-0" + r.Seed.Hex(16, r.Account, r.Region, prefix, r.Number())
 }
-
-// Life returns how long something takes here that takes d in the real cloud.
-func (r *Core) Life(d time.Duration) time.Duration { return r.Speed.Of(d) }
 
 // Page returns the size of a page, lowered to what a fault allows; zero is everything at once.
 func (r *Core) Page(size int) int {
@@ -161,6 +97,3 @@ type idempotent struct {
 	Result  string
 	Expires time.Time
 }
-
-// Sequence numbers what a region creates.
-type Sequence struct{ Last int64 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // The transitions that hooks stand in.
@@ -50,10 +50,10 @@ func (r *Hooks) tickWaits(g *Group, m *Member) time.Time {
 		w, ok := m.Waits[name]
 		switch {
 		case !ok: // another's result has ended them all
-		case account.Due(w.Until, r.Now):
+		case state.Due(w.Until, r.Now):
 			r.Complete(g, m, name, w.Default)
 		default:
-			next = account.Earliest(next, w.Until)
+			next = state.Earliest(next, w.Until)
 		}
 	}
 	return next

@@ -3,9 +3,9 @@ package autoscaling
 import (
 	"time"
 
-	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/autoscaling"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // How long a refresh waits in life.
@@ -109,7 +109,7 @@ func (r *Refreshes) tickRefresh(g *Group) time.Time {
 	next := r.replace(g, rf, left)
 	r.showProgress(g, rf)
 	if end := rf.Progressed.Add(r.Life(lifeRefreshStuck)); r.Now.Before(end) {
-		return account.Earliest(next, end)
+		return state.Earliest(next, end)
 	}
 	return r.FailRefresh(g, rf, "The refresh has not been able to replace an instance for an hour.")
 }
@@ -171,7 +171,7 @@ func (r *Refreshes) census(g *Group) (ready, moving int, next time.Time) {
 			moving++
 		case m.Refresh == g.Refreshing && r.Now.Before(warm):
 			moving++
-			next = account.Earliest(next, warm)
+			next = state.Earliest(next, warm)
 		default:
 			ready++
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/iam"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Service is Auto Scaling of an account in a region. Its parts hold the state.
@@ -70,6 +71,6 @@ func New(core *account.Core, iam *iam.Service, ec2 *ec2.Service, quota int) *Ser
 }
 
 // Tables returns the tables of the service.
-func (r *Service) Tables() account.Tables {
-	return account.Tables{r.Groups.Rows, r.Members.Rows, r.Activities.Rows, r.Refreshes.Rows}
+func (r *Service) Tables() state.Tables {
+	return state.Tables{r.Groups.Rows, r.Members.Rows, r.Activities.Rows, r.Refreshes.Rows}
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/catalogue"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Tick brings all instances to the present and returns when something is due next; the zero time means never.
 func (r *Instances) Tick() time.Time {
 	var next time.Time
 	for _, i := range r.Rows.All() {
-		next = account.Earliest(next, r.tickInstance(i))
+		next = state.Earliest(next, r.tickInstance(i))
 	}
 	return next
 }
@@ -50,20 +50,20 @@ func (r *Instances) Power() {
 func (r *Instances) tickInstance(i *Instance) time.Time {
 	if i.Alive() {
 		switch {
-		case account.Due(i.TakenAt, r.Now):
+		case state.Due(i.TakenAt, r.Now):
 			r.Stop(i, bySpotCode, bySpot)
-		case account.Due(i.DiesAt, r.Now):
+		case state.Due(i.DiesAt, r.Now):
 			r.Stop(i, ByFaultCode, ByFault)
 		}
 	}
-	if account.Due(i.Next, r.Now) {
+	if state.Due(i.Next, r.Now) {
 		r.nextState(i)
 	}
 	next := i.Next
 	if i.Alive() {
 		for _, at := range []time.Time{i.TakenAt, i.DiesAt, i.ImpairedAt, i.RecommendedAt, i.NoticeAt} {
 			if at.After(r.Now) {
-				next = account.Earliest(next, at)
+				next = state.Earliest(next, at)
 			}
 		}
 	}

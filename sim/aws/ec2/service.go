@@ -6,6 +6,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/catalogue"
 	"github.com/muster-project/muster/sim/aws/iam"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Service is EC2 of an account in a region. Its parts hold the state.
@@ -80,8 +81,8 @@ func New(core *account.Core, iam *iam.Service) *Service {
 }
 
 // Tables returns the tables of the service.
-func (r *Service) Tables() account.Tables {
-	return account.Tables{
+func (r *Service) Tables() state.Tables {
+	return state.Tables{
 		r.Templates.Rows, r.Templates.Versions, r.Templates.UserData, r.Instances.Rows, r.Images.Rows,
 		r.Network.VPCs, r.Network.Subnets, r.Network.SecurityGroups, r.Network.KeyPairs,
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/state"
 )
 
 const (
@@ -209,8 +210,8 @@ func (r *Clusters) updateClusterVersion(in *eks.UpdateClusterVersionInput) (*eks
 func (r *Clusters) tickClusters() time.Time {
 	var next time.Time
 	for name, c := range r.Rows.All() {
-		if !account.Due(c.Until, r.Now) {
-			next = account.Earliest(next, c.Until)
+		if !state.Due(c.Until, r.Now) {
+			next = state.Earliest(next, c.Until)
 			continue
 		}
 		c.Until = time.Time{}

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/aws/iam"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // lifeHookDrain is how long EKS holds a machine back that leaves its group, until what runs on it has gone.
@@ -20,7 +20,7 @@ const lifeHookDrain = 5 * time.Minute
 func (r *Lifecycle) Tick() time.Time {
 	next := r.Clusters.tickClusters()
 	for _, n := range r.Nodegroups.Rows.All() {
-		next = account.Earliest(next, r.tickNodegroup(n))
+		next = state.Earliest(next, r.tickNodegroup(n))
 	}
 	return next
 }
@@ -28,7 +28,7 @@ func (r *Lifecycle) Tick() time.Time {
 func (r *Lifecycle) tickNodegroup(n *Nodegroup) time.Time {
 	g := r.AutoScaling.Groups.Rows.Get(n.Behind)
 	holding := r.tickHooks(n, g)
-	if account.Due(n.Next, r.Now) {
+	if state.Due(n.Next, r.Now) {
 		n.Next = time.Time{}
 		r.Nodegroups.TouchNodegroup(n)
 		r.advance(n, g)
@@ -39,7 +39,7 @@ func (r *Lifecycle) tickNodegroup(n *Nodegroup) time.Time {
 	r.checkHealth(n, g)
 	next := n.Next
 	if holding {
-		next = account.Earliest(next, r.Now.Add(r.Life(lifeWatch)))
+		next = state.Earliest(next, r.Now.Add(r.Life(lifeWatch)))
 	}
 	return next
 }
@@ -87,7 +87,7 @@ func (r *Lifecycle) advanceCreation(n *Nodegroup, g *autoscaling.Group) {
 		r.settle(n, StatusActive)
 		return
 	}
-	if g == nil || account.Due(n.Until, r.Now) {
+	if g == nil || state.Due(n.Until, r.Now) {
 		n.find(r.whyNotReady(n, g))
 		r.settle(n, StatusCreateFailed)
 	}

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/sim/aws/account"
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/shapes/eks"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // advanceRoll takes an update of the version a step further. It goes through its phases in the order of the documentation; what
@@ -95,7 +95,7 @@ func (r *Rollouts) old(n *Nodegroup, g *autoscaling.Group) []*autoscaling.Member
 // scaleUp waits until the new nodes are Ready, and then closes the old ones to new pods.
 func (r *Rollouts) scaleUp(n *Nodegroup, g *autoscaling.Group, u *Update) {
 	if r.fresh(n, g) < int(n.Roll.Extra) {
-		if account.Due(n.Roll.Until, r.Now) {
+		if state.Due(n.Roll.Until, r.Now) {
 			r.Abort(n, g, u, r.NotCreated(n, g))
 		}
 		return
@@ -202,7 +202,7 @@ func (r *Rollouts) drainStep(n *Nodegroup, g *autoscaling.Group, m *autoscaling.
 func (r *Rollouts) upgraded(n *Nodegroup, g *autoscaling.Group, u *Update, leaving int) {
 	want := int(*g.Spec.DesiredCapacity)
 	if r.fresh(n, g) < want {
-		if account.Due(n.Roll.Until, r.Now) {
+		if state.Due(n.Roll.Until, r.Now) {
 			r.Abort(n, g, u, r.NotCreated(n, g))
 		}
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/muster-project/muster/sim/aws/autoscaling"
 	"github.com/muster-project/muster/sim/aws/ec2"
 	"github.com/muster-project/muster/sim/aws/iam"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Service is EKS of an account in a region. Its parts hold the state.
@@ -66,6 +67,6 @@ func New(core *account.Core, iam *iam.Service, ec2 *ec2.Service, autoScaling *au
 }
 
 // Tables returns the tables of the service.
-func (r *Service) Tables() account.Tables {
-	return account.Tables{r.Clusters.Rows, r.Nodegroups.Rows, r.Updates.Rows}
+func (r *Service) Tables() state.Tables {
+	return state.Tables{r.Clusters.Rows, r.Nodegroups.Rows, r.Updates.Rows}
 }

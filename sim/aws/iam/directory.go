@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim"
-	"github.com/muster-project/muster/sim/aws/account"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Directory is what an account holds of IAM, in all regions alike.
 type Directory struct {
 	account  string
 	seed     sim.Seed
-	Sequence *sim.Table[account.Sequence]
+	Sequence *sim.Table[state.Sequence]
 	Roles    *sim.Table[Role]
 	policies *sim.Table[managedPolicy]
 	Profiles *sim.Table[Profile]
@@ -53,26 +53,19 @@ const Folder = "iam"
 func NewDirectory(seed sim.Seed, id string) *Directory {
 	p := id + "/" + Folder + "/"
 	return &Directory{
-		account: id, seed: seed, Sequence: sim.NewTable[account.Sequence](p + "sequence/"), Roles: sim.NewTable[Role](p + "role/"),
+		account: id, seed: seed, Sequence: sim.NewTable[state.Sequence](p + "sequence/"), Roles: sim.NewTable[Role](p + "role/"),
 		policies: sim.NewTable[managedPolicy](p + "policy/"), Profiles: sim.NewTable[Profile](p + "profile/"),
 	}
 }
 
 // Tables returns the tables of the directory.
-func (d *Directory) Tables() account.Tables {
-	return account.Tables{d.Sequence, d.Roles, d.policies, d.Profiles}
+func (d *Directory) Tables() state.Tables {
+	return state.Tables{d.Sequence, d.Roles, d.policies, d.Profiles}
 }
 
 // NewID makes the next ID of a kind, such as AROA0123456789ABCDEF0.
 func (d *Directory) NewID(prefix string) string {
-	s := d.Sequence.Get("all")
-	if s == nil {
-		s = &account.Sequence{}
-		d.Sequence.Put("all", s)
-	}
-	s.Last++
-	d.Sequence.Touch("all")
-	return prefix + strings.ToUpper(d.seed.Hex(17, d.account, prefix, s.Last))
+	return prefix + strings.ToUpper(d.seed.Hex(17, d.account, prefix, state.Next(d.Sequence, "all")))
 }
 
 // ARN returns the ARN of a resource of the account.

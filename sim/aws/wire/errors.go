@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/aws/query"
 	"github.com/muster-project/muster/sim/aws/sigv4"
 )
@@ -36,6 +37,9 @@ func ToAPI(service string, err error) *APIError {
 	}
 	if e := signatureError(service, err); e != nil {
 		return e
+	}
+	if errors.Is(err, sim.ErrClosed) {
+		return &APIError{Code: "ServiceUnavailable", Message: "The service is shutting down.", Status: http.StatusServiceUnavailable}
 	}
 	return &APIError{Code: internalCode(service), Message: "An internal error has occurred", Status: http.StatusInternalServerError}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 )
 
@@ -99,6 +100,9 @@ func Busy() *Error {
 func ToError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	if errors.Is(err, sim.ErrClosed) {
+		return Refuse(http.StatusServiceUnavailable, "ServiceUnavailable", "The service is shutting down.")
 	}
 	return Refuse(http.StatusInternalServerError, "InternalServerError", "Encountered internal server error.")
 }

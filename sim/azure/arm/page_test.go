@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // What comes and goes between two pages hides no other resource.
@@ -37,7 +38,7 @@ func TestPages(t *testing.T) {
 			for _, id := range c.lists[min(page, len(c.lists)-1)] {
 				all = append(all, document.Object{"id": strings.Trim(string(id), "."), "name": string(id)})
 			}
-			answer, err := (&Core{PageLimit: 1}).Paged(x, all)
+			answer, err := (&Core{Core: &state.Core{PageLimit: 1}}).Paged(x, all)
 			if err != nil {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
@@ -64,7 +65,7 @@ func TestPagesOfALongList(t *testing.T) {
 	for next := "https://management.azure.com/list"; next != ""; {
 		x := &Call{Request: httptest.NewRequest("GET", next, nil)}
 		x.Query = x.Request.URL.Query()
-		answer, err := (&Core{}).Paged(x, all)
+		answer, err := (&Core{Core: &state.Core{}}).Paged(x, all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func TestPagesOfALongList(t *testing.T) {
 	if !slices.EqualFunc(got, all, func(a, b any) bool { return idOf(a) == idOf(b) }) {
 		t.Errorf("want all %d resources once, got %d", len(all), len(got))
 	}
-	if _, err := (&Core{}).Paged(&Call{Query: url.Values{"$skiptoken": {"x"}}}, all); err == nil {
+	if _, err := (&Core{Core: &state.Core{}}).Paged(&Call{Query: url.Values{"$skiptoken": {"x"}}}, all); err == nil {
 		t.Error("want a link that names no place refused")
 	}
 }

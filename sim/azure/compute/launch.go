@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/server"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // fill begins to make or to delete as many machines as the capacity asks for.
@@ -76,7 +77,7 @@ func byPolicy(policy string, a, b *machine) int {
 
 // tickSet makes the machines that are due, and returns when the next one is.
 func (w *fleet) tickSet(s *scaleSet) time.Time {
-	for s.Launches > 0 && arm.Due(s.LaunchAt, w.Now) {
+	for s.Launches > 0 && state.Due(s.LaunchAt, w.Now) {
 		s.Launches--
 		s.LaunchAt = s.LaunchAt.Add(w.Life(lifeLaunchGap))
 		if t := w.launch(s); t != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/shapes"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // bodies are what requests may hold.
@@ -86,8 +87,8 @@ func New(core *arm.Core) *Service {
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() arm.Tables {
-	return arm.Tables{w.sets, w.machines, w.operations, w.blobs, w.quotas, w.images}
+func (w *Service) Tables() state.Tables {
+	return state.Tables{w.sets, w.machines, w.operations, w.blobs, w.quotas, w.images}
 }
 
 // Resume powers on again the machines that ran, and drops custom data that nothing refers to any more.
@@ -214,16 +215,16 @@ func (w *Service) Tagged(scope string) (id string, tags map[string]string, put f
 func (w *Service) Tick() time.Time {
 	var next time.Time
 	for _, s := range w.sets.All() {
-		next = arm.Earliest(next, w.fleet.tickSet(s))
+		next = state.Earliest(next, w.fleet.tickSet(s))
 	}
 	for key, m := range w.machines.All() {
-		next = arm.Earliest(next, w.fleet.tickMachine(key, m))
+		next = state.Earliest(next, w.fleet.tickMachine(key, m))
 	}
 	for _, s := range w.sets.All() {
-		next = arm.Earliest(next, arm.Earliest(w.upgrades.tickRoll(s), w.upgrades.tickRepairs(s)))
+		next = state.Earliest(next, state.Earliest(w.upgrades.tickRoll(s), w.upgrades.tickRepairs(s)))
 	}
 	for _, op := range w.operations.All() {
-		next = arm.Earliest(next, w.running.tickOperation(op))
+		next = state.Earliest(next, w.running.tickOperation(op))
 	}
 	return next
 }

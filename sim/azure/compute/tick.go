@@ -7,25 +7,26 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // tickMachine brings one machine to the present.
 func (w *fleet) tickMachine(key string, m *machine) time.Time {
-	if arm.Due(m.EvictAt, w.Now) {
+	if state.Due(m.EvictAt, w.Now) {
 		w.evict(m)
 	}
-	if arm.Due(m.StopsAt, w.Now) {
+	if state.Due(m.StopsAt, w.Now) {
 		m.StopsAt = time.Time{}
 		w.off(m)
 		w.touch(m)
 	}
-	if arm.Due(m.PowerAt, w.Now) {
+	if state.Due(m.PowerAt, w.Now) {
 		m.PowerAt, m.Power = time.Time{}, powerRunning
 		m.Boots++
 		w.powerOn = append(w.powerOn, key)
 		w.touch(m)
 	}
-	if arm.Due(m.DoneAt, w.Now) {
+	if state.Due(m.DoneAt, w.Now) {
 		m.DoneAt = time.Time{}
 		if m.State == stateDeleting {
 			w.machines.Delete(key)
@@ -41,7 +42,7 @@ func (w *fleet) tickMachine(key string, m *machine) time.Time {
 	next := time.Time{}
 	for _, at := range []time.Time{m.EvictAt, m.StopsAt, m.PowerAt, m.DoneAt} {
 		if !at.IsZero() {
-			next = arm.Earliest(next, at)
+			next = state.Earliest(next, at)
 		}
 	}
 	return next

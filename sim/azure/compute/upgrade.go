@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Modes of an upgrade policy. Without one, machines are upgraded by request alone.
@@ -85,7 +86,7 @@ func (w *upgrades) tickRoll(s *scaleSet) time.Time {
 		s.Roll.Batch = append(s.Roll.Batch, machineKey(m.Set, m.Instance))
 	}
 	w.running.begin(s, opUpgrade, batch...)
-	return arm.Earliest(batch[0].DoneAt, w.Now.Add(w.Life(lifeChange)))
+	return state.Earliest(batch[0].DoneAt, w.Now.Add(w.Life(lifeChange)))
 }
 
 // batchEnded reports whether nothing happens any more to the machines of the batch, and counts them.

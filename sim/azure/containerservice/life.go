@@ -7,6 +7,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // The times that things take in life.
@@ -261,7 +262,7 @@ func (w *lifecycle) scale(p *Pool, set string) {
 	switch {
 	case len(p.Leaving) == 0 && len(living) == want && ready == want:
 		w.finish(p, nil)
-	case arm.Due(p.Until, w.Now):
+	case state.Due(p.Until, w.Now):
 		w.finish(p, notReady(p, want, ready))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // newRoll is the upgrade of a pool's nodes, with the numbers that its settings make of its count.
@@ -138,7 +139,7 @@ func (w *lifecycle) rolled(p *Pool, set string, here, old []compute.Node, want i
 		w.finish(p, nil)
 	case len(old) == 0 && len(here) > want:
 		w.unsurge(p, set, here)
-	case len(p.Leaving) == 0 && arm.Due(p.Until, w.Now):
+	case len(p.Leaving) == 0 && state.Due(p.Until, w.Now):
 		w.finish(p, notReady(p, len(here), ready))
 	}
 }

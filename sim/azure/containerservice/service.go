@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/sim/azure/compute"
 	"github.com/muster-project/muster/sim/azure/shapes"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // bodies are what requests may hold.
@@ -85,18 +86,18 @@ func New(core *arm.Core, c *compute.Service) *Service {
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() arm.Tables {
-	return arm.Tables{w.clusters, w.pools, w.operations, w.releases}
+func (w *Service) Tables() state.Tables {
+	return state.Tables{w.clusters, w.pools, w.operations, w.releases}
 }
 
 // Tick brings the service to the present and returns when something is due next; the zero time means never.
 func (w *Service) Tick() time.Time {
 	var next time.Time
 	for _, c := range w.clusters.All() {
-		next = arm.Earliest(next, w.life.tickCluster(c))
+		next = state.Earliest(next, w.life.tickCluster(c))
 	}
 	for _, p := range w.pools.All() {
-		next = arm.Earliest(next, w.life.tickPool(p))
+		next = state.Earliest(next, w.life.tickPool(p))
 	}
 	for id, op := range w.operations.All() {
 		if op.Forgotten(w.Now) {

@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Service holds what others refer to. Its operations run one at a time.
@@ -41,7 +42,7 @@ func New(core *project.Core, used func(region, metric string) int, userOf func(p
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() project.Tables { return project.Tables{w.Resources, w.Quotas} }
+func (w *Service) Tables() state.Tables { return state.Tables{w.Resources, w.Quotas} }
 
 // Has reports whether a resource exists.
 func (w *Service) Has(path string) bool { return w.Resources.Get(path) != nil }

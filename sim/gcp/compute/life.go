@@ -5,6 +5,7 @@ import (
 
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // How long things take in life.
@@ -25,20 +26,20 @@ const (
 
 // tick brings one instance to the present.
 func (w *fleet) tick(key string, m *instance) {
-	if project.Due(m.PreemptAt, w.Now) {
+	if state.Due(m.PreemptAt, w.Now) {
 		w.preempt(m)
 	}
-	if project.Due(m.StopsAt, w.Now) {
+	if state.Due(m.StopsAt, w.Now) {
 		w.halt(m)
 	}
-	if project.Due(m.Next, w.Now) && w.instances.Get(key) == m {
+	if state.Due(m.Next, w.Now) && w.instances.Get(key) == m {
 		w.advance(m)
 	}
 }
 
 // due returns when something happens to an instance next, the zero time for never.
 func (m *instance) due() time.Time {
-	return project.Earliest(m.Next, project.Earliest(m.StopsAt, m.PreemptAt))
+	return state.Earliest(m.Next, state.Earliest(m.StopsAt, m.PreemptAt))
 }
 
 // advance lets an instance pass from one state to the next.

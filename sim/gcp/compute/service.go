@@ -13,6 +13,7 @@ import (
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/catalogue"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Service is Compute Engine with all that it holds. Its operations run one at a time.
@@ -77,8 +78,8 @@ func New(core *project.Core) *Service {
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() project.Tables {
-	return project.Tables{w.templates, w.contents, w.managers, w.instances}
+func (w *Service) Tables() state.Tables {
+	return state.Tables{w.templates, w.contents, w.managers, w.instances}
 }
 
 // Resume powers on again the instances that ran, and drops properties that nothing refers to any more.
@@ -152,11 +153,11 @@ func (w *Service) Tick() time.Time {
 	}
 	var next time.Time
 	for _, g := range w.managers.All() {
-		next = project.Earliest(next, w.keeper.tick(g))
+		next = state.Earliest(next, w.keeper.tick(g))
 	}
 	// What groups have just done to their instances has times of its own.
 	for _, m := range w.instances.All() {
-		next = project.Earliest(next, m.due())
+		next = state.Earliest(next, m.due())
 	}
 	return next
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // Phases of a blue-green upgrade, as GKE names them.
@@ -67,7 +67,7 @@ func (w *rolls) onGreen(c *Cluster, p *Pool) {
 	case phaseDraining:
 		w.drain(p, w.all(c, blue))
 	case phaseSoaking:
-		if b.Complete || project.Due(b.Deletion, w.Now) {
+		if b.Complete || state.Due(b.Deletion, w.Now) {
 			w.enter(p, phaseDeleting)
 		}
 	case phaseDeleting:
@@ -109,7 +109,7 @@ func (w *rolls) all(c *Cluster, groups []*group) []machine {
 func (w *rolls) grow(c *Cluster, p *Pool, green []*group) {
 	for _, g := range green {
 		if !w.life.size(c, p, g) {
-			if project.Due(p.Until, w.Now) {
+			if state.Due(p.Until, w.Now) {
 				w.life.finish(c, p, w.life.trouble(c, p))
 			}
 			return

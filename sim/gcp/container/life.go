@@ -9,7 +9,7 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // The times that things take in life.
@@ -123,7 +123,7 @@ func (w *lifecycle) repair(c *Cluster, p *Pool) {
 			p.Broken = n.ID
 			w.recreate(n)
 			return
-		case p.Leaving[n.Name] != nil, (n.ID == p.Broken || !w.nodes.ready(n)) && !project.Due(p.Until, w.Now):
+		case p.Leaving[n.Name] != nil, (n.ID == p.Broken || !w.nodes.ready(n)) && !state.Due(p.Until, w.Now):
 			return
 		}
 		w.nodes.cordon(n.ID, false)
@@ -178,7 +178,7 @@ func (w *lifecycle) settle(c *Cluster, p *Pool) {
 	case done:
 		w.dropZones(c, p)
 		w.finish(c, p, nil)
-	case project.Due(p.Until, w.Now):
+	case state.Due(p.Until, w.Now):
 		w.finish(c, p, w.trouble(c, p))
 	}
 }

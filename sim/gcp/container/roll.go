@@ -2,7 +2,7 @@ package container
 
 import (
 	"github.com/muster-project/muster/sim/document"
-	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/sim/state"
 )
 
 const strategyBlueGreen = "BLUE_GREEN"
@@ -54,7 +54,7 @@ func (w *rolls) on(c *Cluster, p *Pool) {
 		if w.zone(c, p, g) {
 			continue
 		}
-		if project.Due(p.Until, w.Now) && len(p.Leaving) == 0 {
+		if state.Due(p.Until, w.Now) && len(p.Leaving) == 0 {
 			w.end(p, w.life.trouble(c, p))
 		}
 		return

@@ -19,6 +19,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/sim/gcp/project"
 	"github.com/muster-project/muster/sim/gcp/shapes"
+	"github.com/muster-project/muster/sim/state"
 )
 
 // bodies are what requests may hold.
@@ -70,19 +71,19 @@ func New(core *project.Core, c *compute.Service) *Service {
 }
 
 // Tables returns the tables of the service.
-func (w *Service) Tables() project.Tables { return project.Tables{w.clusters, w.pools, w.operations} }
+func (w *Service) Tables() state.Tables { return state.Tables{w.clusters, w.pools, w.operations} }
 
 // Tick brings the service to the present and returns when something is due next; the zero time means never.
 func (w *Service) Tick() time.Time {
 	var next time.Time
 	for _, c := range w.clusters.All() {
-		next = project.Earliest(next, w.life.tickCluster(c))
+		next = state.Earliest(next, w.life.tickCluster(c))
 	}
 	for _, p := range w.pools.All() {
-		next = project.Earliest(next, w.life.tickPool(p))
+		next = state.Earliest(next, w.life.tickPool(p))
 	}
 	for _, op := range w.operations.All() {
-		next = project.Earliest(next, w.life.tickOperation(op))
+		next = state.Earliest(next, w.life.tickOperation(op))
 	}
 	return next
 }

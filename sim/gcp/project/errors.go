@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 )
 
@@ -92,6 +93,9 @@ func ToError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
+	}
+	if errors.Is(err, sim.ErrClosed) {
+		return &Error{Status: http.StatusServiceUnavailable, Reason: "backendError", State: "UNAVAILABLE", Message: "The service is shutting down."}
 	}
 	return &Error{Status: http.StatusInternalServerError, Reason: "backendError", Message: "Internal error. Please try again or contact Google Support. (Code: '" + Fingerprint(err.Error()) + "')"}
 }
