@@ -122,7 +122,7 @@ func (a *account) count(call string, req *http.Request) {
 // write sends a write and has it judged.
 func (a *account) write(p *process, call wire.Call, words string, named []string, req *http.Request) (*http.Response, error) {
 	w := a.world
-	before, nodes := w.Snapshot(), w.Workload.truth()
+	before, nodes := w.Snapshot(), w.Workload.Truth()
 	a.look(before, nodes, nil)
 	lost, risen := a.ledger.lately(time.Now(), p.late())
 	reply, err := sim.Transport{Handler: w.pool.Cloud}.RoundTrip(req)

@@ -16,7 +16,7 @@ import (
 // condemn notes that a Machine, or what stands below it, is to go, and gives its instance: of those that ever had the provider ID the
 // one that runs.
 func (k *keeper) condemn(providerID string) string {
-	for _, m := range k.world.Workload.running() {
+	for _, m := range k.world.Workload.Running() {
 		if cloud.ProviderKey(m.ProviderID) != cloud.ProviderKey(providerID) {
 			continue
 		}
@@ -44,7 +44,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 		return
 	}
 	a, now := w.account, time.Now()
-	cloud, before := w.Snapshot(), w.Workload.truth()
+	cloud, before := w.Snapshot(), w.Workload.Truth()
 	a.look(cloud, before, nil)
 	lost, risen := a.ledger.lately(now, p.late())
 	of := w.Scenario.Kind.Machines.ProviderID(infra)
@@ -53,7 +53,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	if id == "" {
 		return
 	}
-	a.look(cloud, w.Workload.truth(), []string{id})
+	a.look(cloud, w.Workload.Truth(), []string{id})
 	a.judge(oracle.Write{
 		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
 		Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
@@ -71,7 +71,7 @@ func (p *process) spares(workload bool, op memapi.Op) {
 	if infra == nil || !infra.GetDeletionTimestamp().IsZero() {
 		return
 	}
-	for _, vm := range w.Workload.running() {
+	for _, vm := range w.Workload.Running() {
 		if cloud.ProviderKey(vm.ProviderID) == cloud.ProviderKey(w.Scenario.Kind.Machines.ProviderID(infra)) {
 			delete(w.keeper.drains, vm.ID)
 		}

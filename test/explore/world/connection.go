@@ -15,6 +15,7 @@ import (
 
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/workload"
 )
 
 // connection is a process's ClusterCache for the one workload cluster that there is.
@@ -25,14 +26,10 @@ type connection struct {
 	live   client.Client
 }
 
-// noticed is how long a workload cluster is out of reach before its connection is given up.
-const noticed = 50 * time.Second
-
 // down reports whether the connection was given up.
 func (c *connection) down() bool {
 	w := c.p.world.Workload
-	now := time.Now()
-	return now.Before(w.away) && now.Sub(w.left) > noticed
+	return w.Away() && time.Since(w.Left()) > workload.Noticed
 }
 
 // GetClient gives the client while there is a connection.
@@ -62,8 +59,8 @@ func (c *connection) Watch(context.Context, client.ObjectKey, clustercache.Watch
 // GetHealthCheckingState is what probes would have said.
 func (c *connection) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
 	w, now := c.p.world.Workload, time.Now()
-	if now.Before(w.away) {
-		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: w.left, ConsecutiveFailures: 1 + int(now.Sub(w.left)/(10*time.Second))}
+	if w.Away() {
+		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: w.Left(), ConsecutiveFailures: 1 + int(now.Sub(w.Left())/(10*time.Second))}
 	}
 	return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: now}
 }

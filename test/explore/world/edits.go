@@ -54,13 +54,13 @@ func edits() map[What]func(*World, Event) {
 		Nudge: func(w *World, e Event) {
 			w.EditObject(func(o client.Object) { annotate(o, "nudge", time.Now().String()) })
 		},
-		Cordon:           func(w *World, e Event) { w.Workload.cordon(e.N) },
-		Uncordon:         func(w *World, _ Event) { w.Workload.uncordon() },
+		Cordon:           func(w *World, e Event) { w.Workload.CordonByUser(e.N) },
+		Uncordon:         func(w *World, _ Event) { w.Workload.UncordonByUsers() },
 		Waver:            func(w *World, e Event) { w.waver(e.N) },
 		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
 		Adopt:            (*World).adopt,
 		Copied:           func(w *World, _ Event) { w.applyCopy() },
-		Mark:             func(w *World, e Event) { w.Workload.mark(e.N) },
+		Mark:             func(w *World, e Event) { w.Workload.MarkByUser(e.N) },
 		DropMachine:      (*World).dropMachine,
 		DropInfraMachine: (*World).dropMachine,
 		Delete:           func(w *World, _ Event) { w.deletePool() },
@@ -96,8 +96,8 @@ func troubles() map[What]func(*World, Event) {
 			w.At(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.resign(elder) })
 		},
 		Meet:    func(w *World, e Event) { w.meeting = &e },
-		Away:    func(w *World, e Event) { w.faults++; w.Workload.goAway(time.Duration(5+20*e.N) * time.Second) },
-		Block:   func(w *World, e Event) { w.faults++; w.Workload.block(time.Duration(10+30*e.N) * time.Second) },
+		Away:    func(w *World, e Event) { w.faults++; w.Workload.GoAway(time.Duration(5+20*e.N) * time.Second) },
+		Block:   func(w *World, e Event) { w.faults++; w.Workload.Block(time.Duration(10+30*e.N) * time.Second) },
 		Unready: turnUnready,
 	}
 }
@@ -221,5 +221,5 @@ func turnUnready(w *World, e Event) {
 		return
 	}
 	w.faults++
-	w.Workload.unready(time.Duration(10+30*e.N) * time.Second)
+	w.Workload.Unready(time.Duration(10+30*e.N) * time.Second)
 }

@@ -37,7 +37,7 @@ func (w *World) foresee() {
 	w.Must(err, "look at the pool")
 	w.planned = plan.Simulate(look)
 	w.watched = &watched{owner: w.Owner().ID, before: map[string]bool{}, ever: map[string]bool{}}
-	w.account.look(w.Snapshot(), w.Workload.truth(), nil)
+	w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
 	w.watched.before, w.watched.lowest = maps.Clone(w.watched.now), w.watched.serving(w.account.ledger)
 }
 

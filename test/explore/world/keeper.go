@@ -50,10 +50,10 @@ func (k *Kind) uncached() []client.Object {
 // wake has the keeper look when something has changed.
 func (k *keeper) wake() {
 	w := k.world
-	if w.Scenario.Kind.Machines == nil || w.mgmt.Revision() == k.mgmt && w.Workload.api.Revision() == k.workload {
+	if w.Scenario.Kind.Machines == nil || w.mgmt.Revision() == k.mgmt && w.Workload.API.Revision() == k.workload {
 		return
 	}
-	k.mgmt, k.workload = w.mgmt.Revision(), w.Workload.api.Revision()
+	k.mgmt, k.workload = w.mgmt.Revision(), w.Workload.API.Revision()
 	k.soon(keeperPause)
 }
 
@@ -83,7 +83,7 @@ func (k *keeper) look() {
 		}
 		again = k.end(m) || again
 	}
-	k.mgmt, k.workload = w.mgmt.Revision(), w.Workload.api.Revision()
+	k.mgmt, k.workload = w.mgmt.Revision(), w.Workload.API.Revision()
 	if again {
 		k.soon(keeperAgain)
 	}
@@ -111,12 +111,7 @@ func (k *keeper) infraOf(m *clusterv1.Machine) client.Object {
 
 // nodeOf is the Node of a Machine, nil when there is none.
 func (k *keeper) nodeOf(providerID string) *corev1.Node {
-	for _, m := range k.world.Workload.by {
-		if m.joined && cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
-			return k.world.Workload.node(m)
-		}
-	}
-	return nil
+	return k.world.Workload.NodeOf(providerID)
 }
 
 // tend brings a Machine that is to stay to what there is.
@@ -176,11 +171,11 @@ func (k *keeper) end(m *clusterv1.Machine) bool {
 	if infra != nil || reason == clusterv1.MachineDeletingWaitingForPreDrainHookReason {
 		return true
 	}
-	if node := k.referred(m); node != nil && !time.Now().Before(w.Workload.away) {
-		if id, pods := w.Workload.machineOf(node.Name), len(w.Workload.podsOn(node.Name)); id != "" && pods > 0 {
+	if node := k.referred(m); node != nil && !w.Workload.Away() {
+		if id, pods := w.Workload.MachineOf(node.Name), len(w.Workload.PodsOn(node.Name)); id != "" && pods > 0 {
 			w.blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
 		}
-		w.Must(client.IgnoreNotFound(w.Workload.user.Delete(ctx, node)), "delete node %s", node.Name)
+		w.Must(client.IgnoreNotFound(w.Workload.User.Delete(ctx, node)), "delete node %s", node.Name)
 	}
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
 	w.Must(w.User.Update(ctx, m), "let Machine %s go", m.Name)
@@ -208,7 +203,7 @@ func (k *keeper) refer(m *clusterv1.Machine, infra client.Object) {
 	if infra != nil && id == "" {
 		id = k.world.Scenario.Kind.Machines.ProviderID(infra)
 	}
-	if m.Status.NodeRef.IsDefined() || time.Now().Before(k.world.Workload.away) {
+	if m.Status.NodeRef.IsDefined() || k.world.Workload.Away() {
 		return
 	}
 	if node := k.nodeOf(id); node != nil {
@@ -219,7 +214,7 @@ func (k *keeper) refer(m *clusterv1.Machine, infra client.Object) {
 // referred is the Node that a Machine refers to; nil when it is gone.
 func (k *keeper) referred(m *clusterv1.Machine) *corev1.Node {
 	node := &corev1.Node{}
-	if !m.Status.NodeRef.IsDefined() || k.world.Workload.user.Get(k.world.t.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
+	if !m.Status.NodeRef.IsDefined() || k.world.Workload.User.Get(k.world.t.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
 		return nil
 	}
 	return node
@@ -245,7 +240,7 @@ func (k *keeper) drained(m *clusterv1.Machine) bool {
 		m.Status.Deletion.NodeDrainStartTime = metav1.Now().Rfc3339Copy()
 	}
 	l := k.world.Workload
-	done := !time.Now().Before(l.away) && k.empty(k.referred(m))
+	done := !l.Away() && k.empty(k.referred(m))
 	succeeded := clusterv1.Condition{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
 	if done {
 		succeeded.Status = corev1.ConditionTrue
@@ -264,12 +259,12 @@ func (k *keeper) empty(node *corev1.Node) bool {
 	l := k.world.Workload
 	if !node.Spec.Unschedulable {
 		node.Spec.Unschedulable = true
-		l.change(node, "cordoned by the keeper of Machines")
+		l.Change(node, "cordoned by the keeper of Machines")
 	}
-	left := l.podsOn(node.Name)
+	left := l.PodsOn(node.Name)
 	for _, pod := range left {
-		if !time.Now().Before(l.blocked) {
-			l.expel(&pod)
+		if !l.Blocked() {
+			l.Expel(&pod)
 		}
 	}
 	return len(left) == 0

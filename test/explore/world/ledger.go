@@ -72,7 +72,7 @@ func (l ledger) lately(now time.Time, window time.Duration) (lost, risen map[str
 // late is how old what the process knows may be.
 func (p *process) late() time.Duration {
 	now, w := time.Now(), p.world
-	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.away) < seenLater || now.Before(p.deafUntil) || len(w.processes) > 1 {
+	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.AwayUntil()) < seenLater || now.Before(p.deafUntil) || len(w.processes) > 1 {
 		return seenLater
 	}
 	return seenLate
@@ -84,16 +84,16 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 	if !workload || op.Kind != "Node" || op.Verb == "delete" {
 		return func() {}
 	}
-	id := w.Workload.machineOf(op.Key.Name)
-	if id == "" || w.Workload.draining(op.Key.Name) {
+	id := w.Workload.MachineOf(op.Key.Name)
+	if id == "" || w.Workload.Draining(op.Key.Name) {
 		return func() {}
 	}
 	return func() {
-		if !w.Workload.draining(op.Key.Name) {
+		if !w.Workload.Draining(op.Key.Name) {
 			return
 		}
 		a, now := w.account, time.Now()
-		cloud, nodes := w.Snapshot(), w.Workload.truth()
+		cloud, nodes := w.Snapshot(), w.Workload.Truth()
 		before := maps.Clone(nodes)
 		n := nodes[id]
 		n.DrainStarted = time.Time{}

@@ -133,3 +133,6 @@ type Rest struct {
 	// Fragile reports whether the cloud would give the group up for good for machines that are not Ready. Optional.
 	Fragile func() bool
 }
+
+// Plenty is as good as no limit.
+const Plenty = 1000

@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/kube/machinepool"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/workload"
 )
 
 // process is one manager: what it has in memory, and what its work queues hold.
@@ -70,8 +71,8 @@ func (w *World) newProcess() *process {
 	if w.started++; w.started > 1 {
 		p.name = fmt.Sprintf("#%d ", w.started)
 	}
-	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.Workload.api.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
-	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.Workload.api.NewCache(everything()...).Client(p.gate(true))}
+	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.Workload.API.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
+	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
@@ -117,7 +118,7 @@ func (p *process) sync() {
 		return
 	}
 	p.hear(p.mgmt.Sync())
-	if !now.Before(p.world.Workload.away) {
+	if !p.world.Workload.Away() {
 		p.hear(p.wl.Sync())
 	}
 }
@@ -160,7 +161,7 @@ func (p *process) pass(c *controller) {
 	p.lagging = max(0, p.lagging-1)
 	p.wanted = p.knows()
 	if c == p.controllers[1] {
-		w.account.look(w.Snapshot(), w.Workload.truth(), nil)
+		w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
 	}
 	result, err := p.reconcile(c)
 	if p.dead {
@@ -230,7 +231,7 @@ func (p *process) begin(what string) error {
 	if p.crash--; p.crash == 0 && p.crashBefore {
 		return p.die("before", what)
 	}
-	if !keepsToken(what) {
+	if !workload.KeepsToken(what) {
 		w.sent, w.written = append(w.sent, what), time.Now()
 	}
 	return nil

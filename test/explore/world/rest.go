@@ -36,7 +36,7 @@ const (
 func (w *World) peace() {
 	w.calm()
 	w.meeting = nil
-	w.Workload.uncordon()
+	w.Workload.UncordonByUsers()
 	for _, p := range w.processes {
 		p.crash, p.lagging, p.deafUntil = 0, 0, time.Time{}
 	}

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
@@ -49,7 +48,7 @@ func (w *World) restore(owners bool) {
 	}
 	clear(w.condemned)
 	clear(w.keeper.drains)
-	w.Workload.uncordonRestored()
+	w.Workload.UncordonRestored()
 	for _, p := range slices.Clone(w.processes) {
 		w.bury(p)
 	}
@@ -81,18 +80,6 @@ func (w *World) dropCopy() {
 		return
 	}
 	w.Must(w.User.Delete(w.t.Context(), o), "delete the copy")
-}
-
-// uncordonRestored has a user take back the cordons of Machines whose deletion was not in the backup: their controller knows of no drain.
-func (l *Workload) uncordonRestored() {
-	for _, m := range l.running() {
-		node := l.node(m)
-		if node == nil || !node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] != "" || l.cordoned[node.Name] {
-			continue
-		}
-		node.Spec.Unschedulable = false
-		l.world.Must(l.user.Update(l.world.t.Context(), node), "uncordon node %s", node.Name)
-	}
 }
 
 // restoreOne replaces one object by what a restore makes of it. The status of the Cluster is its own controller's.

@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -70,7 +69,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 		if p.dead {
 			return errKilled
 		}
-		if workload && time.Now().Before(p.world.Workload.away) {
+		if workload && p.world.Workload.Away() {
 			return apierrors.NewServiceUnavailable("the server is out of reach")
 		}
 		if !op.Write {
@@ -85,8 +84,8 @@ func (p *process) gate(workload bool) memapi.Gate {
 			err := p.world.meet(workload, op, do)
 			begins()
 			p.spares(workload, op)
-			if workload {
-				p.world.Workload.lifts(op)
+			if workload && p.world.Workload.Lifts(op) {
+				p.world.blame("foreign", "node %s was uncordoned, which a user has cordoned", op.Key.Name)
 			}
 			if !workload {
 				p.world.keeper.greet(op)
@@ -102,7 +101,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 // lives looks at a Node that is to be deleted.
 func (w *World) lives(workload bool, op memapi.Op) {
 	if workload && op.Verb == "delete" && op.Kind == "Node" && !w.deleted() {
-		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.Workload.machineOf(op.Key.Name), w.Snapshot()))
+		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.Workload.MachineOf(op.Key.Name), w.Snapshot()))
 	}
 }
 

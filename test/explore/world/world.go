@@ -17,6 +17,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/workload"
 	"github.com/muster-project/muster/view/plan"
 )
 
@@ -98,7 +99,7 @@ type World struct {
 	pool     *Pool
 	trace    *trace
 	account  *account
-	Workload *Workload
+	Workload *workload.Cluster
 	mgmt     *memapi.Server
 	// User is how users read and write the management cluster.
 	User      client.Client
@@ -154,7 +155,10 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w.keeper = keeper{world: w, drains: map[string]time.Time{}}
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
-	w.Workload = newWorkload(w, types)
+	w.Workload = workload.New(w, workload.Options{
+		Seed: s.Seed, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods, MostPods: s.Pods * s.Most,
+		DrainStarted: func(id string) time.Time { return w.keeper.drains[id] }, Reconnect: w.requeue,
+	})
 	w.account = newAccount(w)
 	w.pool = s.Kind.Make(w)
 	w.inPages()
@@ -216,7 +220,7 @@ const loop = 500
 // until does all that is due before the given time, one thing after the other.
 func (w *World) until(end time.Time) {
 	for !w.gone {
-		w.Workload.arrive()
+		w.Workload.Arrive()
 		w.keeper.wake()
 		now := time.Now()
 		if do := w.dueBy(now); do != nil {
@@ -291,8 +295,8 @@ func (w *World) sleep(d time.Duration) {
 	w.sameMoment = 0
 }
 
-// stir ends a sleep.
-func (w *World) stir() {
+// Stir ends a sleep.
+func (w *World) Stir() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -318,7 +322,7 @@ func (w *World) Secrets(where, text string) {
 	if text == "" {
 		return
 	}
-	w.blameAll("secret", oracle.Secret(where, text, w.Workload.tokens()))
+	w.blameAll("secret", oracle.Secret(where, text, w.Workload.Tokens()))
 }
 
 // since gives the writes that were sent since it was asked last.
@@ -344,6 +348,13 @@ func (w *World) calm() {
 	w.pool.Cloud.Faults().Clear()
 	w.deny()
 	w.inPages()
+}
+
+// requeue has every process look at everything.
+func (w *World) requeue() {
+	for _, p := range w.processes {
+		p.all()
+	}
 }
 
 // Context is the test's.

@@ -1,4 +1,4 @@
-package world
+package workload
 
 import (
 	"crypto/sha256"
@@ -24,9 +24,9 @@ func secretOf(token string) *corev1.Secret {
 }
 
 // found is the Secret of a token as it is now; nil when there is none.
-func (l *Workload) found(token string) *corev1.Secret {
+func (l *Cluster) found(token string) *corev1.Secret {
 	secret := secretOf(token)
-	if l.user.Get(l.world.t.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
+	if l.User.Get(l.world.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
 		return nil
 	}
 	return secret
@@ -42,7 +42,7 @@ func until(secret *corev1.Secret) time.Time {
 }
 
 // good reports whether a token was made and has not expired.
-func (l *Workload) good(token string) bool {
+func (l *Cluster) good(token string) bool {
 	if token != "" && token == l.lasting {
 		return true
 	}
@@ -50,45 +50,45 @@ func (l *Workload) good(token string) bool {
 	return l.made[token] && secret != nil && (until(secret).IsZero() || time.Now().Before(until(secret)))
 }
 
-// rotate makes a new token. The one before it stays good for a while, and for as long as Muster keeps it alive.
-func (l *Workload) rotate(n int) string {
-	for _, token := range l.tokens() {
+// Rotate makes a new token. The one before it stays good for a while, and for as long as Muster keeps it alive.
+func (l *Cluster) Rotate(n int) string {
+	for _, token := range l.Tokens() {
 		secret := l.found(token)
 		if token == l.lasting || secret == nil || !until(secret).IsZero() {
 			continue
 		}
 		at := time.Now().Add(tokenStays).UTC()
 		secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
-		l.world.Must(l.user.Update(l.world.t.Context(), secret), "let a token expire")
+		l.world.Must(l.User.Update(l.world.Context(), secret), "let a token expire")
 	}
 	return l.make(n)
 }
 
-func (l *Workload) make(n int) string {
+func (l *Cluster) make(n int) string {
 	token := l.seed.Hex(6, "token", n) + "." + l.seed.Hex(16, "secret", n)
 	l.made[token] = true
-	l.world.Must(l.user.Create(l.world.t.Context(), secretOf(token)), "make a token")
+	l.world.Must(l.User.Create(l.world.Context(), secretOf(token)), "make a token")
 	return token
 }
 
 // Last makes a token that is good for ever, once.
-func (l *Workload) Last() string {
+func (l *Cluster) Last() string {
 	if l.lasting == "" {
 		l.lasting = l.make(-1)
 	}
 	return l.lasting
 }
 
-// tokens are all that were ever made.
-func (l *Workload) tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
+// Tokens are all that were ever made.
+func (l *Cluster) Tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
 
-// keepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with it.
-func keepsToken(effect string) bool {
+// KeepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with it.
+func KeepsToken(effect string) bool {
 	return strings.HasPrefix(effect, "wl patch Secret "+metav1.NamespaceSystem+"/"+bootstrapapi.BootstrapTokenSecretPrefix)
 }
 
 // TokenIn tells whether the token in a text is one with which a machine joins: good or bad.
-func (l *Workload) TokenIn(text []byte) string {
+func (l *Cluster) TokenIn(text []byte) string {
 	if token := tokenIn.FindSubmatch(text); token != nil && l.good(string(token[1])) {
 		return "good"
 	}
@@ -96,7 +96,7 @@ func (l *Workload) TokenIn(text []byte) string {
 }
 
 // DataPrint tells bootstrap data apart by all of it but its token, of which it tells whether a machine joins with it.
-func (l *Workload) DataPrint(text []byte) string {
+func (l *Cluster) DataPrint(text []byte) string {
 	sum := sha256.Sum256(tokenIn.ReplaceAll(text, nil))
 	return l.TokenIn(text) + " " + hex.EncodeToString(sum[:])
 }

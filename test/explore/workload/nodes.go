@@ -1,4 +1,4 @@
-package world
+package workload
 
 import (
 	"maps"
@@ -11,25 +11,25 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-var _ sim.Workload = (*Workload)(nil)
+var _ sim.Workload = (*Cluster)(nil)
 
 // A cloud that manages nodes looks at them, and drains them by itself, with the same evictions as everybody. It may do so
 // while everybody else waits: what is to be done later wakes them.
 
 // Ready reports whether the machine is a node that is Ready.
-func (l *Workload) Ready(id string) bool {
+func (l *Cluster) Ready(id string) bool {
 	node := l.Node(id)
 	return node != nil && node.Status.Conditions[0].Status == corev1.ConditionTrue
 }
 
 // Cordon closes the machine's node to new pods, or opens it.
-func (l *Workload) Cordon(id string, closed bool) {
+func (l *Cluster) Cordon(id string, closed bool) {
 	if node := l.Node(id); node != nil && node.Spec.Unschedulable != closed {
 		node.Spec.Unschedulable = closed
 		if !closed {
 			delete(l.cordoned, node.Name) // the cloud has taken back a user's cordon with its own
 		}
-		l.change(node, "cordoned: %t", closed)
+		l.Change(node, "cordoned: %t", closed)
 		if !closed {
 			l.house()
 		}
@@ -38,12 +38,12 @@ func (l *Workload) Cordon(id string, closed bool) {
 
 // Drain evicts what runs on the machine's node, and says whether nothing is left. A node that others can't reach is not
 // drained by its cloud either.
-func (l *Workload) Drain(id string, force bool) bool {
+func (l *Cluster) Drain(id string, force bool) bool {
 	node := l.Node(id)
 	if node == nil {
 		return true
 	}
-	left := l.podsOn(node.Name)
+	left := l.PodsOn(node.Name)
 	l.mu.Lock()
 	away, blocked := l.away, l.blocked
 	l.mu.Unlock()
@@ -52,24 +52,24 @@ func (l *Workload) Drain(id string, force bool) bool {
 	}
 	for _, pod := range left {
 		if force || !time.Now().Before(blocked) {
-			l.expel(&pod)
+			l.Expel(&pod)
 		}
 	}
 	return len(left) == 0
 }
 
-// expel begins the end of a pod, whatever its budget says.
-func (l *Workload) expel(pod *corev1.Pod) {
+// Expel begins the end of a pod, whatever its budget says.
+func (l *Cluster) Expel(pod *corev1.Pod) {
 	if !pod.DeletionTimestamp.IsZero() {
 		return
 	}
 	l.world.At(time.Now().Add(podEnds), func() { l.finish(pod.Name) })
-	l.world.Must(l.user.Delete(l.world.t.Context(), pod), "evict pod %s", pod.Name)
-	l.world.stir()
+	l.world.Must(l.User.Delete(l.world.Context(), pod), "evict pod %s", pod.Name)
+	l.world.Stir()
 }
 
 // Mark changes labels and taints of the machine's node.
-func (l *Workload) Mark(id string, change sim.Marks) {
+func (l *Cluster) Mark(id string, change sim.Marks) {
 	node := l.Node(id)
 	if node == nil {
 		return
@@ -90,11 +90,11 @@ func (l *Workload) Mark(id string, change sim.Marks) {
 		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(is corev1.Taint) bool { return is.Key == t.Key && string(is.Effect) == t.Effect })
 		node.Spec.Taints = append(node.Spec.Taints, taint(t))
 	}
-	l.change(node, "marked")
+	l.Change(node, "marked")
 }
 
 // Unregister deletes the nodes of a group's machines, also of those that are off, with what ran there.
-func (l *Workload) Unregister(cluster, group string) {
+func (l *Cluster) Unregister(cluster, group string) {
 	l.world.At(time.Now(), func() {
 		for _, id := range slices.Sorted(maps.Keys(l.by)) {
 			if m := l.by[id]; m.joined && m.Managed != nil && m.Managed.Cluster == cluster && m.Managed.Group == group {
@@ -102,7 +102,7 @@ func (l *Workload) Unregister(cluster, group string) {
 			}
 		}
 	})
-	l.world.stir()
+	l.world.Stir()
 }
 
 func taint(t sim.Taint) corev1.Taint {
@@ -110,7 +110,7 @@ func taint(t sim.Taint) corev1.Taint {
 }
 
 // Node is the node of a machine that runs, as it is; nil when there is none.
-func (l *Workload) Node(id string) *corev1.Node {
+func (l *Cluster) Node(id string) *corev1.Node {
 	l.mu.Lock()
 	m := l.by[id]
 	runs := m != nil && m.joined && m.off.IsZero()
@@ -121,14 +121,14 @@ func (l *Workload) Node(id string) *corev1.Node {
 	return l.node(m)
 }
 
-func (l *Workload) change(node *corev1.Node, format string, args ...any) {
-	l.world.Must(l.user.Update(l.world.t.Context(), node, &client.UpdateOptions{}), "change node %s", node.Name)
+func (l *Cluster) Change(node *corev1.Node, format string, args ...any) {
+	l.world.Must(l.User.Update(l.world.Context(), node, &client.UpdateOptions{}), "change node %s", node.Name)
 	l.world.Trace("cloud", "node "+node.Name+" "+format, args...)
-	l.world.stir()
+	l.world.Stir()
 }
 
 // guarded changes what the cloud looks at in its own time.
-func (l *Workload) guarded(change func()) {
+func (l *Cluster) guarded(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change()

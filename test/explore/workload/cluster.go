@@ -1,9 +1,10 @@
-package world
+// Package workload is the workload cluster of an explored scenario: its API server, machines that boot and join with bootstrap tokens,
+// nodes, pods under a budget, and what goes wrong there. It is also what a simulated cloud sees of it.
+package workload
 
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -16,9 +17,9 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim"
@@ -26,14 +27,42 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// Workload is the workload cluster: machines that the cloud powers on join it some time later, if their token is good; its
+// World is what a workload cluster uses of what is around it.
+type World interface {
+	// At makes an appointment; Stir ends the world's sleep before one.
+	At(when time.Time, do func())
+	Stir()
+	Trace(what, format string, args ...any)
+	// Must ends the test on an error.
+	Must(err error, format string, args ...any)
+	Context() context.Context
+}
+
+// Options are what a scenario says of its workload cluster.
+type Options struct {
+	Seed   uint64
+	Scheme *runtime.Scheme
+	// Restarts is true if the cloud powers a machine on again that was off. Machines of BadType never join.
+	Restarts bool
+	BadType  string
+	// Pods is how many pods each machine that joins brings, MostPods how many there are at most.
+	Pods, MostPods int
+	// DrainStarted returns when the drain of an instance began that the deletion of its Machine began; zero for none.
+	DrainStarted func(id string) time.Time
+	// Reconnect has all clients look anew; it is called when the API server is out of reach for long enough to be given up, and when it is back.
+	Reconnect func()
+}
+
+// Cluster is the workload cluster: machines that the cloud powers on join it some time later, if their token is good; its
 // pods are evicted under a budget, end a moment later, and are started again where there is room.
-type Workload struct {
-	world *World
+type Cluster struct {
+	Options
+	world World
 	seed  sim.Seed
-	api   *memapi.Server
-	user  client.Client
-	by    map[string]*machine
+	// API is its API server, User how users read and write it.
+	API  *memapi.Server
+	User client.Client
+	by   map[string]*machine
 	// cordoned are the nodes that users have cordoned.
 	cordoned map[string]bool
 	// made are the tokens that were ever made, whatever has become of them.
@@ -47,7 +76,7 @@ type Workload struct {
 
 	// mu guards what the cloud asks for in its own time, beside the world.
 	mu sync.Mutex
-	// powered are the machines that the cloud powered on and off since the last call of arrive.
+	// powered are the machines that the cloud powered on and off since the last call of Arrive.
 	powered []powered
 }
 
@@ -76,42 +105,44 @@ const (
 	// tokenStays is how long a token is good after the next one was made, unless it is kept alive: longer than any fault lasts.
 	tokenStays = 30 * time.Minute
 	budgetName = "web"
+	namespace  = "default"
 )
 
 // tokenIn finds the token in the bootstrap data.
 var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
-func newWorkload(w *World, types *runtime.Scheme) *Workload {
-	l := &Workload{world: w, seed: sim.Seed(w.Scenario.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, made: map[string]bool{}}
-	l.api = memapi.New(memapi.Options{
-		Scheme: types, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
-		Indexes: append(workloadIndexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
+// New returns a cluster with a budget for its pods and without machines.
+func New(w World, o Options) *Cluster {
+	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, made: map[string]bool{}}
+	l.API = memapi.New(memapi.Options{
+		Scheme: o.Scheme, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
+		Indexes: append(indexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
 			if pod, ok := o.(*corev1.Pod); ok {
 				return []string{pod.Spec.NodeName}
 			}
 			return nil
 		}}),
 	})
-	l.user = l.api.Client()
-	ctx := w.t.Context()
-	w.Must(l.user.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}), "make the namespace")
-	w.Must(l.user.Create(ctx, &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: budgetName},
+	l.User = l.API.Client()
+	ctx := w.Context()
+	w.Must(l.User.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}), "make the namespace")
+	w.Must(l.User.Create(ctx, &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: budgetName},
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": budgetName}}},
-		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: Plenty},
+		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: plenty},
 	}), "make the budget")
 	return l
 }
 
-// Plenty is as good as no limit.
-const Plenty = 1000
+// plenty is as good as no limit.
+const plenty = 1000
 
-// everything is all that a client of the workload cluster may read without a cache.
-func everything() []client.Object {
+// Everything is all that a client of the workload cluster may read without a cache.
+func Everything() []client.Object {
 	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{}, &corev1.Secret{}, &appsv1.DaemonSet{}}
 }
 
-func workloadIndexes() []memapi.Index {
+func indexes() []memapi.Index {
 	var list []memapi.Index
 	for _, i := range nodes.Indexes() {
 		list = append(list, memapi.Index{Object: i.Object, Field: i.Field, Values: i.ExtractValue})
@@ -120,23 +151,23 @@ func workloadIndexes() []memapi.Index {
 }
 
 // PowerOn lets a machine boot. It is called by the cloud, whenever that comes to it.
-func (l *Workload) PowerOn(m sim.Machine) { l.power(powered{id: m.ID, on: &m}) }
+func (l *Cluster) PowerOn(m sim.Machine) { l.power(powered{id: m.ID, on: &m}) }
 
 // PowerOff ends a machine.
-func (l *Workload) PowerOff(id string) { l.power(powered{id: id}) }
+func (l *Cluster) PowerOff(id string) { l.power(powered{id: id}) }
 
-func (l *Workload) power(p powered) {
+func (l *Cluster) power(p powered) {
 	l.mu.Lock()
 	l.powered = append(l.powered, p)
 	l.mu.Unlock()
-	l.world.stir()
+	l.world.Stir()
 }
 
 // Console is empty.
-func (l *Workload) Console(string) []byte { return nil }
+func (l *Cluster) Console(string) []byte { return nil }
 
-// arrive takes up what the cloud has powered on and off, in an order that depends on nothing but names.
-func (l *Workload) arrive() {
+// Arrive takes up what the cloud has powered on and off, in an order that depends on nothing but names.
+func (l *Cluster) Arrive() {
 	l.mu.Lock()
 	list := l.powered
 	l.powered = nil
@@ -151,8 +182,8 @@ func (l *Workload) arrive() {
 	}
 }
 
-func (l *Workload) boot(on sim.Machine) {
-	if is := l.by[on.ID]; is != nil && (is.off.IsZero() || !l.world.Scenario.Kind.Restarts) {
+func (l *Cluster) boot(on sim.Machine) {
+	if is := l.by[on.ID]; is != nil && (is.off.IsZero() || !l.Restarts) {
 		return
 	}
 	m := &machine{Machine: on}
@@ -168,8 +199,8 @@ func (l *Workload) boot(on sim.Machine) {
 }
 
 // join makes the machine a node, if it still runs and its token is good.
-func (l *Workload) join(m *machine) {
-	if !m.off.IsZero() || m.Type == l.world.Scenario.Kind.BadType || !l.good(m.token) {
+func (l *Cluster) join(m *machine) {
+	if !m.off.IsZero() || m.Type == l.BadType || !l.good(m.token) {
 		l.world.Trace("node", "%s does not join", m.ID)
 		return
 	}
@@ -188,15 +219,14 @@ func (l *Workload) join(m *machine) {
 		// One of the same name went before it, and its node is still there. A kubelet takes such a node over as it is, cordoned or not;
 		// a Machine that is being deleted has been drained on it already.
 		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations, is.Spec.Unschedulable
-		l.world.Must(l.user.Update(l.world.t.Context(), node), "make the node of %s anew", m.ID)
+		l.world.Must(l.User.Update(l.world.Context(), node), "make the node of %s anew", m.ID)
 	} else {
 		delete(l.cordoned, m.Hostname) // a user cordoned another node of that name
-		l.world.Must(l.user.Create(l.world.t.Context(), node), "make the node of %s", m.ID)
+		l.world.Must(l.User.Create(l.world.Context(), node), "make the node of %s", m.ID)
 	}
 	l.world.Trace("node", "%s joins as %s", m.ID, m.Hostname)
-	s := l.world.Scenario
-	for range s.Pods {
-		if l.pods < s.Pods*s.Most {
+	for range l.Pods {
+		if l.pods < l.MostPods {
 			l.pods++
 			l.homeless++
 		}
@@ -209,7 +239,7 @@ func readiness(is corev1.ConditionStatus) corev1.NodeCondition {
 }
 
 // end powers a machine off: its node goes silent, and is taken away some time later.
-func (l *Workload) end(id string) {
+func (l *Cluster) end(id string) {
 	m := l.by[id]
 	if m == nil || !m.off.IsZero() {
 		return
@@ -227,7 +257,7 @@ func (l *Workload) end(id string) {
 }
 
 // succeeded reports whether another machine of the same name has taken over the machine's node.
-func (l *Workload) succeeded(m *machine) bool {
+func (l *Cluster) succeeded(m *machine) bool {
 	for _, other := range l.by {
 		if other != m && other.Hostname == m.Hostname && other.joined && other.off.IsZero() {
 			return true
@@ -237,96 +267,37 @@ func (l *Workload) succeeded(m *machine) bool {
 }
 
 // node is the machine's node as it is, nil when there is none.
-func (l *Workload) node(m *machine) *corev1.Node {
+func (l *Cluster) node(m *machine) *corev1.Node {
 	node := &corev1.Node{}
-	if l.user.Get(l.world.t.Context(), client.ObjectKey{Name: m.Hostname}, node) != nil {
+	if l.User.Get(l.world.Context(), client.ObjectKey{Name: m.Hostname}, node) != nil {
 		return nil
 	}
 	return node
 }
 
-func (l *Workload) ready(m *machine, is corev1.ConditionStatus) {
+func (l *Cluster) ready(m *machine, is corev1.ConditionStatus) {
 	if node := l.node(m); node != nil && node.Status.Conditions[0].Status != is {
 		node.Status.Conditions = []corev1.NodeCondition{readiness(is)}
-		l.world.Must(l.user.Update(l.world.t.Context(), node), "turn node %s", node.Name)
+		l.world.Must(l.User.Update(l.world.Context(), node), "turn node %s", node.Name)
 	}
 }
 
 // remove takes away a node and what ran there.
-func (l *Workload) remove(m *machine) {
+func (l *Cluster) remove(m *machine) {
 	if l.succeeded(m) {
 		return
 	}
 	if node := l.node(m); node != nil {
-		l.world.Must(l.user.Delete(l.world.t.Context(), node), "delete node %s", node.Name)
+		l.world.Must(l.User.Delete(l.world.Context(), node), "delete node %s", node.Name)
 	}
-	for _, pod := range l.podsOn(m.Hostname) {
+	for _, pod := range l.PodsOn(m.Hostname) {
 		l.finish(pod.Name)
 	}
 }
 
-// podsOn are the pods on a node.
-func (l *Workload) podsOn(node string) []corev1.Pod {
-	list := &corev1.PodList{}
-	l.world.Must(l.user.List(l.world.t.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
-	return list.Items
-}
-
-// evict begins the end of a pod, unless its budget keeps it.
-func (l *Workload) evict(ctx context.Context, o, _ client.Object) error {
-	if time.Now().Before(l.blocked) {
-		return tooMany()
-	}
-	if !o.GetDeletionTimestamp().IsZero() {
-		return nil
-	}
-	name := o.GetName()
-	l.world.At(time.Now().Add(podEnds), func() { l.finish(name) })
-	if err := l.user.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}); err != nil {
-		return fmt.Errorf("delete pod %s: %w", name, err)
-	}
-	return nil
-}
-
-// finish ends a pod for good, and has it started again where there is room.
-func (l *Workload) finish(name string) {
-	ctx, pod := l.world.t.Context(), &corev1.Pod{}
-	if l.user.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, pod) != nil {
-		return
-	}
-	l.world.Must(l.user.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
-	l.homeless++
-	l.house()
-}
-
-// house starts the pods that wait on the nodes that take any, the emptiest first.
-func (l *Workload) house() {
-	list := &corev1.NodeList{}
-	l.world.Must(l.user.List(l.world.t.Context(), list), "list nodes")
-	room := map[string]int{}
-	for _, n := range list.Items {
-		if !n.Spec.Unschedulable && n.Status.Conditions[0].Status == corev1.ConditionTrue {
-			room[n.Name] = len(l.podsOn(n.Name))
-		}
-	}
-	names := slices.Sorted(maps.Keys(room))
-	for ; l.homeless > 0 && len(names) > 0; l.homeless-- {
-		best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(room[a], room[b]) })
-		room[best]++
-		l.world.Must(l.user.Create(l.world.t.Context(), &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: Namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web", Controller: ptr.To(true)}},
-			},
-			Spec:   corev1.PodSpec{NodeName: best},
-			Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
-		}), "start a pod on %s", best)
-	}
-}
-
-// truth is what is so, whether the API server answers or not.
-func (l *Workload) truth() map[string]oracle.Node {
-	l.arrive()
+// Truth is what is so, whether the API server answers or not.
+func (l *Cluster) Truth() map[string]oracle.Node {
+	l.Arrive()
 	all := map[string]oracle.Node{}
 	for id, m := range l.by {
 		n := oracle.Node{Joined: m.joined && m.off.IsZero(), Marked: m.marked}
@@ -337,11 +308,11 @@ func (l *Workload) truth() map[string]oracle.Node {
 		if node := l.node(m); node != nil {
 			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
 			n.Cordoned = node.Spec.Unschedulable
-			n.Pods = len(l.podsOn(m.Hostname))
+			n.Pods = len(l.PodsOn(m.Hostname))
 			if at, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation]); err == nil && node.Spec.Unschedulable {
 				n.DrainStarted = at
 			}
-			if at := l.world.keeper.drains[id]; !at.IsZero() {
+			if at := l.DrainStarted(id); !at.IsZero() {
 				n.DrainStarted = at
 			}
 		}
@@ -350,15 +321,15 @@ func (l *Workload) truth() map[string]oracle.Node {
 	return all
 }
 
-// draining reports whether a drain by Muster has begun on a node.
-func (l *Workload) draining(name string) bool {
+// Draining reports whether a drain by Muster has begun on a node.
+func (l *Cluster) Draining(name string) bool {
 	node := &corev1.Node{}
-	return l.user.Get(l.world.t.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] != ""
+	return l.User.Get(l.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] != ""
 }
 
-// machineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.
-func (l *Workload) machineOf(node string) string {
-	l.arrive()
+// MachineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.
+func (l *Cluster) MachineOf(node string) string {
+	l.Arrive()
 	for _, m := range l.running() {
 		if m.joined && m.Hostname == node {
 			return m.ID
@@ -368,7 +339,7 @@ func (l *Workload) machineOf(node string) string {
 }
 
 // Counts are how many nodes of running machines there are, and how many of them are cordoned or marked by a drain.
-func (l *Workload) Counts() (joined, cordoned int) {
+func (l *Cluster) Counts() (joined, cordoned int) {
 	for _, m := range l.by {
 		if !m.joined || !m.off.IsZero() {
 			continue
@@ -385,8 +356,27 @@ func (l *Workload) Counts() (joined, cordoned int) {
 	return joined, cordoned
 }
 
+// Running are the machines that run, by their IDs.
+func (l *Cluster) Running() []sim.Machine {
+	var list []sim.Machine
+	for _, m := range l.running() {
+		list = append(list, m.Machine)
+	}
+	return list
+}
+
+// NodeOf is the Node of a machine with the provider ID, nil when there is none.
+func (l *Cluster) NodeOf(providerID string) *corev1.Node {
+	for _, m := range l.by {
+		if m.joined && cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
+			return l.node(m)
+		}
+	}
+	return nil
+}
+
 // running are the machines that run, by their IDs.
-func (l *Workload) running() []*machine {
+func (l *Cluster) running() []*machine {
 	var list []*machine
 	for _, id := range slices.Sorted(maps.Keys(l.by)) {
 		if l.by[id].off.IsZero() {
