@@ -12,8 +12,7 @@ import (
 )
 
 // surgeNote is a surge as the tag records it: how many machines were added, and the capacity that was requested then. Removals lower the
-// capacity and so use the surge up without a write. The tag counts too much only if the process ends between a removal and its record,
-// and the autoscaler raises the capacity meanwhile.
+// capacity and so use the surge up without a write.
 //
 // A second note after a blank is the surge that the next capacity brings. It does not count until a change of the capacity makes it the
 // first, so that the autoscaler may raise the capacity before that.
@@ -50,6 +49,12 @@ type surge struct {
 
 // surgeRemoval is a removal that used the surge up and is not recorded yet: the tag when it was begun, the surge at that time, and the
 // machines. While it is remembered, the autoscaler may make the scale set of any size before the removal is recorded.
+//
+// It can't follow from observation. A removal changes nothing of the scale set but its capacity, can't write the tag in the same request,
+// and leaves no trace of the machines it named: once the autoscaler has raised the capacity again, the scale set looks as before the
+// removal. A tag written before the removal would have to name its machines, a hundred of them, in 256 characters; without their names it
+// would count too little if the removal is refused. So the removal is remembered, and the tag counts too much only if the process ends
+// between a removal and its record, and the autoscaler raises the capacity meanwhile. Then one machine too many is removed for each.
 type surgeRemoval struct {
 	tag    string
 	before surgeNote
