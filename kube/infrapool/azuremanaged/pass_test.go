@@ -8,27 +8,18 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/controllers/clustercache"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/watch"
-	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -97,77 +88,31 @@ func (a *aks) resize(size int) {
 	}
 }
 
-// world is a management cluster, a workload cluster and AKS, with a clock that only the test moves.
+// world is the clusters and AKS.
 type world struct {
-	*testing.T
-	management, workload client.WithWatch
-	aks                  *aks
-	reconciler           *infrapool.Reconciler[*aksv1.AzureManagedMachinePool, *aksv1.AgentPoolSource]
-	now                  time.Time
-	writes               int
-	again                time.Duration
+	*passtest.World
+	aks *aks
 }
-
-var key = client.ObjectKey{Namespace: "default", Name: "p"}
 
 // surroundings are what an agent pool needs beside its own object.
 func surroundings(t *testing.T) []client.Object {
 	control := plane(t, managedPlane)
 	control.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1beta1")
 	control.SetNamespace("default")
-	ref := clusterv1.ContractVersionedObjectReference{APIGroup: aksv1.GroupVersion.Group, Kind: aksv1.ManagedControlPlaneKind, Name: "c"}
-	return []client.Object{
-		control,
-		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}, Spec: clusterv1.ClusterSpec{ControlPlaneRef: ref, InfrastructureRef: ref},
-			Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true), ControlPlaneInitialized: new(true)}}},
-		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
-			Name: "azuremanagedcontrolplanes.infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1"}}},
-		&clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp", UID: "mp"},
-			Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: new(int32(2)), Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-				ClusterName: "c", Version: "v1.34.2", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("")},
-				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: aksv1.GroupVersion.Group, Kind: aksv1.AzureManagedMachinePoolKind, Name: "p"}}}}},
-		&aksv1.AzureManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "11111111-2222-3333-4444-555555555555", Generation: 1,
-			Labels:          map[string]string{clusterv1.ClusterNameLabel: "c"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "mp", UID: "mp"}}},
-			Spec: aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S"}},
+	ref := func(kind, name string) clusterv1.ContractVersionedObjectReference {
+		return clusterv1.ContractVersionedObjectReference{APIGroup: aksv1.GroupVersion.Group, Kind: kind, Name: name}
 	}
+	of := ref(aksv1.ManagedControlPlaneKind, "c")
+	return append(passtest.Around(of, of, ref(aksv1.AzureManagedMachinePoolKind, "p")), control, passtest.Definition("azuremanagedcontrolplanes"))
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-	w := &world{T: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
-	clock := func() time.Time { return w.now }
-	w.aks = &aks{now: clock}
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, aksv1.AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper()).WithObjects(append(objects, surroundings(t)...)...).
-		WithStatusSubresource(&aksv1.AzureManagedMachinePool{}, &clusterv1.MachinePool{}).
-		WithInterceptorFuncs(interceptor.Funcs{
-			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				w.writes++
-				return c.Patch(ctx, o, p, opts...)
-			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-				w.writes++
-				return c.SubResource(sub).Patch(ctx, o, p, opts...)
-			},
-		})
-	for _, i := range slices.Concat(watch.Indexes(), Managed{}.Kind().Indexes()) {
-		b = b.WithIndex(i.Object, i.Field, i.Values)
-	}
-	w.management = b.Build()
-	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
-	for _, i := range nodes.Indexes() {
-		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
-	}
-	w.workload = b.Build()
-	w.reconciler = infrapool.New(Managed{}, w.aks, infrapool.Options{Client: w.management, Recorder: events.NewFakeRecorder(1000), Now: clock,
-		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c"})})
+	w := &world{World: passtest.New(t, passtest.Setup{AddToScheme: aksv1.AddToScheme, Indexes: Managed{}.Kind().Indexes(), Mapper: mapper(),
+		Pool:    &aksv1.AzureManagedMachinePool{ObjectMeta: passtest.Owned(), Spec: aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S"}},
+		Objects: append(objects, surroundings(t)...)})}
+	w.aks = &aks{now: w.Clock}
+	w.Run(infrapool.New(Managed{}, w.aks, w.Options()), func() []pool.Instance { return w.aks.instances })
 	return w
 }
 
@@ -182,54 +127,10 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// pass runs one pass, moves the clock on, and lets machines join.
-func (w *world) pass() {
-	w.Helper()
-	w.writes = 0
-	result, err := w.reconciler.Reconcile(w.Context(), ctrl.Request{NamespacedName: key})
-	if err != nil {
-		w.Fatalf("pass: %v", err)
-	}
-	w.again = result.RequeueAfter
-	w.now = w.now.Add(max(result.RequeueAfter, time.Second))
-	for _, i := range w.aks.instances {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: i.ID, CreationTimestamp: metav1.NewTime(w.now)}, Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
-		if w.workload.Create(w.Context(), n) != nil {
-			continue
-		}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.now)}}
-		if err := w.workload.Status().Update(w.Context(), n); err != nil {
-			w.Fatal(err)
-		}
-	}
-}
-
-// rest runs passes until nothing is written any more.
-func (w *world) rest() {
-	w.Helper()
-	for range 60 {
-		if w.pass(); w.writes == 0 && w.again >= 20*time.Second {
-			return
-		}
-	}
-	w.Fatalf("still at work: %v", w.aks.steps)
-}
-
-func (w *world) machinePool() *clusterv1.MachinePool {
-	w.Helper()
-	mp := &clusterv1.MachinePool{}
-	if err := w.management.Get(w.Context(), client.ObjectKey{Namespace: "default", Name: "mp"}, mp); err != nil {
-		w.Fatal(err)
-	}
-	return mp
-}
-
 func (w *world) object() *aksv1.AzureManagedMachinePool {
 	w.Helper()
 	o := &aksv1.AzureManagedMachinePool{}
-	if err := w.management.Get(w.Context(), key, o); err != nil {
-		w.Fatal(err)
-	}
+	w.Get(passtest.Infra, o)
 	return o
 }
 
@@ -238,10 +139,7 @@ func (w *world) edit(change func(*aksv1.AzureManagedMachinePoolSpec)) {
 	w.Helper()
 	o := w.object()
 	change(&o.Spec)
-	o.Generation++
-	if err := w.management.Update(w.Context(), o); err != nil {
-		w.Fatal(err)
-	}
+	w.Edit(o)
 }
 
 // TestCreatedWithClusterIsAdopted holds that the agent pool that AKS made with the managed cluster becomes the pool's, and that nothing else
@@ -250,7 +148,7 @@ func TestCreatedWithClusterIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.aks.resize(2)
-	w.rest()
+	w.Rest()
 	if o := w.object(); !slices.Equal(w.aks.steps, []string{"Adopt"}) || o.Spec.ProviderID == "" || len(o.Spec.ProviderIDList) != 2 || !o.Status.Ready ||
 		o.Status.NodeImageVersion != "AKSUbuntu-2204gen2containerd-202609.03.0" {
 		t.Errorf("want it adopted and nothing else, got %v, %+v", w.aks.steps, o.Status)
@@ -262,20 +160,20 @@ func TestCreatedWithClusterIsAdopted(t *testing.T) {
 func TestAutoscalerIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rest()
+	w.Rest()
 	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) {
 		s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
 	})
-	w.rest()
+	w.Rest()
 	w.aks.resize(4)
-	w.rest()
-	mp := w.machinePool()
+	w.Rest()
+	mp := w.MachinePool()
 	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "true" || *mp.Spec.Replicas != 4 || !slices.Equal(w.aks.steps, []string{"CreateGroup"}) {
 		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.aks.steps)
 	}
 	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Scaling = nil })
-	w.rest()
-	mp = w.machinePool()
+	w.Rest()
+	mp = w.MachinePool()
 	if _, annotated := mp.Annotations[clusterv1.ReplicasManagedByAnnotation]; annotated || *mp.Spec.Replicas != 4 || strings.Contains(w.object().Annotations["muster.dev/resolved"], "replicas-managed-by") {
 		t.Errorf("want the size as it is without the annotation, got annotations %v, %d replicas", mp.Annotations, *mp.Spec.Replicas)
 	}
@@ -294,8 +192,8 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) {
 		s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
 	})
-	w.rest()
-	if mp := w.machinePool(); mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "" {
+	w.Rest()
+	if mp := w.MachinePool(); mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "" {
 		t.Errorf("want the MachinePool left to the other controller too, got annotations %v", mp.Annotations)
 	}
 	o := w.object()
@@ -303,14 +201,14 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 		t.Errorf("want AKS left alone, and why, got %d reads, steps %v, %+v", w.aks.looks, w.aks.steps, o.Status.Conditions)
 	}
 	o.Finalizers = []string{aksv1.ManagedMachinePoolFinalizer}
-	if err := w.management.Update(t.Context(), o); err != nil {
+	if err := w.Management.Update(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.management.Delete(t.Context(), o); err != nil {
+	if err := w.Management.Delete(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	w.pass()
-	if err := w.management.Get(t.Context(), key, o); err == nil || w.aks.looks > 0 || len(w.aks.steps) > 0 || w.aks.group == nil {
+	w.Pass()
+	if err := w.Management.Get(t.Context(), passtest.Infra, o); err == nil || w.aks.looks > 0 || len(w.aks.steps) > 0 || w.aks.group == nil {
 		t.Errorf("want the object released and the agent pool left, got %v, %d reads, steps %v", err, w.aks.looks, w.aks.steps)
 	}
 }

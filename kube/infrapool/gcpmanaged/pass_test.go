@@ -9,25 +9,16 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/controllers/clustercache"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/infrapool/watch"
-	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -90,18 +81,11 @@ func (g *gke) resize(size int) {
 	g.instances = g.instances[:size]
 }
 
-// world is a management cluster, a workload cluster and GKE, with a clock that only the test moves.
+// world is the clusters and GKE.
 type world struct {
-	*testing.T
-	management, workload client.WithWatch
-	gke                  *gke
-	reconciler           *infrapool.Reconciler[*gcpv1.GCPManagedMachinePool, *gcpv1.ManagedMachinePoolSource]
-	now                  time.Time
-	writes               int
-	again                time.Duration
+	*passtest.World
+	gke *gke
 }
-
-var key = client.ObjectKey{Namespace: "default", Name: "p"}
 
 // described is one of the objects that describe the cluster, in the API server's shape.
 func described(t *testing.T, text string) *unstructured.Unstructured {
@@ -117,112 +101,24 @@ func surroundings(t *testing.T) []client.Object {
 	ref := func(kind, name string) clusterv1.ContractVersionedObjectReference {
 		return clusterv1.ContractVersionedObjectReference{APIGroup: gcpv1.GroupVersion.Group, Kind: kind, Name: name}
 	}
-	list := []client.Object{
-		infra, described(t, planeText),
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keys"}, Data: map[string][]byte{"credentials": []byte(`{"type": "authorized_user"}`)}},
-		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"},
-			Spec:   clusterv1.ClusterSpec{ControlPlaneRef: ref(gcpv1.ManagedControlPlaneKind, "cp"), InfrastructureRef: ref(gcpv1.ManagedClusterKind, "c")},
-			Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true), ControlPlaneInitialized: new(true)}}},
-		&clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp", UID: "mp"},
-			Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: new(int32(2)), Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-				ClusterName: "c", Version: "v1.34.2", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("")}, InfrastructureRef: ref(gcpv1.GCPManagedMachinePoolKind, "p")}}}},
-		&gcpv1.GCPManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "11111111-2222-3333-4444-555555555555", Generation: 1,
-			Labels:          map[string]string{clusterv1.ClusterNameLabel: "c"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "mp", UID: "mp"}}}},
-	}
-	for _, plural := range []string{"gcpmanagedclusters", "gcpmanagedcontrolplanes"} {
-		list = append(list, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
-			Name: plural + ".infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1"}}})
-	}
-	return list
+	return append(passtest.Around(ref(gcpv1.ManagedClusterKind, "c"), ref(gcpv1.ManagedControlPlaneKind, "cp"), ref(gcpv1.GCPManagedMachinePoolKind, "p")),
+		infra, described(t, planeText), passtest.Definition("gcpmanagedclusters"), passtest.Definition("gcpmanagedcontrolplanes"),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keys"}, Data: map[string][]byte{"credentials": []byte(`{"type": "authorized_user"}`)}})
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
-	clock := func() time.Time { return w.now }
-	w.gke = &gke{now: clock}
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, gcpv1.AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := fake.NewClientBuilder().WithScheme(s).WithObjects(surroundings(t)...).WithStatusSubresource(&gcpv1.GCPManagedMachinePool{}, &clusterv1.MachinePool{}).
-		WithInterceptorFuncs(interceptor.Funcs{
-			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				w.writes++
-				return c.Patch(ctx, o, p, opts...)
-			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-				w.writes++
-				return c.SubResource(sub).Patch(ctx, o, p, opts...)
-			},
-		})
-	for _, i := range slices.Concat(watch.Indexes(), Adapter{}.Kind().Indexes()) {
-		b = b.WithIndex(i.Object, i.Field, i.Values)
-	}
-	w.management = b.Build()
-	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
-	for _, i := range nodes.Indexes() {
-		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
-	}
-	w.workload = b.Build()
-	w.reconciler = infrapool.New(Adapter{}, w.gke, infrapool.Options{Client: w.management, Recorder: events.NewFakeRecorder(1000), Now: clock,
-		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c"})})
+	w := &world{World: passtest.New(t, passtest.Setup{AddToScheme: gcpv1.AddToScheme, Indexes: Adapter{}.Kind().Indexes(),
+		Pool: &gcpv1.GCPManagedMachinePool{ObjectMeta: passtest.Owned()}, Objects: surroundings(t)})}
+	w.gke = &gke{now: w.Clock}
+	w.Run(infrapool.New(Adapter{}, w.gke, w.Options()), func() []pool.Instance { return w.gke.instances })
 	return w
 }
 
-// pass runs one pass, moves the clock on, and lets machines join.
-func (w *world) pass() {
-	w.Helper()
-	w.writes = 0
-	result, err := w.reconciler.Reconcile(w.Context(), ctrl.Request{NamespacedName: key})
-	if err != nil {
-		w.Fatalf("pass: %v", err)
-	}
-	w.again = result.RequeueAfter
-	w.now = w.now.Add(max(result.RequeueAfter, time.Second))
-	for _, i := range w.gke.instances {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: i.ID, CreationTimestamp: metav1.NewTime(w.now)}, Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
-		if w.workload.Create(w.Context(), n) != nil {
-			continue
-		}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.now)}}
-		if err := w.workload.Status().Update(w.Context(), n); err != nil {
-			w.Fatal(err)
-		}
-	}
-}
-
-// rest runs passes until nothing is written any more.
-func (w *world) rest() {
-	w.Helper()
-	for range 60 {
-		if w.pass(); w.writes == 0 && w.again >= 20*time.Second {
-			return
-		}
-	}
-	w.Fatalf("still at work: %v", w.gke.steps)
-}
-
-func (w *world) get(key client.ObjectKey, o client.Object) {
-	w.Helper()
-	if err := w.management.Get(w.Context(), key, o); err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *world) machinePool() *clusterv1.MachinePool {
-	mp := &clusterv1.MachinePool{}
-	w.get(client.ObjectKey{Namespace: "default", Name: "mp"}, mp)
-	return mp
-}
-
 func (w *world) object() *gcpv1.GCPManagedMachinePool {
+	w.Helper()
 	o := &gcpv1.GCPManagedMachinePool{}
-	w.get(key, o)
+	w.Get(passtest.Infra, o)
 	return o
 }
 
@@ -231,10 +127,7 @@ func (w *world) edit(change func(*gcpv1.GCPManagedMachinePool)) {
 	w.Helper()
 	o := w.object()
 	change(o)
-	o.Generation++
-	if err := w.management.Update(w.Context(), o); err != nil {
-		w.Fatal(err)
-	}
+	w.Edit(o)
 }
 
 // replace changes one of the objects that describe the cluster; an empty text deletes it.
@@ -242,14 +135,14 @@ func (w *world) replace(text, by string) {
 	w.Helper()
 	u := described(w.T, text)
 	if by == "" {
-		if err := w.management.Delete(w.Context(), u); err != nil {
+		if err := w.Management.Delete(w.Context(), u); err != nil {
 			w.Fatal(err)
 		}
 		return
 	}
-	w.get(client.ObjectKeyFromObject(u), u)
+	w.Get(client.ObjectKeyFromObject(u), u)
 	u.Object["status"] = described(w.T, by).Object["status"]
-	if err := w.management.Update(w.Context(), u); err != nil {
+	if err := w.Management.Update(w.Context(), u); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -258,7 +151,7 @@ func (w *world) replace(text, by string) {
 func TestCreatedWithTheClustersCredentials(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rest()
+	w.Rest()
 	o := w.object()
 	if !slices.Equal(w.gke.asked, []string{"Secret/default/keys at p/us-central1/gke/p"}) || len(o.Spec.ProviderIDList) != 2 || !o.Status.Ready || o.Status.InfrastructureMachineKind != "" {
 		t.Errorf("want a node pool of two, got %v, %+v", w.gke.asked, o.Status)
@@ -278,22 +171,22 @@ func TestCreatedWithTheClustersCredentials(t *testing.T) {
 func TestAutoscalerIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rest()
+	w.Rest()
 	w.edit(func(o *gcpv1.GCPManagedMachinePool) {
 		o.Spec.Scaling = &gcpv1.NodePoolAutoScaling{MaxCount: new(int32(5))}
 	})
-	w.rest()
+	w.Rest()
 	w.gke.resize(4)
-	w.rest()
-	mp := w.machinePool()
+	w.Rest()
+	mp := w.MachinePool()
 	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "gke" || *mp.Spec.Replicas != 4 || !slices.Equal(w.gke.steps, []string{"CreateGroup"}) {
 		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.gke.steps)
 	}
 	w.edit(func(o *gcpv1.GCPManagedMachinePool) {
 		o.Spec.Scaling.EnableAutoscaling, o.Spec.Scaling.MaxCount = new(false), nil
 	})
-	w.rest()
-	mp = w.machinePool()
+	w.Rest()
+	mp = w.MachinePool()
 	if _, annotated := mp.Annotations[clusterv1.ReplicasManagedByAnnotation]; annotated || *mp.Spec.Replicas != 4 {
 		t.Errorf("want the size as it is without the annotation, got annotations %v, %d replicas", mp.Annotations, *mp.Spec.Replicas)
 	}
@@ -303,15 +196,15 @@ func TestAutoscalerIsFollowed(t *testing.T) {
 func TestExternalAutoscaler(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rest()
-	mp := w.machinePool()
+	w.Rest()
+	mp := w.MachinePool()
 	mp.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "cluster-autoscaler"}
-	if err := w.management.Update(t.Context(), mp); err != nil {
+	if err := w.Management.Update(t.Context(), mp); err != nil {
 		t.Fatal(err)
 	}
 	w.gke.resize(5)
-	w.rest()
-	if mp := w.machinePool(); *mp.Spec.Replicas != 5 || !slices.Equal(w.gke.steps, []string{"CreateGroup"}) {
+	w.Rest()
+	if mp := w.MachinePool(); *mp.Spec.Replicas != 5 || !slices.Equal(w.gke.steps, []string{"CreateGroup"}) {
 		t.Errorf("want the size left alone, got %d replicas, steps %v", *mp.Spec.Replicas, w.gke.steps)
 	}
 }
@@ -321,8 +214,8 @@ func TestNoNodePoolBeforeItsControlPlane(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.replace(planeText, strings.Replace(planeText, "ready: true", "ready: false", 1))
-	w.pass()
-	w.pass()
+	w.Pass()
+	w.Pass()
 	o := w.object()
 	ready := meta.FindStatusCondition(o.Status.Conditions, "GKEMachinePoolReady")
 	if len(w.gke.steps) > 0 || ready == nil || ready.Reason != "WaitingForGKEControlPlane" || !strings.Contains(ready.Message, "GCPManagedControlPlane cp is not ready yet") {
@@ -342,7 +235,7 @@ func TestDeletedWithoutItsCluster(t *testing.T) {
 		"no MachinePool either": func(w *world) {
 			w.replace(planeText, "")
 			w.replace(infraText, "")
-			if err := w.management.Delete(w.Context(), w.machinePool()); err != nil {
+			if err := w.Management.Delete(w.Context(), w.MachinePool()); err != nil {
 				w.Fatal(err)
 			}
 		},
@@ -350,18 +243,18 @@ func TestDeletedWithoutItsCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.rest()
+			w.Rest()
 			lose(w)
-			if err := w.management.Delete(t.Context(), w.object()); err != nil {
+			if err := w.Management.Delete(t.Context(), w.object()); err != nil {
 				t.Fatal(err)
 			}
 			for range 30 {
-				if w.management.Get(t.Context(), key, &gcpv1.GCPManagedMachinePool{}) != nil {
+				if w.Management.Get(t.Context(), passtest.Infra, &gcpv1.GCPManagedMachinePool{}) != nil {
 					break
 				}
-				w.pass()
+				w.Pass()
 			}
-			if err := w.management.Get(t.Context(), key, &gcpv1.GCPManagedMachinePool{}); err == nil || w.gke.group != nil {
+			if err := w.Management.Get(t.Context(), passtest.Infra, &gcpv1.GCPManagedMachinePool{}); err == nil || w.gke.group != nil {
 				t.Fatalf("want node pool and object gone, got %v, steps %v", err, w.gke.steps)
 			}
 			if last := w.gke.asked[len(w.gke.asked)-1]; last != "Secret/default/keys at p/us-central1/gke/p" {
