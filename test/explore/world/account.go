@@ -114,7 +114,7 @@ func (a *account) count(call string, req *http.Request) {
 	recent := slices.DeleteFunc(a.lately[call], func(at time.Time) bool { return now.Sub(at) > stormSpell })
 	a.lately[call] = append(recent, now)
 	if len(recent) == most {
-		a.world.blame("storm", "%s was sent more than %d times within %s", call, most, stormSpell)
+		a.world.Blame("storm", "%s was sent more than %d times within %s", call, most, stormSpell)
 		a.lately[call] = nil
 	}
 }

@@ -8,25 +8,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
-
-// condemn notes that a Machine, or what stands below it, is to go, and gives its instance: of those that ever had the provider ID the
-// one that runs.
-func (k *keeper) condemn(providerID string) string {
-	for _, m := range k.world.Workload.Running() {
-		if cloud.ProviderKey(m.ProviderID) != cloud.ProviderKey(providerID) {
-			continue
-		}
-		if k.drains[m.ID].IsZero() {
-			k.drains[m.ID] = time.Now()
-		}
-		return m.ID
-	}
-	return ""
-}
 
 // condemns watches the deletion of a Machine: that is how the drain of its Node begins, and it is judged as one where it is ours to
 // choose.
@@ -39,7 +23,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	if w.User.Get(w.t.Context(), op.Key, m) != nil || !m.DeletionTimestamp.IsZero() {
 		return
 	}
-	infra := w.keeper.infraOf(m)
+	infra := w.keeper.InfraOf(m)
 	if infra == nil || w.former(infra) {
 		return
 	}
@@ -49,7 +33,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	lost, risen := a.ledger.lately(now, p.late())
 	of := w.Scenario.Kind.Machines.ProviderID(infra)
 	p.causes(op.Key.Name, cloud, of)
-	id := w.keeper.condemn(of)
+	id := w.keeper.Condemn(of)
 	if id == "" {
 		return
 	}
@@ -67,15 +51,11 @@ func (p *process) spares(workload bool, op memapi.Op) {
 	if workload || op.Kind != "Machine" || op.Verb != "delete" || w.User.Get(w.t.Context(), op.Key, m) != nil || !m.DeletionTimestamp.IsZero() {
 		return
 	}
-	infra := w.keeper.infraOf(m)
+	infra := w.keeper.InfraOf(m)
 	if infra == nil || !infra.GetDeletionTimestamp().IsZero() {
 		return
 	}
-	for _, vm := range w.Workload.Running() {
-		if cloud.ProviderKey(vm.ProviderID) == cloud.ProviderKey(w.Scenario.Kind.Machines.ProviderID(infra)) {
-			delete(w.keeper.drains, vm.ID)
-		}
-	}
+	w.keeper.Spare(w.Scenario.Kind.Machines.ProviderID(infra))
 }
 
 // dropMachine has a user delete a Machine, or the object of the infrastructure below it.
@@ -116,7 +96,7 @@ func (w *World) dropMachine(e Event) {
 
 // userDeletes has a user delete the Machine of an instance.
 func (w *World) userDeletes(m *clusterv1.Machine, providerID string) {
-	w.keeper.condemn(providerID)
+	w.keeper.Condemn(providerID)
 	w.condemnByHand(providerID)
 	w.Must(w.User.Delete(w.t.Context(), m), "delete Machine %s", m.Name)
 }

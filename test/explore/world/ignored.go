@@ -47,7 +47,7 @@ func (a *account) repeat(write string) {
 	recent := slices.DeleteFunc(a.accepted[write], func(at time.Time) bool { return now.Sub(at) > repeatSpell })
 	a.accepted[write] = append(recent, now)
 	if most := a.repeatable(now); len(recent) >= most {
-		a.world.blame("repeated", "the same write was accepted more than %d times within %s: %s", most, repeatSpell, write)
+		a.world.Blame("repeated", "the same write was accepted more than %d times within %s: %s", most, repeatSpell, write)
 		a.accepted[write] = nil
 	}
 }
@@ -80,7 +80,7 @@ func (w *World) unheeded() {
 	for end := time.Now().Add(unheededSpell); time.Now().Before(end) && !w.gone; {
 		w.until(time.Now().Add(quietSpell))
 		if now := w.Says(); strings.Contains(now, noEffect) != w.reported {
-			w.blame("quiet", "at rest it was said %q, and then %q", said, now)
+			w.Blame("quiet", "at rest it was said %q, and then %q", said, now)
 			break
 		}
 	}
@@ -90,10 +90,10 @@ func (w *World) unheeded() {
 	}
 	for what, n := range writes {
 		if n > unheededMost {
-			w.blame("repeated", "%s was sent %d times in %s at rest, while the cloud ignores it", what, n, unheededSpell)
+			w.Blame("repeated", "%s was sent %d times in %s at rest, while the cloud ignores it", what, n, unheededSpell)
 		}
 	}
 	if len(writes) > 0 && !w.reported {
-		w.blame("told", "at rest %s is written again and again, and no condition reports it: %s", fmt.Sprint(writes), said)
+		w.Blame("told", "at rest %s is written again and again, and no condition reports it: %s", fmt.Sprint(writes), said)
 	}
 }

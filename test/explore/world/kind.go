@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/machinecontroller"
 )
 
 // Kind is all that is of one kind of pool. What is optional is nil or empty where a kind has none of it.
@@ -31,7 +32,7 @@ type Kind struct {
 	Indexes     func() []watch.Index
 	Definitions []Definition
 	// Machines are the objects that stand for single machines of a pool. Optional.
-	Machines *Machines
+	Machines *machinecontroller.Infra
 	// Version is the Kubernetes version that a pool begins with.
 	Version string
 	// Bootstrap is bootstrap data with a token, where it is not that of kubeadm. Optional.
@@ -82,15 +83,6 @@ type Odds struct {
 type Refusal struct {
 	Code   string
 	Status int
-}
-
-// Machines are objects that stand for single machines of a pool.
-type Machines struct {
-	New  func() client.Object
-	List func() client.ObjectList
-	// ProviderID is what the object says of its machine, Provisioned whether the machine is there.
-	ProviderID  func(client.Object) string
-	Provisioned func(client.Object) bool
 }
 
 // Draw makes the scenario of a seed.

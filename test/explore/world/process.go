@@ -198,7 +198,7 @@ func (c *controller) retry(at time.Time) {
 func (p *process) reconcile(c *controller) (result ctrl.Result, err error) {
 	defer func() {
 		if trouble := recover(); trouble != nil {
-			p.world.blame("panic", "%s: %v\n%s", c.name, trouble, debug.Stack())
+			p.world.Blame("panic", "%s: %v\n%s", c.name, trouble, debug.Stack())
 			p.dead = true
 		}
 	}()
@@ -309,6 +309,6 @@ func (p *process) Eventf(_, _ runtime.Object, kind, reason, _, note string, args
 	p.world.Trace("event", "%s%s %s: %s", p.name, kind, reason, text)
 	p.world.Secrets("an event", text)
 	if strings.TrimSpace(reason) == "" {
-		p.world.blame("reason", "an event without a reason: %q", text)
+		p.world.Blame("reason", "an event without a reason: %q", text)
 	}
 }

@@ -40,7 +40,7 @@ func (q *quarrel) check(w *World, op memapi.Op) {
 	}
 	q.backs = append(slices.DeleteFunc(q.backs, func(at time.Time) bool { return now.Sub(at) > quarrelSpell }), now)
 	if len(q.backs) == quarrelMost {
-		w.blame("busy", "what the objects say of the group was written back to what it was before %d times within %s", quarrelMost, quarrelSpell)
+		w.Blame("busy", "what the objects say of the group was written back to what it was before %d times within %s", quarrelMost, quarrelSpell)
 		q.backs = nil
 	}
 }

@@ -47,7 +47,7 @@ func (w *World) restore(owners bool) {
 		w.Must(meta.EachListItem(list, func(o runtime.Object) error { return w.restoreOne(o.(client.Object), owners) }), "restore the backup")
 	}
 	clear(w.condemned)
-	clear(w.keeper.drains)
+	w.keeper.Forget()
 	w.Workload.UncordonRestored()
 	for _, p := range slices.Clone(w.processes) {
 		w.bury(p)

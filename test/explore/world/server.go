@@ -85,10 +85,10 @@ func (p *process) gate(workload bool) memapi.Gate {
 			begins()
 			p.spares(workload, op)
 			if workload && p.world.Workload.Lifts(op) {
-				p.world.blame("foreign", "node %s was uncordoned, which a user has cordoned", op.Key.Name)
+				p.world.Blame("foreign", "node %s was uncordoned, which a user has cordoned", op.Key.Name)
 			}
 			if !workload {
-				p.world.keeper.greet(op)
+				p.world.keeper.Greet(op)
 				p.world.rotation.check(p.world, op)
 				p.world.quarrel.check(p.world, op)
 			}

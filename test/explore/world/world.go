@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/workload"
@@ -128,7 +129,7 @@ type World struct {
 	planned plan.Forecast
 	watched *watched
 	// keeper looks after Machines, condemned are the instances whose deletion was asked for by name.
-	keeper    keeper
+	keeper    *machinecontroller.Controller
 	condemned map[string]bool
 	rotation  rotation
 	quarrel   quarrel
@@ -152,12 +153,11 @@ type appointment struct {
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w := &World{t: t, Scenario: s, Options: o, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
-	w.keeper = keeper{world: w, drains: map[string]time.Time{}}
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
 		Seed: s.Seed, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods, MostPods: s.Pods * s.Most,
-		DrainStarted: func(id string) time.Time { return w.keeper.drains[id] }, Reconnect: w.requeue,
+		DrainStarted: func(id string) time.Time { return w.keeper.DrainStarted(id) }, Reconnect: w.requeue,
 	})
 	w.account = newAccount(w)
 	w.pool = s.Kind.Make(w)
@@ -167,6 +167,7 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w.kind = of.Kind
 	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
 	w.User = w.mgmt.Client()
+	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.Kind.Machines, Scheme: types, Server: w.mgmt, User: w.User, Workload: w.Workload})
 	w.furnish()
 	w.processes = []*process{w.newProcess()}
 	return w
@@ -208,7 +209,7 @@ func (w *World) live() {
 		return
 	}
 	if w.deleted() {
-		w.blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Says())
+		w.Blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Says())
 		return
 	}
 	w.settledDown()
@@ -221,7 +222,7 @@ const loop = 500
 func (w *World) until(end time.Time) {
 	for !w.gone {
 		w.Workload.Arrive()
-		w.keeper.wake()
+		w.keeper.Wake()
 		now := time.Now()
 		if do := w.dueBy(now); do != nil {
 			do()
@@ -230,7 +231,7 @@ func (w *World) until(end time.Time) {
 		p, c, due := w.next()
 		if p != nil && !due.After(now) {
 			if w.sameMoment++; w.sameMoment > loop {
-				w.blame("busy", "%d passes at one moment, the last of %s", loop, c.name)
+				w.Blame("busy", "%d passes at one moment, the last of %s", loop, c.name)
 				w.gone = true
 				return
 			}
@@ -303,8 +304,8 @@ func (w *World) Stir() {
 	}
 }
 
-// blame notes a violation.
-func (w *World) blame(name, format string, args ...any) {
+// Blame notes a violation.
+func (w *World) Blame(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	w.trace.add("WRONG", "%s: %s", name, text)
 	w.wrong = append(w.wrong, Violation{Oracle: name, Text: text})
@@ -313,7 +314,7 @@ func (w *World) blame(name, format string, args ...any) {
 // blameAll notes what an oracle found.
 func (w *World) blameAll(name string, found []string) {
 	for _, text := range found {
-		w.blame(name, "%s", text)
+		w.Blame(name, "%s", text)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
+	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -45,7 +46,7 @@ var Kind = &world.Kind{
 		{Name: "azuremachinetemplates.infrastructure", Version: "v1beta1"}, {Name: "azureclustertemplates.infrastructure", Version: "v1beta1"},
 		{Name: "azureclusteridentities.infrastructure", Version: "v1beta1"},
 	},
-	Machines: &world.Machines{
+	Machines: &machinecontroller.Infra{
 		New:  func() client.Object { return &azurev1.AzureMachinePoolMachine{} },
 		List: func() client.ObjectList { return &azurev1.AzureMachinePoolMachineList{} },
 		ProviderID: func(o client.Object) string {

@@ -1,0 +1,328 @@
+// Package machinecontroller stands in for cluster-api's controller of Machines in explored scenarios.
+package machinecontroller
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/workload"
+)
+
+// World is what the controller uses of what is around it.
+type World interface {
+	// At makes an appointment.
+	At(when time.Time, do func())
+	// Blame notes a violation of an oracle.
+	Blame(oracle, format string, args ...any)
+	// Must ends the test on an error.
+	Must(err error, format string, args ...any)
+	Context() context.Context
+}
+
+// Infra are the objects that stand for single machines of a pool.
+type Infra struct {
+	New  func() client.Object
+	List func() client.ObjectList
+	// ProviderID is what the object says of its machine, Provisioned whether the machine is there.
+	ProviderID  func(client.Object) string
+	Provisioned func(client.Object) bool
+}
+
+// Options are what the controller works on.
+type Options struct {
+	// Infra is nil where no objects stand for single machines: the controller then has nothing to do.
+	Infra  *Infra
+	Scheme *runtime.Scheme
+	// Server is the management cluster's API server, User how the controller reads and writes it.
+	Server   *memapi.Server
+	User     client.Client
+	Workload *workload.Cluster
+}
+
+// Controller does for Machines what cluster-api's own controller does: it ties them to what stands below them, tells of their Nodes, and
+// drains and deletes those that are to go. It is another manager, which no fault meets.
+type Controller struct {
+	Options
+	world World
+	// mgmt and workload are the revisions of both clusters when it looked last.
+	mgmt, workload int64
+	// due is true if it will look.
+	due bool
+	// drains are since when machines have been condemned by the deletion of their Machines, by ID.
+	drains map[string]time.Time
+}
+
+// New returns a controller that has looked at nothing yet.
+func New(w World, o Options) *Controller {
+	return &Controller{Options: o, world: w, drains: map[string]time.Time{}}
+}
+
+// namespace is that of all objects.
+const namespace = metav1.NamespaceDefault
+
+const (
+	// lookPause is how long it takes to look after something has changed, lookAgain until it looks again at what it waits for.
+	lookPause, lookAgain = 200 * time.Millisecond, 5 * time.Second
+)
+
+// Wake has the controller look when something has changed.
+func (k *Controller) Wake() {
+	if k.Infra == nil || k.Server.Revision() == k.mgmt && k.Workload.API.Revision() == k.workload {
+		return
+	}
+	k.mgmt, k.workload = k.Server.Revision(), k.Workload.API.Revision()
+	k.soon(lookPause)
+}
+
+func (k *Controller) soon(pause time.Duration) {
+	if k.due {
+		return
+	}
+	k.due = true
+	k.world.At(time.Now().Add(pause), k.look)
+}
+
+// look looks after all Machines.
+func (k *Controller) look() {
+	k.due = false
+	w := k.world
+	list := &clusterv1.MachineList{}
+	w.Must(k.User.List(w.Context(), list, client.InNamespace(namespace)), "list Machines")
+	again := false
+	for i := range list.Items {
+		m := &list.Items[i]
+		if annotations.HasPaused(m) {
+			continue
+		}
+		if m.DeletionTimestamp.IsZero() {
+			k.tend(m)
+			continue
+		}
+		again = k.end(m) || again
+	}
+	k.mgmt, k.workload = k.Server.Revision(), k.Workload.API.Revision()
+	if again {
+		k.soon(lookAgain)
+	}
+}
+
+// Greet puts the finalizer on a new Machine, which is the first thing that its controller does.
+func (k *Controller) Greet(op memapi.Op) {
+	w, m := k.world, &clusterv1.Machine{}
+	if op.Verb == "create" && op.Kind == "Machine" && k.User.Get(w.Context(), op.Key, m) == nil && controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
+		w.Must(k.User.Update(w.Context(), m), "keep Machine %s", m.Name)
+	}
+}
+
+// InfraOf is what stands below a Machine, nil when it is gone.
+func (k *Controller) InfraOf(m *clusterv1.Machine) client.Object {
+	if k.Infra == nil {
+		return nil
+	}
+	o := k.Infra.New()
+	if k.User.Get(k.world.Context(), client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.InfrastructureRef.Name}, o) != nil {
+		return nil
+	}
+	return o
+}
+
+// nodeOf is the Node of a Machine, nil when there is none.
+func (k *Controller) nodeOf(providerID string) *corev1.Node {
+	return k.Workload.NodeOf(providerID)
+}
+
+// tend brings a Machine that is to stay to what there is.
+func (k *Controller) tend(m *clusterv1.Machine) {
+	w, ctx, infra := k.world, k.world.Context(), k.InfraOf(m)
+	before := m.DeepCopy()
+	if infra != nil {
+		owned := infra.DeepCopyObject().(client.Object)
+		w.Must(controllerutil.SetControllerReference(m, owned, k.Scheme), "tie %s to its Machine", infra.GetName())
+		if !equality.Semantic.DeepEqual(infra, owned) {
+			w.Must(k.User.Update(ctx, owned), "tie %s to its Machine", infra.GetName())
+		}
+		if k.Infra.Provisioned(infra) {
+			m.Spec.ProviderID = k.Infra.ProviderID(infra)
+		}
+	}
+	if !equality.Semantic.DeepEqual(before, m) {
+		w.Must(k.User.Update(ctx, m), "write Machine %s", m.Name)
+	}
+	before = m.DeepCopy()
+	k.tell(m)
+	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
+		w.Must(k.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+	}
+}
+
+// tell says how a Machine's Node is.
+func (k *Controller) tell(m *clusterv1.Machine) {
+	status, phase := metav1.ConditionFalse, "Provisioning"
+	if node := k.nodeOf(m.Spec.ProviderID); node != nil {
+		m.Status.NodeRef = clusterv1.MachineNodeReference{Name: node.Name}
+		phase = "Running"
+		if node.Status.Conditions[0].Status == corev1.ConditionTrue {
+			status = metav1.ConditionTrue
+		}
+	}
+	m.Status.Phase = phase
+	for _, of := range []string{clusterv1.MachineReadyCondition, clusterv1.MachineAvailableCondition} {
+		meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{Type: of, Status: status, Reason: "Explored", LastTransitionTime: metav1.Now()})
+	}
+}
+
+// end goes on with the end of a Machine as cluster-api's reconcileDelete does, and says whether it is waited for.
+func (k *Controller) end(m *clusterv1.Machine) bool {
+	w, ctx, infra := k.world, k.world.Context(), k.InfraOf(m)
+	before := m.DeepCopy()
+	k.refer(m, infra)
+	reason := k.advance(m, infra)
+	meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
+		Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now(),
+	})
+	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
+		w.Must(k.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+	}
+	if infra != nil || reason == clusterv1.MachineDeletingWaitingForPreDrainHookReason {
+		return true
+	}
+	if node := k.referred(m); node != nil && !k.Workload.Away() {
+		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 {
+			w.Blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
+		}
+		w.Must(client.IgnoreNotFound(k.Workload.User.Delete(ctx, node)), "delete node %s", node.Name)
+	}
+	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
+	w.Must(k.User.Update(ctx, m), "let Machine %s go", m.Name)
+	return false
+}
+
+// advance goes on with the hook, the drain or the infrastructure machine of a Machine, and says what is waited for.
+func (k *Controller) advance(m *clusterv1.Machine, infra client.Object) string {
+	w := k.world
+	if m.Status.NodeRef.IsDefined() && annotations.HasWithPrefix(clusterv1.PreDrainDeleteHookAnnotationPrefix, m.Annotations) {
+		return clusterv1.MachineDeletingWaitingForPreDrainHookReason
+	}
+	if m.Status.NodeRef.IsDefined() && drainAllowed(m, infra) && !k.drained(m) {
+		return clusterv1.MachineDeletingDrainingNodeReason
+	}
+	if infra != nil && infra.GetDeletionTimestamp().IsZero() {
+		w.Must(k.User.Delete(w.Context(), infra), "delete infrastructure machine %s", infra.GetName())
+	}
+	return clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason
+}
+
+// refer looks once more for the Node of a Machine that knows of none. Without one nothing is drained.
+func (k *Controller) refer(m *clusterv1.Machine, infra client.Object) {
+	id := m.Spec.ProviderID
+	if infra != nil && id == "" {
+		id = k.Infra.ProviderID(infra)
+	}
+	if m.Status.NodeRef.IsDefined() || k.Workload.Away() {
+		return
+	}
+	if node := k.nodeOf(id); node != nil {
+		m.Status.NodeRef = clusterv1.MachineNodeReference{Name: node.Name}
+	}
+}
+
+// referred is the Node that a Machine refers to; nil when it is gone.
+func (k *Controller) referred(m *clusterv1.Machine) *corev1.Node {
+	node := &corev1.Node{}
+	if !m.Status.NodeRef.IsDefined() || k.Workload.User.Get(k.world.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
+		return nil
+	}
+	return node
+}
+
+// drainAllowed is cluster-api's isNodeDrainAllowed: nothing is drained, or no more, once the object below the Machine is being deleted,
+// or when the time of the drain is up.
+func drainAllowed(m *clusterv1.Machine, infra client.Object) bool {
+	if _, excluded := m.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]; excluded || infra == nil || !infra.GetDeletionTimestamp().IsZero() {
+		return false
+	}
+	limit, d := m.Spec.Deletion.NodeDrainTimeoutSeconds, m.Status.Deletion
+	return limit == nil || *limit <= 0 || d == nil || d.NodeDrainStartTime.IsZero() ||
+		time.Since(d.NodeDrainStartTime.Time) < time.Duration(*limit)*time.Second
+}
+
+// drained goes on with the drain of a Machine's Node, and says whether nothing is left there.
+func (k *Controller) drained(m *clusterv1.Machine) bool {
+	if m.Status.Deletion == nil {
+		m.Status.Deletion = &clusterv1.MachineDeletionStatus{}
+	}
+	if m.Status.Deletion.NodeDrainStartTime.IsZero() {
+		m.Status.Deletion.NodeDrainStartTime = metav1.Now().Rfc3339Copy()
+	}
+	l := k.Workload
+	done := !l.Away() && k.empty(k.referred(m))
+	succeeded := clusterv1.Condition{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
+	if done {
+		succeeded.Status = corev1.ConditionTrue
+	}
+	if old := m.GetV1Beta1Conditions(); len(old) != 1 || old[0].Status != succeeded.Status {
+		m.SetV1Beta1Conditions(clusterv1.Conditions{succeeded})
+	}
+	return done
+}
+
+// empty cordons a Node and evicts its pods, and says whether none is left. From a Node that is gone nothing is drained.
+func (k *Controller) empty(node *corev1.Node) bool {
+	if node == nil {
+		return true
+	}
+	l := k.Workload
+	if !node.Spec.Unschedulable {
+		node.Spec.Unschedulable = true
+		l.Change(node, "cordoned by the keeper of Machines")
+	}
+	left := l.PodsOn(node.Name)
+	for _, pod := range left {
+		if !l.Blocked() {
+			l.Expel(&pod)
+		}
+	}
+	return len(left) == 0
+}
+
+// Condemn notes that a Machine, or what stands below it, is to go, and gives its instance: of those that ever had the provider ID the
+// one that runs.
+func (k *Controller) Condemn(providerID string) string {
+	for _, m := range k.Workload.Running() {
+		if cloud.ProviderKey(m.ProviderID) != cloud.ProviderKey(providerID) {
+			continue
+		}
+		if k.drains[m.ID].IsZero() {
+			k.drains[m.ID] = time.Now()
+		}
+		return m.ID
+	}
+	return ""
+}
+
+// Spare takes back what Condemn has noted.
+func (k *Controller) Spare(providerID string) {
+	for _, m := range k.Workload.Running() {
+		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(providerID) {
+			delete(k.drains, m.ID)
+		}
+	}
+}
+
+// DrainStarted returns when the drain of an instance began that the deletion of its Machine began; zero for none.
+func (k *Controller) DrainStarted(id string) time.Time { return k.drains[id] }
+
+// Forget forgets all drains: nothing is left of what was asked for.
+func (k *Controller) Forget() { clear(k.drains) }
