@@ -10,6 +10,7 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/nodepool"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/sim/gcp/project"
@@ -90,6 +91,30 @@ func TestFleetAtRest(t *testing.T) {
 		if calls*1000 > callsMost*rounds*fleet || writes > 0 {
 			w.Errorf("want at most %d thousandths of a request for a look and no write, got %d requests for %d looks, %d of them writes: %v", callsMost, calls,
 				rounds*fleet, writes, after.Counts)
+		}
+	})
+}
+
+// TestFreshLookListsGroupsOnce holds that a look at a node pool of several zones reads its groups with one list where groups are listed: the
+// pages of one list may be all that the budget of lists has left, and a second one would keep the look from ever coming to an end.
+func TestFreshLookListsGroupsOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		w.reach(3)
+		d, err := nodepool.New(nodepool.Options{Endpoint: endpoint, Base: sim.Transport{Handler: w.cloud}, Listing: true})
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.driver = d
+		lists := func() int {
+			return w.cloud.Calls().Summary(0).Counts["compute"]["instanceGroupManagers.aggregatedList"]
+		}
+		before := lists()
+		if o := w.observe(); len(o.Instances) != 3 || !o.Fresh {
+			w.Errorf("want a fresh look at three machines, got %+v", o)
+		}
+		if n := lists() - before; n != 1 {
+			w.Errorf("want one list of groups, got %d", n)
 		}
 	})
 }

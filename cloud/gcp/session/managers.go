@@ -29,10 +29,37 @@ type Manager struct {
 // keyOf is the key of a manager in the sweeps.
 func keyOf(location, name string) string { return location + "/" + name }
 
+// Place is where a manager is: its zone or region, and its name.
+type Place struct{ Location, Name string }
+
 // Manager returns the manager of a zone or region, and when it was read. maxAge is as in cloud.Target.
 func (s *Session) Manager(ctx context.Context, location, name string, maxAge time.Duration) (Manager, time.Time, error) {
 	answer, err := s.managers.Get(ctx, keyOf(location, name), maxAge)
 	return answer.Value, answer.At, err
+}
+
+// Managers returns the managers of several places, in their order. maxAge is as in cloud.Target. Those that are to be read anew are read
+// together: one list answers for all of them.
+func (s *Session) Managers(ctx context.Context, places []Place, maxAge time.Duration) ([]Manager, error) {
+	out, keys := make([]Manager, len(places)), make([]string, len(places))
+	for i, p := range places {
+		keys[i] = keyOf(p.Location, p.Name)
+	}
+	if maxAge == 0 {
+		answers, err := s.managers.Several(ctx, keys)
+		for i, key := range keys {
+			out[i] = answers[key].Value
+		}
+		return out, err
+	}
+	for i, key := range keys {
+		answer, err := s.managers.Get(ctx, key, maxAge)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = answer.Value
+	}
+	return out, nil
 }
 
 // TouchManager is called before and after a write that concerns a manager or its instances: what was read of them before is out of date.

@@ -22,13 +22,19 @@ type Reader struct {
 
 // Read reads the groups of URLs with their machines, ordered by zone.
 func (r Reader) Read(ctx context.Context, urls []string) ([]Group, error) {
-	out := make([]Group, 0, len(urls))
+	var places []session.Place
 	for _, url := range urls {
-		at := session.ParseResource(url)
-		if at.Name == "" {
-			continue
+		if at := session.ParseResource(url); at.Name != "" {
+			places = append(places, session.Place{Location: at.Location(), Name: at.Name})
 		}
-		g, err := r.group(ctx, at)
+	}
+	managers, err := r.Session.Managers(ctx, places, r.MaxAge)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Group, 0, len(places))
+	for i, at := range places {
+		g, err := r.group(ctx, at, managers[i])
 		if err != nil {
 			return nil, err
 		}
@@ -38,13 +44,12 @@ func (r Reader) Read(ctx context.Context, urls []string) ([]Group, error) {
 	return out, nil
 }
 
-// group reads one group. The machines of one that is stable may be listed together with those of other pools; one that is not shows only in
-// its own list what it does, and so does every one to a pass that wants to see everything as it is.
-func (r Reader) group(ctx context.Context, at session.Resource) (Group, error) {
-	g := Group{Zone: at.Location(), Name: at.Name}
-	manager, _, err := r.Session.Manager(ctx, g.Zone, g.Name, r.MaxAge)
-	if err != nil || manager.Is == nil {
-		return g, err
+// group reads the machines of one group. Those of one that is stable may be listed together with those of other pools; one that is not shows
+// only in its own list what it does, and so does every one to a pass that wants to see everything as it is.
+func (r Reader) group(ctx context.Context, at session.Place, manager session.Manager) (Group, error) {
+	g := Group{Zone: at.Location, Name: at.Name}
+	if manager.Is == nil {
+		return g, nil
 	}
 	g.Target, g.Template = int(manager.Is.TargetSize), templateOf(manager.Is)
 	stable := manager.Is.Status != nil && manager.Is.Status.IsStable
