@@ -278,6 +278,23 @@ func TestAutoscaler(t *testing.T) {
 	})
 }
 
+// TestRemovalIsTriedAgain holds that a removal which Compute Engine accepted and did not carry out is carried out when it is asked for again.
+func TestRemovalIsTriedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		o := w.reach(2)
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Ignore, Action: "instanceGroupManagers.deleteInstances", Times: 1}); err != nil {
+			w.Fatal(err)
+		}
+		step := pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}
+		for _, left := range []int{2, 1} {
+			w.start(step)
+			if o = w.observe(); len(o.Instances) != left || o.Group.Size != left {
+				w.Errorf("want %d machines, got %d of %d", left, len(o.Instances), o.Group.Size)
+			}
+		}
+	})
+}
+
 // TestAdoption holds that a node pool of another tool is named with what its labels say, left alone, and adopted without a change of its
 // machines.
 func TestAdoption(t *testing.T) {

@@ -76,7 +76,7 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 }
 
 // writer changes the instance groups.
-func (p *pass) writer() groups.Writer { return groups.Writer{Session: p.c, Owner: p.t.Owner.ID} }
+func (p *pass) writer() groups.Writer { return groups.Writer{Session: p.c} }
 
 // named returns the members of groups that a step names, by group. Those that are on their way out already are left out.
 func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Machine {
