@@ -99,7 +99,8 @@ func listed(i pool.Instance) bool {
 	}
 }
 
-// rows lists the instances, and the provider IDs of those that are or will be of use.
+// rows lists the instances, and the provider IDs of those that are or will be of use, those beside them included: the Node of an instance
+// that is not listed would be deleted once it is not Ready.
 func rows(o pool.Observed) (list []Instance, ids []string) {
 	for _, i := range o.Instances {
 		row := Instance{ID: i.ID, ProviderID: i.ProviderID, Zone: i.Zone, State: i.State, Template: i.Template.Ref}
@@ -111,7 +112,7 @@ func rows(o pool.Observed) (list []Instance, ids []string) {
 			ids = append(ids, i.ProviderID)
 		}
 	}
-	return list, ids
+	return list, append(ids, o.Beside...)
 }
 
 // ProviderIDs are those that a report of the observation lists.

@@ -699,6 +699,10 @@ func TestCountsAndLists(t *testing.T) {
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(first(leaving), held).report().ProviderIDs; !reflect.DeepEqual(got, want) {
 		t.Errorf("a machine that is held for its drain keeps its Node: want %v, got %v", want, got)
 	}
+	beside := func(s *scene) { s.o.Beside = []string{"aws:///a/i-4"} }
+	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3", "aws:///a/i-4"}, aScene(beside).report().ProviderIDs; !reflect.DeepEqual(got, want) {
+		t.Errorf("a machine that serves beside the others keeps its Node: want %v, got %v", want, got)
+	}
 	row := report.Instance{ID: "i-3", ProviderID: "aws:///a/i-3", Zone: "a", State: pool.Running, Node: "node-i-3", Ready: true, Version: "v1.34.1", Template: "lt-1:1"}
 	if len(rep.Instances) != 3 || rep.Instances[2] != row {
 		t.Errorf("want a row for each machine, the last one %+v, got %+v", row, rep.Instances)

@@ -1,11 +1,14 @@
 package nodepool
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 
 	"google.golang.org/api/container/v1"
 
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -25,9 +28,34 @@ func greenVersion(n *container.NodePool) release {
 	return release{}
 }
 
+// The phases of a blue-green upgrade that code depends on.
+const (
+	phaseDeleting = "DELETING_BLUE_POOL"
+	phaseRollback = "ROLLBACK_STARTED"
+)
+
+// paused reports whether a blue-green upgrade was cancelled or has failed. GKE changes nothing else of the node pool before the upgrade is
+// resumed or rolled back.
+func (r poolRead) paused() bool {
+	return blueGreen(r.pool) != nil && r.pool.Status != statusReconciling && r.pool.Status != statusStopping
+}
+
+// blue and green return the groups of the older and of the newer nodes of a blue-green upgrade.
+func (r poolRead) blue() []groups.Group {
+	return groups.Among(r.groups, blueGreen(r.pool).BlueInstanceGroupUrls)
+}
+func (r poolRead) green() []groups.Group {
+	return groups.Among(r.groups, blueGreen(r.pool).GreenInstanceGroupUrls)
+}
+
+// isBlue reports whether a machine is one of the older ones of a blue-green upgrade.
+func (r poolRead) isBlue(m groups.Machine) bool {
+	return blueGreen(r.pool) != nil && slices.ContainsFunc(groups.Machines(r.blue()), func(o groups.Machine) bool { return o.Key() == m.Key() })
+}
+
 // phases are the states of a rollout in the phases of a blue-green upgrade; it runs in all others.
 var phases = map[string]pool.ProviderRolloutState{
-	"NODE_POOL_SOAKING": pool.ProviderRolloutBaking, "ROLLBACK_STARTED": pool.ProviderRolloutReverting,
+	"NODE_POOL_SOAKING": pool.ProviderRolloutBaking, phaseRollback: pool.ProviderRolloutReverting,
 }
 
 // phase returns the state of a rollout that runs, and how far a blue-green upgrade is, in GKE's word; empty without one.
@@ -43,18 +71,54 @@ func phase(is *container.NodePool) (pool.ProviderRolloutState, string) {
 	return pool.ProviderRolloutRunning, reason
 }
 
-// members divides the machines: those that count, and others. A blue-green upgrade that was cancelled leaves two machines for each that is
-// wanted: those count that go when it is resumed or taken back, and the others serve meanwhile.
+// members divides the machines: those that count, and others. A blue-green upgrade that is paused has two machines for each that is wanted:
+// those count that go when it is resumed or taken back, and the others serve beside them meanwhile.
 func (w wanted) members(read poolRead) (counted, others []groups.Machine) {
-	info := blueGreen(read.pool)
-	if info == nil || w.status == statusReconciling {
+	if !read.paused() {
 		return read.machines(), nil
 	}
-	blue := groups.Machines(groups.Among(read.groups, info.BlueInstanceGroupUrls))
-	green := groups.Machines(groups.Among(read.groups, info.GreenInstanceGroupUrls))
-	stale := slices.ContainsFunc(green, func(m groups.Machine) bool { return !w.templateOf(m, read).Same(w.next.template()) })
-	if stale {
+	blue, green := groups.Machines(read.blue()), groups.Machines(read.green())
+	if w.reverts {
 		return green, blue
 	}
 	return blue, green
+}
+
+// conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted, and rolled back otherwise.
+func (w *wanted) conclude(read poolRead) {
+	w.course.next = w.launched.version
+	if w.reverts = !w.leadsOn(read); !w.reverts && greenVersion(read.pool).minor != 0 {
+		w.course.next = greenVersion(read.pool)
+	}
+}
+
+// leadsOn reports whether all that a paused blue-green upgrade changes is wanted, or was so before. What an automatic upgrade brings is kept.
+func (w *wanted) leadsOn(read poolRead) bool {
+	switch blueGreen(read.pool).Phase {
+	case phaseRollback:
+		return false
+	case phaseDeleting:
+		return true // there is nothing left to go back to
+	}
+	to := greenVersion(read.pool)
+	if w.asked.minor != 0 && to.compare(w.asked) > 0 && to.compare(w.launched.version) != 0 && w.last.operation.Type != typeAutoUpgrade {
+		return false
+	}
+	before, want := w.before(read), request.Rolling(w.pool, w.pool)
+	for part, value := range w.launched.rolls {
+		if !reflect.DeepEqual(value, want[part]) && !reflect.DeepEqual(value, before[part]) {
+			return false
+		}
+	}
+	return true
+}
+
+// before returns the parts that roll as the blue machines have them, as far as that is known.
+func (w *wanted) before(read poolRead) map[string]any {
+	for _, m := range groups.Machines(read.blue()) {
+		out := w.configurationOf(m, read).rolls
+		maps.DeleteFunc(out, func(part string, _ any) bool { return !w.last.rolls() && !slices.Contains(partsOfTemplates, part) })
+		return out
+	}
+	return nil
 }

@@ -60,7 +60,7 @@ func (p *play) look() pool.Observed {
 		serving++
 	}
 	for id := range p.there {
-		if !here[id] && p.served[id] && !p.drained[id] && !rolled && !p.rolling && len(o.ExternalStandby) == 0 {
+		if !here[id] && p.served[id] && !p.drained[id] && !rolled && !p.rolling && len(o.Beside) == 0 {
 			p.Errorf("machine %s has gone without a drain", id)
 		}
 	}

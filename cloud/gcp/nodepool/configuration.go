@@ -75,13 +75,23 @@ func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 }
 
 // unseen fills in the parts that no template tells (the image's type, kernel settings): until a rollout of these that Muster began has ended
-// well, a machine from another template than its group has now is an older one.
+// well, a machine from another template than its group has now is an older one, and so is one that a blue-green upgrade leaves. What older
+// machines of a blue-green upgrade that Muster did not begin have is not known.
 func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configuration {
-	if !w.last.rolls() {
-		return c
+	old := slices.ContainsFunc(read.groups, func(g groups.Group) bool { return g.Outdates(m) })
+	if info := blueGreen(read.pool); info != nil {
+		old = read.isBlue(m) != (info.Phase == phaseRollback)
 	}
 	of := w.last.to
-	if slices.ContainsFunc(read.groups, func(g groups.Group) bool { return g.Outdates(m) }) {
+	switch {
+	case !w.last.rolls() && (blueGreen(read.pool) == nil || !old):
+		return c
+	case !w.last.rolls():
+		of = configuration{rolls: map[string]any{}}
+		for part := range c.rolls {
+			of.rolls[part] = nil
+		}
+	case old:
 		of = w.last.from
 	}
 	for part := range c.rolls {

@@ -1,6 +1,7 @@
 package nodepool
 
 import (
+	"maps"
 	"slices"
 
 	"google.golang.org/api/container/v1"
@@ -53,10 +54,14 @@ func (p *pass) want() (wanted, error) {
 		return w, err
 	}
 	w.course = courseOf(current, w.asked, controlPlane)
-	w.revert(read)
+	if read.paused() {
+		w.conclude(read)
+	} else {
+		w.revert(read)
+	}
 	if read.pool != nil {
 		w.keepZones(read)
-		w.compare(read.pool)
+		w.compare(read)
 	}
 	w.next = configuration{version: w.course.next, rolls: request.Rolling(w.pool, w.step), machineType: machineTypeOf(w.step)}
 	if w.next.machineType == "" {
@@ -67,11 +72,14 @@ func (p *pass) want() (wanted, error) {
 
 // compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The version
 // goes first, with the image; then the machine type with the disk; then the rest.
-func (w *wanted) compare(is *container.NodePool) {
+func (w *wanted) compare(read poolRead) {
+	is := read.pool
 	rolls := request.Differing(w.pool, is, request.Rolls)
 	switch {
 	case w.reverts:
 		w.changed = rolls
+	case read.paused():
+		w.changed = nil // the upgrade goes on as it began
 	case w.course.next != w.launched.version:
 		w.changed = slices.DeleteFunc(rolls, func(part request.Part) bool { return part.Name != request.ImageType })
 	case len(rolls) > 0:
@@ -93,6 +101,13 @@ func (w *wanted) revert(read poolRead) {
 	if !former.known() || w.asked.minor == 0 || w.last.operation.Type == typeAutoUpgrade {
 		return
 	}
+	// What the specification did not name when the upgrade began is what the node pool has now.
+	for part, value := range w.launched.rolls {
+		if _, named := former.rolls[part]; !named {
+			former.rolls[part] = value
+		}
+	}
+	maps.DeleteFunc(former.rolls, func(part string, _ any) bool { _, named := w.launched.rolls[part]; return !named })
 	want := configuration{version: w.asked, rolls: request.Rolling(w.pool, w.pool)}
 	if want.version.compare(former.version) == 0 {
 		want.version = former.version
@@ -108,7 +123,7 @@ func (w *wanted) former(read poolRead) configuration {
 	green := greenVersion(read.pool)
 	switch {
 	case w.last.rolls() && unfinished && !w.last.from.template().Same(w.last.to.template()):
-		return w.last.from
+		return configuration{version: w.last.from.version, rolls: maps.Clone(w.last.from.rolls), machineType: w.last.from.machineType}
 	case green.minor != 0 && green.compare(w.launched.version) != 0:
 		return w.launched
 	}

@@ -73,13 +73,15 @@ func (r poolRead) templates() []string {
 }
 
 // size returns the number of machines that the node pool keeps. In a blue-green upgrade there are two groups in each zone: the green ones
-// grow to the size of the blue ones, which go at its end.
+// grow to the size of the blue ones, which go at its end; while it is paused the size is that of the blue ones.
 func (r poolRead) size() int {
-	info := blueGreen(r.pool)
-	if info == nil {
+	switch info := blueGreen(r.pool); {
+	case info == nil:
 		return groups.Size(r.groups)
+	case r.paused() && info.Phase != phaseDeleting:
+		return groups.Size(r.blue())
 	}
-	return max(groups.Size(groups.Among(r.groups, info.BlueInstanceGroupUrls)), groups.Size(groups.Among(r.groups, info.GreenInstanceGroupUrls)))
+	return max(groups.Size(r.blue()), groups.Size(r.green()))
 }
 
 // busy returns what GKE does to the node pool or its cluster while it takes no other write. A cluster that reconciles is none: GKE works on

@@ -11,6 +11,7 @@ import (
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/sim/document"
 )
 
 // latest is the version of the control plane, as a MachinePool names it.
@@ -288,9 +289,9 @@ func TestBlueGreen(t *testing.T) {
 		o := w.roll(6 * time.Minute)
 		w.cancel(o)
 		o = w.observe()
-		if o.Group.Size != 3 || len(o.Instances) != 3 || fresh(o) != 0 || len(o.ExternalStandby) != 3 || o.ProviderRollout.State != pool.ProviderRolloutCancelled {
+		if o.Group.Size != 3 || len(o.Instances) != 3 || fresh(o) != 0 || len(o.Beside) != 3 || o.ProviderRollout.State != pool.ProviderRolloutCancelled {
 			w.Fatalf("want a paused upgrade of three machines, got %+v with %d machines, %d of them fresh, beside %v, %+v", o.Group, len(o.Instances), fresh(o),
-				o.ExternalStandby, o.ProviderRollout)
+				o.Beside, o.ProviderRollout)
 		}
 		w.roll(0)
 		soaked := false
@@ -307,6 +308,102 @@ func TestBlueGreen(t *testing.T) {
 		settle()
 		if o = w.observe(); !soaked || fresh(o) != 3 || len(o.Instances) != 3 || o.ProviderRollout != nil {
 			w.Errorf("want the upgrade ended after its soak time (%t), got %d of %d machines, %+v", soaked, fresh(o), len(o.Instances), o.ProviderRollout)
+		}
+	})
+}
+
+// TestPausedBlueGreen holds how a blue-green upgrade that is paused ends, beside which GKE changes nothing else: it is rolled back unless all
+// that it changes is wanted, and resumed otherwise, also where more is wanted by now.
+func TestPausedBlueGreen(t *testing.T) {
+	const rollback, update = "container:projects.locations.clusters.nodePools.rollback", "container:projects.locations.clusters.nodePools.update"
+	type spec = gcpv1.GCPManagedMachinePoolSpec
+	larger := func(s *spec) { s.InstanceType = new("n2-standard-4") }
+	both := func(s *spec) { s.InstanceType, s.ImageType = new("n2-standard-4"), new("UBUNTU_CONTAINERD") }
+	for _, c := range []struct {
+		name          string
+		change, after func(*spec)
+		version, sent string
+	}{
+		{"taken back, with parts that were not named before", larger, func(s *spec) { s.InstanceType, s.DiskSizeGb = new("e2-standard-4"), new(int32(100)) }, version, rollback},
+		{"another change than the one that was begun", larger, func(s *spec) { s.InstanceType = new("n2-standard-2") }, version, rollback},
+		{"nothing else", larger, nil, version, update},
+		{"the first of two changes", both, nil, version, update},
+		{"a version beside it", larger, nil, latest, update},
+		{"taken back, and a version", larger, func(s *spec) { s.InstanceType = new("e2-standard-4") }, latest, rollback},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.blueGreen()
+				w.reach(3)
+				w.change(c.change)
+				o := w.roll(6 * time.Minute)
+				w.cancel(o)
+				if c.after != nil {
+					w.change(c.after)
+				}
+				w.target.KubernetesVersion = c.version
+				for _, seen := range []bool{true, false} {
+					if !seen {
+						w.newcomer()
+					}
+					if o = w.observe(); len(o.Instances) != 3 || fresh(o) == 3 || len(o.Beside) != 3 {
+						w.Errorf("seen before: %t: want three machines that are to go and three beside them, got %d, %d of them fresh, beside %v", seen, len(o.Instances),
+							fresh(o), o.Beside)
+					}
+				}
+				if sent := w.sent(func() { w.roll(0) }); !slices.Equal(sent, []string{c.sent}) {
+					w.Errorf("want %s, got %v", c.sent, sent)
+				}
+				for range 12 {
+					if o = w.observe(); o.Group.Busy == nil && fresh(o) == 3 && o.Group.Template == o.Latest().Ref {
+						break
+					}
+					if o.Group.Busy == nil {
+						w.roll(0)
+					}
+					<-time.After(4 * time.Hour)
+				}
+				o = w.observe()
+				if is := w.held(); fresh(o) != 3 || len(o.Instances) != 3 || is.MachineType != w.target.Spec.Pool.Machine() || is.Version != c.version[1:] || is.ImageType != *w.target.Spec.Pool.ImageType {
+					w.Errorf("want three machines as wanted, got %d of %d, %s %s %s", fresh(o), len(o.Instances), is.Version, is.MachineType, is.ImageType)
+				}
+			})
+		})
+	}
+}
+
+// TestPausedUpgradeByHand holds that a blue-green upgrade of another client that was cancelled is rolled back where it is not wanted.
+func TestPausedUpgradeByHand(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.blueGreen()
+		w.reach(3)
+		if err := w.cloud.GKE.UpdatePool(clusterName+"/"+poolName, document.Object{"imageType": "UBUNTU_CONTAINERD", "nodeVersion": w.held().Version}); err != nil {
+			w.Fatal(err)
+		}
+		<-time.After(6 * time.Minute)
+		w.cancel(w.observe())
+		sent := w.sent(func() { w.roll(0) })
+		settle()
+		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || w.held().ImageType != "COS_CONTAINERD" {
+			w.Errorf("want the upgrade rolled back, got %v, %d fresh machines, %s", sent, fresh(o), w.held().ImageType)
+		}
+	})
+}
+
+// TestRevertedSurgeUpgrade holds that a surge upgrade whose change was taken back is rolled back also where the specification names parts now
+// that it left to GKE before.
+func TestRevertedSurgeUpgrade(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.reach(3)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
+		w.cancel(w.amid())
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
+			s.InstanceType, s.DiskSizeGb = new("e2-standard-4"), new(int32(100))
+		})
+		sent := w.sent(func() { w.roll(0) })
+		settle()
+		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || w.held().MachineType != "e2-standard-4" {
+			w.Errorf("want the upgrade rolled back, got %v, %d fresh machines, %s", sent, fresh(o), w.held().MachineType)
 		}
 	})
 }

@@ -96,7 +96,7 @@ func lostInstances(before *common.Status, o pool.Observed) []string {
 	for _, i := range o.Instances {
 		stays[i.ProviderID] = i.State != pool.Terminating
 	}
-	for _, id := range o.ExternalStandby {
+	for _, id := range slices.Concat(o.ExternalStandby, o.Beside) {
 		stays[id] = true
 	}
 	var names []string
