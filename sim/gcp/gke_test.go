@@ -448,6 +448,19 @@ func TestGKEStockout(t *testing.T) {
 	})
 }
 
+// TestGKEFailedWithoutNodes holds that a node pool that is to have no nodes stays usable when one of its operations fails.
+func TestGKEFailedWithoutNodes(t *testing.T) {
+	gke(t, 0, func(w *world) {
+		if err := w.GKE.UpdatePool("c/p", document.Object{"labels": document.Object{"labels": document.Object{"a": "b"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.GKE.FailPool("c/p", "GCE_STOCKOUT", "none left"); err != nil {
+			t.Fatal(err)
+		}
+		check(w, "status", "RUNNING_WITH_ERROR", w.pool("p").Status)
+	})
+}
+
 // TestGKEOutage lets a zone be out of reach: lists say what they may miss, and requests to its clusters fail.
 func TestGKEOutage(t *testing.T) {
 	gke(t, 1, func(w *world) {

@@ -104,7 +104,7 @@ func (r poolRead) busy() *pool.Cause {
 // complete reports whether all machines run that the node pool keeps, and GKE is at rest: what kept them from coming before is over.
 func (r poolRead) complete() bool {
 	machines := r.machines()
-	return r.busy() == nil && len(machines) > 0 && len(machines) == groups.Size(r.groups) &&
+	return r.busy() == nil && len(r.groups) > 0 && len(machines) == groups.Size(r.groups) &&
 		!slices.ContainsFunc(machines, func(m groups.Machine) bool { return m.State() != pool.Running })
 }
 

@@ -94,16 +94,26 @@ func (w *lifecycle) end(c *Cluster, name string, conditions []Condition) {
 	w.operations.Touch(op.key())
 }
 
-// finish ends what an operation does to a node pool. The operation ends with it, unless it is one on the whole cluster.
+// finish ends what an operation does to a node pool. The operation ends with it, unless it is one on the whole cluster. A node pool is not
+// usable if it is to have nodes and none of them is ready.
 func (w *lifecycle) finish(c *Cluster, p *Pool, conditions []Condition) {
 	p.Status, p.Conditions = running, conditions
 	if len(conditions) > 0 {
 		p.Status = runningWithError
-		if w.nodes.readyOf(w.nodes.of(c, p)) == 0 {
+		if w.kept(c, p) > 0 && w.nodes.readyOf(w.nodes.of(c, p)) == 0 {
 			p.Status = failed
 		}
 	}
 	w.settled(c, p, conditions)
+}
+
+// kept returns the number of nodes that the groups of a node pool keep.
+func (w *lifecycle) kept(c *Cluster, p *Pool) int {
+	n := 0
+	for _, g := range p.Groups {
+		n += w.groups.Size(groupPath(c, g))
+	}
+	return n
 }
 
 // settled leaves a node pool in its state.
