@@ -32,6 +32,9 @@ const (
 	onOther = world.ClusterName + "/" + otherPool
 )
 
+// poolID is what GKE calls a node pool of the cluster.
+func poolID(name string) string { return clusterPath + "/nodePools/" + name }
+
 // cluster is the cluster; nil while there is none.
 func (p *pool) cluster() *container.Inspected {
 	for _, c := range p.Cloud.State().Clusters {
@@ -41,12 +44,15 @@ func (p *pool) cluster() *container.Inspected {
 }
 
 // nodes is the node pool that has our name; nil when there is none.
-func (p *pool) nodes() *container.InspectedPool {
+func (p *pool) nodes() *container.InspectedPool { return p.named(world.InfraKey.Name) }
+
+// named is the node pool of a name; nil when there is none.
+func (p *pool) named(name string) *container.InspectedPool {
 	c := p.cluster()
 	if c == nil {
 		return nil
 	}
-	if at := slices.IndexFunc(c.Pools, func(n container.InspectedPool) bool { return n.Name == world.InfraKey.Name }); at >= 0 {
+	if at := slices.IndexFunc(c.Pools, func(n container.InspectedPool) bool { return n.Name == name }); at >= 0 {
 		return &c.Pools[at]
 	}
 	return nil
@@ -148,11 +154,11 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	words := document.Written(sent)
 	sum := sha256.Sum256([]byte(words))
 	text = strings.Join([]string{req.Method, req.URL.Path, req.URL.Query().Get("size"), words, "(" + hex.EncodeToString(sum[:4]) + ")"}, " ")
-	return text, p.named(req, asked), nil
+	return text, p.machines(req, asked), nil
 }
 
-// named are the machines that a request names. One after which fewer are wanted than there are names all: Google chooses which go.
-func (p *pool) named(req *http.Request, asked request) []string {
+// machines are those that a request names. One after which fewer are wanted than there are names all: Google chooses which go.
+func (p *pool) machines(req *http.Request, asked request) []string {
 	n, path := p.nodes(), req.URL.Path
 	switch {
 	case req.Method == http.MethodDelete && strings.HasSuffix(path, "/nodePools/"+world.InfraKey.Name):
@@ -184,8 +190,12 @@ func idsOf(n *container.InspectedPool, urls []string) []string {
 }
 
 // ask asks GKE for something as people do, and reads the answer.
-func (p *pool) ask(method, path string, into any) error {
-	req, err := http.NewRequestWithContext(p.World.Context(), method, gcp.Endpoint+"/v1/"+path, bytes.NewReader(nil))
+func (p *pool) ask(method, path string, body document.Object, into any) error {
+	sent, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("write the request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(p.World.Context(), method, gcp.Endpoint+"/v1/"+path, bytes.NewReader(sent))
 	if err != nil {
 		return fmt.Errorf("make the request: %w", err)
 	}
@@ -226,7 +236,7 @@ type shown struct {
 // shownPool is the pool as GKE shows it, without anything where there is none.
 func (p *pool) shownPool() shown {
 	var out shown
-	if err := p.ask(http.MethodGet, clusterPath+"/nodePools/"+world.InfraKey.Name, &out); err != nil {
+	if err := p.ask(http.MethodGet, poolID(world.InfraKey.Name), nil, &out); err != nil {
 		p.World.Trace("hand", "failed: %v", err)
 	}
 	return out

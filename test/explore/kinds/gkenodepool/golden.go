@@ -18,6 +18,7 @@ func golden() []world.Scenario {
 	zones := func(s *world.Scenario) { s.Own, s.Name = Own{Zones: 3, Upgrades: 1}, s.Name+", in three zones" }
 	blueGreen := func(s *world.Scenario) { s.Own, s.Name = Own{Zones: 1, Upgrades: 4}, s.Name+", blue-green" }
 	autoscaled := func(s *world.Scenario) { s.External = true }
+	adopted := func(s *world.Scenario) { s.Adopted = true }
 	machine := world.Event{What: world.Template, N: 7}
 	minutes := func(n int) time.Duration { return time.Duration(n) * time.Minute }
 	return []world.Scenario{
@@ -51,6 +52,8 @@ func golden() []world.Scenario {
 		at("an instance is deleted by hand", world.Event{What: HandDelete, N: 1}),
 		at("size changed by hand", world.Event{What: world.HandResize, N: 5}),
 		at("pool deleted by hand", world.Event{What: world.HandDropGroup}),
+		with(at("adoption of another provider's node pool", world.Event{What: world.Adopt}), adopted),
+		with(with(at("adoption of another provider's node pool", world.Event{What: world.Adopt}), adopted), zones),
 		at("deletion", world.Event{What: world.Delete}),
 		at("deletion in the midst of a machine type change", machine, world.Event{What: world.Delete, At: 15 * time.Second}),
 	}

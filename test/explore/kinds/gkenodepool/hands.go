@@ -88,7 +88,12 @@ func (p *pool) label(n *container.InspectedPool, key, value string) error {
 	if labels[key] = value; value == "" {
 		delete(labels, key)
 	}
-	return p.Cloud.GKE.UpdatePool(onPool, document.Object{"resourceLabels": document.Object{"labels": document.OfStrings(labels)}})
+	return p.labelPool(n.Name, labels)
+}
+
+// labelPool gives a node pool exactly these labels.
+func (p *pool) labelPool(name string, labels map[string]string) error {
+	return p.Cloud.GKE.UpdatePool(world.ClusterName+"/"+name, document.Object{"resourceLabels": document.Object{"labels": document.OfStrings(labels)}})
 }
 
 // autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
@@ -115,12 +120,12 @@ func (p *pool) cancel() error {
 	var list struct {
 		Operations []struct{ Name, Status, TargetLink string }
 	}
-	if err := p.ask(http.MethodGet, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations", &list); err != nil {
+	if err := p.ask(http.MethodGet, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations", nil, &list); err != nil {
 		return err
 	}
 	for _, o := range list.Operations {
 		if o.Status != "DONE" && strings.HasSuffix(o.TargetLink, "/nodePools/"+world.InfraKey.Name) {
-			return p.ask(http.MethodPost, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations/"+o.Name+":cancel", &struct{}{})
+			return p.ask(http.MethodPost, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations/"+o.Name+":cancel", nil, &struct{}{})
 		}
 	}
 	return nil
@@ -172,33 +177,50 @@ func (p *pool) own() {
 	p.World.NoteOwned()
 }
 
-// foreignFirst has another owner create a pool of our name before the control plane is ready, and reports whether that is done. The label of
-// the owner comes once the pool is there.
+// foreignFirst has another owner create its pool before the control plane is ready, and reports whether that is done: one of our name, one
+// that the object names, or the one that the pool is to adopt. The label of the owner comes once the pool is there.
 func (p *pool) foreignFirst() bool {
-	if p.ready || !p.World.Scenario.Has(world.HandForeign) {
+	s := p.World.Scenario
+	switch name := p.foreignName(); {
+	case p.ready:
+	case s.Adopted:
+		if p.ready = p.nodes() != nil; !p.ready {
+			p.createForAnother()
+		}
+	case !s.Named && !s.Has(world.HandForeign):
 		p.ready = true
-		return true
+	case p.named(name) == nil:
+		_ = p.Cloud.GKE.CreatePool(world.ClusterName+"/"+name, gcp.MachineType, 1) // it is tried again
+	default:
+		p.ready = p.labelPool(name, map[string]string{gcp.LabelOwner: "another-tool"}) == nil
 	}
-	n := p.nodes()
-	if n == nil {
-		_ = p.Cloud.GKE.CreatePool(onPool, gcp.MachineType, 1) // it is tried again
-		return false
-	}
-	p.ready = p.label(n, gcp.LabelOwner, "another-tool") == nil
 	return p.ready
 }
 
-// dropForeign deletes the pool of another owner that has our name, once GKE takes that.
+// foreignName is the name of another owner's pool.
+func (p *pool) foreignName() string {
+	if p.World.Scenario.Named {
+		return world.TheirGroup
+	}
+	return world.InfraKey.Name
+}
+
+// dropForeign deletes the pool of another owner that has our name, or that our object names, once GKE takes that.
 func (p *pool) dropForeign() {
-	if !p.ready && p.World.Scenario.Has(world.HandForeign) {
+	s := p.World.Scenario
+	if !s.Named && !s.Has(world.HandForeign) {
+		return
+	}
+	if !p.ready {
 		p.World.At(time.Now().Add(planeAgain), p.dropForeign) // it is still to come
 		return
 	}
-	n := p.nodes()
-	if n == nil || p.World.Gone() || n.Resource[gcp.LabelOwner] == p.World.Owner().ID || !p.World.Scenario.Has(world.HandForeign) || n.Status == "STOPPING" {
+	name := p.foreignName()
+	n := p.named(name)
+	if n == nil || !s.Named && p.World.Gone() || n.Resource[gcp.LabelOwner] == p.World.Owner().ID || n.Status == "STOPPING" {
 		return
 	}
-	if p.Cloud.GKE.DeletePool(onPool) != nil {
+	if p.Cloud.GKE.DeletePool(world.ClusterName+"/"+name) != nil {
 		p.World.At(time.Now().Add(planeAgain), p.dropForeign)
 	}
 }

@@ -50,7 +50,9 @@ var Kind = &world.Kind{
 	BadType:  gcp.BadType,
 	Restarts: true, // groups restart instances that were stopped
 
-	Make: newPool,
+	TheirID:   poolID(world.TheirGroup),
+	AdoptName: world.InfraKey.Name, // a node pool has the name of the object
+	Make:      newPool,
 }
 
 // Own is what only scenarios of node pools have.
@@ -103,7 +105,8 @@ func newPool(w *world.World) *world.Pool {
 		Edits: p.edits(),
 		Hands: world.Hands{
 			Change: p.change, Own: p.own, DropForeign: p.dropForeign,
-			Foreign: func(int) {}, // it is there before the control plane is ready
+			Foreign:    func(int) {}, // it is there before the control plane is ready
+			ForAnother: p.forAnother,
 		},
 		Rest: world.Rest{Appease: p.appease, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is},
 		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
