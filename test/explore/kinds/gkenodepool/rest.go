@@ -172,11 +172,31 @@ func (p *pool) unjoined() bool {
 const joinsWithin = 5 * time.Minute
 
 // appease takes back what keeps Google from bringing machines, and has users do what is left to them: open nodes that an operation of GKE left
-// closed which failed, and delete machines that never join, which GKE and Muster leave alone.
+// closed which failed, send a request to a node pool that such an operation left in an error, and delete machines that never join, which GKE and
+// Muster leave alone.
 func (p *pool) appease() {
 	p.Appease()
 	p.openNodes()
-	p.World.At(time.Now().Add(joinsWithin), p.dropUnjoined)
+	p.World.At(time.Now().Add(joinsWithin), func() {
+		p.dropUnjoined()
+		p.askAgain()
+	})
+}
+
+// askAgain has a user send a request that changes nothing to a node pool whose last operation failed when no node was ready: GKE shows the error
+// until another one has ended well, although the machines came later.
+func (p *pool) askAgain() {
+	n := p.ours()
+	if n == nil || n.Status != "ERROR" {
+		return
+	}
+	p.World.NoteMoved()
+	if err := p.labelPool(n.Name, n.Resource); err != nil {
+		p.World.Trace("hand", "failed: %v", err)
+		if p.busy() {
+			p.World.At(time.Now().Add(planeAgain), p.askAgain)
+		}
+	}
 }
 
 // dropUnjoined deletes the machines that should have joined long ago.
