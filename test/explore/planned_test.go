@@ -6,11 +6,15 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/test/explore/kinds/asg"
+	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/view/plan"
 )
 
-// planned is how many fault-free lives are compared with their plans; with -every and -short others.
+// edited are the kinds whose lives are planned, with how each draws one.
+var edited = map[string]func(seed uint64) world.Scenario{"asg": asg.Edit, "gke": gkenodepool.Edit}
+
+// planned is how many fault-free lives of each kind are compared with their plans; with -every and -short others.
 func planned() uint64 {
 	switch {
 	case *every:
@@ -27,30 +31,40 @@ func planned() uint64 {
 // that is set aside may be gone before the one in its place is there.
 func TestPlannedIsWhatHappens(t *testing.T) {
 	t.Parallel()
-	replaced := 0
-	for seed := uint64(1); seed <= planned(); seed++ {
-		s := asg.Edit(seed)
-		got := world.Play(t, s, world.Options{Foresee: true})
-		for _, v := range got.Wrong {
-			t.Errorf("seed %d: %s: %s", seed, v.Oracle, v.Text)
-		}
-		c := got.Planned
-		want := world.Happened{Left: going(c), Made: coming(c), Lowest: c.MinAvailable, Most: c.MaxMachines}
-		is := got.Happened
-		if len(c.Rolled) > 0 {
-			// The cloud keeps as many as its preferences ask for by its own count, in which a machine is healthy once its warm-up is
-			// over, whether it has joined by then or not.
-			is.Lowest = want.Lowest
-		}
-		is.Most = max(is.Most, want.Most)
-		if fmt.Sprint(want) != fmt.Sprint(is) || !c.Converges {
-			t.Errorf("seed %d (%s): planned %+v, happened %+v; the plan ends: %t, its steps: %v", seed, events(s), want, is, c.Converges, c.Steps)
-		}
-		replaced += len(is.Left)
+	for kind, edit := range edited {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			replaced := 0
+			for seed := uint64(1); seed <= planned(); seed++ {
+				replaced += len(comesAsPlanned(t, seed, edit(seed)).Left)
+			}
+			if replaced < int(planned()) {
+				t.Errorf("want a machine a life replaced at least, got %d in %d: the lives show nothing", replaced, planned())
+			}
+		})
 	}
-	if replaced < int(planned()) {
-		t.Errorf("want a machine a life replaced at least, got %d in %d: the lives show nothing", replaced, planned())
+}
+
+// comesAsPlanned plays one life, compares it with its plan, and returns what happened.
+func comesAsPlanned(t *testing.T, seed uint64, s world.Scenario) world.Happened {
+	t.Helper()
+	got := world.Play(t, s, world.Options{Foresee: true})
+	for _, v := range got.Wrong {
+		t.Errorf("seed %d: %s: %s", seed, v.Oracle, v.Text)
 	}
+	c := got.Planned
+	want := world.Happened{Left: going(c), Made: coming(c), Lowest: c.MinAvailable, Most: c.MaxMachines}
+	is := got.Happened
+	if len(c.Rolled) > 0 {
+		// The cloud keeps as many as its preferences ask for by its own count, in which a machine is healthy once its warm-up is
+		// over, whether it has joined by then or not.
+		is.Lowest = want.Lowest
+	}
+	is.Most = max(is.Most, want.Most)
+	if fmt.Sprint(want) != fmt.Sprint(is) || !c.Converges {
+		t.Errorf("seed %d (%s): planned %+v, happened %+v; the plan ends: %t, its steps: %v", seed, events(s), want, is, c.Converges, c.Steps)
+	}
+	return is
 }
 
 // going are the machines that a plan says will go.

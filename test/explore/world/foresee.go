@@ -49,7 +49,10 @@ func (s *watched) see(c oracle.Cloud, l ledger) {
 			continue
 		}
 		for _, m := range g.Staying() {
-			s.now[m.ID], s.ever[m.ID] = true, true
+			s.now[m.ID] = true
+			if m.Launched.Before(time.Now()) { // one that is still to be made may get another ID
+				s.ever[m.ID] = true
+			}
 		}
 	}
 	s.lowest, s.most = min(s.lowest, s.serving(l)), max(s.most, len(s.now))

@@ -67,3 +67,21 @@ func drawn(d *world.Drawing) {
 	d.Ignored()
 	d.Outside()
 }
+
+// Edit makes a scenario in which nothing goes wrong: a pool that has come to rest, and one edit by its users.
+func Edit(seed uint64) world.Scenario { return Kind.DrawAs(seed, 0x65646974, oneEdit) }
+
+func oneEdit(d *world.Drawing) {
+	s := &d.Scenario
+	s.Own, s.Speed = Own{Zones: 1 + d.IntN(3), Upgrades: d.IntN(len(upgrades))}, []float64{3, 5, 10}[d.IntN(3)]
+	s.Most, s.Replicas, s.Pods, s.Ends = 8, d.IntN(8), d.IntN(4), world.Edited+world.After
+	edits := []world.Event{
+		{What: world.Template}, {What: world.Template, N: 2}, {What: world.Template, N: 5}, {What: world.Template, N: 7}, {What: world.RestartNow}, {What: world.RestartNow, N: 1},
+	}
+	if d.IntN(3) == 0 {
+		edits = []world.Event{{What: world.Replicas, N: d.IntN(9), M: 1}}
+	}
+	e := edits[d.IntN(len(edits))]
+	e.At = world.Edited
+	s.Add(e)
+}
