@@ -278,7 +278,8 @@ func TestAutoscaler(t *testing.T) {
 	})
 }
 
-// TestRemovalIsTriedAgain holds that a removal which Compute Engine accepted and did not carry out is carried out when it is asked for again.
+// TestRemovalIsTriedAgain holds that a removal which Compute Engine accepted and did not carry out leaves the machine running, whose Node would be
+// deleted otherwise, and is carried out when it is asked for again.
 func TestRemovalIsTriedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		o := w.reach(2)
@@ -286,11 +287,15 @@ func TestRemovalIsTriedAgain(t *testing.T) {
 			w.Fatal(err)
 		}
 		step := pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}
-		for _, left := range []int{2, 1} {
-			w.start(step)
-			if o = w.observe(); len(o.Instances) != left || o.Group.Size != left {
-				w.Errorf("want %d machines, got %d of %d", left, len(o.Instances), o.Group.Size)
-			}
+		if err := w.driver.Start(w.Context(), w.target, step); err != nil {
+			w.Fatal(err)
+		}
+		if o = w.observe(); len(o.Instances) != 2 || o.Instances[0].State != pool.Running {
+			w.Errorf("want the machine running as long as nothing else is seen, got %+v", o.Instances)
+		}
+		w.start(step)
+		if o = w.observe(); len(o.Instances) != 1 || o.Group.Size != 1 {
+			w.Errorf("want one machine, got %d of %d", len(o.Instances), o.Group.Size)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package nodepool
 
 import (
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -28,9 +27,7 @@ type memory struct {
 	made time.Time
 	// asked is the number of machines that was asked for last.
 	asked cache.RequestedSize
-	// leaving are the machines that removals named a moment ago, by name and ID, with when that was: a read may be older.
-	leaving map[string]time.Time
-	last    lastOperation
+	last  lastOperation
 	// rested is the size of the node pool when GKE was last at rest with it; zero where that is not known.
 	rested int
 	// settled is the last operation that is known to have ended well.
@@ -74,7 +71,6 @@ func (m *memory) absent(now time.Time, name string) error {
 // took takes over a read.
 func (m *memory) took(read poolRead, now time.Time) {
 	m.read, m.groups, m.made = read, read.groups, time.Time{}
-	maps.DeleteFunc(m.leaving, func(_ string, at time.Time) bool { return now.Sub(at) >= visibleWithin })
 	if read.pool.Status == statusRunning && blueGreen(read.pool) == nil {
 		m.rested = read.size()
 	}
@@ -95,12 +91,6 @@ func (m *memory) size(rolling bool) int {
 		return asked
 	}
 	return now
-}
-
-// leaves reports whether a removal named a machine a moment ago.
-func (m *memory) leaves(is groups.Machine) bool {
-	_, ok := m.leaving[is.Key()]
-	return ok
 }
 
 // began remembers an operation.

@@ -77,9 +77,6 @@ func (p *pass) observePool(w wanted, out *pool.Observed) {
 	}
 	for _, m := range counted {
 		i := m.Instance(p.c.Project, w.templateOf(m, read))
-		if p.memory.leaves(m) {
-			i.State = pool.Terminating
-		}
 		i.DeletionRequested = w.zoneRemoved(m)
 		out.Instances = append(out.Instances, i)
 	}

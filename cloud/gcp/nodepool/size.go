@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"google.golang.org/api/container/v1"
 
@@ -70,7 +69,6 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		if err := p.writer().Delete(ctx, read.groups[at], named[at]); err != nil {
 			return err
 		}
-		p.memory.leave(named[at], p.now)
 	}
 	return nil
 }
@@ -84,20 +82,10 @@ func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Machine {
 	for at, g := range m.read.groups {
 		for _, is := range g.Machines {
 			asked := slices.ContainsFunc(targets, func(t pool.InstanceRef) bool { return t.ID == is.ID() || t.ID == is.Name })
-			if asked && is.State() != pool.Terminating && !m.leaves(is) {
+			if asked && is.State() != pool.Terminating {
 				out[at] = append(out[at], is)
 			}
 		}
 	}
 	return out
-}
-
-// leave notes that machines are on their way out.
-func (m *memory) leave(machines []groups.Machine, now time.Time) {
-	if m.leaving == nil {
-		m.leaving = map[string]time.Time{}
-	}
-	for _, is := range machines {
-		m.leaving[is.Key()] = now
-	}
 }
