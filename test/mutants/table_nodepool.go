@@ -5,6 +5,7 @@ const (
 	nodepoolTarget, nodepoolSize = "cloud/gcp/nodepool/target.go", "cloud/gcp/nodepool/size.go"
 	nodepoolCapacity             = "cloud/gcp/nodepool/capacity.go"
 	nodepoolMemory               = "cloud/gcp/nodepool/memory.go"
+	nodepoolBlueGreen            = "cloud/gcp/nodepool/bluegreen.go"
 )
 
 // nodepoolTable is what goes wrong with node pools of GKE.
@@ -35,4 +36,8 @@ var nodepoolTable = []Mutation{
 		NodePool, []string{"TestUpgrade"},
 		`if !rolling || blueGreen(m.read.pool) != nil {`,
 		`if !rolling || blueGreen(m.read.pool) != nil || mutated("surge of GKE taken for the size") {`),
+	one("paused upgrade always resumed", nodepoolBlueGreen, "resumes a blue-green upgrade that was paused although it is not wanted any more",
+		NodePool, []string{"TestPausedBlueGreen"},
+		`if w.reverts = !w.leadsOn(read); !w.reverts`,
+		`if w.reverts = !w.leadsOn(read) && !mutated("paused upgrade always resumed"); !w.reverts`),
 }
