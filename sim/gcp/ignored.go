@@ -34,7 +34,7 @@ func (x *exchange) carryOut(w *inventory, faults []sim.Fault) (*project.Answer, 
 	return w.idly(trial, out), nil // nothing is left of the request that makes sense alone
 }
 
-// idly is the answer to a request that nothing was done about: its operation is kept, so that it can be read.
+// idly is the answer to a request that nothing was done about: its operation is kept, so that it can be read, and so is the ID of the request.
 func (w *inventory) idly(trial *inventory, a *project.Answer) *project.Answer {
 	d, _ := a.Body.(document.Object)
 	for key, o := range trial.Operations.All() {
@@ -42,6 +42,11 @@ func (w *inventory) idly(trial *inventory, a *project.Answer) *project.Answer {
 			kept := *o
 			kept.Open = false
 			w.Operations.Put(key, &kept)
+		}
+	}
+	for key, begun := range trial.Requests.All() {
+		if w.Requests.Get(key) == nil {
+			w.Requests.Put(key, begun)
 		}
 	}
 	w.container.Keep(trial.container, document.Text(d, "name"))

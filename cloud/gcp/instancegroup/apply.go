@@ -40,7 +40,7 @@ func (p writer) apply(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
 	}
-	urls, _ := p.chosen(s)
+	urls := p.chosen(s)
 	if len(urls) == 0 {
 		return nil
 	}
@@ -59,14 +59,15 @@ func (p writer) apply(ctx context.Context, s pool.Step) error {
 	return session.Vanished(err)
 }
 
-// chosen are the URLs of the instances that a step names, as far as they stay, and what tells them from others that have had their names.
-func (p writer) chosen(s pool.Step) (urls, ids []string) {
+// chosen are the URLs of the instances that a step names, as far as they stay.
+func (p writer) chosen(s pool.Step) []string {
+	var urls []string
 	for _, target := range s.Targets {
 		for _, i := range p.memory.group.instances {
 			if i.named(target) && i.state() != pool.Terminating {
-				urls, ids = append(urls, "zones/"+i.zone+"/instances/"+i.name), append(ids, i.name+"/"+i.uid())
+				urls = append(urls, "zones/"+i.zone+"/instances/"+i.name)
 			}
 		}
 	}
-	return urls, ids
+	return urls
 }

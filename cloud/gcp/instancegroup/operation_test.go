@@ -89,3 +89,21 @@ func TestSlowCreation(t *testing.T) {
 		}
 	})
 }
+
+// TestRemovalWithoutEffect holds that machines which an accepted request has left are removed by the next one.
+func TestRemovalWithoutEffect(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		gone := pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: w.create(2).Instances[0].ID}}}
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Ignore, Action: "instanceGroupManagers.deleteInstances", Times: 1}); err != nil {
+			w.Fatal(err)
+		}
+		w.start(gone)
+		if o := w.observe(); len(o.Instances) != 2 {
+			w.Fatalf("want the first request without an effect, got %+v", o.Instances)
+		}
+		w.start(gone)
+		if o := w.observe(); len(o.Instances) != 1 || o.Group.Size != 1 {
+			w.Errorf("want the second request carried out, got %+v", o)
+		}
+	})
+}

@@ -275,31 +275,28 @@ func (p writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
 }
 
 // remove deletes exactly the given instances, in one request. Compute Engine lowers the size by their number. An instance that has the name
-// of one that is gone stays: the step was not about it.
+// of one that is gone stays: the step was not about it. The request has no ID, by which Compute Engine would ignore for an hour a second one
+// about the same instances, whatever became of the first. Instances that are being deleted are skipped, so that it does no harm twice.
 func (p writer) remove(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
 	}
-	urls, ids := p.chosen(s)
+	urls := p.chosen(s)
 	if len(urls) == 0 {
 		return nil
 	}
 	p.memory.touched()
-	slices.Sort(ids)
-	// None of these instances is ever deleted a second time. Other requests name a state, and are the same however often they are sent: an ID that
-	// follows from it would have Compute Engine ignore the request when the state was left in between.
-	op, err := session.Once(func(id string) (*compute.Operation, error) { return p.deleteInstances(ctx, urls, id) },
-		append([]string{p.t.Owner.ID, "delete", p.t.groupID()}, ids...)...)
+	op, err := p.deleteInstances(ctx, urls)
 	return session.Vanished(p.ended(methodChange, op, err))
 }
 
-func (p writer) deleteInstances(ctx context.Context, urls []string, id string) (*compute.Operation, error) {
+func (p writer) deleteInstances(ctx context.Context, urls []string) (*compute.Operation, error) {
 	if p.t.place.zonal() {
 		return p.c.Compute.InstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
-			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
+			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).Context(ctx).Do()
 	}
 	return p.c.Compute.RegionInstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
-		&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).RequestId(id).Context(ctx).Do()
+		&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).Context(ctx).Do()
 }
 
 // deleteGroup deletes the group with its instances.
