@@ -24,7 +24,7 @@ const salt = 0x676365
 // Kind is the kind.
 var Kind = &world.Kind{
 	Name:   "instancegroup",
-	Claims: world.OnRequest,
+	Claims: world.OneIn(8, salt),
 	Salt:   salt,
 	Drawn:  drawn,
 	Odds: world.Odds{
