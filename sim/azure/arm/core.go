@@ -10,7 +10,7 @@ import (
 	"github.com/muster-project/muster/sim/state"
 )
 
-// Settings are what a simulator is told of the whole of Azure.
+// Settings hold for the whole of a simulated Azure.
 type Settings struct {
 	// LiveTags lets machines of uniform scale sets show the scale set's current tags instead of those they were made with.
 	LiveTags bool

@@ -121,6 +121,7 @@ func (l *Cluster) Node(id string) *corev1.Node {
 	return l.node(m)
 }
 
+// Change writes a node that was changed, and traces how.
 func (l *Cluster) Change(node *corev1.Node, format string, args ...any) {
 	l.world.Must(l.User.Update(l.world.Context(), node, &client.UpdateOptions{}), "change node %s", node.Name)
 	l.world.Trace("cloud", "node "+node.Name+" "+format, args...)
