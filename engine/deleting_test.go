@@ -107,6 +107,8 @@ func TestRefusalsWhileDeleting(t *testing.T) {
 		s.cluster.nodes[key] = node
 	}
 	s.driver.refusing[pool.DeleteGroup] = &cloud.Error{Kind: cloud.Conflict, Message: "an activity is in progress"}
+	s.play(conflictsSoon)
+	s.driver.starts = nil
 	s.play(time.Hour)
 	if n := len(s.driver.starts); n < 10 || n > oneHourOfErrors {
 		t.Errorf("want 10 to %d tries to delete the group, got %d", oneHourOfErrors, n)

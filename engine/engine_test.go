@@ -183,6 +183,9 @@ func errorsOfEveryKind() map[string]error {
 	}
 }
 
+// conflictsSoon is how long a step is tried again soon that conflicts with something else in the cloud.
+const conflictsSoon = 30 * time.Minute
+
 // oneHourOfErrors is what a permanent error may cost: waits of 1 s, 2 s ... 256 s, then 5 minutes each.
 const oneHourOfErrors = 20
 
@@ -275,6 +278,13 @@ func TestStepsBackOff(t *testing.T) {
 			s := rest(t)
 			s.facts.Desired.Replicas = 5
 			s.driver.refusing[pool.Resize] = err
+			if cloud.KindOf(err) == cloud.Conflict {
+				s.play(conflictsSoon)
+				if n := len(s.driver.starts); n < 20 || n > 40 {
+					t.Errorf("want 20 to 40 tries in the first %s of conflicts, got %d", conflictsSoon, n)
+				}
+				s.driver.starts, s.driver.observes = nil, nil
+			}
 			s.play(time.Hour)
 			if n := len(s.driver.starts); n < 10 || n > oneHourOfErrors {
 				t.Errorf("want 10 to %d tries an hour, got %d", oneHourOfErrors, n)

@@ -27,7 +27,7 @@ func (m *memory) of(owner, generation, content string, edited bool) *record {
 	defer m.mu.Unlock()
 	r, ok := m.records[owner]
 	if !ok {
-		r = &record{generation: generation, refusal: map[pool.StepKind]failure{}, queue: queue{priority: cloud.PriorityRollout}}
+		r = &record{owner: owner, generation: generation, refusal: map[pool.StepKind]failure{}, queue: queue{priority: cloud.PriorityRollout}}
 		if edited {
 			r.queue.priority = cloud.PriorityOperation
 		}
@@ -35,7 +35,7 @@ func (m *memory) of(owner, generation, content string, edited bool) *record {
 	}
 	if r.generation != generation {
 		*r = record{
-			generation: generation, refusal: map[pool.StepKind]failure{},
+			owner: owner, generation: generation, refusal: map[pool.StepKind]failure{},
 			due: r.due, waited: r.waited, shared: r.shared, moving: r.moving, queue: r.changed(content), presence: r.presence,
 		}
 	}
@@ -51,7 +51,7 @@ func (m *memory) forget(owner string) {
 
 // record is what is remembered of one owner.
 type record struct {
-	generation, content string
+	owner, generation, content string
 	// due is when the cloud is to be asked again; earlier passes come from events and take a recent observation. waited is the time
 	// between the last look and that one.
 	due    time.Time
@@ -185,6 +185,9 @@ const manyTargets, batchWait = 5, 2 * time.Second
 // refused notes that a step was not begun, or not for all of its targets.
 func (r *record) refused(s pool.Step, now time.Time, err error) {
 	f := r.refusal[s.Kind].again(now, err)
+	if cloud.KindOf(err) == cloud.Conflict {
+		f.until = now.Add(r.conflictWait(f.until.Sub(now), f.times, err))
+	}
 	if least := now.Add(batchWait); heldBack(err) && len(s.Targets) >= manyTargets && f.until.Before(least) {
 		f.until = least
 	}
