@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -68,24 +69,40 @@ func agentPools() lab[*aksv1.AgentPoolSource] {
 			return &aksv1.AgentPoolSource{Cluster: aksv1.ManagedClusterView{View: cluster, Name: aksName},
 				Managed: &aksv1.AzureManagedMachinePoolSpec{Mode: aksv1.ModeUser, SKU: cmp.Or(change, simazure.VMSize)}}
 		},
-		place: func(spec *aksv1.AgentPoolSource, k int) { spec.Name = fmt.Sprintf("pool%d", k) },
+		place: func(spec *aksv1.AgentPoolSource, k int) {
+			spec.Name, spec.Cluster.Name = fmt.Sprintf("pool%d", k), aksCluster(k/aksPools)
+		},
 	}
 }
 
-// aksName is the managed cluster of agent pools.
-const aksName = "aks"
+const (
+	// aksName is the first managed cluster of agent pools, of which there are so many: AKS allows each a number of pools, one of which is
+	// the system's.
+	aksName, aksClusters, aksPools = "aks", 11, 99
+)
 
-// managedCluster is a subscription of a simulated Azure with a managed cluster.
+// aksCluster is the name of one of the clusters of agent pools.
+func aksCluster(k int) string {
+	if k == 0 {
+		return aksName
+	}
+	return fmt.Sprintf("%s-%d", aksName, k)
+}
+
+// managedCluster is a subscription of a simulated Azure with managed clusters.
 func managedCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 	made, err := simazure.New(simazure.Options{Seed: 1, Speed: speed, MachineHost: inside})
 	if err != nil {
 		return nil, err
 	}
-	_, err = made.AKS.PutCluster(containerservice.Wanted{
-		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: aksName,
-		Body: map[string]any{"location": simazure.Location, "properties": map[string]any{"kubernetesVersion": "1.34.1", "agentPoolProfiles": []any{
-			map[string]any{"name": "system", "mode": "System", "count": 1.0, "vmSize": simazure.VMSize}}}},
-	})
+	for k := range aksClusters {
+		_, failed := made.AKS.PutCluster(containerservice.Wanted{
+			SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: aksCluster(k),
+			Body: map[string]any{"location": simazure.Location, "properties": map[string]any{"kubernetesVersion": "1.34.1", "agentPoolProfiles": []any{
+				map[string]any{"name": "system", "mode": "System", "count": 1.0, "vmSize": simazure.VMSize}}}},
+		})
+		err = errors.Join(err, failed)
+	}
 	return made, err
 }
 

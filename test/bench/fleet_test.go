@@ -30,6 +30,7 @@ var fleetKinds = []fleetKind{
 		place: func(s *awsv1.ManagedMachinePoolSource, k int) { s.Cluster.EKSClusterName = eksCluster(k / eksGroups) }}),
 	fleetOf("AzureMachinePool-uniform", scaleSets(azurev1.UniformOrchestrationMode, 1)),
 	fleetOf("AzureMachinePool-flexible", scaleSets(azurev1.FlexibleOrchestrationMode, 1)),
+	fleetOf("AzureManagedMachinePool", agentPools()),
 	fleetOf("GCPMachinePool", instanceGroups(gcpZoneA)),
 	fleetOf("GCPManagedMachinePool", nodePools()),
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,6 +27,8 @@ const (
 	// gcpImage is the image of machines, gkeName the cluster of node pools, and gkeVersion its version.
 	gcpImage            = "projects/" + project.DefaultID + "/global/images/cluster-api-ubuntu-2404-v1-34-1-1760000000"
 	gkeName, gkeVersion = "managed", "1.34.7-gke.1734500"
+	// gkeClusters is how many clusters there are, each for so many node pools: a cluster takes one operation at a time.
+	gkeClusters, gkePools = 100, 10
 	// gkeCreated is longer than it takes to create a cluster.
 	gkeCreated = 40 * time.Minute
 )
@@ -49,7 +52,7 @@ func instanceGroups(zones ...string) lab[*gcpv1.MachinePoolSource] {
 	}
 }
 
-// nodePools are node pools of one cluster of GKE, each in one zone.
+// nodePools are node pools of clusters of GKE, each in one zone.
 func nodePools() lab[*gcpv1.ManagedMachinePoolSource] {
 	return lab[*gcpv1.ManagedMachinePoolSource]{
 		cloud: gkeCluster, other: otherGCPType, most: sharedNodePool,
@@ -63,8 +66,18 @@ func nodePools() lab[*gcpv1.ManagedMachinePoolSource] {
 				Pool:    &gcpv1.GCPManagedMachinePoolSpec{InstanceType: new(cmp.Or(change, gcpType)), NodeLocations: []string{gcpZoneA}},
 			}
 		},
-		place: func(spec *gcpv1.ManagedMachinePoolSource, k int) { spec.Name = fmt.Sprintf("pool-%d", k) },
+		place: func(spec *gcpv1.ManagedMachinePoolSource, k int) {
+			spec.Name, spec.Cluster.Name = fmt.Sprintf("pool-%d", k), gkeClusterName(k/gkePools)
+		},
 	}
+}
+
+// gkeClusterName is the name of one of the clusters of node pools.
+func gkeClusterName(k int) string {
+	if k == 0 {
+		return gkeName
+	}
+	return fmt.Sprintf("%s-%d", gkeName, k)
 }
 
 // gcpCluster is a cluster in the default network.
@@ -77,15 +90,18 @@ func google(inside sim.MachineHost, speed float64) (simulated, error) {
 	return simgcp.New(simgcp.Options{Seed: 1, Speed: speed, MachineHost: inside})
 }
 
-// gkeCluster is a project of a simulated Google Cloud with a cluster of GKE.
+// gkeCluster is a project of a simulated Google Cloud with clusters of GKE.
 func gkeCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 	made, err := simgcp.New(simgcp.Options{Seed: 1, Speed: speed, MachineHost: inside})
 	if err != nil {
 		return nil, err
 	}
-	_, err = made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: gcpRegion, Name: gkeName, Body: document.Object{
-		"initialClusterVersion": gkeVersion, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
-	}})
+	for k := range gkeClusters {
+		_, failed := made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: gcpRegion, Name: gkeClusterName(k), Body: document.Object{
+			"initialClusterVersion": gkeVersion, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
+		}})
+		err = errors.Join(err, failed)
+	}
 	time.Sleep(gkeCreated)
 	return made, err
 }
