@@ -219,7 +219,7 @@ func (s *Sweep[V]) served(r *round[V]) int {
 		return n
 	}
 	for _, e := range s.entries {
-		if e.stale(r.at) && e.listable(r.at) {
+		if (e.reading == r || e.awaits(r.at)) && e.listable(r.at) {
 			n++
 		}
 	}
@@ -231,17 +231,23 @@ func (e *entry[V]) listable(now time.Time) bool {
 	return e.unlisted.IsZero() || now.Sub(e.unlisted) >= unlistedFor
 }
 
-// stale reports whether a pool will ask for a key that has no fresh answer.
-func (e *entry[V]) stale(now time.Time) bool {
+// awaits reports whether a key has no fresh answer, and its pool is expected to ask while it accepts one that is read now. To read it sooner
+// would keep those waiting who have asked, and the pool would not take the answer.
+func (e *entry[V]) awaits(now time.Time) bool {
 	fresh := freshFor
 	if e.accepts > 0 {
 		fresh = min(fresh, e.accepts)
 	}
-	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > fresh)
+	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > fresh) && e.due().Sub(now) <= e.accepts
 }
 
 // due is when the pool of the key is expected to ask again.
-func (e *entry[V]) due() time.Time { return e.asked.Add(askedAgain * e.accepts) }
+func (e *entry[V]) due() time.Time {
+	if e.every == 0 {
+		return e.asked.Add(askedAgain * e.accepts)
+	}
+	return e.asked.Add(e.every)
+}
 
 // reads notes that the round reads a key. The lock is held.
 func (r *round[V]) reads(key string) {
@@ -314,11 +320,11 @@ func (r *round[V]) fill(keys []string) []string {
 	return keys
 }
 
-// next returns the stale keys that the round does not read, those first whose pools are expected to come next.
+// next returns the keys that the round does not read and whose pools will take the answer, those first whose pools are expected to come next.
 func (s *Sweep[V]) next(r *round[V]) []string {
 	var keys []string
 	for key, e := range s.entries {
-		if e.reading == nil && e.stale(r.at) {
+		if e.reading == nil && e.awaits(r.at) {
 			keys = append(keys, key)
 		}
 	}

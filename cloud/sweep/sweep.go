@@ -26,8 +26,10 @@ const (
 	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it, unless the pool accepts only a
 	// newer one.
 	freshFor = 5 * time.Second
-	// askedAgain is after how many times the age that it accepts a pool is expected to ask again.
+	// askedAgain is after how many times the age that it accepts a pool is expected to ask again that has asked once.
 	askedAgain = 4
+	// onePass is how soon after a request another one of the same pass comes at most: it does not show when the next pass comes.
+	onePass = 100 * time.Millisecond
 )
 
 // Options of a Sweep.
@@ -83,10 +85,10 @@ type entry[V any] struct {
 	answer Answer[V]
 	// read is false if there is no answer, or if a write has made it stale.
 	read bool
-	// asked is when a pool asked for the key last, zero if it was only listed; accepts is the age that it accepted when it last accepted an
-	// older answer, zero if it never did.
-	asked   time.Time
-	accepts time.Duration
+	// asked is when a pool asked for the key last, zero if it was only listed, and every how long before that it had asked, zero if it had
+	// not; accepts is the age that it accepted when it last accepted an older answer, zero if it never did.
+	asked          time.Time
+	every, accepts time.Duration
 	// writes counts the writes: a call that began before one of them says nothing about the time after it.
 	writes uint64
 	// unlisted is when a listing last left out the key although its object exists; zero if the last listing named it.
@@ -218,6 +220,9 @@ func (s *Sweep[V]) Touch(key string) {
 // register returns the entry of a key that is asked for. The lock is held.
 func (s *Sweep[V]) register(key string, now time.Time) *entry[V] {
 	e := s.entry(key)
+	if before := now.Sub(e.asked); !e.asked.IsZero() && before > onePass {
+		e.every = before
+	}
 	e.asked = now
 	return e
 }

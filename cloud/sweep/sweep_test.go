@@ -223,6 +223,45 @@ func TestFill(t *testing.T) {
 	})
 }
 
+// A pool that comes between the looks of others, because a user has edited it, does not wait for what they would not take: read that soon, an
+// answer is too old when they come.
+func TestEditOfAnIdleFleet(t *testing.T) {
+	t.Parallel()
+	const period, accepts = 100 * time.Second, 20 * time.Second
+	for _, c := range []struct {
+		reason string
+		lists  bool
+		after  time.Duration
+		want   int
+	}{
+		{reason: "long before the others come", after: period / 2, want: 1},
+		{reason: "when they come soon", after: period - accepts/2, want: 50},
+		{reason: "long before the others come, where a listing would name all", lists: true, after: period / 2, want: 1},
+		{reason: "when they come soon, where a listing names all", lists: true, after: period - accepts/2, want: 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAccount()
+			o, keys := Options[int]{Some: a.read, Chunk: 100}, a.keys(50)
+			if c.lists {
+				o.Chunk, o.All = 1, func(ctx context.Context, found func(string, int)) (int, error) { return 1, a.read(ctx, nil, found) }
+			}
+			s := New(o)
+			for range 3 {
+				for _, err := range together(s, keys, accepts) {
+					same(t, "look", "<nil>", fmt.Sprint(err))
+				}
+				time.Sleep(period)
+			}
+			_ = together(s, keys, accepts)
+			time.Sleep(c.after)
+			a.calls = nil
+			_, err := s.Get(t.Context(), keys[7], accepts/2)
+			same(t, "edited", "<nil>", fmt.Sprint(err))
+			same(t, c.reason, []int{c.want}, a.sizes())
+		})
+	}
+}
+
 func TestListing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
