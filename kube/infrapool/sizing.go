@@ -62,7 +62,7 @@ func (z sizing) annotate(mp *clusterv1.MachinePool) {
 // the group where that is another client's. It forgets an annotation that it has removed. size is nil if it is unknown.
 func (w *writer[O]) followSize(ctx context.Context, s scope[O], z sizing, size *int) error {
 	mp := s.machinePool
-	if mp == nil || s.deleting() {
+	if mp == nil || s.deleting() || z == (sizing{}) {
 		return nil
 	}
 	after := mp.DeepCopy()

@@ -1,6 +1,7 @@
 package infrapool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,13 +75,16 @@ func (w *writer[O]) store(ctx context.Context, o O, found map[string]string, dro
 
 // metadata writes the changes to the object's finalizers and annotations, if there are any, on exactly the version that was read.
 func (w *writer[O]) metadata(ctx context.Context, o O, change func() error) error {
-	before := o.DeepCopyObject().(O)
+	finalizers, noted := slices.Clone(o.GetFinalizers()), maps.Clone(o.GetAnnotations())
 	if err := change(); err != nil {
 		return err
 	}
-	if slices.Equal(before.GetFinalizers(), o.GetFinalizers()) && maps.Equal(before.GetAnnotations(), o.GetAnnotations()) {
-		return nil
+	if slices.Equal(finalizers, o.GetFinalizers()) && maps.Equal(noted, o.GetAnnotations()) {
+		return nil // as in nearly every pass: no object is copied for it
 	}
+	before := o.DeepCopyObject().(O)
+	before.SetFinalizers(finalizers)
+	before.SetAnnotations(noted)
 	if err := w.client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		o.SetFinalizers(before.GetFinalizers())
 		o.SetAnnotations(before.GetAnnotations())
@@ -92,14 +96,13 @@ func (w *writer[O]) metadata(ctx context.Context, o O, change func() error) erro
 
 // providerIDs writes spec.providerID and spec.providerIDList, if they have changed.
 func (w *writer[O]) providerIDs(ctx context.Context, o O, groupID string, ids []string) error {
-	before := o.DeepCopyObject().(O)
-	if groupID != "" {
-		o.SetProviderID(groupID)
-	}
-	o.SetProviderIDList(ids)
-	if before.GetProviderID() == o.GetProviderID() && slices.Equal(before.GetProviderIDList(), o.GetProviderIDList()) {
+	groupID = cmp.Or(groupID, o.GetProviderID())
+	if groupID == o.GetProviderID() && slices.Equal(ids, o.GetProviderIDList()) {
 		return nil
 	}
+	before := o.DeepCopyObject().(O)
+	o.SetProviderID(groupID)
+	o.SetProviderIDList(ids)
 	if err := w.client.Patch(ctx, o, client.MergeFrom(before)); err != nil {
 		return fmt.Errorf("write the provider IDs of %s %s: %w", w.kind, client.ObjectKeyFromObject(o), err)
 	}
