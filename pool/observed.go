@@ -133,6 +133,9 @@ type Group struct {
 	Least int
 	// KeepsExcess is true if the cloud leaves more machines than Size as they are until the group is changed: it chooses then which go.
 	KeepsExcess bool
+	// LeavesFailed is the object's field by which the cloud leaves instances of this group that failed as they are; empty where it replaces
+	// them, or a client does (Traits.KeepsFailedInstances).
+	LeavesFailed string
 	// Template is the Ref of the template that the group launches from now.
 	Template string
 	// Content is that of what the group launches now, for a cloud that makes machines of more than their template (a version

@@ -243,6 +243,8 @@ func (v *status) launching() []Cause {
 		}
 	}
 	missing := max(0, o.Group.Size-v.counted)
+	left := v.leftFailed()
+	failed -= len(left)
 	var out []Cause
 	if n := pending + missing; n > 0 {
 		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
@@ -250,10 +252,28 @@ func (v *status) launching() []Cause {
 	if failed > 0 && (!v.t.KeepsFailedInstances || !v.removalIsLost()) {
 		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
 	}
+	if len(left) > 0 {
+		out = append(out, Cause{"FailedLeft", fmt.Sprintf("%s failed, and the %s leaves them as they are: start or delete %s in the cloud, or change %s",
+			machines(len(left)), v.t.Group, firstNames(left), o.Group.LeavesFailed)})
+	}
 	if serving > 0 {
 		out = append(out, Cause{"FailedServing", "left alone: the cloud reports " + machines(serving) + " as failed, and the nodes are Ready"})
 	}
 	return out
+}
+
+// leftFailed returns the failed instances that neither the cloud nor any rule replaces.
+func (v *status) leftFailed() []string {
+	if v.o.Group.LeavesFailed == "" {
+		return nil
+	}
+	var ids []string
+	for _, m := range v.members {
+		if v.failed(m.Instance) && m.reason == keep && !m.selected {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }
 
 // withoutNode returns the running instances without a Node after the join deadline, because it was deleted or never registered, that no

@@ -189,6 +189,10 @@ func failedGroup(s *scene) {
 }
 func stiff(s *scene)           { s.o.Group.Unchangeable = []string{"spec.subnetIDs"} }
 func broken(i *pool.Instance)  { i.State = pool.Failed }
+func requested(i *pool.Instance) {
+	i.DeletionRequested = &pool.Cause{Reason: "MachineDeleted", Message: "its Machine was deleted"}
+}
+func leavesFailed(s *scene) { s.o.Group.LeavesFailed = "spec.policy" }
 func leaving(i *pool.Instance) { i.State = pool.Terminating }
 func draining(i *pool.Instance) {
 	i.Node.Cordoned, i.Node.DrainStarted, i.Node.Remaining, i.Node.Blocked = true, epoch.Add(-time.Minute), 2, []string{"default/web (budget web)"}
@@ -348,6 +352,9 @@ func TestInstancesReady(t *testing.T) {
 		{"not ready", "a node that was Ready and is no more is not joining", first(unready), "False NodesNotReady: 2 of 3 machines are Ready; waiting for the nodes of 1 machine to be Ready"},
 		{"pending", "the cloud is at work", first(pending), "False InstancesLaunching: 2 of 3 machines are Ready; waiting for 1 machine to be launched"},
 		{"failed", "a machine that failed is not Ready, whatever its node says", first(broken), "False InstancesFailed: 2 of 3 machines are Ready; 1 machine failed and will be replaced"},
+		{"failed, left alone", "what neither the cloud nor Muster replaces is the user's to start or delete", and(first(broken), leavesFailed),
+			"False FailedLeft: 2 of 3 machines are Ready; 1 machine failed, and the Auto Scaling group leaves them as they are: start or delete i-1 in the cloud, or change spec.policy"},
+		{"failed, and its deletion requested", "it is replaced in any case", and(first(broken), first(requested), leavesFailed), "False InstancesFailed: 2 of 3 machines are Ready; 1 machine failed and will be replaced"},
 		{"leaving", "nor is one on its way out", first(leaving), "False InstancesLaunching: 2 of 3 machines are Ready; waiting for 1 machine to be launched"},
 		{"capacity", "the cloud's words come before our counting", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
 		{"workload cluster away", "nothing is reported about nodes that can't be observed", away, "Unknown ConnectionDown: the workload cluster does not answer, so nothing is known about its nodes"},

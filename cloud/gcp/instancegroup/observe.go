@@ -131,6 +131,9 @@ func (p view) describe(want wanted, is *compute.InstanceGroupManager) *pool.Grou
 	if created := timeOf(is.CreationTimestamp); !created.IsZero() {
 		g.Created = created.Add(-p.memory.group.skew)
 	}
+	if repairsNothing(is) {
+		g.LeavesFailed = "spec.instanceLifecyclePolicy.defaultActionOnFailure"
+	}
 	surgeOf(labelsOf(is), g.Size).describe(g)
 	if p.deleting(is) {
 		g.Deleting, g.Drift, g.Unchangeable = true, nil, nil
