@@ -166,6 +166,8 @@ type Template struct {
 	// UserManaged is true if it exists without Muster (a template that the user brings, the cloud's own versions): Muster never creates,
 	// prunes or deletes it, nor makes it the default.
 	UserManaged bool
+	// ByCloud is true if the cloud makes it of the group's own settings, which the specification asks for: UserManaged is true then as well.
+	ByCloud bool
 	// Description is, for people, what changed with this version and why, as the cloud keeps it beside the version. It does not tell
 	// templates apart, and holds no secret.
 	Description string

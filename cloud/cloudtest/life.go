@@ -16,6 +16,7 @@ func nothing[S any](p player[S]) {
 	}
 	for _, v := range append(o.Versions, o.Wanted) {
 		p.check("whether it is given", p.suite.Given, v.UserManaged)
+		p.check("whether the cloud makes it", p.suite.Given, v.ByCloud)
 	}
 	if o.Wanted.Content == "" || o.Wanted.Data != p.data(target) || o.Wanted.Ref != "" {
 		p.Errorf("want the template that the specification asks for, without a ref, got %+v", o.Wanted)

@@ -187,12 +187,12 @@ func busy(s *scene) {
 func failedGroup(s *scene) {
 	s.o.Group.Failed = &pool.Cause{Reason: "CreateFailed", Message: "Ec2SubnetInvalidConfiguration: no public address"}
 }
-func stiff(s *scene)           { s.o.Group.Unchangeable = []string{"spec.subnetIDs"} }
-func broken(i *pool.Instance)  { i.State = pool.Failed }
+func stiff(s *scene)          { s.o.Group.Unchangeable = []string{"spec.subnetIDs"} }
+func broken(i *pool.Instance) { i.State = pool.Failed }
 func requested(i *pool.Instance) {
 	i.DeletionRequested = &pool.Cause{Reason: "MachineDeleted", Message: "its Machine was deleted"}
 }
-func leavesFailed(s *scene) { s.o.Group.LeavesFailed = "spec.policy" }
+func leavesFailed(s *scene)    { s.o.Group.LeavesFailed = "spec.policy" }
 func leaving(i *pool.Instance) { i.State = pool.Terminating }
 func draining(i *pool.Instance) {
 	i.Node.Cordoned, i.Node.DrainStarted, i.Node.Remaining, i.Node.Blocked = true, epoch.Add(-time.Minute), 2, []string{"default/web (budget web)"}
@@ -274,6 +274,7 @@ func TestTemplateReady(t *testing.T) {
 		{"invalid", "a specification that can't be met is known to be not ready", failing(invalid), "False Invalid: ec2:X: spec.awsLaunchTemplate.ami: InvalidAMIID.NotFound: no such image"},
 		{"no answer", "an error that no cloud gave has a word too", failing(errors.New("connection refused")), "Unknown Failed: connection refused"},
 		{"brought", "whose it is not is said", given, "True UpToDate: launch template lt-1:1, which Muster does not manage, is what the specification asks for"},
+		{"made by the cloud", "of what is said", and(given, func(s *scene) { s.o.Versions[0].ByCloud = true }), "True UpToDate: launch template lt-1:1, which the cloud makes of the settings of the Auto Scaling group, is what the specification asks for"},
 		{"brought, not there", "it is not created", and(given, wanted("v1:b", ""), func(s *scene) { s.o.Wanted.UserManaged = true }), "False TemplateNotFound: the launch template that the specification names does not exist, or can't be seen yet"},
 		{"bootstrap data, rolls of changes alone", "nothing would launch from a version for it", and(changes, wanted("v1:a", "e")), "True UpToDate: launch template lt-1:1 is what the specification asks for"},
 		{"deleting", "a pool that goes wants no template", deleting, "absent"},

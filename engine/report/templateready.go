@@ -66,11 +66,18 @@ func newestTemplate(f facts) *Condition {
 		}
 		return &Condition{TemplateReady, False, "TemplateChanged", text}
 	}
-	text := fmt.Sprintf("%s %s is what the specification asks for", f.t.Template, latest.Ref)
-	if latest.UserManaged {
-		text = fmt.Sprintf("%s %s, which Muster does not manage, is what the specification asks for", f.t.Template, latest.Ref)
+	return &Condition{TemplateReady, True, "UpToDate", fmt.Sprintf("%s %s%s is what the specification asks for", f.t.Template, latest.Ref, origin(f)) + leftovers(f)}
+}
+
+// origin tells where the newest template comes from, unless Muster has created it.
+func origin(f facts) string {
+	switch latest := f.o.Latest(); {
+	case latest.ByCloud:
+		return fmt.Sprintf(", which the cloud makes of the settings of the %s,", f.t.Group)
+	case latest.UserManaged:
+		return ", which Muster does not manage,"
 	}
-	return &Condition{TemplateReady, True, "UpToDate", text + leftovers(f)}
+	return ""
 }
 
 // leftovers names what the cloud accepts without effect and no machine is launched from: the default version, versions to delete.

@@ -93,7 +93,7 @@ func (r *reader) wantTemplate(ctx context.Context, look *session.Resolver, w *wa
 	given := r.t.template == ""
 	w.template = pool.Template{
 		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, UserManaged: given || w.launch.Template.UserManaged,
-		Description: w.launch.Template.Description,
+		ByCloud: given, Description: w.launch.Template.Description,
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (l templates) ref(is *ekstypes.Nodegroup, version string) string {
 func (l templates) composed(ref string, is runs, want wanted) pool.Template {
 	seen := is.of(want.course.next)
 	if ref == "" {
-		return pool.Template{Ref: givenRef(is.minor, seen.release), Content: compose("", true, seen), UserManaged: true}
+		return pool.Template{Ref: givenRef(is.minor, seen.release), Content: compose("", true, seen), UserManaged: true, ByCloud: true}
 	}
 	t := l.launch.Memory.TemplateOf(ref)
 	t.Content = compose(t.Content, false, seen)

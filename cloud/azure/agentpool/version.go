@@ -142,5 +142,5 @@ func (c configuration) template() pool.Template {
 		return pool.Template{}
 	}
 	content := algorithm + ":" + cloud.Digest(text, contentLength)
-	return pool.Template{Ref: ref, Content: content, UserManaged: true}
+	return pool.Template{Ref: ref, Content: content, UserManaged: true, ByCloud: true}
 }

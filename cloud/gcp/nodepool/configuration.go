@@ -45,7 +45,7 @@ func (c configuration) template() pool.Template {
 	}
 	content := algorithm + ":" + cloud.Digest(text, contentLength)
 	return pool.Template{
-		Ref: refPrefix + c.version.String() + "/" + c.machineType + "/" + cloud.Digest(text, refLength), Content: content, UserManaged: true,
+		Ref: refPrefix + c.version.String() + "/" + c.machineType + "/" + cloud.Digest(text, refLength), Content: content, UserManaged: true, ByCloud: true,
 	}
 }
 
