@@ -42,6 +42,19 @@ func check(text string) string {
 	return d.problem()
 }
 
+// borrows reports whether credentials that check has accepted take what they prove from the controller's surroundings: its files, or addresses
+// that it reaches. Who writes them need not own that.
+func borrows(text string) bool {
+	var d document
+	err := json.Unmarshal([]byte(text), &d)
+	for is := &d; is != nil; is = is.Source {
+		if err != nil || is.Type == externalAccount {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *document) problem() string {
 	switch d.Type {
 	case serviceAccount:

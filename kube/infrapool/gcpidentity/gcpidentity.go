@@ -42,6 +42,12 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 	if err == nil {
 		cluster.Identity, err = read(ctx, from, *ref, field(by))
 	}
+	if err == nil && borrows(cluster.Identity.Credentials.Reveal()) {
+		err = addresses(by, cluster.Endpoints, "because the credentials are an external account, whose tokens come from files and addresses of the controller's own")
+	}
+	if err != nil {
+		cluster.Identity = nil
+	}
 	return by.Keep(ref.String()), err
 }
 

@@ -190,3 +190,32 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestBorrowedCredentials holds that credentials of the cluster's own namespace reach Google alone where they prove what the controller's files
+// and addresses hold: the user who writes the Secret and the cluster would get a token of the controller's account otherwise.
+func TestBorrowedCredentials(t *testing.T) {
+	t.Parallel()
+	const (
+		external = `{"type": "external_account", "token_url": "https://sts.googleapis.com/v1/token", "credential_source": {"file": "/var/run/token"}}`
+		through  = `{"type": "impersonated_service_account", "service_account_impersonation_url": "https://iamcredentials.googleapis.com/v1/x", "source_credentials": `
+	)
+	for _, c := range []struct {
+		why, text string
+		free      bool
+	}{
+		{"an external account", external, false},
+		{"an account that an external one impersonates", through + external + "}", false},
+		{"an account that a key impersonates", through + account + "}", true},
+		{"a key", account, true},
+		{"a user's account", `{"type": "authorized_user"}`, true},
+	} {
+		for address, googles := range map[string]bool{"https://compute-psc.p.googleapis.com": true, "https://compute.example.com": false} {
+			cluster := &gcpv1.ClusterView{Endpoints: gcpv1.Endpoints{Compute: address}}
+			_, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys}")}, sources(t, secret("ns", "", c.text)).For("ns"), cluster)
+			allowed := googles || c.free
+			if allowed != (err == nil) || allowed != (cluster.Identity != nil) || err != nil && !strings.Contains(err.Error(), "because the credentials are an external account") {
+				t.Errorf("%s at %s: allowed %t, got %v, %v", c.why, address, allowed, cluster.Identity, err)
+			}
+		}
+	}
+}
