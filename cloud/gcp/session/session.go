@@ -69,7 +69,7 @@ type Sessions struct {
 	mu        sync.Mutex
 	// made are the sessions; one whose credentials have changed since is replaced.
 	made map[place]*Session
-	// tokens are the sources of tokens, one for each credentials: projects share it.
+	// tokens are the sources of tokens, one for each name of credentials: projects share it.
 	tokens map[string]*tokens
 }
 

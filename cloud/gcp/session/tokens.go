@@ -34,6 +34,8 @@ const (
 // tokens are the tokens of one credentials. A source is made when it is first needed, and again after it was refused: a file with
 // credentials may hold others by then.
 type tokens struct {
+	// hash is that of the credentials.
+	hash string
 	make func() (oauth2.TokenSource, error)
 	// quota is the project whose quota requests count against; empty for the one that is asked about.
 	quota string
@@ -88,14 +90,15 @@ func (e *tokenError) Error() string { return e.err.Error() }
 // Unwrap gives the error within.
 func (e *tokenError) Unwrap() error { return e.err }
 
-// tokensOf returns the tokens of credentials, which all projects share. The lock is held.
+// tokensOf returns the tokens of credentials, which all projects share. Credentials that were rotated replace those of their name. The lock is
+// held.
 func (s *Sessions) tokensOf(where bases, c Credentials) *tokens {
 	inClear := plain(where.compute) || plain(where.container)
-	key := strings.Join([]string{fmt.Sprint(inClear), c.Name, c.JSON.Hash()}, "\n")
-	if found, ok := s.tokens[key]; ok {
+	key := fmt.Sprint(inClear) + "\n" + c.Name
+	if found, ok := s.tokens[key]; ok && found.hash == c.JSON.Hash() {
 		return found
 	}
-	made := &tokens{quota: quotaOf(c), make: func() (oauth2.TokenSource, error) { return s.source(c, inClear) }}
+	made := &tokens{hash: c.JSON.Hash(), quota: quotaOf(c), make: func() (oauth2.TokenSource, error) { return s.source(c, inClear) }}
 	s.tokens[key] = made
 	return made
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +62,25 @@ func TestOneTokenForAllCalls(t *testing.T) {
 	}
 	if other := st.session(t, key(t, nil)); other.Key == st.session(t, c).Key {
 		t.Error("want another session for other credentials")
+	}
+}
+
+// TestRotatedCredentials holds that credentials which were rotated take the place of the earlier ones, however often that happens.
+func TestRotatedCredentials(t *testing.T) {
+	t.Parallel()
+	st := newStand(t, map[string]answer{"POST " + tokenURI: granted, "GET " + group: present})
+	c := key(t, nil)
+	for n := range 5 {
+		c.JSON = common.Seal(strings.Replace(c.JSON.Reveal(), "{", fmt.Sprintf(`{"rotation":%d,`, n), 1))
+		if err := st.get(t, c); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(st.take(), " "); !strings.Contains(got, opToken) {
+			t.Errorf("want a token of the new credentials, got %s", got)
+		}
+	}
+	if len(st.Sessions.tokens) != 1 || len(st.made) != 1 {
+		t.Errorf("want the last credentials kept alone, got %d of %d sessions", len(st.Sessions.tokens), len(st.made))
 	}
 }
 
