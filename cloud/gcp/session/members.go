@@ -81,6 +81,9 @@ func (s *Session) allMembers(ctx context.Context, found func(string, Members)) (
 		if err != nil {
 			return "", err
 		}
+		for _, scope := range page.Unreachables {
+			unread[LastName(scope)], unread[RegionOf(LastName(scope))] = true, true
+		}
 		for scope, in := range page.Items {
 			if in.Warning != nil && in.Warning.Code != noResults {
 				unread[LastName(scope)], unread[RegionOf(LastName(scope))] = true, true

@@ -45,8 +45,11 @@ func TestMembersOfAList(t *testing.T) {
 	st := newStand(t, map[string]answer{
 		"GET " + compute1 + "/aggregated/instances": {status: 200, body: `{"items":{
 			"zones/us-central1-a":{"instances":[{"name":"a",` + by("zones/us-central1-a", "g") + `},{"name":"b",` + by("regions/us-central1", "r") + `},{"name":"other"}]},
-			"zones/us-central1-b":{"warning":{"code":"UNREACHABLE"}}}}`},
-		"POST " + compute1 + "/regions/us-central1/instanceGroupManagers/r/listManagedInstances": {status: 200, body: `{"managedInstances":[{"instance":"x/b"},{"instance":"x/c"}]}`},
+			"zones/us-central1-b":{"warning":{"code":"UNREACHABLE"}},
+			"zones/europe-west1-b":{"instances":[{"name":"d",` + by("regions/europe-west1", "e") + `}]}},
+			"unreachables":["https://www.googleapis.com/compute/v1/projects/` + project + `/zones/europe-west1-c"]}`},
+		"POST " + compute1 + "/regions/europe-west1/instanceGroupManagers/e/listManagedInstances": {status: 200, body: `{"managedInstances":[{"instance":"x/d"},{"instance":"x/e"}]}`},
+		"POST " + compute1 + "/regions/us-central1/instanceGroupManagers/r/listManagedInstances":  {status: 200, body: `{"managedInstances":[{"instance":"x/b"},{"instance":"x/c"}]}`},
 	}, listing)
 	in := st.session(t, Credentials{})
 	if got, _, err := in.Members(t.Context(), "us-central1-a", "g", 0); err != nil || len(got.Instances) != 1 || got.Instances[0].Name != "a" {
@@ -54,6 +57,9 @@ func TestMembersOfAList(t *testing.T) {
 	}
 	if got, _, err := in.Members(t.Context(), "us-central1", "r", 0); err != nil || len(got.Managed) != 2 {
 		t.Errorf("want both instances of the region's group, from its own list, got %+v, %v", got, err)
+	}
+	if got, _, err := in.Members(t.Context(), "europe-west1", "e", 0); err != nil || len(got.Managed) != 2 {
+		t.Errorf("want the group of a region with a zone that the list names as unreachable asked by itself, got %+v, %v", got, err)
 	}
 	if calls := st.take(); !slices.Contains(calls, "compute:regionInstanceGroupManagers.listManagedInstances") {
 		t.Errorf("want the group asked by itself, got %v", calls)
