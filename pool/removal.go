@@ -182,7 +182,7 @@ func instanceRefs(list []*member) []InstanceRef {
 func instanceRef(m *member) InstanceRef {
 	t := InstanceRef{ID: m.ID, ProviderID: m.ProviderID, UID: m.UID, Cause: m.cause}
 	if m.Marked && m.cause.Reason == scaleIn {
-		t.Cause = Cause{"Marked", "the instance is marked to go first"}
+		t.Cause = isMarked
 	}
 	if m.Node != nil {
 		t.Node = m.Node.Name

@@ -34,6 +34,7 @@ func (v *selection) selectInstances() {
 	}
 	v.queue = v.ordered()
 	v.markSurplus(surplus)
+	v.preferMarked()
 	v.selectNotServing()
 	v.selectUnhealthy()
 	v.selectFree()
@@ -109,6 +110,40 @@ func (v *selection) markSurplus(n int) {
 		}
 		m.reason = surplus
 	}
+}
+
+// isMarked is why a marked instance goes.
+var isMarked = Cause{"Marked", "the instance is marked to go first"}
+
+// preferMarked gives marked instances that are up to date the reason surplus in place of stale ones, as far as more machines exist than are
+// wanted and serve (rule 6): a surge can't be told from a size that was lowered for the marked ones. The surge is restored for the stale ones
+// then.
+func (v *selection) preferMarked() {
+	n := v.replaceableByMarked()
+	for _, m := range v.queue {
+		if n > 0 && m.Marked && m.reason == keep && !m.Standby && (!m.available || v.room() > 0) {
+			m.reason, m.cause = surplus, isMarked
+			n--
+		}
+	}
+}
+
+// replaceableByMarked returns how many stale instances would go from above the wanted number and whose drain has not started.
+func (v *selection) replaceableByMarked() int {
+	if v.d.ReplicasManagedExternally {
+		return 0
+	}
+	excess, waiting := min(v.counted, v.o.Group.Size)-v.want, 0
+	for _, m := range v.members {
+		switch {
+		case m.Standby || !v.reasonHolds(m):
+		case m.isDraining() || m.reason != stale:
+			excess--
+		default:
+			waiting++
+		}
+	}
+	return min(excess, waiting)
 }
 
 // firstCounted returns the first n instances of the queue that the size of the group counts.
