@@ -40,8 +40,12 @@ type memory struct {
 	// that is behind shows them once more after leavingSeen, when the removal was last seen to run.
 	leaving     map[string]bool
 	leavingSeen time.Time
-	excess      excess
-	last        lastOperation
+	// leavingFrom is the count before that removal, and leavingConfirmed true once a read has shown its effect. Without an answer it may never
+	// have arrived, and with one it may have been ignored.
+	leavingFrom      int
+	leavingConfirmed bool
+	excess           excess
+	last             lastOperation
 }
 
 // excess is how long reads have shown more machines than the count includes, while AKS does nothing to the agent pool. A list of machines
@@ -128,18 +132,36 @@ func (m *memory) note(is *agentPool, now time.Time) {
 	case strings.EqualFold(is.state(), stateSucceeded) && now.Sub(m.last.begun) >= visibleWithin:
 		m.last = lastOperation{}
 	}
+	deleting := strings.EqualFold(is.state(), stateDeletingMachines)
+	m.leavingConfirmed = m.leavingConfirmed || deleting || is.count() < m.leavingFrom
 	switch {
-	case strings.EqualFold(is.state(), stateDeletingMachines):
+	case deleting:
 		m.leavingSeen = now
 	case is.gaveUp(), now.Sub(m.leavingSeen) >= visibleWithin:
 		m.leaving = nil
 	}
 }
 
+// removed remembers the machines that a removal named, and the count before it.
+func (m *memory) removed(names []string, count int, now time.Time) {
+	m.leaving, m.leavingSeen, m.leavingFrom, m.leavingConfirmed = map[string]bool{}, now, count, false
+	for _, name := range names {
+		m.leaving[name] = true
+	}
+}
+
+// left returns the machines that AKS is seen to delete by the last removal.
+func (m *memory) left() map[string]bool {
+	if !m.leavingConfirmed {
+		return nil
+	}
+	return m.leaving
+}
+
 // staying counts the machines that are not on their way out.
 func (m *memory) staying(members []machine) (n int) {
 	for _, one := range members {
-		if !m.leaving[one.name] && one.state() != pool.Terminating {
+		if !m.left()[one.name] && one.state() != pool.Terminating {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
@@ -256,4 +257,47 @@ func TestListBehindARemoval(t *testing.T) {
 			w.Errorf("want a list that is behind, and 1 machine in the end, got %+v", o.Instances)
 		}
 	})
+}
+
+// TestRemovalWithoutEffect holds that machines stay in the observation until AKS is seen to remove them: their Nodes would be deleted while
+// they run. A request without an answer may not have arrived, and one with an answer may have been ignored.
+func TestRemovalWithoutEffect(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		fault   sim.FaultKind
+		leaving int
+	}{
+		{"a request that was lost", sim.DropBefore, 0},
+		{"a request that was ignored", sim.Ignore, 0},
+		{"an answer that was lost", sim.DropAfter, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
+				o := w.observe()
+				if err := w.cloud.Faults().Add(sim.Fault{Kind: c.fault, Action: "AgentPools_DeleteMachines", Times: 1}); err != nil {
+					w.Fatal(err)
+				}
+				remove := pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}, {ID: o.Instances[1].ID}}}
+				if err := w.driver.Start(w.Context(), w.target, remove); err != nil && cloud.CodeOf(err) != "NoReply" {
+					w.Fatalf("want a reply or none, got %v", err)
+				}
+				leaving := 0
+				for _, i := range w.observe().Instances {
+					if i.State == pool.Terminating {
+						leaving++
+					}
+				}
+				if leaving != c.leaving {
+					w.Errorf("want %d machines on their way out, got %d", c.leaving, leaving)
+				}
+				settle()
+				w.observe()
+				w.start(remove)
+				if o := w.observe(); len(o.Instances) != 1 || o.Group.Size != 1 {
+					w.Errorf("want 1 machine in the end, got %+v with %+v", o.Group, o.Instances)
+				}
+			})
+		})
+	}
 }

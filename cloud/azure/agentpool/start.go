@@ -186,6 +186,7 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	members, _ := p.memory.read.members()
+	count := p.memory.read.pool.count() // a write discards what was read
 	var names []string
 	for _, target := range s.Targets {
 		if slices.ContainsFunc(members, func(m machine) bool { return m.name == target.ID && m.state() != pool.Terminating }) {
@@ -204,10 +205,7 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		err = cloud.AsConflict(err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.leaving, p.memory.leavingSeen = map[string]bool{}, p.now
-		for _, name := range names {
-			p.memory.leaving[name] = true
-		}
+		p.memory.removed(names, count, p.now)
 	}
 	return err
 }
