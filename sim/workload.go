@@ -42,8 +42,8 @@ type Workload interface {
 	Drain(id string, force bool) (done bool)
 	// Mark gives the machine's node labels and taints, after those that are to go were taken off. An empty label value is a value.
 	Mark(id string, change Marks)
-	// Unregister deletes the nodes of a node group's machines. A kubelet that runs does not register again.
-	Unregister(cluster, group string)
+	// Unregister deletes the machine's node, also when the machine is powered off at once. A kubelet that runs does not register again.
+	Unregister(id string)
 }
 
 // Marks is how the labels and taints of a node change.

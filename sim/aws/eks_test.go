@@ -70,7 +70,7 @@ func (n *nodes) Mark(id string, change sim.Marks) {
 	n.marks[id] = change
 }
 
-func (n *nodes) Unregister(string, string) {}
+func (n *nodes) Unregister(string) {}
 
 func (n *nodes) set(f func()) {
 	n.mu.Lock()

@@ -113,9 +113,9 @@ func (j *cordons) Cordon(id string, off bool) {
 	j.closed[id] = off && j.on[id] || j.closed[id] && !j.on[id]
 }
 
-// TestDeletedPoolLeavesNoNodes holds that the deletion of a pool deletes the Nodes of its machines, and no other operation does: those of a
-// pool that is created again under its name have the same names.
-func TestDeletedPoolLeavesNoNodes(t *testing.T) {
+// TestAKSDeletesNodes holds that an upgrade deletes the Node of each machine that it replaces, and the deletion of a pool those of all of its
+// machines. A resize leaves them to the cloud controller manager, which waits until they are not Ready.
+func TestAKSDeletesNodes(t *testing.T) {
 	t.Parallel()
 	host := &joins{started: map[string]sim.Machine{}}
 	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
@@ -125,12 +125,20 @@ func TestDeletedPoolLeavesNoNodes(t *testing.T) {
 		w.must(err)
 		_, err = k.putPool("user", user(1, nil))
 		w.must(err)
-		check(t, "pools whose nodes were deleted by a resize", 0, len(host.unregistered))
+		check(t, "nodes that a resize deletes", "", strings.Join(host.unregistered, " "))
+		replaced := k.held("user").Machines[0].UID
+		w.must(w.cloud.AKS.ReleaseImage("202610.01.0"))
+		image, err := k.pools.BeginUpgradeNodeImageVersion(t.Context(), azure.ResourceGroup, aksName, "user", nil)
+		w.must(err)
+		_, err = finish(w, image)
+		w.must(err)
+		check(t, "nodes that an upgrade deletes", replaced, strings.Join(host.unregistered, " "))
+		left := k.held("user").Machines[0].UID
 		drop, err := k.pools.BeginDelete(t.Context(), azure.ResourceGroup, aksName, "user", nil)
 		w.must(err)
 		_, err = finish(w, drop)
 		w.must(err)
-		check(t, "pools whose nodes were deleted", aksName+"/user", strings.Join(host.unregistered, " "))
+		check(t, "nodes deleted with the pool", replaced+" "+left, strings.Join(host.unregistered, " "))
 	})
 }
 

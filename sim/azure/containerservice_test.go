@@ -281,7 +281,7 @@ func TestNodeImageReleaseScaleAbortStopDelete(t *testing.T) {
 type joins struct {
 	started map[string]sim.Machine
 	deaf    bool // nothing drains
-	// unregistered are the pools whose Nodes were deleted.
+	// unregistered are the machines whose Nodes were deleted.
 	unregistered []string
 }
 
@@ -294,9 +294,9 @@ func (j *joins) Ready(id string) bool {
 func (j *joins) Cordon(string, bool)     {}
 func (j *joins) Drain(string, bool) bool { return !j.deaf }
 func (j *joins) Mark(string, sim.Marks)  {}
-func (j *joins) Unregister(cluster, group string) {
-	if name := cluster + "/" + group; !slices.Contains(j.unregistered, name) {
-		j.unregistered = append(j.unregistered, name)
+func (j *joins) Unregister(id string) {
+	if !slices.Contains(j.unregistered, id) {
+		j.unregistered = append(j.unregistered, id)
 	}
 }
 func (j *joins) of(group string) (out []sim.Machine) {

@@ -17,7 +17,7 @@ type cordons struct {
 func (c *cordons) Ready(id string) bool    { _, on := c.on[id]; return on }
 func (c *cordons) Drain(string, bool) bool { return true }
 func (c *cordons) Mark(string, sim.Marks)  {}
-func (c *cordons) Unregister(_, _ string)  {}
+func (c *cordons) Unregister(_ string)     {}
 func (c *cordons) Cordon(id string, closed bool) {
 	if m, on := c.on[id]; on {
 		c.closed[m.Hostname] = closed

@@ -221,14 +221,15 @@ func TestEKSMarksANode(t *testing.T) {
 	awaitNode(t, s, again, "the group's labels again", func(n *corev1.Node) bool { return n.Labels["late"] == "yes" && n.Labels["team"] == "blue" })
 }
 
-// TestAKSDeletesANode holds that the node of a machine that runs is deleted, and does not come back.
+// TestAKSDeletesANode holds that the node of a machine is deleted, also when the machine is powered off at once.
 func TestAKSDeletesANode(t *testing.T) {
 	t.Parallel()
 	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
 	f.PowerOn(managed(s, ""))
 	awaitNode(t, s, f, "a Ready node", func(n *corev1.Node) bool { return ready(n) })
-	f.Unregister("c", "other")
-	f.Unregister("c", "g")
+	f.Unregister("other")
+	f.Unregister("i-1")
+	f.PowerOff("i-1")
 	if !s.Await(deadline(t), "nodes", "", hostname, func(o apiruntime.Object) bool { return o == nil }) {
 		t.Fatalf("want the node gone; console:\n%s", f.Console("i-1"))
 	}

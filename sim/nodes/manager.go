@@ -49,8 +49,8 @@ type manager struct {
 	closedAt time.Time
 	// draining and force say that pods are evicted, and how; drained that none is left.
 	draining, force, drained bool
-	// unregister is true if the node is to be deleted.
-	unregister bool
+	// unregistered is true once the node is being deleted.
+	unregistered bool
 }
 
 func (m *manager) isReady() bool {
@@ -105,6 +105,38 @@ func (m *manager) ask(change func(*manager)) {
 	m.guest.fleet.wg.Go(m.work)
 }
 
+// unregister deletes the node in the background, whether the machine stays on or not. The fleet is not closed while it runs.
+func (m *manager) unregister() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unregistered || m.node == "" || m.guest.Managed == nil || m.guest.Managed.Token == "" {
+		return
+	}
+	m.unregistered = true
+	m.guest.fleet.wg.Go(func() { m.deleteNode(m.node) })
+}
+
+// deleteNode deletes a node, again and again until it has worked or the fleet is closed.
+func (m *manager) deleteNode(node string) {
+	g, ctx := m.guest, m.guest.fleet.ctx
+	c, err := apiclient.Open(apiclient.Access{Server: g.Managed.Server, CA: g.Managed.CA, Token: g.Managed.Token}, g.fleet.options.Dial)
+	if err != nil {
+		g.print(g.operator(), "%v", err)
+		return
+	}
+	defer c.Close()
+	b := apiclient.Backoff{First: managerFirst, Most: managerMost}
+	for ctx.Err() == nil {
+		call, cancel := context.WithTimeout(ctx, managerCall)
+		err := c.Core.Nodes().Delete(call, node, metav1.DeleteOptions{})
+		cancel()
+		if err == nil || apierrors.IsNotFound(err) {
+			return
+		}
+		b.Wait(ctx)
+	}
+}
+
 // deed is one thing that is done to a node; done is called with the lock held when it has worked.
 type deed struct {
 	what string
@@ -120,10 +152,6 @@ func (m *manager) next() *deed {
 		return &deed{"label and taint", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
 			return true, mark(ctx, c, node, change)
 		}, func() { m.marks = m.marks[1:] }}
-	case m.unregister:
-		return &deed{"delete", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {
-			return true, c.Core.Nodes().Delete(ctx, node, metav1.DeleteOptions{})
-		}, func() { m.unregister = false }}
 	case m.closed != nil:
 		closed := m.closed
 		return &deed{"cordon", func(ctx context.Context, c *apiclient.Client, node string) (bool, error) {

@@ -47,15 +47,12 @@ func (f *Fleet) Mark(id string, change sim.Marks) {
 	f.manage(id, func(m *manager) { m.marks = append(m.marks, change) })
 }
 
-// Unregister deletes the nodes of a group's machines that are on. It returns at once; a machine that is powered off before
-// its turn leaves its node.
-func (f *Fleet) Unregister(cluster, group string) {
+// Unregister deletes the node of a machine that is on. It returns at once, and the machine may be powered off then.
+func (f *Fleet) Unregister(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, g := range f.guests {
-		if g.Managed != nil && g.Managed.Cluster == cluster && g.Managed.Group == group && !f.closed {
-			g.manager.ask(func(m *manager) { m.unregister = true })
-		}
+	if g, ok := f.guests[id]; ok && !f.closed {
+		g.manager.unregister()
 	}
 }
 

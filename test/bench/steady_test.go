@@ -512,10 +512,10 @@ func (n *nodes) Ready(id string) bool {
 	return n.joined[n.keys[id]] != nil
 }
 
-func (n *nodes) Cordon(string, bool)       {}
-func (n *nodes) Drain(string, bool) bool   { return true }
-func (n *nodes) Mark(string, sim.Marks)    {}
-func (n *nodes) Unregister(string, string) {}
+func (n *nodes) Cordon(string, bool)     {}
+func (n *nodes) Drain(string, bool) bool { return true }
+func (n *nodes) Mark(string, sim.Marks)  {}
+func (n *nodes) Unregister(string)       {}
 
 func (n *nodes) Find(_ context.Context, keys []string) (map[string]pool.Node, error) {
 	n.mu.Lock()

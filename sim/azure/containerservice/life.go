@@ -197,7 +197,7 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 	set := w.setKey(c, p)
 	switch p.State {
 	case stateDeleting:
-		w.nodes.unregister(c, p)
+		w.nodes.unregister(w.compute.Nodes(set)...)
 		w.compute.DeleteManaged(set)
 		if !w.compute.HasSet(set) {
 			w.finish(p, nil)

@@ -147,10 +147,14 @@ func (w *nodes) cordon(uid string, closed bool) {
 	}
 }
 
-// unregister deletes the nodes of a pool.
-func (w *nodes) unregister(c *Cluster, p *Pool) {
-	if v := w.Workload(); v != nil {
-		v.Unregister(c.Name, p.Name)
+// unregister deletes the Nodes of machines.
+func (w *nodes) unregister(list ...compute.Node) {
+	v := w.Workload()
+	if v == nil {
+		return
+	}
+	for _, n := range list {
+		v.Unregister(n.UID)
 	}
 }
 

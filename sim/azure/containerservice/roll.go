@@ -43,7 +43,7 @@ func stale(p *Pool, n compute.Node) bool {
 }
 
 // rollOn takes an upgrade a step further: surge nodes come first; as far as enough nodes are ready, old ones are cordoned and drained;
-// when one is empty and the soak time is over it is deleted. What was surged goes with the last old nodes.
+// when one is empty and the soak time is over, AKS deletes its Node and then the machine. What was surged goes with the last old nodes.
 func (w *lifecycle) rollOn(p *Pool, set string) {
 	r, living := p.Roll, w.living(set)
 	old, fresh, ready := w.survey(p, living)
@@ -114,6 +114,7 @@ func (w *lifecycle) replace(p *Pool, set string, n compute.Node, ready int) *arm
 		return nil
 	}
 	delete(p.Leaving, n.Instance)
+	w.nodes.unregister(n)
 	w.compute.Remove(set, n.Instance)
 	p.Until = w.Now.Add(w.Life(lifeJoinLimit))
 	return nil

@@ -49,7 +49,7 @@ func TestLifeOfAgentPools(t *testing.T) {
 	agentPoolAtRest(w, aksPool, 1)
 	w.Eventually("the Node of the replaced machine to go", func() error {
 		if _, gone, _, _ := saw.Saw(); len(gone) == 0 {
-			return errors.New("want it deleted once its kubelet is silent")
+			return errors.New("want it deleted by AKS")
 		}
 		return nil
 	})

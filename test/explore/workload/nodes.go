@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -93,13 +92,11 @@ func (l *Cluster) Mark(id string, change sim.Marks) {
 	l.Change(node, "marked")
 }
 
-// Unregister deletes the nodes of a group's machines, also of those that are off, with what ran there.
-func (l *Cluster) Unregister(cluster, group string) {
+// Unregister deletes the node of a machine, also of one that is off, with what ran there.
+func (l *Cluster) Unregister(id string) {
 	l.world.At(time.Now(), func() {
-		for _, id := range slices.Sorted(maps.Keys(l.by)) {
-			if m := l.by[id]; m.joined && m.Managed != nil && m.Managed.Cluster == cluster && m.Managed.Group == group {
-				l.remove(m)
-			}
+		if m := l.by[id]; m != nil && m.joined {
+			l.remove(m)
 		}
 	})
 	l.world.Stir()
