@@ -142,6 +142,27 @@ func TestAKSDeletesNodes(t *testing.T) {
 	})
 }
 
+// TestFailedClusterIsPutAgain holds that the same request carries out once more what failed: the cluster, and its pools.
+func TestFailedClusterIsPutAgain(t *testing.T) {
+	t.Parallel()
+	host := &joins{started: map[string]sim.Machine{}, silent: true}
+	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
+		profile := map[string]any{"name": "system", "mode": "System", "count": 1.0, "vmSize": azure.VMSize}
+		wanted := containerservice.Wanted{SubscriptionID: azure.SubscriptionID, Group: azure.ResourceGroup, Name: aksName, Body: map[string]any{
+			"location": azure.Location, "properties": map[string]any{"kubernetesVersion": "1.34", "agentPoolProfiles": []any{profile}}}}
+		state := func() string {
+			_, err := w.cloud.AKS.PutCluster(wanted)
+			w.must(err)
+			time.Sleep(time.Hour)
+			is := w.cloud.State().Clusters[0]
+			return is.State + ", its pool " + is.Pools[0].State
+		}
+		check(t, "while no node becomes Ready", "Failed, its pool Failed", state())
+		host.silent = false
+		check(t, "once they do", "Succeeded, its pool Succeeded", state())
+	})
+}
+
 // TestWokenMachineTakesPods holds that a machine which was drained and deallocated comes back open to pods. Its node can't be opened while
 // the machine is off.
 func TestWokenMachineTakesPods(t *testing.T) {

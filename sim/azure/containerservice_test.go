@@ -281,6 +281,7 @@ func TestNodeImageReleaseScaleAbortStopDelete(t *testing.T) {
 type joins struct {
 	started map[string]sim.Machine
 	deaf    bool // nothing drains
+	silent  bool // no node is Ready
 	// unregistered are the machines whose Nodes were deleted.
 	unregistered []string
 }
@@ -289,7 +290,7 @@ func (j *joins) PowerOn(m sim.Machine) { j.started[m.ID] = m }
 func (j *joins) PowerOff(string)       {}
 func (j *joins) Console(string) []byte { return nil }
 func (j *joins) Ready(id string) bool {
-	return j.started[id].ID != "" && !strings.HasPrefix(j.started[id].Hostname, "aks-bad")
+	return !j.silent && j.started[id].ID != "" && !strings.HasPrefix(j.started[id].Hostname, "aks-bad")
 }
 func (j *joins) Cordon(string, bool)     {}
 func (j *joins) Drain(string, bool) bool { return !j.deaf }

@@ -179,12 +179,26 @@ func (w *managedClusters) change(c *Cluster, body document.Object, profiles []do
 		delete(c.Doc, "tags")
 	}
 	document.Merge(c.Doc, body)
+	if c.State == stateFailed {
+		w.again(c, changes)
+	}
 	op := w.life.beginCluster(c, state, life)
-	for p, next := range changes {
-		w.agents.change(c, p, next)
-		p.Next = c.Until
+	for _, p := range w.poolsOf(c) {
+		if next, changed := changes[p]; changed {
+			w.agents.change(c, p, next)
+			p.Next = c.Until
+		}
 	}
 	return op, nil
+}
+
+// again adds the failed pools of a cluster to the changes: a request for a cluster that failed carries out what failed once more.
+func (w *managedClusters) again(c *Cluster, changes map[*Pool]document.Object) {
+	for _, p := range w.poolsOf(c) {
+		if _, changed := changes[p]; !changed && p.State == stateFailed {
+			changes[p] = document.Copied(p.Doc)
+		}
+	}
 }
 
 // checkCluster refuses to change what can't be changed on a cluster.

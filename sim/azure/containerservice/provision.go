@@ -17,7 +17,7 @@ type Wanted struct {
 }
 
 // PutCluster creates a managed cluster as a request would, or changes it as far as it differs from what is wanted, and returns it as it is
-// then. While another operation runs a difference is refused with AKS's error.
+// then. One that failed is carried out once more. While another operation runs a difference is refused with AKS's error.
 func (c Portal) PutCluster(want Wanted) (Inspected, error) {
 	var out Inspected
 	err := c.by(func(w *Service) error {
@@ -48,7 +48,7 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 		return made, nil
 	}
 	w.give(k, want.Access)
-	if !k.differs(body) {
+	if !k.differs(body) && k.State != stateFailed {
 		return k, nil
 	}
 	if err := w.managed.open(k); err != nil {
