@@ -1,11 +1,19 @@
 package crd_test
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 const (
 	agentPoolKind = "AzureManagedMachinePool"
 	// agentPoolLeast is the least that an AzureManagedMachinePool must say.
 	agentPoolLeast = "mode: User\nsku: Standard_D2s_v3"
+	// agentPoolPrefix is what the ID of a public IP prefix begins with.
+	agentPoolPrefix = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Network/publicIPPrefixes/"
 )
 
 // agentPool is a specification with some more fields.
@@ -64,10 +72,13 @@ kubeletConfig: {cpuManagerPolicy: static, cpuCfsQuota: false, cpuCfsQuotaPeriod:
 		{name: "a prefix that is none", reason: "AKS refuses it", spec: agentPool("enableNodePublicIP: true\nnodePublicIPPrefixID: p"), refused: []string{"spec.nodePublicIPPrefixID", "resource ID of a public IP prefix"}},
 		{name: "another disk", reason: "the message lists what is allowed", spec: agentPool("osDiskType: Floppy"), refused: []string{"spec.osDiskType", "Ephemeral", "Managed"}},
 		{name: "spot nodes for System", reason: "AKS refuses them", spec: "mode: System\nsku: S\nscaleSetPriority: Spot", refused: []string{"spec.scaleSetPriority", "User pools"}},
+		{name: "another priority", reason: "the message lists what is allowed", spec: agentPool("scaleSetPriority: Low"), refused: []string{"spec.scaleSetPriority", "Regular", "Spot"}},
 		{name: "a price of a regular node", reason: "it would have no effect", spec: agentPool("spotMaxPrice: 1"), refused: []string{"spec.spotMaxPrice", "scaleSetPriority is Spot"}},
 		{name: "a price of nothing", reason: "AKS refuses it", spec: agentPool("scaleSetPriority: Spot\nspotMaxPrice: 0"), refused: []string{"spec.spotMaxPrice", "more than 0, or -1"}},
 		{name: "the price of a regular node", reason: "-1 is the documented value", spec: agentPool("scaleSetPriority: Spot\nspotMaxPrice: -1")},
 		{name: "another way of scaling in", reason: "the message lists what is allowed", spec: agentPool("scaleDownMode: Stop"), refused: []string{"spec.scaleDownMode", "Deallocate", "Delete"}},
+		{name: "another disk of the kubelet", reason: "the message lists what is allowed", spec: agentPool("kubeletDiskType: Floppy"), refused: []string{"spec.kubeletDiskType", "OS", "Temporary"}},
+		{name: "a long subnet", reason: "Azure's limit", spec: agentPool("subnetName: " + strings.Repeat("a", 81)), refused: []string{"spec.subnetName", "80"}},
 		{name: "a subnet that ends in a dash", reason: "Azure refuses it", spec: agentPool("subnetName: a-"), refused: []string{"spec.subnetName"}},
 		{name: "one zone twice", reason: "AKS refuses it", spec: agentPool("availabilityZones: ['1', '1']"), refused: []string{"spec.availabilityZones", "twice"}},
 
@@ -91,6 +102,8 @@ kubeletConfig: {cpuManagerPolicy: static, cpuCfsQuota: false, cpuCfsQuotaPeriod:
 		{name: "ports the wrong way round", reason: "the range is empty", spec: agentPool("linuxOSConfig: {sysctls: {netIpv4IPLocalPortRange: '60000 40000'}}"), refused: []string{"netIpv4IPLocalPortRange", "not below the first"}},
 		{name: "another way of huge pages", reason: "the message lists what is allowed", spec: agentPool("linuxOSConfig: {transparentHugePageEnabled: defer}"),
 			refused: []string{"spec.linuxOSConfig.transparentHugePageEnabled", "always", "madvise", "never"}},
+		{name: "another way of defragmenting huge pages", reason: "the message lists what is allowed", spec: agentPool("linuxOSConfig: {transparentHugePageDefrag: often}"),
+			refused: []string{"spec.linuxOSConfig.transparentHugePageDefrag", "always", "defer", "madvise", "never"}},
 
 		{name: "neither surge nor unavailability", reason: "no node could be replaced", spec: agentPool("upgradeSettings: {maxSurge: '0', maxUnavailable: 0%}"), refused: []string{"spec.upgradeSettings.maxUnavailable", "must not be 0"}},
 		{name: "both surge and unavailability", reason: "AKS refuses it", spec: agentPool("upgradeSettings: {maxSurge: '1', maxUnavailable: '1'}"), refused: []string{"spec.upgradeSettings.maxUnavailable", "maxSurge to be 0"}},
@@ -113,6 +126,61 @@ kubeletConfig: {cpuManagerPolicy: static, cpuCfsQuota: false, cpuCfsQuotaPeriod:
 	}
 }
 
+// TestAgentPoolDefaults holds what a specification that says the least gets.
+func TestAgentPoolDefaults(t *testing.T) {
+	t.Parallel()
+	o := object(t, kindText(agentPoolKind, "v1beta1", agentPoolLeast))
+	compare(t, "it is allowed", admissionOf(t, agentPoolKind, "v1beta1").admit(o, nil), nil)
+	for name, want := range map[string]string{"osDiskType": "Managed", "osType": "Linux", "scaleDownMode": "Delete"} {
+		if got, _, _ := unstructured.NestedString(o, "spec", name); got != want {
+			t.Errorf("spec.%s: want %s by default, got %q", name, want, got)
+		}
+	}
+}
+
+// agentPoolRanges are the least and the greatest numbers that AKS allows, by field; a greatest of 0 is none.
+var agentPoolRanges = map[string][2]int{
+	"osDiskSizeGB": {0, 2048}, "maxPods": {10, 250}, "scaling.minSize": {0, 1000}, "scaling.maxSize": {1, 1000},
+	"upgradeSettings.drainTimeoutInMinutes": {1, 1440}, "upgradeSettings.nodeSoakDurationInMinutes": {0, 30},
+	"kubeletConfig.imageGcHighThreshold": {0, 100}, "kubeletConfig.imageGcLowThreshold": {0, 100}, "kubeletConfig.containerLogMaxSizeMB": {1, 0},
+	"kubeletConfig.containerLogMaxFiles": {2, 0}, "kubeletConfig.podMaxPids": {-1, 0},
+	"linuxOSConfig.sysctls.fsAioMaxNr": {65536, 6553500}, "linuxOSConfig.sysctls.fsFileMax": {8192, 12000500},
+	"linuxOSConfig.sysctls.fsInotifyMaxUserWatches": {781250, 2097152}, "linuxOSConfig.sysctls.fsNrOpen": {8192, 20000500},
+	"linuxOSConfig.sysctls.kernelThreadsMax": {20, 513785}, "linuxOSConfig.sysctls.netCoreNetdevMaxBacklog": {1000, 3240000},
+	"linuxOSConfig.sysctls.netCoreOptmemMax": {20480, 4194304}, "linuxOSConfig.sysctls.netCoreRmemDefault": {212992, 134217728},
+	"linuxOSConfig.sysctls.netCoreRmemMax": {212992, 134217728}, "linuxOSConfig.sysctls.netCoreSomaxconn": {4096, 3240000},
+	"linuxOSConfig.sysctls.netCoreWmemDefault": {212992, 134217728}, "linuxOSConfig.sysctls.netCoreWmemMax": {212992, 134217728},
+	"linuxOSConfig.sysctls.netIpv4NeighDefaultGcThresh1": {128, 80000}, "linuxOSConfig.sysctls.netIpv4NeighDefaultGcThresh2": {512, 90000},
+	"linuxOSConfig.sysctls.netIpv4NeighDefaultGcThresh3": {1024, 100000}, "linuxOSConfig.sysctls.netIpv4TCPFinTimeout": {5, 120},
+	"linuxOSConfig.sysctls.netIpv4TCPKeepaliveProbes": {1, 15}, "linuxOSConfig.sysctls.netIpv4TCPKeepaliveTime": {30, 432000},
+	"linuxOSConfig.sysctls.netIpv4TCPMaxSynBacklog": {128, 3240000}, "linuxOSConfig.sysctls.netIpv4TCPMaxTwBuckets": {8000, 1440000},
+	"linuxOSConfig.sysctls.netIpv4TCPkeepaliveIntvl": {1, 75}, "linuxOSConfig.sysctls.netNetfilterNfConntrackBuckets": {65536, 147456},
+	"linuxOSConfig.sysctls.netNetfilterNfConntrackMax": {131072, 1048576}, "linuxOSConfig.sysctls.vmMaxMapCount": {65530, 262144},
+	"linuxOSConfig.sysctls.vmSwappiness": {0, 100}, "linuxOSConfig.sysctls.vmVfsCachePressure": {1, 500},
+}
+
+// TestAgentPoolRanges holds the bounds of each number: they are allowed themselves, and what is beyond is refused with the bound.
+func TestAgentPoolRanges(t *testing.T) {
+	t.Parallel()
+	a := admissionOf(t, agentPoolKind, "v1beta1")
+	for path, bounds := range agentPoolRanges {
+		at := func(value int) map[string]any {
+			names := strings.Split(path, ".")
+			text := fmt.Sprintf("%s: %d", names[len(names)-1], value)
+			for k := len(names) - 2; k >= 0; k-- {
+				text = names[k] + ": {" + text + "}"
+			}
+			return object(t, kindText(agentPoolKind, "v1beta1", agentPool(text)))
+		}
+		compare(t, path+": the least is allowed", a.admit(at(bounds[0]), nil), nil)
+		compare(t, path+": less is refused", a.admit(at(bounds[0]-1), nil), []string{"spec." + path, fmt.Sprint(bounds[0])})
+		if bounds[1] != 0 {
+			compare(t, path+": the greatest is allowed", a.admit(at(bounds[1]), nil), nil)
+			compare(t, path+": more is refused", a.admit(at(bounds[1]+1), nil), []string{"spec." + path, fmt.Sprint(bounds[1])})
+		}
+	}
+}
+
 // TestAgentPoolChanges holds what AKS can't change of an agent pool, and what it can.
 func TestAgentPoolChanges(t *testing.T) {
 	t.Parallel()
@@ -120,7 +188,8 @@ func TestAgentPoolChanges(t *testing.T) {
 	for field, values := range map[string][2]string{
 		"name": {"a", "b"}, "osDiskSizeGB": {"64", "128"}, "availabilityZones": {"['1', '2']", "['1', '3']"}, "maxPods": {"30", "60"}, "osDiskType": {"Managed", "Ephemeral"},
 		"osType": {"Linux", "Windows"}, "enableUltraSSD": {"true", "false"}, "enableNodePublicIP": {"true", "false"}, "scaleSetPriority": {"Regular", "Spot"},
-		"kubeletConfig": {"{podMaxPids: 100}", "{podMaxPids: 200}"}, "kubeletDiskType": {"OS", "Temporary"}, "linuxOSConfig": {"{transparentHugePageEnabled: always}", "{transparentHugePageEnabled: never}"},
+		"nodePublicIPPrefixID": {agentPoolPrefix + "p\nenableNodePublicIP: true", agentPoolPrefix + "q\nenableNodePublicIP: true"},
+		"kubeletConfig":        {"{podMaxPids: 100}", "{podMaxPids: 200}"}, "kubeletDiskType": {"OS", "Temporary"}, "linuxOSConfig": {"{transparentHugePageEnabled: always}", "{transparentHugePageEnabled: never}"},
 		"enableFIPS": {"true", "false"}, "enableEncryptionAtHost": {"true", "false"}, "subnetName": {"a", "b"},
 	} {
 		t.Run(field, func(t *testing.T) {
