@@ -69,7 +69,7 @@ func (m *memory) absent(now time.Time, name string) error {
 }
 
 // took takes over a read.
-func (m *memory) took(read poolRead, now time.Time) {
+func (m *memory) took(read poolRead) {
 	m.read, m.groups, m.made = read, read.groups, time.Time{}
 	if read.pool.Status == statusRunning && blueGreen(read.pool) == nil {
 		m.rested = read.size()

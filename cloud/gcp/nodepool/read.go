@@ -166,7 +166,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 			return err
 		}
 	}
-	p.memory.took(read, p.now)
+	p.memory.took(read)
 	if !p.t.ownership(read).Owned {
 		return nil
 	}
