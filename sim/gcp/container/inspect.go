@@ -38,8 +38,9 @@ type InspectedMachine struct {
 	// Name is that of the machine and its node, UID that by which the MachineHost knows it.
 	Name, UID, Zone, Version, Group string
 	Ready, Running, Deleting        bool
-	// Stale is true for a machine that the node pool replaces, Leaving while GKE drains it.
-	Stale, Leaving bool
+	// Stale is true for a machine that the node pool replaces, Alike for one that is what the node pool would create now, as after a change that
+	// was taken back before it was replaced. Leaving is true while GKE drains it.
+	Stale, Alike, Leaving bool
 }
 
 // Inspect returns all clusters with their node pools and machines.
@@ -83,10 +84,11 @@ func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 		}
 		out.Groups = append(out.Groups, shown)
 	}
+	machine := w.nodes.machineOf(c, p)
 	for _, n := range w.nodes.of(c, p) {
 		out.Machines = append(out.Machines, InspectedMachine{
 			Name: n.Name, UID: n.ID, Zone: n.Zone, Version: p.Templates[n.Template].Version, Group: n.Group, Ready: w.nodes.ready(n), Running: n.running(),
-			Deleting: n.deleting(), Stale: p.stale(n), Leaving: p.Leaving[n.Name] != nil,
+			Deleting: n.deleting(), Stale: p.stale(n), Alike: p.Templates[n.Template].Machine == machine, Leaving: p.Leaving[n.Name] != nil,
 		})
 	}
 	return out

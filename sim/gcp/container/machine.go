@@ -80,8 +80,14 @@ func (w *nodes) template(c *Cluster, p *Pool) (string, error) {
 	if p.Templates == nil {
 		p.Templates = map[string]made{}
 	}
-	p.Templates[path] = made{p.Generation, p.Wanted}
+	p.Templates[path] = made{p.Generation, p.Wanted, w.machineOf(c, p)}
 	return path, nil
+}
+
+// machineOf is what tells the machines apart that a node pool would create now.
+func (w *nodes) machineOf(c *Cluster, p *Pool) string {
+	of := w.properties(c, p)
+	return document.Written([]any{of["machineType"], of["disks"], document.Under(p.Doc, "config.linuxNodeConfig")})
 }
 
 // prune forgets the templates that no machine was created from any more, and deletes them.

@@ -94,10 +94,10 @@ type group struct {
 	Green bool
 }
 
-// made is what the instances of a template are.
+// made is what the instances of a template are. Machine is what tells their machines apart, beside labels and metadata.
 type made struct {
-	Generation int
-	Version    string
+	Generation       int
+	Version, Machine string
 }
 
 // former is what a node pool was before an upgrade.

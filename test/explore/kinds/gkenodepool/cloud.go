@@ -117,7 +117,7 @@ func (p *pool) group(n container.InspectedPool, made map[string]compute.Instance
 	for _, m := range n.Machines {
 		is := made[m.Name]
 		one := oracle.Member{ID: idOf(m), Leaving: leaves(m), Launched: is.Created, Content: g.Content, Failed: m.UID != "" && !running(is)}
-		if m.Stale {
+		if m.Stale && !m.Alike {
 			one.Content = m.Version + " " + is.Type + " of an earlier configuration"
 		}
 		if m.UID == "" {
