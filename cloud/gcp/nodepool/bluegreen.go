@@ -2,13 +2,11 @@ package nodepool
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 
 	"google.golang.org/api/container/v1"
 
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
-	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -104,13 +102,7 @@ func (w *wanted) leadsOn(read poolRead) bool {
 	if w.asked.minor != 0 && to.compare(w.asked) > 0 && to.compare(w.launched.version) != 0 && w.last.operation.Type != typeAutoUpgrade {
 		return false
 	}
-	before, want := w.before(read), request.Rolling(w.pool, w.pool)
-	for part, value := range w.launched.rolls {
-		if !reflect.DeepEqual(value, want[part]) && !reflect.DeepEqual(value, before[part]) {
-			return false
-		}
-	}
-	return true
+	return w.onTheWay(w.before(read))
 }
 
 // before returns the parts that roll as the blue machines have them, as far as that is known.

@@ -2,10 +2,12 @@ package nodepool
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 )
 
@@ -75,12 +77,17 @@ func (p *pass) want() (wanted, error) {
 func (w *wanted) compare(read poolRead) {
 	is := read.pool
 	rolls := request.Differing(w.pool, is, request.Rolls)
-	switch {
+	others := slices.DeleteFunc(slices.Clone(rolls), func(part request.Part) bool { return part.Name == request.ImageType })
+	switch versioned := w.course.next != w.launched.version; {
 	case w.reverts:
 		w.changed = rolls
 	case read.paused():
 		w.changed = nil // the upgrade goes on as it began
-	case w.course.next != w.launched.version:
+	case versioned && w.changesParts():
+		w.course.next = w.launched.version // the version follows
+	case versioned && w.partsFirst(read, others):
+		w.course.next, w.changed = w.launched.version, request.Together(others)
+	case versioned:
 		w.changed = slices.DeleteFunc(rolls, func(part request.Part) bool { return part.Name != request.ImageType })
 	case len(rolls) > 0:
 		w.changed = request.Together(rolls)
@@ -92,6 +99,40 @@ func (w *wanted) compare(read poolRead) {
 			w.unchangeable = append(w.unchangeable, part.Field)
 		}
 	}
+}
+
+// changesParts reports whether GKE replaces nodes for other parts than the version, all of which are wanted.
+func (w *wanted) changesParts() bool {
+	return w.status == statusReconciling && w.last.rolls() && w.last.to.version == w.launched.version &&
+		!w.last.to.template().Same(w.last.from.template()) && w.onTheWay(w.last.from.rolls)
+}
+
+// onTheWay reports whether the node pool has each part that rolls as it is wanted, or as it was before.
+func (w *wanted) onTheWay(before map[string]any) bool {
+	want := request.Rolling(w.pool, w.pool)
+	for part, value := range w.launched.rolls {
+		if !reflect.DeepEqual(value, want[part]) && !reflect.DeepEqual(value, before[part]) {
+			return false
+		}
+	}
+	return true
+}
+
+// partsFirst reports whether parts are changed before the version: an upgrade of the version has failed, or machines have one of the parts
+// otherwise than the node pool, which an upgrade before that did not finish. Nodes of what it has now may never join.
+func (w *wanted) partsFirst(read poolRead, parts []request.Part) bool {
+	if len(parts) == 0 {
+		return false
+	}
+	if last := w.last; last.rolls() && last.outcome != nil && last.outcome.failed != nil && last.to.version != last.from.version {
+		return true
+	}
+	return slices.ContainsFunc(read.machines(), func(m groups.Machine) bool {
+		is := w.configurationOf(m, read)
+		return is.known() && slices.ContainsFunc(parts, func(part request.Part) bool {
+			return slices.Contains(partsOfTemplates, part.Name) && !reflect.DeepEqual(is.rolls[part.Name], w.launched.rolls[part.Name])
+		})
+	})
 }
 
 // revert leads back to the configuration that an upgrade came from which has not ended, where the specification asks for that one again.

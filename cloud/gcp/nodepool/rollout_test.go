@@ -407,3 +407,27 @@ func TestRevertedSurgeUpgrade(t *testing.T) {
 		}
 	})
 }
+
+// TestMendedPartsGoFirst holds that a machine type which is taken back together with a change of the version is changed first, when the node
+// pool has the one that is not wanted and its machines do not: those of the new version would never join.
+func TestMendedPartsGoFirst(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.reach(3)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
+		w.cancel(w.roll(0))
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("e2-standard-4") })
+		w.target.KubernetesVersion = latest
+		if o := w.roll(10 * time.Second); !o.ProviderRollout.Runs() || !o.ProviderRollout.Template.Same(o.Wanted) || w.held().MachineType != "e2-standard-4" {
+			w.Errorf("want a rollout of the machine type that goes on, got %+v for %+v, %s", o.ProviderRollout, o.Wanted, w.held().MachineType)
+		}
+		settle()
+		if is := w.held(); is.Version != version[1:] {
+			w.Errorf("want the version not changed yet, got %s", is.Version)
+		}
+		w.roll(0)
+		settle()
+		if o, is := w.observe(), w.held(); fresh(o) != 3 || is.Version != latest[1:] || is.MachineType != "e2-standard-4" {
+			w.Errorf("want three machines as wanted, got %d, %s %s", fresh(o), is.Version, is.MachineType)
+		}
+	})
+}
