@@ -1,14 +1,13 @@
 package azure
 
 import (
-	"crypto/hmac"
-	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/muster-project/muster/sim/azure/arm"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // caller is who asks.
@@ -29,7 +28,7 @@ func (x *exchange) authenticate() error {
 	}
 	said, err := readClaims(token)
 	at := strings.LastIndexByte(token, '.')
-	if err != nil || at < 0 || !x.cloud.signed(token[:at], token[at+1:]) {
+	if err != nil || at < 0 || !server.Signed(x.cloud.Base, token[:at], token[at+1:]) {
 		return arm.Refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	}
 	if x.Began.Unix() >= said.Expires {
@@ -38,11 +37,6 @@ func (x *exchange) authenticate() error {
 	}
 	x.caller = &caller{said}
 	return nil
-}
-
-func (c *Cloud) signed(token, signature string) bool {
-	sum, err := base64.RawURLEncoding.DecodeString(signature)
-	return err == nil && hmac.Equal(sum, c.mac(token))
 }
 
 // applications are all who can sign in.

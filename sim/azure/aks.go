@@ -6,7 +6,6 @@ import (
 
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
-	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/sim/server"
 )
 
@@ -39,26 +38,7 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 // and DeleteCluster; POST aks/clusters/{name}/stop and start, and POST aks/pools/{cluster}/{pool}/{action} act on what exists; PUT aks/image
 // releases a node image.
 func (c *Cloud) serveAKS(mux *http.ServeMux) {
-	mux.HandleFunc("PUT "+sim.AdminPath+"aks/clusters", func(w http.ResponseWriter, r *http.Request) {
-		var want containerservice.Wanted
-		if !server.Decoded(w, r, &want) {
-			return
-		}
-		shown, err := c.AKS.PutCluster(want)
-		if err != nil {
-			refused(w, err)
-			return
-		}
-		server.Showing(w, shown)
-	})
-	mux.HandleFunc("DELETE "+sim.AdminPath+"aks/clusters/{subscription}/{group}/{name}", func(w http.ResponseWriter, r *http.Request) {
-		gone, err := c.AKS.DeleteCluster(r.PathValue("subscription"), r.PathValue("group"), r.PathValue("name"))
-		if err != nil {
-			refused(w, err)
-			return
-		}
-		server.Deleted(w, gone)
-	})
+	server.Clusters(mux, "aks/clusters", c.AKS.PutCluster, c.AKS.DeleteCluster, refused)
 	server.Actions(mux, "aks/clusters", map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster})
 	mux.HandleFunc("POST "+sim.AdminPath+"aks/pools/{cluster}/{pool}/{action}", c.actOnPool)
 	server.Put(mux, "aks/image", http.StatusBadRequest, func(image struct{ Release string }) error { return c.AKS.ReleaseImage(image.Release) })

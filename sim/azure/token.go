@@ -2,7 +2,6 @@ package azure
 
 import (
 	"crypto"
-	"crypto/hmac"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -20,6 +19,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/server"
 )
 
 const (
@@ -247,27 +247,17 @@ func (x tokenRequest) issue(a *Application, resource string) document.Object {
 	return document.Object{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
 }
 
-// sign makes a token that takes the seed to make; a simulator that was restarted accepts it too.
+// sign makes a token.
 func (c *Cloud) sign(what claims) string {
 	head := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
 	token := head + "." + base64.RawURLEncoding.EncodeToString([]byte(document.Written(what)))
-	return token + "." + base64.RawURLEncoding.EncodeToString(c.mac(token))
-}
-
-func (c *Cloud) mac(token string) []byte {
-	h := hmac.New(sha256.New, []byte(c.Environment.Seed.Hex(64, "token key")))
-	h.Write([]byte(token))
-	return h.Sum(nil)
+	return token + "." + server.Sign(c.Base, token)
 }
 
 // readClaims reads the claims of a token without checking its signature.
 func readClaims(token string) (claims, error) {
 	var out claims
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return out, errors.New("a token of three parts is wanted")
-	}
-	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	b, err := server.Payload(token)
 	if err != nil {
 		return out, err
 	}

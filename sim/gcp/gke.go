@@ -36,26 +36,7 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 // serveGKE adds what is done to GKE by hand: PUT gke/clusters and DELETE gke/clusters/{project}/{location}/{name} are Console.PutCluster and
 // DeleteCluster; POST gke/clusters/{name}/upgrade and gke/pools/{cluster}/{pool}/{action} act on what exists.
 func (c *Cloud) serveGKE(mux *http.ServeMux) {
-	mux.HandleFunc("PUT "+sim.AdminPath+"gke/clusters", func(w http.ResponseWriter, r *http.Request) {
-		var want container.Wanted
-		if !server.Decoded(w, r, &want) {
-			return
-		}
-		shown, err := c.GKE.PutCluster(want)
-		if err != nil {
-			refused(w, err)
-			return
-		}
-		server.Showing(w, shown)
-	})
-	mux.HandleFunc("DELETE "+sim.AdminPath+"gke/clusters/{project}/{location}/{name}", func(w http.ResponseWriter, r *http.Request) {
-		gone, err := c.GKE.DeleteCluster(r.PathValue("project"), r.PathValue("location"), r.PathValue("name"))
-		if err != nil {
-			refused(w, err)
-			return
-		}
-		server.Deleted(w, gone)
-	})
+	server.Clusters(mux, "gke/clusters", c.GKE.PutCluster, c.GKE.DeleteCluster, refused)
 	mux.HandleFunc("POST "+sim.AdminPath+"gke/clusters/{name}/upgrade", func(w http.ResponseWriter, r *http.Request) {
 		var a poolAction
 		if server.Decoded(w, r, &a) {

@@ -2,14 +2,12 @@ package gcp
 
 import (
 	"crypto"
-	"crypto/hmac"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -153,26 +151,16 @@ func (a *Account) signed(assertion string) bool {
 	return rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil
 }
 
-// sign makes a token that takes the seed to make; a simulator that was restarted accepts it too.
+// sign makes an access token.
 func (c *Cloud) sign(what claims) string {
 	body := base64.RawURLEncoding.EncodeToString([]byte(document.Written(what)))
-	return "ya29.sim." + body + "." + base64.RawURLEncoding.EncodeToString(c.mac(body))
-}
-
-func (c *Cloud) mac(body string) []byte {
-	h := hmac.New(sha256.New, []byte(c.Environment.Seed.Hex(64, "token key")))
-	h.Write([]byte(body))
-	return h.Sum(nil)
+	return "ya29.sim." + body + "." + server.Sign(c.Base, body)
 }
 
 // readClaims reads the claims of an assertion without checking its signature.
 func readClaims(token string) (claims, error) {
 	var out claims
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return out, errors.New("a token of three parts is wanted")
-	}
-	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	b, err := server.Payload(token)
 	if err != nil {
 		return out, err
 	}
@@ -189,8 +177,7 @@ func (c *Cloud) tokenClaims(token string) (claims, bool) {
 	if len(parts) != 4 {
 		return out, false
 	}
-	sum, err := base64.RawURLEncoding.DecodeString(parts[3])
-	if err != nil || !hmac.Equal(sum, c.mac(parts[2])) {
+	if !server.Signed(c.Base, parts[2], parts[3]) {
 		return out, false
 	}
 	b, err := base64.RawURLEncoding.DecodeString(parts[2])

@@ -58,17 +58,33 @@ func Done(w http.ResponseWriter, err error, status int) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Showing answers an owner's request with a value in JSON.
-func Showing(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the client went away
-}
-
-// Deleted answers an owner's request to delete something: with no content once it is gone, and that it was accepted before.
-func Deleted(w http.ResponseWriter, gone bool) {
-	if gone {
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
+// Clusters has PUT of a path make or change a managed cluster and answer with how it is then, and DELETE {path}/{place}/{group}/{name} begin to
+// delete one. refused answers with the status of the cloud's own error.
+func Clusters[W, S any](mux *http.ServeMux, path string, put func(W) (S, error), remove func(place, group, name string) (gone bool, err error),
+	refused func(http.ResponseWriter, error),
+) {
+	mux.HandleFunc("PUT "+sim.AdminPath+path, func(w http.ResponseWriter, r *http.Request) {
+		var want W
+		if !Decoded(w, r, &want) {
+			return
+		}
+		shown, err := put(want)
+		if err != nil {
+			refused(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(shown) // the client went away
+	})
+	mux.HandleFunc("DELETE "+sim.AdminPath+path+"/{place}/{group}/{name}", func(w http.ResponseWriter, r *http.Request) {
+		gone, err := remove(r.PathValue("place"), r.PathValue("group"), r.PathValue("name"))
+		switch {
+		case err != nil:
+			refused(w, err)
+		case gone:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	})
 }
