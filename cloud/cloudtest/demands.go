@@ -29,7 +29,8 @@ func capacity[S any](p player[S]) {
 	hinted.Operations = o.Operations
 	p.check("the issues for a driver that has seen nothing but what the object keeps", told, p.again().observe(hinted).Issues)
 	p.calm()
-	if p.suite.GivesUp {
+	if p.driver.Traits().KeepsFailedInstances {
+		// Such a cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
 		p.start(target, pool.Step{Kind: pool.Resize, Size: sizeSmall})
 	}
 	settle()

@@ -45,7 +45,7 @@ func dueStart(o pool.Observed) *pool.Step {
 // dueRoll lets go what is held while the roll runs, as the engine would.
 func dueRoll[S any](sc scene[S], o pool.Observed) *pool.Step {
 	switch {
-	case o.ProviderRollout == nil && sc.unrecorded && len(dueStart(o).Targets) == 0:
+	case o.ProviderRollout == nil && !sc.recorded && len(dueStart(o).Targets) == 0:
 		return nil
 	case o.ProviderRollout == nil || !o.ProviderRollout.Template.Same(o.Wanted):
 		return dueStart(o)
@@ -64,7 +64,7 @@ func dueRoll[S any](sc scene[S], o pool.Observed) *pool.Step {
 func doneRoll[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	switch roll := o.ProviderRollout; {
-	case sc.unrecorded && roll == nil:
+	case !sc.recorded && roll == nil:
 	case roll == nil || roll.State != pool.ProviderRolloutSucceeded || roll.Percent != 100 || roll.Failures != 0 || roll.Started.IsZero() ||
 		roll.Ended.Before(roll.Started):
 		p.Errorf("want a roll that has succeeded, got %+v", roll)

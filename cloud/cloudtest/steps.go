@@ -31,8 +31,8 @@ type scene[S any] struct {
 	chosen []string
 	// late is true if a group is not complete before it has been repaired, inline if the template is a part of it.
 	late, inline bool
-	// unrecorded is true if the cloud keeps no record of a roll that has ended well.
-	unrecorded bool
+	// recorded is true if the cloud keeps a record of a roll that has ended well.
+	recorded bool
 }
 
 // sizes of the groups in exercises, as small as they can be for something to be left of them.
@@ -74,7 +74,7 @@ func exercises[S any]() []exercise[S] {
 func seen[S any](p player[S], target cloud.Target[S]) scene[S] {
 	p.Helper()
 	p.idle(target)
-	return scene[S]{target: target, before: p.observe(target), late: p.suite.Late, inline: p.inline(), unrecorded: p.suite.KeepsNoRolls}
+	return scene[S]{target: target, before: p.observe(target), late: p.suite.Late, inline: p.inline(), recorded: p.suite.RecordsRolls}
 }
 
 func readyNothing[S any](p player[S]) scene[S] { return seen(p, p.target()) }

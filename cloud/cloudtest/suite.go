@@ -67,14 +67,12 @@ type Suite[S any] struct {
 	Repairs bool
 	// BootsAlone is true if machines boot without bootstrap data too.
 	BootsAlone bool
-	// GivesUp is true if the cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
-	GivesUp bool
 	// Applies is true if some of what Reshaped changes reaches machines that exist by a step of its own; Protects if machines
 	// are protected, one by one, from being chosen by the cloud.
 	Applies, Protects bool
-	// KeepsNoRolls is true if the cloud keeps no record of a roll of its own that has ended well: that its machines are as they should be is
-	// all that it leaves.
-	KeepsNoRolls bool
+	// RecordsRolls is true if the cloud keeps a record of a roll of its own that has ended well. Otherwise all that it leaves is that its
+	// machines are as they should be.
+	RecordsRolls bool
 	// Name is what the cloud calls an owner's group; nil where that is the owner's resource name.
 	Name func(cloud.Owner) string
 	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.

@@ -40,7 +40,7 @@ func suite() cloudtest.Suite[source] {
 			"spec.subnetIDs[0]":                   spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.SubnetIDs = []string{"subnet-0123456789abcdef0"} }),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev/cluster",
-		Many: 210, SteadyReads: 4, Works: true, Late: true, BootsAlone: true,
+		Many: 210, SteadyReads: 4, Works: true, Late: true, BootsAlone: true, RecordsRolls: true,
 		GroupID: func(name string) string {
 			return "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + clusterName + "/" + name + "/0f6f8d5e"
 		},

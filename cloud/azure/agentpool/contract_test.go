@@ -49,7 +49,7 @@ func suite() cloudtest.Suite[source] {
 			"spec.maxPods": spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.MaxPods = new(5) }),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev_cluster",
-		Many: 210, ManyInPage: 10, SteadyReads: 2, Works: true, GivesUp: true, Given: true, BootsAlone: true, KeepsNoRolls: true,
+		Many: 210, ManyInPage: 10, SteadyReads: 2, Works: true, Given: true, BootsAlone: true,
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			return "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup +

@@ -35,7 +35,7 @@ func suite() cloudtest.Suite[source] {
 		},
 		AskedTag: "stage", FixedTag: "muster-dev_cluster",
 		Many: 510, ManyInPage: 10, SteadyReads: 3, Secondary: []string{"machineTypes.get", "instanceTemplates.get", "instanceTemplates.list", "instances.list", "projects.locations.operations.list", "projects.locations.operations.get"},
-		Works: true, Given: true, BootsAlone: true, KeepsNoRolls: true, Repairs: true,
+		Works: true, Given: true, BootsAlone: true, Repairs: true,
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			return "projects/" + project.DefaultID + "/locations/" + region + "/clusters/" + clusterName + "/nodePools/" + name
