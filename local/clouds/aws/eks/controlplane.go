@@ -8,32 +8,24 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/annotations"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
 	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
 	"github.com/muster-project/muster/local/fields"
+	"github.com/muster-project/muster/local/managedplane"
 	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/workload"
 )
 
-const (
-	// finalizer of the AWS provider's own controller.
-	finalizer = "awsmanagedcontrolplane.controlplane.cluster.x-k8s.io"
-	// concurrency is how many API servers may be started at once: each keeps a processor busy for two seconds.
-	concurrency = 4
-	// inUsePause is how soon the deletion of a cluster that still has node groups is tried again.
-	inUsePause = 2 * time.Second
-)
-
-// operator is EKS in a cluster.
-var operator = workload.Operator{Role: "eks:node-manager", Group: "system:bootstrappers:eks:node-manager", TokenID: "eksnod"}
+// kind of the AWS provider's control planes.
+var kind = managedplane.Kind{
+	Object: kinds.AWSManagedControlPlane, Finalizer: "awsmanagedcontrolplane.controlplane.cluster.x-k8s.io", Service: "EKS", Folder: "eks",
+	Endpoint: []string{"spec", "controlPlaneEndpoint"},
+	Operator: workload.Operator{Role: "eks:node-manager", Group: "system:bootstrappers:eks:node-manager", TokenID: "eksnod"},
+}
 
 // ErrInUse is why a cluster is not removed: it still has node groups.
 var ErrInUse = errors.New("the cluster has node groups")
@@ -75,143 +67,73 @@ type ControlPlanes struct {
 
 // SetupWithManager adds the reconciler to a manager.
 func (r *ControlPlanes) SetupWithManager(mgr ctrl.Manager) error {
-	err := ctrl.NewControllerManagedBy(mgr).
-		For(objects.New(kinds.AWSManagedControlPlane)).
-		Watches(&clusterv1.Cluster{}, objects.OfControlPlane(kinds.AWSManagedControlPlane)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
-		Complete(r)
+	frame := &managedplane.Reconciler{Client: r.Client, Servers: r.Servers, Publisher: r.Publisher, Kind: kind, Cloud: r}
+	return frame.SetupWithManager(mgr)
+}
+
+// Fill sets the network and the name where the object leaves them open. It returns an error for a version that is none.
+func (r *ControlPlanes) Fill(plane *unstructured.Unstructured, _ string) error {
+	network, err := r.networkOf(plane)
 	if err != nil {
-		return fmt.Errorf("set up the controller of EKS control planes: %w", err)
+		return err
 	}
-	return nil
-}
-
-// Reconcile brings one AWSManagedControlPlane, its API server and EKS together.
-func (r *ControlPlanes) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	plane := objects.New(kinds.AWSManagedControlPlane)
-	if err := r.Client.Get(ctx, req.NamespacedName, plane); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	if err := network.FillSpec(plane, clusterv1.APIEndpoint{}); err != nil {
+		return err
 	}
-	cluster, err := objects.OwnerOf(ctx, r.Client, plane)
-	if err != nil {
-		return ctrl.Result{}, err
+	if err := fields.Fill(plane, fields.Field{Value: defaultName(plane), Path: []string{"spec", "eksClusterName"}}); err != nil {
+		return err
 	}
-	switch {
-	case cluster != nil && annotations.IsPaused(cluster, plane):
-		return ctrl.Result{}, r.resume(ctx, plane, cluster)
-	case !plane.GetDeletionTimestamp().IsZero():
-		return r.remove(ctx, plane)
-	case cluster == nil:
-		return ctrl.Result{}, nil
-	}
-	if err := r.bring(ctx, plane, cluster); err != nil {
-		told := objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
-		return ctrl.Result{}, errors.Join(err, told)
-	}
-	return ctrl.Result{}, nil
-}
-
-// key of the API server of a control plane.
-func key(plane client.Object) types.NamespacedName {
-	return workload.KeyOf("eks", client.ObjectKeyFromObject(plane))
-}
-
-// resume starts an API server again that served before this process did. Pausing stops changes, not a control plane.
-func (r *ControlPlanes) resume(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
-	if !plane.GetDeletionTimestamp().IsZero() || !controllerutil.ContainsFinalizer(plane, finalizer) {
-		return nil
-	}
-	_, err := r.Servers.Start(ctx, key(plane), workload.Wanted{Cluster: cluster.Name, Port: port(plane)})
+	_, err = versionOf(plane)
 	return err
 }
 
-// port that the object names; 0 when it names none.
-func port(plane *unstructured.Unstructured) int {
-	p, _, err := unstructured.NestedInt64(plane.Object, "spec", "controlPlaneEndpoint", "port")
-	if err != nil {
-		return 0
-	}
-	return int(p)
-}
-
-// bring brings the control plane to where it shall be. What fits already is not written.
-func (r *ControlPlanes) bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster) error {
-	network, err := r.fill(ctx, plane)
-	if err != nil {
-		return err
-	}
-	version, err := versionOf(plane)
-	if err != nil {
-		return err
-	}
-	server, err := r.Servers.Start(ctx, key(plane), workload.Wanted{Cluster: cluster.Name, Port: port(plane)})
-	if err != nil {
-		return err
-	}
-	if err := r.Publisher.Publish(ctx, plane, cluster.Name, server); err != nil {
-		return err
-	}
-	token, err := operator.LetIn(ctx, server.Config)
-	if err != nil {
-		return fmt.Errorf("let EKS into the cluster %s: %w", cluster.Name, err)
-	}
-	var subnets []string
-	for _, s := range network.Subnets {
-		subnets = append(subnets, s.ID)
-	}
-	known := Cluster{Region: network.Region, Name: nameOf(plane), Version: version, Endpoint: server.URL, CA: server.CA.CertPEM,
-		Token: token, Subnets: subnets, SecurityGroup: network.NodeSecurityGroup}
-	if err := r.Registry.Put(ctx, known); err != nil {
-		return fmt.Errorf("register the cluster %s with EKS: %w", known.Name, err)
-	}
-	endpoint := clusterv1.APIEndpoint{Host: workload.Host, Port: int32(server.Port)}
-	if err := objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return network.FillSpec(o, endpoint) }); err != nil {
-		return err
-	}
-	return objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return available(o, network, version) })
-}
-
-// fill sets the finalizer and what the object leaves open, and gives the network.
-func (r *ControlPlanes) fill(ctx context.Context, plane *unstructured.Unstructured) (awsnetwork.Network, error) {
+// networkOf is the network of the region that the object names.
+func (r *ControlPlanes) networkOf(plane *unstructured.Unstructured) (awsnetwork.Network, error) {
 	region, _, err := unstructured.NestedString(plane.Object, "spec", "region")
 	if err != nil {
 		return awsnetwork.Network{}, err
 	}
-	network := r.Network(region)
-	return network, objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-		controllerutil.AddFinalizer(o, finalizer)
-		if err := network.FillSpec(o, clusterv1.APIEndpoint{}); err != nil {
-			return err
-		}
-		return fields.Fill(o, fields.Field{Value: defaultName(o), Path: []string{"spec", "eksClusterName"}})
-	})
+	return r.Network(region), nil
 }
 
-// remove has EKS forget the cluster, stops the API server, removes what it kept, and lets the object go.
-func (r *ControlPlanes) remove(ctx context.Context, plane *unstructured.Unstructured) (ctrl.Result, error) {
-	if !controllerutil.ContainsFinalizer(plane, finalizer) {
-		return ctrl.Result{}, nil
-	}
-	region, _, err := unstructured.NestedString(plane.Object, "spec", "region")
+// Bring makes the cluster known to EKS. It is available at once.
+func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructured, _ *clusterv1.Cluster, s managedplane.Served) (time.Duration, error) {
+	network, err := r.networkOf(plane)
 	if err != nil {
-		return ctrl.Result{}, err
+		return 0, err
 	}
-	switch err := r.Registry.Delete(ctx, r.Network(region).Region, nameOf(plane)); {
+	version, err := versionOf(plane)
+	if err != nil {
+		return 0, err
+	}
+	var subnets []string
+	for _, subnet := range network.Subnets {
+		subnets = append(subnets, subnet.ID)
+	}
+	known := Cluster{Region: network.Region, Name: nameOf(plane), Version: version, Endpoint: s.URL, CA: s.CA.CertPEM,
+		Token: s.Token, Subnets: subnets, SecurityGroup: network.NodeSecurityGroup}
+	if err := r.Registry.Put(ctx, known); err != nil {
+		return 0, fmt.Errorf("register the cluster %s with EKS: %w", known.Name, err)
+	}
+	if err := objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return network.FillSpec(o, s.Endpoint) }); err != nil {
+		return 0, err
+	}
+	return 0, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return available(o, network, version) })
+}
+
+// Delete has EKS forget the cluster, unless it still has node groups.
+func (r *ControlPlanes) Delete(ctx context.Context, plane *unstructured.Unstructured) (gone bool, err error) {
+	network, err := r.networkOf(plane)
+	if err != nil {
+		return false, err
+	}
+	switch err := r.Registry.Delete(ctx, network.Region, nameOf(plane)); {
 	case errors.Is(err, ErrInUse):
-		return ctrl.Result{RequeueAfter: inUsePause}, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return unavailable(o, err) })
+		return false, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return r.Unavailable(o, err) })
 	case err != nil:
-		return ctrl.Result{}, fmt.Errorf("remove the cluster %s from EKS: %w", nameOf(plane), err)
+		return false, fmt.Errorf("remove the cluster %s from EKS: %w", nameOf(plane), err)
 	}
-	if err := r.Servers.Remove(ctx, key(plane)); err != nil {
-		return ctrl.Result{}, err
-	}
-	if err := r.Publisher.Withdraw(plane); err != nil {
-		return ctrl.Result{}, err
-	}
-	return ctrl.Result{}, client.IgnoreNotFound(objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-		controllerutil.RemoveFinalizer(o, finalizer)
-		return nil
-	}))
+	return true, nil
 }
 
 // nameOf is the cluster's name in EKS, and defaultName what the AWS provider makes of an object that sets none.

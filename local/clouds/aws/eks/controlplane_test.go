@@ -82,7 +82,7 @@ func TestControlPlane(t *testing.T) {
 	if c, ok := known.get("default_c"); ok {
 		t.Errorf("EKS: want the cluster forgotten, got %+v", c)
 	}
-	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), planes.Servers.Place(key(plane))} {
+	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), planes.Servers.Place(kind.Key(plane))} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}

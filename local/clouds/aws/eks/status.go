@@ -29,8 +29,8 @@ func available(o *unstructured.Unstructured, network awsnetwork.Network, eksVers
 	return fields.Mark(o, conditions, "True", "Available", "")
 }
 
-// unavailable says why it does not.
-func unavailable(o *unstructured.Unstructured, why error) error {
+// Unavailable writes why the control plane does not serve.
+func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) error {
 	if err := fields.Set(o, fields.Field{Value: false, Path: []string{"status", "ready"}}); err != nil {
 		return err
 	}

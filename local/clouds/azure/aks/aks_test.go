@@ -325,7 +325,7 @@ func removed(t *testing.T, kind Kind, cluster *clusterv1.Cluster, plane *unstruc
 		t.Errorf("AKS: want the managed cluster deleted, got %+v", c)
 	}
 	r := planes[kind.plane.Kind]
-	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), r.Servers.Place(r.key(plane))} {
+	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), r.Servers.Place(r.kind().Key(plane))} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}

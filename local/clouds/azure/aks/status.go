@@ -1,6 +1,8 @@
 package aks
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -45,6 +47,14 @@ func unavailable(o *unstructured.Unstructured, reason, message string) error {
 		return err
 	}
 	return fields.Mark(o, conditions, "False", reason, message)
+}
+
+// Unavailable writes why the managed cluster can't be brought to where it shall be, with AKS's own code where it has refused it.
+func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) error {
+	if refusal, ok := errors.AsType[*Refusal](why); ok {
+		return unavailable(o, refusal.Code, refusal.Message)
+	}
+	return unavailable(o, failed, why.Error())
 }
 
 // initialized reports whether the control plane has served.

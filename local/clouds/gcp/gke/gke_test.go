@@ -196,7 +196,7 @@ func removed(t *testing.T, cluster *clusterv1.Cluster, plane *unstructured.Unstr
 	if c, ok := inspected(); ok {
 		t.Errorf("GKE: want the cluster deleted, got %+v", c)
 	}
-	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), planes.Servers.Place(key(plane))} {
+	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), planes.Servers.Place(kind.Key(plane))} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}

@@ -33,3 +33,8 @@ func unavailable(o *unstructured.Unstructured, reason, message string) error {
 	}
 	return fields.Mark(o, conditions, "False", reason, message)
 }
+
+// Unavailable writes why the cluster can't be brought to where it shall be.
+func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) error {
+	return unavailable(o, "GKEControlPlaneReconciliationFailed", why.Error())
+}
