@@ -288,6 +288,24 @@ func TestAutohealingWaitsForTheInitialDelay(t *testing.T) {
 	})
 }
 
+// An instance that stops while its group verifies it is repaired as any other.
+func TestInstanceThatStopsWhileItIsVerifiedIsRepaired(t *testing.T) {
+	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
+		link := document.Text(w.do(http.MethodPost, base+"/global/healthChecks", doc{"name": "hc", "type": "HTTP"}), "targetLink")
+		if err := w.Faults().Add(sim.Fault{Kind: sim.Dies, Delay: sim.Duration(20 * time.Second), Times: 1}); err != nil {
+			t.Fatal(err)
+		}
+		w.group("pool", w.template("first"), 1, func(d doc) {
+			d["autoHealingPolicies"] = []any{doc{"healthCheck": link, "initialDelaySec": 300}}
+		})
+		w.rest(20 * time.Second)
+		name := keys(w.ids(groups + "/pool"))[0]
+		check(w, "the action", "VERIFYING", document.Text(w.managed(groups + "/pool")[name], "currentAction"))
+		w.rest(5 * minute)
+		check(w, "the state", "RUNNING", document.Text(w.managed(groups + "/pool")[name], "instanceStatus"))
+	})
+}
+
 func TestFailedCreationsAreToldAndRetried(t *testing.T) {
 	for _, c := range []struct {
 		why, code, words string

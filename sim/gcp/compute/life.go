@@ -165,7 +165,7 @@ func (w *fleet) off(m *instance) {
 	}
 }
 
-// halt stops an instance for good that no client has stopped.
+// halt stops an instance for good that no client has stopped. What its group does to one that runs ends with it.
 func (w *fleet) halt(m *instance) {
 	m.StopsAt = time.Time{}
 	w.touch(m)
@@ -173,7 +173,10 @@ func (w *fleet) halt(m *instance) {
 		return
 	}
 	w.off(m)
-	m.State, m.Next = stateTerminated, time.Time{}
+	m.State = stateTerminated
+	if m.Action != actionAbandoning {
+		m.Action, m.Next = actionNone, time.Time{}
+	}
 	w.look(m)
 }
 
