@@ -164,20 +164,23 @@ func TestAgentPoolRanges(t *testing.T) {
 	t.Parallel()
 	a := admissionOf(t, agentPoolKind, "v1beta1")
 	for path, bounds := range agentPoolRanges {
-		at := func(value int) map[string]any {
-			names := strings.Split(path, ".")
-			text := fmt.Sprintf("%s: %d", names[len(names)-1], value)
-			for k := len(names) - 2; k >= 0; k-- {
-				text = names[k] + ": {" + text + "}"
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			at := func(value int) map[string]any {
+				names := strings.Split(path, ".")
+				text := fmt.Sprintf("%s: %d", names[len(names)-1], value)
+				for k := len(names) - 2; k >= 0; k-- {
+					text = names[k] + ": {" + text + "}"
+				}
+				return object(t, kindText(agentPoolKind, "v1beta1", agentPool(text)))
 			}
-			return object(t, kindText(agentPoolKind, "v1beta1", agentPool(text)))
-		}
-		compare(t, path+": the least is allowed", a.admit(at(bounds[0]), nil), nil)
-		compare(t, path+": less is refused", a.admit(at(bounds[0]-1), nil), []string{"spec." + path, fmt.Sprint(bounds[0])})
-		if bounds[1] != 0 {
-			compare(t, path+": the greatest is allowed", a.admit(at(bounds[1]), nil), nil)
-			compare(t, path+": more is refused", a.admit(at(bounds[1]+1), nil), []string{"spec." + path, fmt.Sprint(bounds[1])})
-		}
+			compare(t, "the least is allowed", a.admit(at(bounds[0]), nil), nil)
+			compare(t, "less is refused", a.admit(at(bounds[0]-1), nil), []string{"spec." + path, fmt.Sprint(bounds[0])})
+			if bounds[1] != 0 {
+				compare(t, "the greatest is allowed", a.admit(at(bounds[1]), nil), nil)
+				compare(t, "more is refused", a.admit(at(bounds[1]+1), nil), []string{"spec." + path, fmt.Sprint(bounds[1])})
+			}
+		})
 	}
 }
 
