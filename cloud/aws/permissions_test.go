@@ -21,6 +21,9 @@ import (
 
 // The driver keeps the contract with credentials that allow what package permissions prints, and nothing else.
 func TestContractWithLeastPermissions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the contract a second time")
+	}
 	bound.Contract(t, permissions.Options{}, bound.ByContract, func(a *bound.Account) cloudtest.Suite[source] {
 		s := suite()
 		s.Cloud = func() (cloudtest.Cloud, error) { return a.Bind(simaws.New(simaws.Options{Seed: 1})) }

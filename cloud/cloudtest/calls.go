@@ -26,6 +26,13 @@ func callsOf[S any](p player[S], e exercise[S], forgetful bool) []call {
 	return list
 }
 
+// callsElsewhere are those requests, sent on a cloud of their own.
+func callsElsewhere[S any](p player[S], e exercise[S], forgetful bool) (list []call) {
+	p.Helper()
+	playElsewhere(p, "all is well", func(q player[S]) { list = callsOf(q, e, forgetful) })
+	return list
+}
+
 // call is one of the requests that something sends.
 type call struct {
 	service, action string

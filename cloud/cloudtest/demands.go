@@ -195,20 +195,25 @@ func secrets[S any](p player[S]) {
 			}
 			carried++
 			for _, echo := range []string{bootstrap, base64.StdEncoding.EncodeToString([]byte(bootstrap)), bootstrap[len(bootstrap)/2:]} {
-				q := p.elsewhere("refused at " + c.String())
-				sc, s := q.begin(e)
-				faultPlayer[S]{q}.disturb(sim.Fault{Kind: sim.ErrorBefore, Code: "ValidationError", Status: 400, Message: "Value '" + echo + "' is not valid"}, c)
-				err := q.try(sc.target, s)
-				faultPlayer[S]{q}.played()
-				q.calm()
-				if err == nil || !strings.Contains(err.Error(), "is not valid") {
-					q.Errorf("want the cloud's words but for the data, got %v", err)
-				}
-				q.finish(e, sc)
+				playElsewhere(p, "refused at "+c.String(), func(q player[S]) { echoed(q, e, c, echo) })
 			}
 		}
 	})
 	if carried == 0 && !p.suite.Given {
 		p.Errorf("want bootstrap data to reach the cloud with some step, got none")
 	}
+}
+
+// echoed starts an exercise's step of which one request is refused in words that repeat what it carries.
+func echoed[S any](q player[S], e exercise[S], c call, echo string) {
+	q.Helper()
+	sc, s := q.begin(e)
+	faultPlayer[S]{q}.disturb(sim.Fault{Kind: sim.ErrorBefore, Code: "ValidationError", Status: 400, Message: "Value '" + echo + "' is not valid"}, c)
+	err := q.try(sc.target, s)
+	faultPlayer[S]{q}.played()
+	q.calm()
+	if err == nil || !strings.Contains(err.Error(), "is not valid") {
+		q.Errorf("want the cloud's words but for the data, got %v", err)
+	}
+	q.finish(e, sc)
 }

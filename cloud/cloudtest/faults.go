@@ -107,24 +107,34 @@ func (p faultPlayer[S]) fits(r refusal, err error) {
 // refusedSteps refuses each request of each step in turn.
 func refusedSteps[S any](p player[S], refusals []refusal) {
 	each(p, func(p player[S], e exercise[S]) {
+		known := map[bool][]call{}
 		for _, r := range refusals {
-			calls := callsOf(p.elsewhere("all is well"), e, r.forgetful)
+			if known[r.forgetful] == nil {
+				known[r.forgetful] = callsElsewhere(p, e, r.forgetful)
+			}
+			calls := known[r.forgetful]
 			for _, c := range calls {
 				if r.forgetful && c.writes {
 					continue
 				}
-				q := p.elsewhere(r.about + " at " + c.String())
-				sc, s := q.begin(e)
-				if r.forgetful {
-					q = q.again()
-				}
-				if refused := refusedStep(q, r, c, sc, s); refused && count(calls) == 1 {
-					faultPlayer[S]{q}.same(sc)
-				}
-				q.finish(e, sc)
+				playElsewhere(p, r.about+" at "+c.String(), func(q player[S]) { refusedOnce(q, e, r, c, count(calls) == 1) })
 			}
 		}
 	})
+}
+
+// refusedOnce starts an exercise's step of which one request is refused, and has it finished afterwards. Where that request is the only
+// one that writes, nothing has changed until then.
+func refusedOnce[S any](q player[S], e exercise[S], r refusal, c call, whole bool) {
+	q.Helper()
+	sc, s := q.begin(e)
+	if r.forgetful {
+		q = q.again()
+	}
+	if refused := refusedStep(q, r, c, sc, s); refused && whole {
+		faultPlayer[S]{q}.same(sc)
+	}
+	q.finish(e, sc)
 }
 
 func count(calls []call) int {
@@ -183,9 +193,9 @@ func lostReplies[S any](p player[S]) {
 		for _, r := range lost {
 			for _, c := range calls {
 				if c.writes {
-					q := p.elsewhere(r.about + " after " + c.String())
 					// No cloud has to tell until when it holds: a renewal that may not have been heard is due again.
-					faultPlayer[S]{q}.lostReply(e, r, c, count(calls) == 1 && e.kind != pool.Renew)
+					whole := count(calls) == 1 && e.kind != pool.Renew
+					playElsewhere(p, r.about+" after "+c.String(), func(q player[S]) { faultPlayer[S]{q}.lostReply(e, r, c, whole) })
 				}
 			}
 		}
@@ -258,15 +268,19 @@ func (p faultPlayer[S]) onOldReads(e exercise[S], sc scene[S]) {
 // refusedLooks refuses each request of a first look at a pool in turn: at one that does not exist, and at one that does.
 func refusedLooks[S any](p player[S], refusals []refusal) {
 	for _, size := range []int{-1, sizeSmall} {
-		clean := p.elsewhere("all is well")
-		want := lookAt(clean, size)
-		calls := numbered(clean.sent(func() { clean.again().observe(clean.target()) }))
+		var want pool.Observed
+		var calls []call
+		playElsewhere(p, "all is well", func(q player[S]) {
+			want = lookAt(q, size)
+			calls = numbered(q.sent(func() { q.again().observe(q.target()) }))
+		})
 		for _, r := range refusals {
 			for _, c := range calls {
-				q := p.elsewhere(r.about + " at " + c.String())
-				before := lookAt(q, size)
-				q.check("the same cloud", undated(want), undated(before))
-				faultPlayer[S]{q}.refusedLook(r, c, before)
+				playElsewhere(p, r.about+" at "+c.String(), func(q player[S]) {
+					before := lookAt(q, size)
+					q.check("the same cloud", undated(want), undated(before))
+					faultPlayer[S]{q}.refusedLook(r, c, before)
+				})
 			}
 		}
 	}

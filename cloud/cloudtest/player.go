@@ -79,6 +79,26 @@ func (p player[S]) elsewhere(about string) player[S] {
 	return p.player(named{t, about})
 }
 
+// playElsewhere plays a scene on a cloud of its own, and closes the clouds that were made for it: what moves in them would go on moving,
+// and cost time, while the scenes after it let the hours pass.
+func playElsewhere[S any](p player[S], about string, play func(player[S])) {
+	p.Helper()
+	before := len(p.made)
+	play(p.elsewhere(about))
+	p.closeFrom(p, before)
+}
+
+// closeFrom closes the clouds that were made, but for the first ones.
+func (st *stage[S]) closeFrom(t T, first int) {
+	t.Helper()
+	for _, made := range st.made[first:] {
+		if err := made.Close(); err != nil {
+			t.Errorf("close the simulated cloud: %v", err)
+		}
+	}
+	st.made = st.made[:first]
+}
+
 // named reports with what it is about in front.
 type named struct {
 	T

@@ -354,7 +354,7 @@ func each[S any](p player[S], play func(player[S], exercise[S])) {
 	traits := p.driver.Traits()
 	for _, e := range exercises[S]() {
 		if p.suite.asked(traits, e) {
-			play(p.elsewhere(e.name), e)
+			playElsewhere(p, e.name, func(p player[S]) { play(p, e) })
 		}
 	}
 }

@@ -98,9 +98,13 @@ type Case[S any] struct {
 	play func(player[S])
 }
 
-// Run drives the driver through the contract, each case in a cloud and in a bubble of virtual time of its own.
+// Run drives the driver through the contract, each case in a cloud and in a bubble of virtual time of its own. With -short it leaves out the
+// faulty ones, which take most of the time.
 func (s Suite[S]) Run(t *testing.T) {
 	for _, c := range Cases[S]() {
+		if testing.Short() && c.Faulty() {
+			continue
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { s.Play(t, c) })
@@ -112,13 +116,7 @@ func (s Suite[S]) Run(t *testing.T) {
 func (s Suite[S]) Play(t T, c Case[S]) {
 	t.Helper()
 	st := &stage[S]{suite: s}
-	defer func() {
-		for _, made := range st.made {
-			if err := made.Close(); err != nil {
-				t.Errorf("close the simulated cloud: %v", err)
-			}
-		}
-	}()
+	defer st.closeFrom(t, 0)
 	c.play(st.player(t))
 }
 

@@ -146,6 +146,9 @@ func (h hands) arn(on sim.Resource) (*string, error) {
 
 // TestContractWithoutTemplate is the contract for pools that are launched from EKS's own templates.
 func TestContractWithoutTemplate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the contract a second time")
+	}
 	s := suite()
 	s.Given = true
 	s.Cloud = func() (cloudtest.Cloud, error) {

@@ -17,6 +17,9 @@ import (
 
 // The driver keeps the contract with credentials that allow what package permissions prints, and nothing else.
 func TestContractWithLeastPermissions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the contract a second time")
+	}
 	o := permissions.Options{EKS: true, EKSIAM: true, NodeRoles: []string{simaws.NodegroupRole, "for-this-pool"}}
 	bound.Contract(t, o, nil, func(a *bound.Account) cloudtest.Suite[source] {
 		s := suite()

@@ -19,6 +19,9 @@ func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
 
 // TestContractOfVMs holds agent pools of type VirtualMachines to the same contract. AKS's autoscaler sizes none of them.
 func TestContractOfVMs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the contract a second time")
+	}
 	s := suite()
 	s.Pool = func() source { return spec(ofVMs)(managedPool()) }
 	s.Reshaped = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {

@@ -1,21 +1,54 @@
 package wire
 
 import (
-	"path"
 	"strings"
+	"unicode/utf8"
 )
 
-// Glob matches AWS's patterns: * for any text and ? for one character. path.Match would let neither cross a slash.
+// Glob matches AWS's patterns: * for any text, ? for one character, and a backslash before a character that stands for itself. A pattern
+// without * and ? is compared as it is.
 func Glob(pattern, s string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == s
 	}
-	ok, err := path.Match(slashless.Replace(pattern), strings.ReplaceAll(s, "/", slash))
-	return err == nil && ok
+	var afterStar, tried string
+	starred := false
+	for pattern != "" || s != "" {
+		if strings.HasPrefix(pattern, "*") {
+			pattern = pattern[1:]
+			starred, afterStar, tried = true, pattern, s
+			continue
+		}
+		if leftPattern, left, ok := matchOne(pattern, s); ok {
+			pattern, s = leftPattern, left
+			continue
+		}
+		if !starred || tried == "" {
+			return false
+		}
+		// The last * stands for one character more.
+		_, size := utf8.DecodeRuneInString(tried)
+		tried = tried[size:]
+		pattern, s = afterStar, tried
+	}
+	return true
 }
 
-// slash stands for the one character that a pattern of package path treats apart and one of AWS does not; slashless puts
-// it in place, and lets brackets be brackets, be they escaped or not.
-const slash = "\x00"
-
-var slashless = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, "/", slash, "[", `\[`)
+// matchOne matches one character of a text with the first of a pattern that is no *, and returns what is left of both.
+func matchOne(pattern, s string) (leftPattern, left string, ok bool) {
+	want, size := utf8.DecodeRuneInString(pattern)
+	have, length := utf8.DecodeRuneInString(s)
+	if length == 0 || size == 0 {
+		return "", "", false
+	}
+	switch want {
+	case '?':
+		return pattern[size:], s[length:], true
+	case '\\':
+		pattern = pattern[size:]
+		if want, size = utf8.DecodeRuneInString(pattern); size == 0 {
+			return "", "", false
+		}
+	}
+	return pattern[size:], s[length:], want == have
+}
