@@ -11,6 +11,8 @@ import (
 	"k8s.io/component-base/logs"
 	"k8s.io/kubectl/pkg/cmd"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/muster-project/muster/cmd/muster/commands"
 )
 
 // kubectlCommand is kubectl itself, so that nothing else need be installed.
@@ -28,7 +30,7 @@ func kubectlCommand() *cobra.Command {
 func kubectl(args []string) error {
 	// main catches the first signal for commands that end cleanly by their context. kubectl knows nothing of that context: without
 	// this its first Ctrl-C would be lost.
-	signal.Reset(endSignals...)
+	signal.Reset(commands.EndSignals...)
 	setKubectlVersion()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	arguments := append([]string{"kubectl"}, args...)

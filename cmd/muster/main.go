@@ -1,63 +1,10 @@
 // Command muster is what a person types: a world of its own with API servers and simulated clouds, kubectl for it, and the
-// simulated clouds alone. One file a subcommand.
+// simulated clouds alone.
 package main
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
+import "github.com/muster-project/muster/cmd/muster/commands"
 
-	"github.com/spf13/cobra"
-)
+// release is the version that a release build sets through the linker; empty in any other build.
+var release string
 
-// endSignals end a command: Ctrl-C, what a service manager sends, and the end of a terminal.
-var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
-
-func main() {
-	// The first signal asks for a clean end; the second one finds the default action again and ends at once.
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals...)
-	context.AfterFunc(ctx, stop)
-	err := root().ExecuteContext(ctx)
-	stop()
-	var code exitCode
-	switch {
-	case err == nil:
-	case errors.As(err, &code):
-		os.Exit(int(code))
-	default:
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(1)
-	}
-}
-
-// exitCode ends the command with a code and without a word, because everything has been said.
-type exitCode int
-
-// Error names the code.
-func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
-
-// root is the command that holds all others.
-func root() *cobra.Command {
-	version := false
-	cmd := &cobra.Command{
-		Use:   "muster",
-		Short: "Machine pools on every cloud, and a world to try them in",
-		Long: `Muster runs Cluster API machine pools on every cloud from one engine.
-
-"muster up" starts a world on this machine: real API servers, simulated clouds whose machines boot and join, and
-the controllers. Nothing else need be installed, and no cloud account is needed; "muster kubectl" is kubectl.`,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, version) },
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	// cobra's own flag of this name gives way to one that a Kubernetes library registers for every command of the process.
-	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
-	cmd.AddCommand(upCommand(), kubectlCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(),
-		simCommand(), versionCommand())
-	cmd.AddCommand(childCommands()...)
-	return cmd
-}
+func main() { commands.Main(release, kubectlCommand()) }

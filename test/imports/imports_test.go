@@ -85,7 +85,8 @@ func TestRulesCanFail(t *testing.T) {
 		{"local/seed", "local/clouds/aws/seeds", false},
 		{"local/world", "local/clouds/aws", false},
 		{"local/world", "local/clouds/all", true},
-		{"cmd/muster", "sim/aws", false},
+		{"cmd/muster/commands", "sim/aws", false},
+		{"cmd/muster", "local/world", false},
 		{"view", "cloud/aws", false},
 	} {
 		r, name, ok := ruleOf(c.from)

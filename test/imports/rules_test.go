@@ -131,7 +131,8 @@ var rules = []rule{
 	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...), never: []string{"local/world", "local/clouds/..."},
 		why: "what stands in for other providers' controllers knows nothing of Muster's, and no cloud"},
 	{path: "cmd/muster/screen", only: []string{"view", "golang.org/x/..."}, why: "a terminal shows what the views make of objects"},
-	{path: "cmd/muster", only: append([]string{
+	{path: "cmd/muster", only: append([]string{"cmd/muster/commands", "github.com/spf13/..."}, kubernetes...), never: []string{"k8s.io/kubernetes/..."}, why: "kubectl beside the other commands"},
+	{path: "cmd/muster/commands", only: append([]string{
 		"cmd/muster/screen", "kube/infrapool/identity", "kube/infrapool/preview", "pool", "local/*", "local/clouds/all", "manager/...", "providers", "providers/all", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
 	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
 

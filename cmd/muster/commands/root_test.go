@@ -1,17 +1,14 @@
-package main
+package commands
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -21,7 +18,7 @@ const asMuster = "MUSTER_TEST_AS_MUSTER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asMuster) != "" {
-		main()
+		Main("")
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -72,42 +69,6 @@ func TestHelpListsCompletion(t *testing.T) {
 	cmd.SetOut(&out)
 	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), "\n  completion ") {
 		t.Fatalf("want the command completion in the help, got %v and\n%s", err, out.String())
-	}
-}
-
-// TestKubectlEndsAtTheFirstSignal: a drain that waits for a budget is ended by one Ctrl-C, as with kubectl itself.
-func TestKubectlEndsAtTheFirstSignal(t *testing.T) {
-	asked, release := make(chan struct{}, 16), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		asked <- struct{}{}
-		<-release
-	}))
-	defer server.Close()
-	defer close(release)
-	cmd := exec.Command(os.Args[0], "kubectl", "--kubeconfig", os.DevNull, "--server", server.URL, "get", "--raw", "/healthz")
-	cmd.Env = append(os.Environ(), asMuster+"=1", "HOME="+t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-asked:
-	case err := <-ended:
-		t.Fatalf("want it to ask the server, it ended: %v", err)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-ended:
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
-			t.Errorf("want it ended by the signal, got %v", err)
-		}
-	case <-time.After(20 * time.Second):
-		_ = cmd.Process.Kill()
-		t.Error("want it ended by the first signal, it went on")
 	}
 }
 

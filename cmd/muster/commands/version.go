@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release is the version that a release build sets through the linker; empty in any other build.
+// release is the version of a release build; empty in any other build.
 var release string
 
 // versionCommand prints what this binary was built from.

@@ -1,0 +1,67 @@
+// Package commands are muster's own commands: a world with API servers and simulated clouds, the simulated clouds alone, and the views.
+// One file a subcommand. Command muster adds kubectl, which takes the C compiler to link: tests of these commands do without it.
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// EndSignals end a command: Ctrl-C, what a service manager sends, and the end of a terminal.
+var EndSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+
+// Main runs the command that the process was started with, one of this package or of the others, and ends the process where it fails. It
+// is told the version of a release build.
+func Main(version string, others ...*cobra.Command) {
+	release = version
+	// The first signal asks for a clean end; the second one finds the default action again and ends at once.
+	ctx, stop := signal.NotifyContext(context.Background(), EndSignals...)
+	context.AfterFunc(ctx, stop)
+	cmd := root()
+	cmd.AddCommand(others...)
+	err := cmd.ExecuteContext(ctx)
+	stop()
+	var code exitCode
+	switch {
+	case err == nil:
+	case errors.As(err, &code):
+		os.Exit(int(code))
+	default:
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// exitCode ends the command with a code and without a word, because everything has been said.
+type exitCode int
+
+// Error names the code.
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// root is the command that holds all others.
+func root() *cobra.Command {
+	version := false
+	cmd := &cobra.Command{
+		Use:   "muster",
+		Short: "Machine pools on every cloud, and a world to try them in",
+		Long: `Muster runs Cluster API machine pools on every cloud from one engine.
+
+"muster up" starts a world on this machine: real API servers, simulated clouds whose machines boot and join, and
+the controllers. Nothing else need be installed, and no cloud account is needed; "muster kubectl" is kubectl.`,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return helpOrVersion(cmd, version) },
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	// cobra's own flag of this name gives way to one that a Kubernetes library registers for every command of the process.
+	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
+	cmd.AddCommand(upCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(), simCommand(), versionCommand())
+	cmd.AddCommand(childCommands()...)
+	return cmd
+}
