@@ -1,4 +1,4 @@
-package all
+package compat
 
 import (
 	"slices"
@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/kube/webhook"
+	"github.com/muster-project/muster/providers/all"
 )
 
 // TestPathsOfWebhooks holds that each webhook has the path that the ecosystem gives it, and that each kind of template is kept as it is.
 func TestPathsOfWebhooks(t *testing.T) {
 	t.Parallel()
 	var kept []string
-	for _, h := range Hooks() {
+	for _, h := range all.Hooks() {
 		verb := "validate"
 		if h.Role == webhook.Defaults {
 			verb = "mutate"
@@ -36,7 +37,7 @@ func TestPathsOfWebhooks(t *testing.T) {
 func TestControllersHaveNames(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, p := range Providers() {
+	for _, p := range all.Providers() {
 		for _, c := range p.Controllers {
 			if seen[c.Name] || c.Name == "" {
 				t.Errorf("%s: want a name of its own for each controller, got %q again", p.Name, c.Name)
