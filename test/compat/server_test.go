@@ -50,7 +50,7 @@ var muster, scratch string
 
 func TestMain(m *testing.M) {
 	os.Exit(alone.Run(m, "compat", func(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
-		path, remove, err := binary.Build()
+		path, remove, err := binary.Build("muster")
 		if err != nil {
 			return nil, err
 		}

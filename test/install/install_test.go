@@ -53,14 +53,12 @@ var (
 	etcd *apiserver.Etcd
 	// scratch is a folder for everything that outlives one test, muster the path of the binary whose kubectl runs the page's commands.
 	scratch, muster string
-	// manager builds the manager and returns its path.
-	manager = sync.OnceValues(func() (string, error) {
-		binary := filepath.Join(scratch, "manager")
-		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "./cmd/manager").CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build the manager: %w\n%s", err, out)
-		}
-		return binary, nil
+	// manager builds the manager and returns its path; removeManager removes it.
+	manager = sync.OnceValues(func() (path string, err error) {
+		path, removeManager, err = binary.Build("manager")
+		return path, err
 	})
+	removeManager func()
 )
 
 func TestMain(m *testing.M) {
@@ -88,7 +86,7 @@ func run(m *testing.M) (code int, err error) {
 	if flag.Parse(); testing.Short() {
 		return m.Run(), nil
 	}
-	path, remove, err := binary.Build()
+	path, remove, err := binary.Build("muster")
 	if err != nil {
 		return 0, err
 	}
@@ -98,7 +96,11 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer etcd.Close()
-	return m.Run(), nil
+	code = m.Run()
+	if removeManager != nil {
+		removeManager()
+	}
+	return code, nil
 }
 
 // cluster is a management cluster: an API server without nodes.

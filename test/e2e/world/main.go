@@ -23,7 +23,7 @@ func runAll(m *testing.M) int {
 	if testing.Short() {
 		return m.Run()
 	}
-	path, remove, err := binary.Build()
+	path, remove, err := binary.Build("muster")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build cmd/muster:", err)
 		return 1
