@@ -1,13 +1,11 @@
 package world
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"syscall"
 	"testing"
 	"time"
@@ -32,8 +30,6 @@ const (
 	patientChild = "patient"
 	// stubbornChild does not end with its standard input.
 	stubbornChild = "stubborn"
-	// supervisorChild runs a whole world, to be killed.
-	supervisorChild = "supervisor"
 	// patience bounds every wait; an idle machine needs some ten seconds for the longest.
 	patience = 4 * time.Minute
 )
@@ -42,9 +38,8 @@ const (
 func TestMain(m *testing.M) {
 	children := map[string]func(ctx context.Context, args []string) error{
 		apiServersName: RunAPIServers, cloudsName: RunClouds, controllersName: RunControllers,
-		supervisorChild: supervise,
-		doomedChild:     func(context.Context, []string) error { return errors.New("nothing works today") },
-		stubbornChild:   func(context.Context, []string) error { time.Sleep(time.Hour); return nil },
+		doomedChild:   func(context.Context, []string) error { return errors.New("nothing works today") },
+		stubbornChild: func(context.Context, []string) error { time.Sleep(time.Hour); return nil },
 		patientChild: func(ctx context.Context, args []string) error {
 			return process(ctx, patientChild, layout(args[0]), func(ctx context.Context) error {
 				<-ctx.Done()
@@ -69,45 +64,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// supervise starts a world, says so, and never ends it.
-func supervise(ctx context.Context, args []string) error {
-	if _, err := Start(ctx, Options{Dir: args[0], Command: []string{os.Args[0]}}); err != nil {
-		return err
-	}
-	fmt.Println("up")
-	select {}
-}
-
-// killedSupervisor leaves dir as a supervisor leaves it that was killed a moment ago.
-func killedSupervisor(t *testing.T, dir string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], supervisorChild, dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said, err := bufio.NewReader(out).ReadString('\n')
-	if said != "up\n" {
-		t.Fatalf("supervisor: want up, got %q, %v", said, err)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-}
-
-// TestWorld walks a world through its life: it comes up where another supervisor was just killed, gets a cluster,
-// survives the violent death of each child, keeps a second world out, ends clean, and is found again.
+// TestWorld walks a world through its life: it comes up, gets a cluster, survives the violent death of each child, keeps a second world
+// out, ends clean, and is found again. That it is found again where its supervisor was killed is held by
+// test/e2e/pools.TestKilledWorldIsFoundAgain.
 func TestWorld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole world")
 	}
 	dir := t.TempDir()
-	killedSupervisor(t, dir)
 	w := start(t, dir)
 	c := clientOf(t, w)
 	create(t, c)
