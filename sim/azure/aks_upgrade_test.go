@@ -1,13 +1,18 @@
 package azure_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	aks "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/sim/azure/containerservice"
 )
 
 // TestAbortedUpgradeIsResumed holds that the request of an upgrade that was aborted resumes it, also after another operation, and that a
@@ -46,6 +51,35 @@ func TestAbortedUpgradeIsResumed(t *testing.T) {
 		w.must(err)
 		check(t, "machines of the earlier version after the same request", 0, machines(true))
 		check(t, "machines of the wanted version", 3, machines(false))
+	})
+}
+
+// TestFailedPoolHasNoPartInLaterOperations holds that a pool that failed fails no later operation on its cluster, and that the operation
+// fails of which its failure is a part.
+func TestFailedPoolHasNoPartInLaterOperations(t *testing.T) {
+	t.Parallel()
+	host := &joins{started: map[string]sim.Machine{}}
+	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
+		put := func(version string) (out containerservice.Inspected) {
+			status, answer := w.owned(http.MethodPut, "aks/clusters", strings.Replace(wantedCluster, "1.34.2", version, 1))
+			check(t, "status", http.StatusOK, status)
+			w.must(json.Unmarshal([]byte(answer), &out))
+			return out
+		}
+		fail := func() {
+			w.must(w.cloud.AKS.FailPool("hand/system", "Z", "no room"))
+			time.Sleep(time.Hour)
+		}
+		put("1.34.2")
+		fail()
+		check(t, "state of a cluster whose pool could not be created", "Failed", put("1.34.2").State)
+		check(t, "state while it is upgraded", "Upgrading", put("1.35.1").State)
+		time.Sleep(time.Hour)
+		check(t, "state after the upgrade", "Succeeded", put("1.35.1").State)
+		status, answer := w.owned(http.MethodPost, "aks/clusters/hand/stop", "")
+		check(t, "status of the stop: "+answer, http.StatusNoContent, status)
+		fail()
+		check(t, "state of a cluster whose pool could not be stopped", "Failed", put("1.35.1").State)
 	})
 }
 

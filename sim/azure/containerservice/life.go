@@ -41,10 +41,10 @@ func (w *lifecycle) beginCluster(c *Cluster, state string, life time.Duration) *
 	return op
 }
 
-// beginPool starts an operation on a pool.
+// beginPool starts an operation on a pool. While one runs on the cluster, it is a part of that: no other may start then.
 func (w *lifecycle) beginPool(c *Cluster, p *Pool, state string) *operation {
 	op := w.begin(c, p.Name, state)
-	p.Op, p.State, p.Next, p.Until, p.Modeled, p.Roll = op.ID, state, w.Now, time.Time{}, false, nil
+	p.Op, p.PartOf, p.State, p.Next, p.Until, p.Modeled, p.Roll = op.ID, c.Op, state, w.Now, time.Time{}, false, nil
 	p.Leaving = map[string]*leaving{}
 	w.touchPool(p)
 	return op
@@ -140,7 +140,7 @@ func (w *lifecycle) tickCluster(c *Cluster) time.Time {
 		if p.Op != "" {
 			return w.Now.Add(w.Life(lifeWatch))
 		}
-		if p.State == stateFailed && failed == nil {
+		if p.State == stateFailed && p.PartOf == c.Op && failed == nil {
 			failed = p
 		}
 	}

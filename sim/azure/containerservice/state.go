@@ -50,10 +50,9 @@ type Cluster struct {
 	Created         time.Time
 	// Trouble is why the last operation failed, nil where it did not.
 	Trouble *arm.Trouble
-	// Op is the operation that runs, "" for none; Until is when its own part is done. Pools is true if it waits for pools that it changes.
+	// Op is the operation that runs, "" for none; Until is when its own part is done.
 	Op    string
 	Until time.Time
-	Pools bool
 }
 
 // Pool is an agent pool.
@@ -68,8 +67,9 @@ type Pool struct {
 	Version             int64
 	// Trouble is why the last operation failed, nil where it did not.
 	Trouble *arm.Trouble
-	// Op is the operation that runs, "" for none; Next is when it is looked at again, Until when it has to be done.
-	Op          string
+	// Op is the operation that runs, "" for none; Next is when it is looked at again, Until when it has to be done. PartOf is the operation of
+	// the cluster that the last one is or was a part of, "" for none.
+	Op, PartOf  string
 	Next, Until time.Time
 	Roll        *roll
 	// Leaving are the machines that drain before they are deleted, by instance.
