@@ -34,8 +34,13 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 		Pool:              func() specification { return source(zones...) },
 		KubernetesVersion: version,
 		Changed:           spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" }),
-		Reshaped:          spec(reshape),
-		Searching:         spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily = nil, new(family) }),
+		Reshaped: spec(func(s *gcpv1.GCPMachinePoolSpec) {
+			reshape(s)
+			if len(zones) > 1 {
+				s.DistributionPolicy.TargetShape = gcpv1.ShapeBalanced
+			}
+		}),
+		Searching: spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily = nil, new(family) }),
 		Broken: map[string]func(specification) specification{
 			"spec.instanceType": spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-nope" }),
 			"spec.subnet":       spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Subnet = new("nope") }),
@@ -43,7 +48,7 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 		TemplateName: func(o cloud.Owner, t pool.Template) string { return template.Name(groupName(o), o, t) },
 		Repairs:      true, Applies: true,
 		AskedTag: "stage", FixedTag: template.LabelCluster,
-		Many: 510, ManyInPage: 100, SteadyReads: 2, Secondary: []string{"machineTypes.get", "instances.get", "instances.list", "instanceTemplates.get"},
+		Many: 510, ManyInPage: 100, SteadyReads: 2, Secondary: []string{"machineTypes.get", "instances.get", "instances.list", "instanceTemplates.get", "zoneOperations.get", "regionOperations.get"},
 		Name: groupName,
 		GroupID: func(name string) string {
 			at := "regions/" + region
@@ -82,4 +87,5 @@ func (p placed) Capabilities() sim.Capabilities {
 func reshape(s *gcpv1.GCPMachinePoolSpec) {
 	s.AdditionalLabels = gcpv1.Labels{"stage": "test"}
 	s.InstanceLifecyclePolicy = &gcpv1.InstanceLifecyclePolicy{DefaultActionOnFailure: gcpv1.ActionDoNothing, ForceUpdateOnRepair: new(true)}
+	s.AutoHealing = &gcpv1.AutoHealing{HealthCheck: healthCheck, InitialDelaySec: 300}
 }

@@ -2,11 +2,15 @@ package instancegroup_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -63,7 +67,28 @@ func newCloud() (*simgcp.Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made, made.PutNetwork(compute.Network{Project: project, Name: clusterName})
+	return made, errors.Join(made.PutNetwork(compute.Network{Project: project, Name: clusterName}), putHealthCheck(made))
+}
+
+// healthCheck is a health check of the project, by which groups can be healed.
+const healthCheck = "kubelet"
+
+// putHealthCheck creates it as another tool.
+func putHealthCheck(made *simgcp.Cloud) error {
+	text := strings.NewReader(`{"name": "` + healthCheck + `", "type": "HTTP"}`)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, endpoint+"/compute/v1/projects/"+project+"/global/healthChecks", text)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer simulated:"+otherTool)
+	reply, err := sim.Transport{Handler: made}.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	if err := reply.Body.Close(); err != nil || reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("create a health check: %s: %w", reply.Status, err)
+	}
+	return nil
 }
 
 func newDriver(over http.RoundTripper) (*instancegroup.Driver, error) {

@@ -48,7 +48,7 @@ func reshape(s *gcpv1.GCPManagedMachinePoolSpec) {
 	s.KubernetesLabels = gcpv1.NodeLabels{"tier": "blue"}
 	s.KubernetesTaints = []gcpv1.Taint{{Key: "only", Value: "x", Effect: "NoSchedule"}}
 	s.NodeNetwork = &gcpv1.NodeNetworkConfig{Tags: []string{"web"}}
-	s.Scaling = &gcpv1.NodePoolAutoScaling{MinCount: new(int32(1)), MaxCount: new(int32(6))}
+	s.Scaling = &gcpv1.NodePoolAutoScaling{MinCount: new(int32(1)), MaxCount: new(int32(6)), LocationPolicy: new(gcpv1.LocationAny)}
 	s.Management = &gcpv1.NodePoolManagement{AutoRepair: true}
 	s.UpgradeSettings = &gcpv1.UpgradeSettings{MaxSurge: new(int32(2)), MaxUnavailable: new(int32(1))}
 	s.AdditionalLabels = gcpv1.Labels{"stage": "test"}

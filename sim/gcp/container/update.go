@@ -170,7 +170,8 @@ func Settable() map[string][]string {
 			"", "nodeVersion", "imageType", "machineType", "diskType", "diskSizeGb", "labels", "taints", "tags", "resourceLabels", "locations", "linuxNodeConfig",
 			"upgradeSettings",
 		},
-		poolNames + "setSize": {""}, poolNames + "setAutoscaling": {"", "autoscaling.minNodeCount", "autoscaling.maxNodeCount", "autoscaling.locationPolicy"},
-		poolNames + "setManagement": {""},
+		poolNames + "setSize": {""}, poolNames + "setAutoscaling": {"", "autoscaling.minNodeCount", "autoscaling.maxNodeCount", "autoscaling.locationPolicy",
+			"autoscaling.totalMinNodeCount", "autoscaling.totalMaxNodeCount"},
+		poolNames + "setManagement": {"", "management.autoUpgrade", "management.autoRepair"},
 	}
 }
