@@ -222,7 +222,7 @@ func (p *pool) dropUnjoined() {
 // openNodes has a user open the nodes that an operation of GKE left closed which failed.
 func (p *pool) openNodes() {
 	n := p.nodes()
-	if n == nil || n.Busy || !p.World.Scenario.Has(world.HandFail) {
+	if has := p.World.Scenario.Has; n == nil || n.Busy || !has(world.HandFail) && !has(HandRepair) {
 		return
 	}
 	for _, m := range n.Machines {
