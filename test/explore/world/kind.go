@@ -109,6 +109,3 @@ func (k *Kind) Goldens() []Scenario {
 func OneIn(n int, salt uint64) func(seed uint64) bool {
 	return func(seed uint64) bool { return rand.New(rand.NewPCG(seed, salt)).IntN(n) == 0 }
 }
-
-// OnRequest claims no seed: a kind whose seeds still show violations is explored by its name alone.
-func OnRequest(uint64) bool { return false }

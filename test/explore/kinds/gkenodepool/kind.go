@@ -28,7 +28,7 @@ const salt = 0x676b65
 // Kind is the kind.
 var Kind = &world.Kind{
 	Name:   "gke",
-	Claims: world.OnRequest,
+	Claims: world.OneIn(8, salt),
 	Salt:   salt,
 	Drawn:  drawn,
 	Odds: world.Odds{
