@@ -67,7 +67,7 @@ func (r *release) chart() error {
 func withVersions(content []byte, version string) ([]byte, error) {
 	for _, v := range chartVersions {
 		if bytes.Count(content, []byte("\n"+v.line)) != 1 {
-			return nil, fmt.Errorf("Chart.yaml: want one line %q", strings.TrimSpace(v.line))
+			return nil, fmt.Errorf("want one line %q in Chart.yaml", strings.TrimSpace(v.line))
 		}
 		content = bytes.Replace(content, []byte("\n"+v.line), []byte("\n"+v.field+version+"\n"), 1)
 	}
