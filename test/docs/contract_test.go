@@ -191,7 +191,7 @@ func declares(s ast.Spec, name string) bool {
 // give them.
 var places = map[string]string{
 	"azurev1": "api/azure/v1beta1", "cloud": "cloud", "cloudtest": "cloud/cloudtest", "common": "api/common", "driverkit": "cloud/driverkit", "infrapool": "kube/infrapool",
-	"metrics": "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "sim": "sim", "trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
+	"metrics": "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "server": "sim/server", "sim": "sim", "trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
 }
 
 var (
