@@ -85,10 +85,10 @@ func putHealthCheck(made *simgcp.Cloud) error {
 	if err != nil {
 		return err
 	}
-	if err := reply.Body.Close(); err != nil || reply.StatusCode != http.StatusOK {
-		return fmt.Errorf("create a health check: %s: %w", reply.Status, err)
+	if reply.StatusCode != http.StatusOK {
+		err = fmt.Errorf("create a health check: %s", reply.Status)
 	}
-	return nil
+	return errors.Join(err, reply.Body.Close())
 }
 
 func newDriver(over http.RoundTripper) (*instancegroup.Driver, error) {
