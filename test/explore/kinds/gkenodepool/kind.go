@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -91,7 +92,7 @@ func newPool(w *world.World) *world.Pool {
 	return &world.Pool{
 		Account: world.Account{
 			Cloud: p.Cloud, Snapshot: p.snapshot, Asked: p.asked,
-			Judged: func(_ wire.Call, _ string, sent *oracle.Write) { sent.Shrinks = true },
+			Judged: judged,
 		},
 		Object: world.Object{
 			New: func() client.Object { return &gcpv1.GCPManagedMachinePool{} }, Applied: p.applied,
@@ -115,6 +116,26 @@ func newPool(w *world.World) *world.Pool {
 		Planner: func(base http.RoundTripper, o infrapool.Options) world.Look {
 			return infrapool.NewPlanner(adapter.Adapter{}, p.driver(base), o).Look
 		},
+	}
+}
+
+// judged says what the oracles need to know of a write beside what it changed. A cancelled upgrade opens the nodes again that it had begun
+// to drain: their machines are there as before.
+func judged(call wire.Call, _ string, sent *oracle.Write) {
+	sent.Shrinks = true
+	if !strings.HasSuffix(call.Operation, "operations.cancel") {
+		return
+	}
+	stays := map[string]bool{}
+	for _, g := range sent.After.Groups {
+		for _, m := range g.Staying() {
+			stays[m.ID] = true
+		}
+	}
+	for _, g := range sent.Before.Groups {
+		for i := range g.Members {
+			g.Members[i].Leaving = g.Members[i].Leaving && !stays[g.Members[i].ID]
+		}
 	}
 }
 
