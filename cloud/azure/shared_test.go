@@ -143,11 +143,11 @@ func TestSharedLookThatIsDenied(t *testing.T) {
 		first, second, _ := w.sharing()
 		w.driver = w.newDriver()
 		w.fault(sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachines_ListAll", Code: "AuthorizationFailed", Message: "no", Status: 403})
-		for _, target := range []azure.Target{first, second, first, second} {
+		for _, target := range []azure.Target{first, second, first, second, first, second} {
 			if o := w.observe(aged(target, 15*time.Second)); len(o.Instances) != 2 || len(o.Issues) > 0 {
 				t.Errorf("want both machines and no issue, got %+v with issues %v", o.Instances, o.Issues)
 			}
-			time.Sleep(20 * time.Second)
+			time.Sleep(10 * time.Second)
 		}
 		if n := w.cloud.Calls().Count("compute", "VirtualMachines_ListAll"); n != 1 {
 			t.Errorf("want the listing tried once, got %d", n)

@@ -241,12 +241,14 @@ func (e *entry[V]) awaits(now time.Time) bool {
 	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > fresh) && e.due().Sub(now) <= e.accepts
 }
 
-// due is when the pool of the key is expected to ask again.
+// due is when the pool of the key is expected to ask again, at the earliest: its last two requests may have been further apart than the next
+// two will be.
 func (e *entry[V]) due() time.Time {
+	most := askedAgain * e.accepts
 	if e.every == 0 {
-		return e.asked.Add(askedAgain * e.accepts)
+		return e.asked.Add(most)
 	}
-	return e.asked.Add(e.every)
+	return e.asked.Add(min(e.every, most))
 }
 
 // reads notes that the round reads a key. The lock is held.

@@ -26,7 +26,7 @@ const (
 	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it, unless the pool accepts only a
 	// newer one.
 	freshFor = 5 * time.Second
-	// askedAgain is after how many times the age that it accepts a pool is expected to ask again that has asked once.
+	// askedAgain is after how many times the age that it accepts a pool is taken to ask again, unless it has asked sooner before.
 	askedAgain = 4
 	// onePass is how soon after a request another one of the same pass comes at most: it does not show when the next pass comes.
 	onePass = 100 * time.Millisecond
