@@ -79,8 +79,8 @@ func TestRotatedCredentials(t *testing.T) {
 			t.Errorf("want a token of the new credentials, got %s", got)
 		}
 	}
-	if len(st.Sessions.tokens) != 1 || len(st.made) != 1 {
-		t.Errorf("want the last credentials kept alone, got %d of %d sessions", len(st.Sessions.tokens), len(st.made))
+	if len(st.tokens) != 1 || len(st.made) != 1 {
+		t.Errorf("want the last credentials kept alone, got %d of %d sessions", len(st.tokens), len(st.made))
 	}
 }
 
