@@ -18,6 +18,8 @@ const (
 	lifeChange = 10 * time.Second
 	// lifeWatch is how often AKS looks at what goes on.
 	lifeWatch = 5 * time.Second
+	// lifeRetry is how long after a failure the owner of a managed cluster sends the same request once more.
+	lifeRetry = 2 * time.Minute
 	// lifeJoinLimit is until AKS gives up to wait for nodes of a pool.
 	lifeJoinLimit = 20 * time.Minute
 	// drainMinutes is how many minutes a node has to drain where a pool does not say.
@@ -171,6 +173,9 @@ func (w *lifecycle) endCluster(c *Cluster, failed *Pool) {
 		c.Power = powerRunning
 	}
 	c.Op, c.Until, c.State = "", time.Time{}, state
+	if state == stateFailed {
+		c.Until = w.Now.Add(w.Life(lifeRetry))
+	}
 	w.touchCluster(c)
 }
 

@@ -17,21 +17,18 @@ type Wanted struct {
 }
 
 // PutCluster creates a managed cluster as a request would, or changes it as far as it differs from what is wanted, and returns it as it is
-// then. One that failed is carried out once more. While another operation runs a difference is refused with AKS's error.
-func (c Portal) PutCluster(want Wanted) (Inspected, error) {
-	var out Inspected
-	err := c.by(func(w *Service) error {
-		k, err := w.provision(want)
-		if err == nil {
-			out = w.inspectCluster(k)
-		}
+// then. One that failed is returned as it is, and after some time carried out once more. While another operation runs a difference is refused
+// with AKS's error.
+func (c Portal) PutCluster(want Wanted) (out Inspected, err error) {
+	err = c.by(func(w *Service) error {
+		out, err = w.provision(want)
 		return err
 	})
 	return out, err
 }
 
 // provision brings a cluster to what is wanted.
-func (w *Service) provision(want Wanted) (*Cluster, error) {
+func (w *Service) provision(want Wanted) (Inspected, error) {
 	body := document.Object{}
 	document.Merge(body, want.Body)
 	document.Preset(body, "properties", document.Object{})
@@ -41,21 +38,33 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 	if k == nil {
 		made, err := w.managed.create(want.SubscriptionID, w.GroupName(want.SubscriptionID, want.Group), want.Name, body, profiles)
 		if err != nil {
-			return nil, err
+			return Inspected{}, err
 		}
 		w.give(made, want.Access)
 		w.managed.begin(made)
-		return made, nil
+		return w.inspectCluster(made), nil
 	}
 	w.give(k, want.Access)
-	if !k.differs(body) && k.State != stateFailed {
-		return k, nil
+	if k.differs(body) {
+		if err := w.carryOut(k, body); err != nil {
+			return Inspected{}, err
+		}
+		return w.inspectCluster(k), nil
 	}
+	seen := w.inspectCluster(k)
+	if k.State == stateFailed && !k.Until.After(w.Now) {
+		return seen, w.carryOut(k, body)
+	}
+	return seen, nil
+}
+
+// carryOut begins to change a cluster.
+func (w *Service) carryOut(k *Cluster, body document.Object) error {
 	if err := w.managed.open(k); err != nil {
-		return nil, err
+		return err
 	}
 	_, err := w.managed.change(k, body, nil, versions[len(versions)-1])
-	return k, err
+	return err
 }
 
 // differs reports whether a request with the body would change a cluster.

@@ -50,7 +50,7 @@ type Cluster struct {
 	Created         time.Time
 	// Trouble is why the last operation failed, nil where it did not.
 	Trouble *arm.Trouble
-	// Op is the operation that runs, "" for none; Until is when its own part is done.
+	// Op is the operation that runs, "" for none; Until is when its own part is done, or, after a failure, when it is carried out once more.
 	Op    string
 	Until time.Time
 }
