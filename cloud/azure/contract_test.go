@@ -2,24 +2,16 @@ package azure_test
 
 import (
 	"net/http"
-	"os"
-	"runtime/debug"
 	"testing"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/garbage"
 )
 
-// garbage is how much of it may pile up, in percent of what is in use: worlds are small, and a quarter of the processor time would go
-// into its collection otherwise.
-const garbage = 800
-
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(garbage)
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
 
 type specification = *azurev1.MachinePoolSource
 

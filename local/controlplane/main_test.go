@@ -1,16 +1,9 @@
 package controlplane
 
 import (
-	"os"
-	"runtime/debug"
 	"testing"
+
+	"github.com/muster-project/muster/test/garbage"
 )
 
-// garbage is how much of it may pile up, in percent of what is in use: an API server makes much of it, and its collection
-// would take a quarter of the processor time.
-const garbage = 400
-
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(garbage)
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { garbage.Main(m, garbage.APIServers) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/garbage"
 )
 
 var (
@@ -25,9 +25,6 @@ var (
 	output    = flag.String("report", "", "file for a report of the run")
 )
 
-// garbage is how much of it may pile up, in percent of what is in use: scenarios are small and make much of it.
-const garbage = 800
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *kind != "" && all.Named(*kind) == nil {
@@ -37,7 +34,7 @@ func TestMain(m *testing.M) {
 	if *first == 0 {
 		*first = commitSeed()
 	}
-	debug.SetGCPercent(garbage)
+	garbage.Allow(garbage.Worlds)
 	code := m.Run()
 	if total.scenarios > 0 {
 		if err := total.write(*output); err != nil {

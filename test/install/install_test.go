@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +26,7 @@ import (
 
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/test/e2e/binary"
+	"github.com/muster-project/muster/test/garbage"
 	"github.com/muster-project/muster/view/doctor"
 )
 
@@ -34,8 +34,6 @@ const (
 	page = "docs/install.md"
 	// namespace is where the page installs Muster.
 	namespace = "muster-system"
-	// garbagePercent lets garbage of the API servers pile up: its collection would take a quarter of the processor time.
-	garbagePercent = 400
 )
 
 // The commands of the page's blocks, and one of its text.
@@ -73,9 +71,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) (code int, err error) {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
+	garbage.Allow(garbage.APIServers)
 	if err := os.Chdir("../.."); err != nil { // the page's commands are for the root of the repository
 		return 0, err
 	}

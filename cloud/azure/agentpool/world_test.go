@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,17 +21,11 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/garbage"
 	"github.com/muster-project/muster/test/permissions/allowed"
 )
 
-// garbage is how much of it may pile up, in percent of what is in use: worlds are small, and a quarter of the processor time would go into
-// its collection otherwise.
-const garbage = 800
-
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(garbage)
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
 
 const (
 	endpoint    = "http://simulated.azure"

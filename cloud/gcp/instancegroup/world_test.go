@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -26,16 +24,10 @@ import (
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	simproject "github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/test/garbage"
 )
 
-// garbage is how much of it may pile up, in percent of what is in use: worlds are small, and a quarter of the processor time would go into
-// its collection otherwise.
-const garbage = 800
-
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(garbage)
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
 
 const (
 	endpoint    = "http://127.0.0.1:9"

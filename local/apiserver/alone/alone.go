@@ -16,18 +16,14 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/test/garbage"
 )
 
 // Start is what else a package needs beside its API server. It may keep files in the folder, and what it gives back ends it.
 type Start func(ctx context.Context, s *apiserver.Server, dir string) (stop func() error, err error)
 
-const (
-	// garbage is how much of it may pile up, in percent of what is in use: an API server makes much of it, and its collection would
-	// take a quarter of the processor time.
-	garbage = 400
-	// memory is where it is collected more often.
-	memory = 1 << 30
-)
+// memory is where garbage is collected more often than test/garbage says.
+const memory = 1 << 30
 
 // Run runs a package's tests, and says with which code its process is to end. With -short no server is started: the tests that
 // need one have to skip themselves. What servers and controllers log of refusals is what tests ask for, and is not shown.
@@ -36,8 +32,8 @@ func Run(m *testing.M, name string, start Start) int {
 	if testing.Short() {
 		return m.Run()
 	}
+	garbage.Allow(garbage.APIServers)
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetGCPercent(garbage)
 		debug.SetMemoryLimit(memory)
 	}
 	code, err := run(m, name, start)
