@@ -83,6 +83,10 @@ func (s *Sessions) basesOf(a Access) (bases, error) {
 		if err := usable(own.address); err != nil {
 			return b, cloud.Invalidf(own.field, "%v", err)
 		}
+		if onLoopback(own.address) && !s.simulated() {
+			return b, cloud.Invalidf(own.field, "%q is an address of the controller's own machine, where no service of Google's is: want one like https://compute.%s",
+				own.address, universe)
+		}
 		*own.to = withPath(own.address, own.path)
 	}
 	return b, nil
@@ -117,6 +121,16 @@ func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
+
+// onLoopback reports whether an address is one of this machine.
+func onLoopback(address string) bool {
+	at, err := url.Parse(address)
+	return err == nil && address != "" && loopback(at.Hostname())
+}
+
+// simulated reports whether Google's services are simulated on this machine, as in the local world. The controller's own setting alone decides
+// it: what a cluster and its Secret name must not reach what else listens on the controller's machine.
+func (s *Sessions) simulated() bool { return onLoopback(s.options.Endpoint) }
 
 // plain reports whether requests to the address can be read on their way.
 func plain(address string) bool { return strings.HasPrefix(address, "http://") }

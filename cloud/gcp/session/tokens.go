@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -129,7 +130,8 @@ func (s *Sessions) source(c Credentials, inClear bool) (oauth2.TokenSource, erro
 	if inClear && !is.local() {
 		return stated{name: c.name(), now: s.options.Now}, nil
 	}
-	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Transport: &tokenSender{to: s.transport}})
+	send := &tokenSender{to: s.transport, loopback: c.JSON.Empty() || s.simulated()}
+	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Transport: send})
 	if c.JSON.Empty() {
 		found, err := google.FindDefaultCredentials(ctx, scope)
 		if err != nil {
@@ -138,7 +140,7 @@ func (s *Sessions) source(c Credentials, inClear bool) (oauth2.TokenSource, erro
 		}
 		return found.TokenSource, nil
 	}
-	if err := is.check(); err != nil {
+	if err := is.check(s.simulated()); err != nil {
 		return nil, noCredentials(fmt.Sprintf("the credentials of %s can't be used: %v", c.name(), err))
 	}
 	found, err := google.CredentialsFromJSONWithType(ctx, data, google.CredentialsType(is.Type), scope)
@@ -162,7 +164,10 @@ type document struct {
 	QuotaProject  string    `json:"quota_project_id"`
 	Source        *document `json:"source_credentials"`
 	From          struct {
-		Executable any `json:"executable"`
+		Executable any    `json:"executable"`
+		URL        string `json:"url"`
+		RegionURL  string `json:"region_url"`
+		SessionURL string `json:"imdsv2_session_token_url"`
 	} `json:"credential_source"`
 }
 
@@ -172,10 +177,20 @@ func readDocument(data []byte) document {
 	return is
 }
 
+// namedAddress is an address that a document names, with its field.
+type namedAddress struct{ field, url string }
+
+// services are the addresses that a document names for tokens.
+func (d document) services() []namedAddress {
+	all := []namedAddress{{"token_uri", d.TokenURI}, {"token_url", d.TokenURL}, {"service_account_impersonation_url", d.Impersonation}}
+	return slices.DeleteFunc(all, func(a namedAddress) bool { return a.url == "" })
+}
+
 // local reports whether tokens come from this machine.
 func (d document) local() bool {
-	at, err := url.Parse(d.TokenURI)
-	return err == nil && d.TokenURI != "" && loopback(at.Hostname())
+	named := d.services()
+	elsewhere := slices.ContainsFunc(named, func(a namedAddress) bool { return !onLoopback(a.url) })
+	return len(named) > 0 && !elsewhere && (d.Source == nil || d.Source.local())
 }
 
 // documentTypes are the types of documents that a cluster may name.
@@ -185,8 +200,8 @@ var documentTypes = map[string]bool{
 }
 
 // check returns why a document that came with a cluster is not used. Its author must not be able to lead the controller's surroundings
-// elsewhere than to Google.
-func (d document) check() error {
+// elsewhere than to Google, nor the controller to what listens on its own machine, unless Google's services are simulated there.
+func (d document) check(simulated bool) error {
 	switch {
 	case d.Type == "":
 		return errors.New("it is no JSON object with a type")
@@ -195,29 +210,31 @@ func (d document) check() error {
 	case d.From.Executable != nil:
 		return errors.New("credential_source.executable would run a program in the controller: want a file or a URL")
 	}
-	for _, address := range []string{d.TokenURI, d.TokenURL, d.Impersonation} {
-		if err := leadsToGoogle(address); err != nil {
-			return err
+	if err := d.checkAddresses(simulated); err != nil || d.Source == nil {
+		return err
+	}
+	return d.Source.check(simulated)
+}
+
+// checkAddresses is check for the addresses that a document names.
+func (d document) checkAddresses(simulated bool) error {
+	for _, a := range d.services() {
+		if !ofGoogle(a.url) && (!simulated || !onLoopback(a.url)) {
+			return fmt.Errorf("%s %q is no address of Google's: want https below %s", a.field, a.url, universe)
 		}
 	}
-	if d.Source != nil {
-		return d.Source.check()
+	for _, a := range []namedAddress{{"url", d.From.URL}, {"region_url", d.From.RegionURL}, {"imdsv2_session_token_url", d.From.SessionURL}} {
+		if !simulated && onLoopback(a.url) {
+			return fmt.Errorf("credential_source.%s %q is an address of the controller's own machine: want a file, or an address of another machine", a.field, a.url)
+		}
 	}
 	return nil
 }
 
-// leadsToGoogle returns an error if an address is neither of Google nor of this machine.
-func leadsToGoogle(address string) error {
+// ofGoogle reports whether an address is one of Google's.
+func ofGoogle(address string) bool {
 	at, err := url.Parse(address)
-	switch {
-	case address == "":
-		return nil
-	case err == nil && loopback(at.Hostname()):
-		return nil
-	case err == nil && at.Scheme == "https" && (at.Hostname() == universe || strings.HasSuffix(at.Hostname(), "."+universe)):
-		return nil
-	}
-	return fmt.Errorf("%q is no address of Google's: want https below %s", address, universe)
+	return err == nil && at.Scheme == "https" && (at.Hostname() == universe || strings.HasSuffix(at.Hostname(), "."+universe))
 }
 
 // stated says in clear who asks, for addresses where anybody could read a token.
@@ -232,11 +249,17 @@ func (s stated) Token() (*oauth2.Token, error) {
 }
 
 // tokenSender hands requests for tokens to the transport.
-type tokenSender struct{ to *wire.Transport }
+type tokenSender struct {
+	to *wire.Transport
+	// loopback allows addresses of the machine itself.
+	loopback bool
+}
 
-// RoundTrip sends one request. Addresses of the machine itself and of its cloud's metadata are the only ones that are asked in clear.
+// RoundTrip sends one request, also one that follows a redirect. Addresses of the machine itself and of its cloud's metadata are the only ones
+// that are asked in clear.
 func (s *tokenSender) RoundTrip(req *http.Request) (*http.Response, error) {
-	if host := req.URL.Hostname(); req.URL.Scheme != "https" && !loopback(host) && !net.ParseIP(host).IsLinkLocalUnicast() {
+	host := req.URL.Hostname()
+	if here := loopback(host); here && !s.loopback || !here && req.URL.Scheme != "https" && !net.ParseIP(host).IsLinkLocalUnicast() {
 		return nil, &astray{host: req.URL.Host}
 	}
 	return s.to.RoundTrip(req.WithContext(wire.WithCall(req.Context(), wire.Call{Service: serviceLogin, Operation: "GetToken", ReadOnly: true})))

@@ -125,6 +125,54 @@ func TestRefusedCredentials(t *testing.T) {
 	}
 }
 
+// TestAddressesOfTheMachine holds that the credentials of a cluster lead the controller to nothing that listens on its own machine, unless
+// Google's services are simulated there: neither by an address nor by a redirect.
+func TestAddressesOfTheMachine(t *testing.T) {
+	t.Parallel()
+	const (
+		subject  = "http://127.0.0.1:9/subject"
+		exchange = "http://127.0.0.1:9/sts"
+		outside  = "https://identity.example/subject"
+		googles  = "https://sts.googleapis.com/v1/token"
+	)
+	external := func(tokens, source string) string {
+		return `{"type":"external_account","audience":"//iam.googleapis.com/p","subject_token_type":"urn:ietf:params:oauth:token-type:jwt",` +
+			`"token_url":"` + tokens + `","credential_source":{` + source + `}}`
+	}
+	simulated := newStand(t, map[string]answer{
+		"GET " + subject: {status: 200, body: "proof"}, "GET " + group: present,
+		"POST " + exchange: {status: 200, body: `{"access_token":"t1","issued_token_type":"urn:ietf:params:oauth:token-type:access_token","token_type":"Bearer","expires_in":3600}`},
+	})
+	if err := simulated.get(t, Credentials{Name: "ns/key", JSON: common.Seal(external(exchange, `"url":"`+subject+`"`))}); err != nil {
+		t.Fatalf("want the external account of a simulated world used, got %v", err)
+	}
+	if got := simulated.by[len(simulated.by)-1]; got != "Bearer t1" {
+		t.Errorf("want the token that was exchanged, got %q", got)
+	}
+	for _, c := range []struct {
+		why, json, want string
+		sent            int
+	}{
+		{"tokens of the machine", external(exchange, `"file":"/dev/null"`), `token_url "` + exchange + `" is no address of Google's`, 0},
+		{"tokens of the machine for a key", key(t, nil).JSON.Reveal(), `token_uri "` + tokenURI + `" is no address of Google's`, 0},
+		{"a proof of the machine", external(googles, `"url":"`+subject+`"`), `credential_source.url "` + subject + `" is an address of the controller's own machine`, 0},
+		{"a region of the machine", external(googles, `"environment_id":"aws1","url":"`+outside+`","region_url":"https://[::1]/region"`), "credential_source.region_url", 0},
+		{"a session of the machine", external(googles, `"environment_id":"aws1","imdsv2_session_token_url":"http://localhost/token"`), "credential_source.imdsv2_session_token_url", 0},
+		{"behind another account", `{"type":"impersonated_service_account","source_credentials":` + external(googles, `"url":"`+subject+`"`) + `}`, "credential_source.url", 0},
+		{"a redirect to the machine", external(googles, `"url":"`+outside+`"`), "no reply", 1},
+	} {
+		st := newStand(t, map[string]answer{"GET " + outside: {status: 302, header: map[string]string{"Location": subject}}, "GET " + subject: {status: 200, body: "proof"}},
+			func(o *Options) { o.Endpoint = "https://gcp.example" })
+		err := st.get(t, Credentials{Name: "ns/key", JSON: common.Seal(c.json)})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: want %q, got %v", c.why, c.want, err)
+		}
+		if calls := st.take(); len(calls) != c.sent {
+			t.Errorf("%s: want %d calls, got %v", c.why, c.sent, calls)
+		}
+	}
+}
+
 // TestNoRealTokenInClear holds that who has no credentials of this machine says in clear who asks.
 func TestNoRealTokenInClear(t *testing.T) {
 	t.Setenv(fileVariable, "")
@@ -180,6 +228,13 @@ func TestEndpoints(t *testing.T) {
 		}
 		if err != nil || in.Compute.BasePath != c.want {
 			t.Errorf("%s: want %s, got %v, %v", c.address, c.want, in, err)
+		}
+	}
+	outside := newStand(t, nil, func(o *Options) { o.Endpoint = "" })
+	for _, address := range []string{"http://127.0.0.1:80", "https://localhost", "https://[::1]:8443"} {
+		_, err := outside.Of(t.Context(), Access{Project: project, Container: address})
+		if cloud.KindOf(err) != cloud.Invalid || !strings.Contains(err.Error(), "address of the controller's own machine") {
+			t.Errorf("%s: want it refused where no services are simulated, got %v", address, err)
 		}
 	}
 	if _, err := New(Options{Endpoint: "http://gcp.example"}); err == nil {
