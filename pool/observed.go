@@ -146,6 +146,9 @@ type Group struct {
 	// Unchangeable names the fields of the group that differ from what the specification asks for and that this cloud can't
 	// change on a group that exists.
 	Unchangeable []string
+	// Deferred is what the group is not asked for yet because the cloud would refuse it as the group is, with what it waits for; nil for
+	// nothing. It is for people.
+	Deferred *Cause
 	// State is the group's state in the cloud's own word, for people; empty where it has none. Nothing is decided by it.
 	State string
 	// Image is the machine image that new instances get, in the cloud's own word, where the cloud chooses it; for people. Nothing is decided

@@ -84,6 +84,8 @@ func shape(f facts, g *pool.Group) *Condition {
 		return starved(f)
 	case g.Size != f.counts.Desired && !surges(f):
 		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
+	case g.Deferred != nil:
+		return &Condition{GroupReady, False, g.Deferred.Reason, g.Deferred.Message}
 	case g.Size > f.d.MaxReplicas():
 		return &Condition{GroupReady, False, "MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", f.d.MaxField, f.d.Max, f.t.Group, g.Size)}
 	default:

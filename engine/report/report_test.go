@@ -321,6 +321,9 @@ func TestGroupReady(t *testing.T) {
 		{"failed", "the cloud's words before all that follows from it", and(failedGroup, busy, drift("tags"), size(2)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
 		{"failed, change refused", "what the cloud refuses to do to such a group follows from its failure", and(failedGroup, drift("tags"), refused(pool.UpdateGroup, denied)), "False CreateFailed: Ec2SubnetInvalidConfiguration: no public address"},
 		{"can't be changed", "which fields, and what to do", stiff, "False GroupUnchangeable: the Auto Scaling group differs in spec.subnetIDs, which can't be changed on one that exists: change the specification back, or create another pool"},
+		{"deferred", "the cloud takes the change only later, and the message says what it waits for", func(s *scene) {
+			s.o.Group.Deferred = &pool.Cause{Reason: "ModePending", Message: "spec.mode waits for a machine"}
+		}, "False ModePending: spec.mode waits for a machine"},
 		{"busy", "what the cloud is doing", and(busy, drift("tags")), "False Updating: EKS is updating the node group"},
 		{"busy with a roll", "that is reported where the machines are", and(changes, busy, first(stale), cloudRolls(pool.ProviderRolloutRunning, 40, "")), "True UpToDate: the Auto Scaling group is what the specification asks for"},
 		{"pointed by the roll", "which template it launches from is the roll's matter", and(changes, first(stale), newest(pool.Template{Ref: "lt-1:2", Content: "v1:a", Data: "d"})), "True UpToDate: the Auto Scaling group is what the specification asks for"},

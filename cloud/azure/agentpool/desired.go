@@ -21,6 +21,8 @@ type wanted struct {
 	next, launched configuration
 	// ahead is true if the agent pool runs a newer version than the one that is asked for.
 	ahead bool
+	// modePending is true if the agent pool has no machine, which AKS refuses with the mode that is asked for.
+	modePending bool
 	// image is the oldest node image that machines may have; empty leaves node images to AKS.
 	image nodeImage
 	// drift are the properties that AKS changes in place and that differ; unchangeable those that it refuses to change.
@@ -49,6 +51,7 @@ func (p *pass) want() (wanted, error) {
 	w.course = courseOf(current, version, controlPlane)
 	w.ahead = version.minor != 0 && version.below(current)
 	w.step(read.pool, current)
+	w.deferMode(read.pool)
 	w.next = configuration{version: w.course.next, rolls: rolling(properties, properties)}
 	if read.pool != nil {
 		w.launched = configuration{version: current, rolls: rolling(properties, read.pool.properties), oldest: w.image}
@@ -93,6 +96,18 @@ func (w *wanted) step(is *agentPool, current release) {
 	if size, named := w.properties[body.VMSize]; named && is != nil && w.course.next != current && size != "" {
 		w.properties[body.VMSize] = is.properties[body.VMSize]
 	}
+}
+
+// deferMode keeps the mode of an agent pool without machines that is to become a System pool: AKS keeps a node in every System pool, and
+// would refuse all other changes of the same request too.
+func (w *wanted) deferMode(is *agentPool) {
+	if is == nil || is.count() > 0 || w.properties[body.Mode] != modeSystem || strings.EqualFold(is.text(body.Mode), modeSystem) {
+		return
+	}
+	if on, _ := w.properties[body.EnableAutoScaling].(bool); on {
+		return // AKS brings the count within the bounds that come with it
+	}
+	w.modePending, w.properties[body.Mode] = true, is.properties[body.Mode]
 }
 
 // compare fills in what differs between the wanted properties and the agent pool.

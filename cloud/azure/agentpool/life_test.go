@@ -300,6 +300,30 @@ func TestBoundsAndCount(t *testing.T) {
 	})
 }
 
+// TestModeWaitsForMachine holds that an agent pool without machines is not asked to become a System pool, which AKS refuses with all that is
+// asked for beside it: everything else is changed, and the reason says what the mode waits for.
+func TestModeWaitsForMachine(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup})
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) {
+			s.Mode, s.NodeLabels = "System", map[string]string{"tier": "b"}
+		})(w.target.Spec)
+		o := w.observe()
+		if !slices.Equal(o.Group.Drift, []string{"spec.nodeLabels"}) || o.Group.Deferred == nil || o.Group.Deferred.Reason != "ModePending" {
+			w.Fatalf("want the labels to be changed and the reason why the mode is not, got %v, %+v", o.Group.Drift, o.Group.Deferred)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		w.start(pool.Step{Kind: pool.Resize, Size: 1})
+		if o = w.observe(); !slices.Equal(o.Group.Drift, []string{"spec.mode"}) || o.Group.Deferred != nil {
+			w.Fatalf("want the mode to be changed once there is a machine, got %v, %+v", o.Group.Drift, o.Group.Deferred)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		if o = w.observe(); o.Group.Drift != nil || o.Group.Least != 1 {
+			w.Errorf("want a System pool, got %+v", o.Group)
+		}
+	})
+}
+
 // TestVersionGoesBeforeTheSize holds the two rolls that a change of both takes: AKS refuses them in one request.
 func TestVersionGoesBeforeTheSize(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -10,6 +10,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/kube/drain"
 	muster "github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim/azure/containerservice"
@@ -76,12 +77,22 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 		delete(want, "max") // the autoscaler has to make the pool smaller first
 		delete(want, "ready")
 	}
+	leaveMode(mp, s, says, want)
 	a.leaveExcess(want)
 	if a.World.External() && strings.Contains(says, "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
 	}
+}
+
+// leaveMode leaves out the mode of a pool of no machines that is to become a System pool: AKS has none without a node, and the user is told.
+func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[string]string) {
+	if s.Mode != aksv1.ModeSystem || ptr.Deref(mp.Spec.Replicas, 1) > 0 || !strings.Contains(says, "ModePending") {
+		return
+	}
+	want["mode"], want["ready"] = aksv1.ModeUser, "False"
+	delete(want, "pool")
 }
 
 // appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped, and
