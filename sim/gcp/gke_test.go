@@ -401,6 +401,25 @@ func TestGKERegional(t *testing.T) {
 	})
 }
 
+// TestGKENamesAreNotUsedAgain holds that a node pool that is created under the name of a deleted one has groups and templates of other names:
+// a template never changes.
+func TestGKENamesAreNotUsedAgain(t *testing.T) {
+	gke(t, 1, func(w *world) {
+		before := w.State()
+		w.do(http.MethodDelete, pools+"/p", nil)
+		w.settled("c")
+		w.do(http.MethodPost, pools, doc{"nodePool": doc{"name": "p", "initialNodeCount": 1, "version": newer}})
+		w.settled("c")
+		after := w.State()
+		if len(before.Templates) != 1 || len(after.Templates) != 1 || before.Templates[0].Name == after.Templates[0].Name {
+			t.Errorf("want another template, got %v and %v", before.Templates, after.Templates)
+		}
+		if len(before.Groups) != 1 || len(after.Groups) != 1 || before.Groups[0].Name == after.Groups[0].Name {
+			t.Errorf("want another group, got %v and %v", before.Groups, after.Groups)
+		}
+	})
+}
+
 // TestGKEFailedUpgrade lets no new node join: the upgrade gives up, gives its surge back, and the old nodes stay.
 func TestGKEFailedUpgrade(t *testing.T) {
 	gke(t, 2, func(w *world) {

@@ -69,7 +69,7 @@ func (w *nodes) model(c *Cluster, p *Pool) error {
 
 // template returns the path of the instance template of what a node pool is now, and creates it where there is none.
 func (w *nodes) template(c *Cluster, p *Pool) (string, error) {
-	name := baseName(c, p) + "-" + w.Seed.Hex(8, c.ID, p.Name, "template", p.Revision)
+	name := baseName(c, p) + "-" + w.Seed.Hex(8, c.ID, p.Name, "template", p.Number, p.Revision)
 	path := project.Global(c.Project, "instanceTemplates", name)
 	if _, exists := p.Templates[path]; exists {
 		return path, nil

@@ -90,7 +90,10 @@ func (w *agents) make(c *Cluster, d document.Object) (*Pool, error) {
 		}
 	}
 	delete(d, "version")
-	p := &Pool{Cluster: c.key(), Name: name, Doc: d, Current: version, Wanted: version, Size: number(d, "initialNodeCount"), Generation: 1, Last: 1, Revision: 1}
+	p := &Pool{
+		Cluster: c.key(), Name: name, Number: w.NextNumber("gke-pool"), Doc: d, Current: version, Wanted: version,
+		Size: number(d, "initialNodeCount"), Generation: 1, Last: 1, Revision: 1,
+	}
 	w.zones(c, p)
 	return p, nil
 }

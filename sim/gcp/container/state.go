@@ -67,6 +67,8 @@ type Pool struct {
 	// Generation is that of the nodes that the pool is to have, Last the newest that there was. Revision counts all changes of what nodes
 	// are created with.
 	Generation, Last, Revision int
+	// Number tells the pool from earlier ones of its name: names of groups and templates are never used again.
+	Number int64
 	// Groups are its instance groups, Templates the instance templates that it has had.
 	Groups    []*group
 	Templates map[string]made
