@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/roleassignment"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -40,7 +41,7 @@ type memory struct {
 	// removed are the removals of machines that Azure has accepted, by UID.
 	removed map[string]acceptedRemoval
 	// surgeRemoval is a removal that the surge tag does not count yet.
-	surgeRemoval *surgeRemoval
+	surgeRemoval *driverkit.SurgeRemoval
 	// made is when Azure accepted the creation of the scale set.
 	made time.Time
 }

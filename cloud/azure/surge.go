@@ -2,12 +2,12 @@ package azure
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -44,29 +44,13 @@ func noteOf(text string) surgeNote {
 type surge struct {
 	set setRead
 	// removal is nil where the tag counts all removals.
-	removal *surgeRemoval
-}
-
-// surgeRemoval is a removal that used the surge up and is not recorded yet: the tag when it was begun, the surge at that time, and the
-// machines. While it is remembered, the autoscaler may make the scale set of any size before the removal is recorded.
-//
-// It can't follow from observation. A removal changes nothing of the scale set but its capacity, can't write the tag in the same request,
-// and leaves no trace of the machines it named: once the autoscaler has raised the capacity again, the scale set looks as before the
-// removal. A tag written before the removal would have to name its machines, a hundred of them, in 256 characters; without their names it
-// would count too little if the removal is refused. So the removal is remembered, and the tag counts too much only if the process ends
-// between a removal and its record, and the autoscaler raises the capacity meanwhile. Then one machine too many is removed for each.
-type surgeRemoval struct {
-	tag    string
-	before surgeNote
-	chosen []string
+	removal *driverkit.SurgeRemoval
 }
 
 // surge returns the surge of the scale set. It forgets a removal under an earlier tag: the one of today counts it.
 func (m *memory) surge() surge {
 	s := surge{set: m.set}
-	if m.surgeRemoval != nil && m.surgeRemoval.tag != s.tag() {
-		m.surgeRemoval = nil
-	}
+	m.surgeRemoval = m.surgeRemoval.Under(s.tag())
 	s.removal = m.surgeRemoval
 	return s
 }
@@ -91,13 +75,13 @@ func (s surge) now() surgeNote {
 	if s.removal == nil {
 		return s.recorded()
 	}
-	gone := len(s.removal.chosen)
+	var stay []string
 	for _, m := range s.set.machines {
-		if m.state() != pool.Terminating && slices.Contains(s.removal.chosen, m.id) {
-			gone--
+		if m.state() != pool.Terminating {
+			stay = append(stay, m.id)
 		}
 	}
-	return surgeNote{Surge: max(0, s.removal.before.Surge-gone), Size: s.removal.before.Size - gone}
+	return surgeNote(s.removal.Left(stay))
 }
 
 // count returns how much of the scale set's size was added for a rollout.
@@ -107,16 +91,12 @@ func (s surge) count() int { return s.now().left(s.set.size()) }
 func (s surge) stale() bool { return s.count() < s.recorded().Surge }
 
 // without returns the removal of machines that uses the surge up, to be remembered; nil where there is no surge.
-func (s surge) without(chosen []machine) *surgeRemoval {
-	left := s.count()
-	if left == 0 {
-		return nil
-	}
-	removal := &surgeRemoval{tag: s.tag(), before: surgeNote{Surge: left, Size: s.set.size()}}
+func (s surge) without(chosen []machine) *driverkit.SurgeRemoval {
+	ids := make([]string, 0, len(chosen))
 	for _, m := range chosen {
-		removal.chosen = append(removal.chosen, m.id)
+		ids = append(ids, m.id)
 	}
-	return removal
+	return driverkit.RemovalFromSurge(s.tag(), pool.PlannedSurge{Surge: s.count(), Size: s.set.size()}, ids)
 }
 
 // surgeRecorded forgets the removal once the tag was written with what is left of the surge; err is the result of that write.

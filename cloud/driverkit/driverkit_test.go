@@ -129,3 +129,28 @@ func TestConfirm(t *testing.T) {
 		}
 	}
 }
+
+// TestSurgeRemoval holds what a removal leaves of a surge until it is recorded.
+func TestSurgeRemoval(t *testing.T) {
+	t.Parallel()
+	if removal := driverkit.RemovalFromSurge("2-6", pool.PlannedSurge{Size: 6}, []string{"a"}); removal != nil {
+		t.Errorf("want nothing remembered where there is no surge, got %+v", removal)
+	}
+	removal := driverkit.RemovalFromSurge("2-6", pool.PlannedSurge{Surge: 2, Size: 6}, []string{"a", "b", "c"})
+	if removal.Under("2-6") != removal || removal.Under("1-5") != nil || removal.Under("") != nil {
+		t.Error("want it remembered under its record alone")
+	}
+	for _, c := range []struct {
+		why  string
+		stay []string
+		want pool.PlannedSurge
+	}{
+		{"more go than the surge has", []string{"d"}, pool.PlannedSurge{Surge: 0, Size: 3}},
+		{"one goes", []string{"b", "c", "d"}, pool.PlannedSurge{Surge: 1, Size: 5}},
+		{"refused", []string{"a", "b", "c", "d"}, pool.PlannedSurge{Surge: 2, Size: 6}},
+	} {
+		if got := removal.Left(c.stay); got != c.want {
+			t.Errorf("%s: want %+v, got %+v", c.why, c.want, got)
+		}
+	}
+}

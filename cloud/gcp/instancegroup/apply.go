@@ -65,7 +65,7 @@ func (p writer) chosen(s pool.Step) []string {
 	for _, target := range s.Targets {
 		for _, i := range p.memory.group.instances {
 			if i.named(target) && i.state() != pool.Terminating {
-				urls = append(urls, "zones/"+i.zone+"/instances/"+i.name)
+				urls = append(urls, i.url())
 			}
 		}
 	}

@@ -298,6 +298,9 @@ func (i instance) uid() string {
 // ref is what steps call the instance: its number, which is never given again, or its name as long as it does not exist.
 func (i instance) ref() string { return cmp.Or(i.uid(), i.name) }
 
+// url is how requests name the instance.
+func (i instance) url() string { return "zones/" + i.zone + "/instances/" + i.name }
+
 // named reports whether a step means the instance. One that has the name of an instance which is gone is not meant by that one's number.
 func (i instance) named(by pool.InstanceRef) bool {
 	return by.ID == i.uid() || by.ID == i.name && (by.UID == "" || by.UID == i.uid())

@@ -34,6 +34,8 @@ type memory struct {
 	// made is when Compute Engine accepted the creation of the group, deleted its deletion.
 	made, deleted time.Time
 	operation     operation
+	// removal is a removal that the label of the surge does not count yet.
+	removal *driverkit.SurgeRemoval
 	// wrote is when templates were created or deleted last: a list read soon after may be older.
 	wrote time.Time
 }

@@ -134,7 +134,7 @@ func (p view) describe(want wanted, is *compute.InstanceGroupManager) *pool.Grou
 	if repairsNothing(is) {
 		g.LeavesFailed = "spec.instanceLifecyclePolicy.defaultActionOnFailure"
 	}
-	surgeOf(labelsOf(is), g.Size).describe(g)
+	p.memory.surge().describe(g)
 	if p.deleting(is) {
 		g.Deleting, g.Drift, g.Unchangeable = true, nil, nil
 	}

@@ -181,31 +181,36 @@ func (p writer) updateGroup(ctx context.Context, s pool.Step) error {
 	if slices.Contains(s.Fields, fieldLabels) {
 		set, removed = want.labelChanges(labelsOf(is))
 	}
-	recorded := surgeOf(labelsOf(is), int(is.TargetSize))
-	set, removed = recordSurge(set, removed, labelsOf(is), recorded, note(s.Planned))
+	set, removed, records := p.memory.recordSurge(set, removed, note(s.Planned))
 	if len(set)+len(removed) > 0 {
 		change.AllInstancesConfig = labelPatch(set, removed)
 	}
 	if nothing(change) {
 		return nil
 	}
-	return p.patch(ctx, change)
+	err = p.patch(ctx, change)
+	if records {
+		return p.memory.surgeRecorded(err)
+	}
+	return err
 }
 
-// recordSurge adds the label of the surge where it changes.
-func recordSurge(set map[string]string, removed []string, is map[string]string, recorded surge, planned note) (map[string]string, []string) {
-	if planned == (note{}) && !recorded.stale() {
-		return set, removed
+// recordSurge adds the label of the surge to those that are set or removed, and reports whether it changes.
+func (m *memory) recordSurge(set map[string]string, removed []string, planned note) (map[string]string, []string, bool) {
+	s := m.surge()
+	if planned == (note{}) && !s.stale() {
+		return set, removed, false
 	}
-	switch text := recorded.label(planned); text {
-	case is[template.LabelSurge]:
+	switch text := s.label(planned); text {
+	case m.surgeLabel():
+		return set, removed, false
 	case "":
-		removed = append(removed, template.LabelSurge)
+		return set, append(removed, template.LabelSurge), true
 	default:
 		set = maps.Clone(set)
 		set[template.LabelSurge] = text
+		return set, removed, true
 	}
-	return set, removed
 }
 
 // nothing reports whether a change changes nothing.
@@ -231,7 +236,7 @@ func (p writer) repair(change *compute.InstanceGroupManager, field string) {
 // resize requests a number of instances, never fewer than exist: Compute Engine would choose which go. A surge is recorded after a size that
 // is raised and before one that is lowered, so that what ends in between leaves too many instances and never too few.
 func (p writer) resize(ctx context.Context, s pool.Step) error {
-	is, err := p.there()
+	_, err := p.there()
 	if err != nil {
 		return err
 	}
@@ -245,8 +250,7 @@ func (p writer) resize(ctx context.Context, s pool.Step) error {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesWouldGo", Message: fmt.Sprintf(
 			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", p.t.group, staying, s.Size)}
 	}
-	now := surgeOf(labelsOf(is), int(is.TargetSize))
-	if s.Surge > 0 || now.recorded != (note{}) {
+	if s.Surge > 0 || p.memory.surge().recorded != (note{}) {
 		return p.resizeWithSurge(ctx, s)
 	}
 	p.memory.touched()
@@ -269,9 +273,9 @@ func (p writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
 	} else {
 		removed = []string{template.LabelSurge}
 	}
-	return p.patch(ctx, &compute.InstanceGroupManager{
+	return p.memory.surgeRecorded(p.patch(ctx, &compute.InstanceGroupManager{
 		TargetSize: int64(s.Size), ForceSendFields: []string{"TargetSize"}, AllInstancesConfig: labelPatch(set, removed),
-	})
+	}))
 }
 
 // remove deletes exactly the given instances, in one request. Compute Engine lowers the size by their number. An instance that has the name
@@ -285,6 +289,7 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 	if len(urls) == 0 {
 		return nil
 	}
+	p.memory.removing(urls)
 	p.memory.touched()
 	op, err := p.deleteInstances(ctx, urls)
 	return session.Vanished(p.ended(methodChange, op, err))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
@@ -31,15 +32,53 @@ func noteOf(text string) note {
 type surge struct {
 	recorded, planned note
 	size              int
+	// removal is nil where the label counts all removals. stay are the URLs of the instances that are not being deleted.
+	removal *driverkit.SurgeRemoval
+	stay    []string
 }
 
-func surgeOf(labels map[string]string, size int) surge {
-	first, next, _ := strings.Cut(labels[template.LabelSurge], "_")
-	return surge{recorded: noteOf(first), planned: noteOf(next), size: size}
+// surge returns the surge of the group. It forgets a removal under an earlier label: the one of today counts it.
+func (m *memory) surge() surge {
+	text := m.surgeLabel()
+	m.removal = m.removal.Under(text)
+	first, next, _ := strings.Cut(text, "_")
+	s := surge{recorded: noteOf(first), planned: noteOf(next), size: int(m.group.is.TargetSize), removal: m.removal}
+	for _, i := range m.group.instances {
+		if i.state() != pool.Terminating {
+			s.stay = append(s.stay, i.url())
+		}
+	}
+	return s
+}
+
+func (m *memory) surgeLabel() string { return labelsOf(m.group.is)[template.LabelSurge] }
+
+// removing remembers a removal that uses the surge up.
+func (m *memory) removing(urls []string) {
+	s := m.surge()
+	if removal := driverkit.RemovalFromSurge(m.surgeLabel(), pool.PlannedSurge{Surge: s.count(), Size: s.size}, urls); removal != nil {
+		m.removal = removal
+	}
+}
+
+// surgeRecorded forgets the removal once the label was written with what is left of the surge; err is the result of that write.
+func (m *memory) surgeRecorded(err error) error {
+	if err == nil {
+		m.removal = nil
+	}
+	return err
+}
+
+// now returns the recorded note less the instances that were removed since.
+func (s surge) now() note {
+	if s.removal == nil {
+		return s.recorded
+	}
+	return note(s.removal.Left(s.stay))
 }
 
 // count returns how much of the size was added for a rollout.
-func (s surge) count() int { return s.recorded.left(s.size) }
+func (s surge) count() int { return s.now().left(s.size) }
 
 // stale reports whether more is recorded than is left, or a smaller size than the group has, from which a removal would use nothing up.
 func (s surge) stale() bool {

@@ -61,3 +61,47 @@ func TestSurgeInAGrownGroup(t *testing.T) {
 		}
 	})
 }
+
+// TestRemovalBeforeItsRecord holds that a removal uses the surge up also where the autoscaler raises the size before the removal is recorded:
+// the instances that it asked for are no surge, and none of them goes.
+func TestRemovalBeforeItsRecord(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.create(2)
+		w.start(pool.Step{Kind: pool.Resize, Size: 3, Surge: 1})
+		o := w.observe()
+		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
+		if err := w.cloud.SetSize(sim.Resource{Name: session.LastName(o.Group.ID), Size: 3}); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		if o = w.observe(); o.Group.Size != 3 || o.Group.Surge != 0 || !o.Group.SurgeRecordStale {
+			w.Errorf("want three instances of the autoscaler's and no surge, got %+v", o.Group)
+		}
+		w.start(pool.Step{Kind: pool.UpdateGroup})
+		if o = w.observe(); o.Group.Surge != 0 || o.Group.SurgeRecordStale {
+			w.Errorf("want that recorded, got %+v", o.Group)
+		}
+		w.start(pool.Step{Kind: pool.Resize, Size: 4, Surge: 1})
+		if o = w.observe(); o.Group.Size != 4 || o.Group.Surge != 1 {
+			w.Errorf("want the next surge counted, got %+v", o.Group)
+		}
+	})
+}
+
+// TestRefusedRemovalLeavesTheSurge holds that a removal which Compute Engine refuses uses nothing of the surge up.
+func TestRefusedRemovalLeavesTheSurge(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.create(2)
+		w.start(pool.Step{Kind: pool.Resize, Size: 3, Surge: 1})
+		o := w.observe()
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Service: "compute", Action: "*deleteInstances", Status: 503, Times: 1}); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}); err == nil {
+			w.Fatal("want the removal refused")
+		}
+		if o = w.observe(); o.Group.Size != 3 || o.Group.Surge != 1 || o.Group.SurgeRecordStale {
+			w.Errorf("want the surge of one left, got %+v", o.Group)
+		}
+	})
+}
