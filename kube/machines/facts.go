@@ -187,9 +187,18 @@ func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.
 func (i Infra) goes() bool { return i.Deleting || i.Machine != nil && i.Machine.Deleting }
 
 // of reports whether it stands for an instance that has its ID. One that is being deleted does not where another instance has been given
-// the ID since; one that stays is handed on to it.
+// the ID since; one that stays is handed on to it, and so is one whose deletion was requested when that instance existed already.
 func (i Infra) of(seen *pool.Instance) bool {
-	return !i.goes() || i.UID == "" || seen.UID == "" || i.UID == seen.UID
+	return !i.goes() || sameInstance(i.UID, seen.UID) || i.deletedAfter(seen.Created)
+}
+
+// deletedAfter reports whether nothing of it was deleted before the moment, which is zero when it is not known. Deletion timestamps are whole seconds:
+// in the second of the moment the order is unknown, and the deletion counts as later, because an instance that goes for it is drained.
+func (i Infra) deletedAfter(moment time.Time) bool {
+	before := func(o client.Object) bool {
+		return going(o) && o.GetDeletionTimestamp().Time.Before(moment.Truncate(time.Second))
+	}
+	return !moment.IsZero() && !before(i.Object) && (i.Machine == nil || !before(i.Machine.Object))
 }
 
 // deletionRequested returns why the removal of the instance was requested, or nil.

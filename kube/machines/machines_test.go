@@ -161,6 +161,13 @@ func identified(id, uid string) pool.Instance {
 	return i
 }
 
+// since returns an instance that was made that long after now.
+func since(id, uid string, d time.Duration) pool.Instance {
+	i := identified(id, uid)
+	i.Created = now.Add(d)
+	return i
+}
+
 // ending returns one instance that the cloud is terminating.
 func ending(id, uid string) []pool.Instance {
 	i := identified(id, uid)
@@ -235,6 +242,10 @@ func TestDecide(t *testing.T) {
 			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"ID given anew, Machine going": {"both go", on,
 			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+		"ID given anew, deleted later": {"what is deleted when the new one exists is handed on to it, which is drained then", on,
+			[]pool.Instance{since("i-1", "new", 0)}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"ID given anew, one deleted before": {"its Machine was deleted for the instance before", on,
+			[]pool.Instance{since("i-1", "new", time.Second)}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"ID given anew": {"what stays stands for the new one", on,
 			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
 		"ID given anew, an earlier one listed": {"a list that is behind shows how the earlier instance ends: that ends nothing for the present one", on,
