@@ -3,6 +3,7 @@ package nodegroup
 import (
 	"context"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
 		"behind team": s.AdditionalTags["team"], "cluster": world.ClusterName, "cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
 		"tier": string(s.Labels["tier"]), "label team": string(s.Labels["team"]), "repair": strconv.FormatBool(repairs(s)),
+		"role lacks": "",
 	}
 	if !s.OwnImage() {
 		want["version"] = strings.TrimSuffix(strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"), ".0")
@@ -99,6 +101,7 @@ func (p *pool) is() map[string]string {
 	joined, cordoned := p.World.Workload.Counts()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
+	is["role lacks"] = p.lacks()
 	p.isShown(n, is)
 	p.isSource(n, is)
 	p.World.Told(is)
@@ -164,10 +167,20 @@ func (p *pool) forgive(want, is map[string]string) {
 	}
 }
 
-// busy reports whether EKS is at work on the node group by itself.
+// busy reports whether EKS is at work on the node group by itself, or a role waits for the slow read that shows what it lacks.
 func (p *pool) busy() bool {
 	n := p.nodegroup()
-	return n != nil && (n.Updating != "" || strings.HasSuffix(n.Status, "ING"))
+	return p.lacks() != "" || n != nil && (n.Updating != "" || strings.HasSuffix(n.Status, "ING"))
+}
+
+// lacks names the policy that every node needs, where the role that Muster made lacks it since a user detached it.
+func (p *pool) lacks() string {
+	for _, r := range p.State().Roles {
+		if r.Tags[aws.TagOwner] == p.World.Owner().ID && !slices.Contains(r.Attached, workerPolicy) {
+			return workerPolicy
+		}
+	}
+	return ""
 }
 
 // unjoined reports whether a machine is still to join.
