@@ -35,7 +35,10 @@ type Group struct {
 	Owner, Template string
 	Min, Max, Size  int
 	// Surge is how much of the size was added for a rollout, in the cloud's own keeping, where an autoscaler owns the group's size.
-	Surge    int
+	Surge int
+	// Asked is the size that the cloud goes on being asked for where it gave up to bring some of it: with the next write of any kind it tries
+	// again. Zero where Size is all that is kept.
+	Asked    int
 	Deleting bool
 	// Failed groups could not be made, or not be deleted: they never serve.
 	Failed bool

@@ -87,6 +87,13 @@ func shrinks(w *Write) {
 	w.Wanted.ByHand = true
 }
 
+// tried is a write after which a scale set of one brings three, which it asks for; before it asked for the given number.
+func tried(before int) Write {
+	w := Write{Before: account(1), After: account(3), Shrinks: true, Wanted: Wanted{Owner: "me", External: true}}
+	w.Before.Groups[0].Asked, w.After.Groups[0].Asked = before, 3
+	return w
+}
+
 func young(w *Write) {
 	for k := range w.After.Groups[0].Members {
 		w.After.Groups[0].Members[k].Launched = now.Add(-time.Second)
@@ -126,6 +133,8 @@ func TestChecks(t *testing.T) {
 		{"so does what failed", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Failed = true }), ""},
 		{"and what a user asked to go", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
 		{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although an autoscaler"},
+		{"the cloud tries again to bring what it was asked for", "unwanted removal", tried(3), ""},
+		{"a write that asks for more than the autoscaler did", "unwanted removal", tried(2), "from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
 		{"a surge beside it", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},
 
 		{"as many serve as are wanted", "available", replacement(3, four), ""},

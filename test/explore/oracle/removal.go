@@ -41,13 +41,7 @@ func meddled(w Write, before, after Group) []string {
 // shrunk finds what goes without a cause where whatever goes lowers the size: more than there are too many. Where an
 // autoscaler owns the group's size, what is not Muster's surge stays as the autoscaler has set it.
 func shrunk(w Write, before, after Group) []string {
-	asked := 0
-	for _, m := range gone(w) {
-		if w.Wanted.Condemned[m.ID] {
-			asked++
-		}
-	}
-	if had, has := before.Size-before.Surge, after.Size-after.Surge; w.Wanted.External && !raised(before, after) && after.Size != before.Size && (has > had || has < had-asked) {
+	if resized(w, before, after) {
 		return []string{fmt.Sprintf("%s changed the size from %d to %d (%d and %d of them a surge) although an autoscaler owns the size",
 			w.Call, before.Size, after.Size, before.Surge, after.Surge)}
 	}
@@ -64,5 +58,25 @@ func shrunk(w Write, before, after Group) []string {
 	return nil
 }
 
+// resized reports whether a write changes the size that an autoscaler has set, by other than the surge and what was asked to go.
+func resized(w Write, before, after Group) bool {
+	if !w.Wanted.External || after.Size == before.Size || raised(before, after) || retried(w, before, after) {
+		return false
+	}
+	asked := 0
+	for _, m := range gone(w) {
+		if w.Wanted.Condemned[m.ID] {
+			asked++
+		}
+	}
+	had, has := before.Size-before.Surge, after.Size-after.Surge
+	return has > had || has < had-asked
+}
+
 // raised reports whether bounds that the user changed have moved the size between them.
 func raised(before, after Group) bool { return before.Size < after.Min && after.Size == after.Min }
+
+// retried reports whether a write that leaves the size that is asked for, and takes nothing, has the cloud bring what it had given up.
+func retried(w Write, before, after Group) bool {
+	return after.Asked == before.Asked && after.Size > before.Size && after.Size <= before.Asked && len(gone(w)) == 0
+}

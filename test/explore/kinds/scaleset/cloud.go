@@ -49,7 +49,7 @@ func (p *pool) snapshot() oracle.Cloud {
 	var c oracle.Cloud
 	for _, s := range p.Cloud.State().Sets {
 		g := oracle.Group{
-			Name: s.Name, Owner: s.Tags[azure.TagOwner], Content: contentOf(s.Content), Max: world.Plenty, Size: s.Capacity, Surge: surgeLeft(s), Deleting: s.State == "Deleting",
+			Name: s.Name, Owner: s.Tags[azure.TagOwner], Content: contentOf(s.Content), Max: world.Plenty, Size: s.Capacity, Asked: s.Capacity, Surge: surgeLeft(s), Deleting: s.State == "Deleting",
 			Print: fmt.Sprintf("%d %v %v %s", s.Capacity, s.Tags, s.Zones, s.Model), Tags: s.Tags, Untagged: fmt.Sprintf("%d %v %s", s.Capacity, s.Zones, s.Model),
 		}
 		staying := 0
