@@ -511,3 +511,42 @@ func TestVMsAreKept(t *testing.T) {
 		}
 	})
 }
+
+// TestDeletionReadsNoMachines holds that looks at a pool that is being deleted leave its machines as they were read, before and while AKS
+// deletes it: the nodes tell when they are drained, and Azure gives all pools of a subscription few such reads.
+func TestDeletionReadsNoMachines(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		w.observe()
+		reads := func(maxAge time.Duration) int {
+			w.Helper()
+			before := w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List")
+			w.target.MaxAge = maxAge
+			if o := w.observe(); len(o.Instances) != 2 || o.Fresh != (maxAge == 0) {
+				w.Errorf("want both machines, fresh only of an exact read, got %d, fresh %t", len(o.Instances), o.Fresh)
+			}
+			return w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List") - before
+		}
+		w.target.Deleting = true
+		for range 3 {
+			<-time.After(time.Minute)
+			if n := reads(time.Second); n != 0 {
+				w.Errorf("want no read of machines while they are drained, got %d", n)
+			}
+		}
+		if n := reads(0); n != 1 {
+			w.Errorf("want an exact read before the agent pool is deleted, got %d", n)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.DeleteGroup}); err != nil {
+			w.Fatal(err)
+		}
+		<-time.After(time.Second)
+		if n := reads(time.Millisecond); n != 0 {
+			w.Errorf("want no read of machines while AKS deletes them, got %d", n)
+		}
+		settle()
+		if o := w.observe(); o.Group != nil {
+			w.Errorf("want the agent pool deleted, got %+v", o.Group)
+		}
+	})
+}

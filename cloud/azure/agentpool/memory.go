@@ -30,6 +30,8 @@ type memory struct {
 	// touch marks shared reads of the managed cluster as out of date.
 	touch func()
 	read  clusterRead
+	// machines are those that were read last, which a write does not discard.
+	machines machinesRead
 	// scaleSet is the name of the scale set behind the agent pool.
 	scaleSet string
 	// setMade is when that of an agent pool without an owner tag was created; zero while that is unknown.
@@ -46,6 +48,22 @@ type memory struct {
 	leavingConfirmed bool
 	excess           excess
 	last             lastOperation
+}
+
+// machinesRead are the machines of an agent pool, and when they were read.
+type machinesRead struct {
+	at    time.Time
+	found []machine
+}
+
+// goingPeriod is how long the machines of a pool that is being deleted are taken as read.
+const goingPeriod = 5 * time.Minute
+
+// holds reports whether machines need not be read again for a pool that is being deleted. Its nodes tell whether they are drained, the agent
+// pool is deleted only after an exact read, and then nothing is decided by its machines. Azure gives all pools of a subscription some hundred
+// such reads a minute: those of hundreds of pools that wait for their turn would use up what the deletions need.
+func (m machinesRead) holds(t target, is *agentPool, now time.Time) bool {
+	return t.Deleting && t.MaxAge > 0 && !m.at.IsZero() && (is.deleting() || now.Sub(m.at) < goingPeriod)
 }
 
 // excess is how long reads have shown more machines than the count includes, while AKS does nothing to the agent pool. A list of machines

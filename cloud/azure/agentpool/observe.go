@@ -23,7 +23,9 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{OwnershipConflict: foreign, Unowned: p.unowned(), ResolvedLookups: p.t.Remembered}, nil
 	}
 	w, failed := p.want()
-	out := pool.Observed{ResolvedLookups: p.t.Remembered, Fresh: !read.at.Before(p.now), GroupFresh: !read.at.Before(p.now), Shared: true}
+	out := pool.Observed{
+		ResolvedLookups: p.t.Remembered, Fresh: read.fresh(p.now), GroupFresh: !read.at.Before(p.now), Shared: true,
+	}
 	if failed == nil {
 		out.Capacity, failed = p.capacity(ctx, w)
 	}
@@ -106,7 +108,7 @@ func (p *pass) group(w wanted) *pool.Group {
 	is, launched := read.pool, w.launched.template()
 	g := &pool.Group{
 		ID: p.t.groupID(), Size: is.count(), Template: launched.Ref, Content: launched.Content, State: is.state(), Image: is.text(body.NodeImage),
-		Deleting: strings.EqualFold(is.state(), stateDeleting), Busy: p.busy(), ProviderRolloutSurge: is.surge(),
+		Deleting: is.deleting(), Busy: p.busy(), ProviderRolloutSurge: is.surge(),
 	}
 	if is.autoscaled() {
 		// AKS has bounds only while its autoscaler is on.

@@ -24,10 +24,16 @@ type clusterRead struct {
 	pool    *agentPool
 	// named is the agent pool that the object names, where that is another one.
 	named driverkit.NamedGroup
-	// machines are those of the agent pool.
-	machines []machine
+	// machines are those of the agent pool, as they were at machinesAt.
+	machines   []machine
+	machinesAt time.Time
 	// createdWithCluster is true if the agent pool lacks an owner tag and was created for the object with the managed cluster.
 	createdWithCluster bool
+}
+
+// fresh reports whether everything was read at the time or later.
+func (r clusterRead) fresh(at time.Time) bool {
+	return !r.at.Before(at) && (r.machinesAt.IsZero() || !r.machinesAt.Before(at))
 }
 
 // managedCluster is what is read of a managed cluster.
@@ -62,6 +68,9 @@ func (a *agentPool) etag() string { return a.text("eTag") }
 
 // state returns the provisioning state.
 func (a *agentPool) state() string { return a.text("provisioningState") }
+
+// deleting reports whether AKS is deleting the agent pool.
+func (a *agentPool) deleting() bool { return strings.EqualFold(a.state(), stateDeleting) }
 
 // stopped reports whether the agent pool was stopped: its machines are deallocated.
 func (a *agentPool) stopped() bool {
@@ -142,7 +151,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 	list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
 	if p.t.ownership(read).Owned {
 		p.memory.note(read.pool, p.now)
-		read.machines, err = list.read(ctx, read.pool, &p.memory.scaleSet)
+		err = p.readMachines(ctx, &read, list)
 	} else {
 		read.createdWithCluster, err = p.createdWithCluster(ctx, read, list)
 	}
@@ -152,6 +161,20 @@ func (p *pass) readAgain(ctx context.Context) error {
 	p.memory.read, p.memory.made = read, time.Time{}
 	members, _ := read.members()
 	p.memory.excess.note(p.busy() == nil && p.memory.staying(members) > read.pool.count(), p.now)
+	return nil
+}
+
+// readMachines reads the machines of the agent pool, unless those of the last read are new enough for the pass.
+func (p *pass) readMachines(ctx context.Context, read *clusterRead, list machineReader) error {
+	last := &p.memory.machines
+	if !last.holds(p.t, read.pool, p.now) {
+		found, err := list.read(ctx, read.pool, &p.memory.scaleSet)
+		if err != nil {
+			return err
+		}
+		*last = machinesRead{at: p.now, found: found}
+	}
+	read.machines, read.machinesAt = last.found, last.at
 	return nil
 }
 

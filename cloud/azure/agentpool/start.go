@@ -233,7 +233,7 @@ func (p *pass) adopt(ctx context.Context) error {
 
 // deleteGroup deletes the agent pool with its machines.
 func (p *pass) deleteGroup(ctx context.Context) error {
-	if p.memory.read.pool == nil || strings.EqualFold(p.memory.read.pool.state(), stateDeleting) {
+	if p.memory.read.pool == nil || p.memory.read.pool.deleting() {
 		return nil
 	}
 	p.memory.made = time.Time{}
