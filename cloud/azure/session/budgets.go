@@ -11,7 +11,7 @@ import (
 )
 
 // category are the token buckets of a kind of call: one for each resource and one for the subscription in the location, each with
-// its size and its refill in a minute.
+// its size and its refill in a minute. A size of zero is no bucket.
 type category struct {
 	name                          string
 	resourceBurst, resourceRefill int
@@ -39,7 +39,28 @@ var (
 	operation   = category{"operation-get", 45, 15, 15000, 5000, "reads of operations"}
 )
 
-// categories are those of the calls that are sent. Whatever else is asked of compute counts as a read or an update of one machine.
+// serviceAKS is the resource provider of AKS.
+const serviceAKS = "containerservice"
+
+// The documented categories of AKS ("Throttling limits on AKS resource provider APIs").
+var (
+	poolPut      = category{"agent-pool-update", 20, 1, 0, 0, "updates of agent pools"}
+	operationAKS = category{"aks-operation-get", 0, 0, 200, 120, "reads of operations of AKS"}
+	// othersAKS is what all other calls share: each deletion of an agent pool and of its machines counts there.
+	othersAKS = category{"aks", 0, 0, 60, 60, "requests to AKS"}
+	// clusterGet has no bucket, although AKS gives 60 reads of one managed cluster and one more a second: one read answers all pools of the
+	// cluster, and each of them would wait for a call of its own. AKS refuses what is too much, and says for how long.
+	clusterGet = category{name: "managed-cluster-get", calls: "reads of managed clusters"}
+)
+
+// categoriesAKS are those of the calls that are sent to AKS. All others are in othersAKS.
+var categoriesAKS = map[string]category{
+	"AgentPools.CreateOrUpdate": poolPut,
+	"ManagedClusters.Get":       clusterGet,
+	operationGet:                operationAKS,
+}
+
+// categories are those of the calls that are sent to compute.
 var categories = map[string]category{
 	"VirtualMachineScaleSets.CreateOrUpdate":  setPut,
 	"VirtualMachineScaleSets.Update":          setPut,
@@ -78,14 +99,16 @@ func budgetsOf(c wire.Call) []wire.Budget {
 	if c.Service == serviceLogin {
 		return nil
 	}
-	is, known := categories[c.Operation]
-	front := front(c)
-	if !known || c.Service != "compute" {
-		return []wire.Budget{front}
+	list := []wire.Budget{front(c)}
+	is, known := categoryOf(c)
+	if !known {
+		return list
 	}
-	list := []wire.Budget{front, {
-		Key: key(c, is.name), Name: is.calls + inSubscription(c), Burst: is.burst, PerSecond: perMinute(is.refill),
-	}}
+	if is.burst > 0 {
+		list = append(list, wire.Budget{
+			Key: key(c, is.name), Name: is.calls + inSubscription(c), Burst: is.burst, PerSecond: perMinute(is.refill),
+		})
+	}
 	if is.resourceBurst > 0 && c.Resource != "" {
 		list = append(list, wire.Budget{
 			Key: resourceKey(c, is.name), Name: resourceName(c.Resource) + " for " + is.calls,
@@ -93,6 +116,22 @@ func budgetsOf(c wire.Call) []wire.Budget {
 		})
 	}
 	return list
+}
+
+// categoryOf returns the category of a call; false for one that neither compute nor AKS counts.
+func categoryOf(c wire.Call) (category, bool) {
+	switch c.Service {
+	case "compute":
+		is, known := categories[c.Operation]
+		return is, known
+	case serviceAKS:
+		is, known := categoriesAKS[c.Operation]
+		if !known {
+			is = othersAKS
+		}
+		return is, true
+	}
+	return category{}, false
 }
 
 func perMinute(refill int) float64 { return float64(refill) / 60 }
@@ -106,7 +145,8 @@ func inSubscription(c wire.Call) string {
 // that the text is the same for all of them.
 func resourceName(path string) string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	for _, kind := range [][2]string{{"virtualmachinescalesets", "scale set "}, {"virtualmachines", "virtual machine "}} {
+	for _, kind := range [][2]string{{"virtualmachinescalesets", "scale set "}, {"virtualmachines", "virtual machine "},
+		{"agentpools", "agent pool "}} {
 		if at := slices.Index(parts, kind[0]); at >= 0 && at+1 < len(parts) {
 			return kind[1] + parts[at+1]
 		}
@@ -155,7 +195,7 @@ func leftOf(c wire.Call, h http.Header) []wire.Remaining {
 			left = append(left, wire.Remaining{Key: key(c, name), Calls: n})
 		}
 	}
-	is, known := categories[c.Operation]
+	is, known := categoryOf(c)
 	if !known {
 		return left
 	}

@@ -30,7 +30,9 @@ func requested(t *testing.T, path, name string) *http.Request {
 func TestCallsAndBudgets(t *testing.T) {
 	t.Parallel()
 	s := &sender{host: "arm.example", call: wire.Call{Account: "sub", Region: "westus2"}}
-	small := strings.ToLower(scaleSet)
+	const managedCluster = "/subscriptions/x/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/c"
+	const agentPool = managedCluster + "/agentPools/p"
+	small, smallPool := strings.ToLower(scaleSet), strings.ToLower(agentPool)
 	for _, c := range []struct {
 		reason, path, api string
 		call, resource    string
@@ -72,6 +74,27 @@ func TestCallsAndBudgets(t *testing.T) {
 		{
 			"sizes are in no category", "/subscriptions/x/providers/Microsoft.Compute/skus", "ResourceSKUsClient.NewListPager",
 			"compute:ResourceSKUs.List", "", []string{"reads"},
+		},
+		{
+			"an agent pool, in no bucket of compute", agentPool, "AgentPoolsClient.CreateOrUpdate",
+			"containerservice:AgentPools.CreateOrUpdate", smallPool, []string{"writes", "agent-pool-update" + smallPool},
+		},
+		{
+			"a deletion of an agent pool, which AKS counts with all that it does not count by itself", agentPool, "AgentPoolsClient.Delete",
+			"containerservice:AgentPools.Delete", smallPool, []string{"deletes", "aks"},
+		},
+		{
+			"machines of an agent pool", agentPool + "/deleteMachines", "AgentPoolsClient.DeleteMachines",
+			"containerservice:AgentPools.DeleteMachines", smallPool, []string{"writes", "aks"},
+		},
+		{
+			"a managed cluster, whose reads its pools share", managedCluster, "ManagedClustersClient.Get",
+			"containerservice:ManagedClusters.Get", strings.ToLower(managedCluster), []string{"reads"},
+		},
+		{
+			"an operation of AKS", "/subscriptions/x/providers/Microsoft.ContainerService/locations/westus2/operations/o", "",
+			"containerservice:Operations.Get", "/subscriptions/x/providers/microsoft.containerservice/locations/westus2/operations/o",
+			[]string{"reads", "aks-operation-get"},
 		},
 		{
 			"another provider's, on a scale set", scaleSet + "/providers/Microsoft.Authorization/roleAssignments/u", "RoleAssignmentsClient.Create",

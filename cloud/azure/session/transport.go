@@ -97,11 +97,11 @@ func operationName(api string) string {
 }
 
 // thing is the path of the one resource that a request is about; empty for a request about many. What follows the provider is a type
-// and a name, and for an instance of a scale set those of the instance too.
+// and a name, and for an instance of a scale set or an agent pool those of the instance or the agent pool too.
 func thing(path, rest string) string {
 	parts := strings.Split(rest, "/")
 	named := 2
-	if len(parts) >= 4 && parts[2] == "virtualmachines" {
+	if len(parts) >= 4 && (parts[2] == "virtualmachines" || parts[2] == "agentpools") {
 		named = 4
 	}
 	if len(parts) < named {
