@@ -37,8 +37,8 @@ func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) err
 	return fields.Mark(o, conditions, "False", "EKSControlPlaneReconciliationFailed", why.Error())
 }
 
-// versionOf is the Kubernetes version that an object wants, as EKS spells it: 1.32. Without one it is that of the API server.
-func versionOf(plane *unstructured.Unstructured) (string, error) {
+// Version returns the Kubernetes version that a control plane wants, as EKS spells it: 1.32. Without one it is that of the API server.
+func Version(plane *unstructured.Unstructured) (string, error) {
 	text, _, err := unstructured.NestedString(plane.Object, "spec", "version")
 	if err != nil {
 		return "", err

@@ -26,8 +26,8 @@ type Kind struct {
 	network func(plane *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted
 	// body is that of the request for the managed cluster, without its version and the pools of objects.
 	body func(plane *unstructured.Unstructured) (map[string]any, error)
-	// profile is the agent pool of an object, without what follows from its MachinePool.
-	profile func(pool *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[string]any, error)
+	// Profile returns the agent pool of an object, without what follows from its MachinePool.
+	Profile func(pool *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[string]any, error)
 	// status is what the status says beside what both kinds say; nil for nothing.
 	status func(plane *unstructured.Unstructured) error
 }
@@ -37,7 +37,7 @@ func Managed() Kind {
 	return Kind{
 		plane: kinds.AzureManagedControlPlane, cluster: kinds.AzureManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
 		finalizer: "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"spec", "controlPlaneEndpoint"},
-		fill: fillManaged, network: managedNetwork, body: managedBody, profile: managedProfile,
+		fill: fillManaged, network: managedNetwork, body: managedBody, Profile: managedProfile,
 	}
 }
 
@@ -50,7 +50,7 @@ func ASO() Kind {
 		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
 			return azurenetwork.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup, Location: view.View.Location}
 		},
-		body: manifestBody, profile: manifestProfile, status: manifestStatus,
+		body: manifestBody, Profile: manifestProfile, status: manifestStatus,
 	}
 }
 

@@ -1,4 +1,4 @@
-package controlplane
+package standintest_test
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ import (
 	discovery "k8s.io/kubernetes/cmd/kubeadm/app/discovery/token"
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/pubkeypin"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/conditions"
+	capiconditions "sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,9 +43,11 @@ func TestLocalControlPlane(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two API servers")
 	}
-	w := newWorld(t, t.TempDir())
+	t.Parallel()
+	createNamespace(t, "local")
+	w := newLocalWorld(t, t.TempDir())
 	w.start(t)
-	key := client.ObjectKey{Namespace: "default", Name: "c"}
+	key := client.ObjectKey{Namespace: "local", Name: "c"}
 	lcp := w.create(t, key)
 
 	w.untilAvailable(t, lcp)
@@ -79,7 +81,7 @@ func TestLocalControlPlane(t *testing.T) {
 }
 
 // create makes a Cluster and its control plane, owned as core would have it.
-func (w *testWorld) create(t *testing.T, key client.ObjectKey) *localv1.LocalControlPlane {
+func (w *localWorld) create(t *testing.T, key client.ObjectKey) *localv1.LocalControlPlane {
 	t.Helper()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: clusterv1.ClusterSpec{
 		ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: localv1.GroupVersion.Group, Kind: "LocalControlPlane", Name: key.Name}}}
@@ -96,7 +98,7 @@ func (w *testWorld) create(t *testing.T, key client.ObjectKey) *localv1.LocalCon
 }
 
 // pause pauses a cluster, or lets it go on, and returns when its control plane has seen it.
-func (w *testWorld) pause(t *testing.T, key client.ObjectKey, pause bool) {
+func (w *localWorld) pause(t *testing.T, key client.ObjectKey, pause bool) {
 	t.Helper()
 	cluster := &clusterv1.Cluster{}
 	if err := w.client.Get(t.Context(), key, cluster); err != nil {
@@ -112,28 +114,28 @@ func (w *testWorld) pause(t *testing.T, key client.ObjectKey, pause bool) {
 		if err := w.client.Get(ctx, key, lcp); err != nil {
 			return err
 		}
-		if conditions.IsTrue(lcp, clusterv1.PausedCondition) != pause {
+		if capiconditions.IsTrue(lcp, clusterv1.PausedCondition) != pause {
 			return fmt.Errorf("%+v", lcp.Status.Conditions)
 		}
 		return nil
 	})
 }
 
-func (w *testWorld) untilAvailable(t *testing.T, lcp *localv1.LocalControlPlane) {
+func (w *localWorld) untilAvailable(t *testing.T, lcp *localv1.LocalControlPlane) {
 	t.Helper()
 	standintest.Eventually(t, "an available control plane", func(ctx context.Context) error {
 		if err := w.client.Get(ctx, client.ObjectKeyFromObject(lcp), lcp); err != nil {
 			return err
 		}
 		// The condition is written first, then the rest of the object, the status last.
-		if !conditions.IsTrue(lcp, available) || lcp.Status.Version != lcp.Spec.Version {
+		if !capiconditions.IsTrue(lcp, "Available") || lcp.Status.Version != lcp.Spec.Version {
 			return fmt.Errorf("%+v", lcp.Status)
 		}
 		return nil
 	})
 }
 
-func (w *testWorld) secret(t *testing.T, key client.ObjectKey, purpose secret.Purpose) *corev1.Secret {
+func (w *localWorld) secret(t *testing.T, key client.ObjectKey, purpose secret.Purpose) *corev1.Secret {
 	t.Helper()
 	s, err := secret.Get(t.Context(), w.client, key, purpose)
 	if err != nil {
@@ -143,7 +145,7 @@ func (w *testWorld) secret(t *testing.T, key client.ObjectKey, purpose secret.Pu
 }
 
 // workload is a client made from the secret that core and its providers read.
-func (w *testWorld) workload(t *testing.T, key client.ObjectKey) *kubernetes.Clientset {
+func (w *localWorld) workload(t *testing.T, key client.ObjectKey) *kubernetes.Clientset {
 	t.Helper()
 	config, err := clientcmd.RESTConfigFromKubeConfig(w.secret(t, key, secret.Kubeconfig).Data["value"])
 	if err != nil {
@@ -154,7 +156,7 @@ func (w *testWorld) workload(t *testing.T, key client.ObjectKey) *kubernetes.Cli
 
 // join does what "kubeadm join" does, with kubeadm's own discovery: it verifies cluster-info by the token's signature
 // and by the CA's pin, then asks for a certificate and registers a node with it.
-func join(t *testing.T, w *testWorld, lcp *localv1.LocalControlPlane, admin kubernetes.Interface) {
+func join(t *testing.T, w *localWorld, lcp *localv1.LocalControlPlane, admin kubernetes.Interface) {
 	ctx := t.Context()
 	if _, err := admin.CoreV1().Secrets("kube-system").Create(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: "bootstrap-token-abcdef"}, Type: corev1.SecretTypeBootstrapToken,
@@ -214,7 +216,7 @@ func certificate(t *testing.T, c kubernetes.Interface, node string) (certPEM, ke
 	return certPEM, keyPEM
 }
 
-func stranger(t *testing.T, w *testWorld, key client.ObjectKey) {
+func stranger(t *testing.T, w *localWorld, key client.ObjectKey) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(w.secret(t, key, secret.Kubeconfig).Data["value"])
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +231,7 @@ func stranger(t *testing.T, w *testWorld, key client.ObjectKey) {
 }
 
 // deleted deletes the control plane and looks for what it may have left.
-func (w *testWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port int) {
+func (w *localWorld) deleted(t *testing.T, lcp *localv1.LocalControlPlane, port int) {
 	if err := w.client.Delete(t.Context(), lcp); err != nil {
 		t.Fatal(err)
 	}
