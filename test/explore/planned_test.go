@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/kinds/asg"
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
+	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/view/plan"
 )
@@ -46,14 +47,14 @@ func TestPlannedIsWhatHappens(t *testing.T) {
 }
 
 // comesAsPlanned plays one life, compares it with its plan, and returns what happened.
-func comesAsPlanned(t *testing.T, seed uint64, s world.Scenario) world.Happened {
+func comesAsPlanned(t *testing.T, seed uint64, s world.Scenario) record.Happened {
 	t.Helper()
 	got := world.Play(t, s, world.Options{Foresee: true})
 	for _, v := range got.Wrong {
 		t.Errorf("seed %d: %s: %s", seed, v.Oracle, v.Text)
 	}
 	c := got.Planned
-	want := world.Happened{Left: going(c), Made: coming(c), Lowest: c.MinAvailable, Most: c.MaxMachines}
+	want := record.Happened{Left: going(c), Made: coming(c), Lowest: c.MinAvailable, Most: c.MaxMachines}
 	is := got.Happened
 	if len(c.Rolled) > 0 {
 		// The cloud keeps as many as its preferences ask for by its own count, in which a machine is healthy once its warm-up is

@@ -9,17 +9,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
 // total is what was explored by all workers.
-var total = &sums{steps: map[string]world.Cost{}}
+var total = &sums{steps: map[string]record.Cost{}}
 
 type sums struct {
 	sync.Mutex
 	scenarios, faults, calls, passes, wrong int
 	virtual                                 time.Duration
-	steps                                   map[string]world.Cost
+	steps                                   map[string]record.Cost
 	failures                                []string
 }
 
@@ -33,7 +34,7 @@ func (s *sums) add(seed uint64, got world.Result) int {
 	s.passes += got.Passes
 	s.virtual += got.Virtual
 	for name, c := range got.Steps {
-		s.steps[name] = world.Cost{Times: s.steps[name].Times + c.Times, Calls: s.steps[name].Calls + c.Calls}
+		s.steps[name] = record.Cost{Times: s.steps[name].Times + c.Times, Calls: s.steps[name].Calls + c.Calls}
 	}
 	if len(got.Wrong) > 0 {
 		s.wrong++

@@ -137,10 +137,11 @@ var rules = []rule{
 	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
 
 	{path: "config/..."}, {path: "docs/..."}, {path: "templates/..."},
+	{path: "test/explore/record", only: []string{"cloud", "pool", "test/explore/oracle"}, why: "what was seen, in no world"},
 	{path: "test/explore/workload", only: kubed("cloud", "sim", "test/explore/memapi", "test/explore/oracle"), why: "a cluster's nodes and pods, whatever runs its machines"},
 	{path: "test/explore/machinecontroller", only: kubed("cloud", "test/explore/memapi", "test/explore/workload"), why: "cluster-api's side, whatever runs the machines"},
 	{path: "test/explore/world", only: kubed(append(slices.Clone(parts),
-		"api/common", "cloud", "cloud/wire", "kube/infrapool", "kube/machinepool", "pool", "sim", "test/explore/machinecontroller", "test/explore/memapi", "test/explore/oracle", "test/explore/workload", "view/plan")...),
+		"api/common", "cloud", "cloud/wire", "kube/infrapool", "kube/machinepool", "pool", "sim", "test/explore/machinecontroller", "test/explore/memapi", "test/explore/oracle", "test/explore/record", "test/explore/workload", "view/plan")...),
 		why: "what is of one kind of pool is in a folder of test/explore/kinds"},
 	{path: "hack/...", only: []string{"..."}}, {path: "test/...", only: []string{"..."}, why: "tests and tools may import anything"},
 }

@@ -1,7 +1,10 @@
 package world
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,9 +12,9 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/record"
 )
 
 // account is what watches the wire to the simulated cloud, and remembers what was done there.
@@ -19,15 +22,9 @@ type account struct {
 	world *World
 	// owner is who the pool's objects were last seen to belong to.
 	owner cloud.Owner
-	// calls counts requests, steps what they were for.
-	calls int
-	steps map[string]Cost
-	// lately are the moments of the last writes, by their kind.
-	lately map[string][]time.Time
-	// accepted are the moments at which writes were accepted last, by all that they say.
-	accepted map[string][]time.Time
-	// renewed are the moments at which back-offs ended for another reason than their effect.
-	renewed []time.Time
+	// costs counts requests and what they were for, writes remembers when the cloud was written to.
+	costs  *record.Costs
+	writes *record.Writes
 	// disowned is when a user took the owner tag off the pool's group: for a moment not every reader can see that.
 	disowned time.Time
 	// owned is when the user gave it back, which is seen as late.
@@ -44,7 +41,7 @@ type account struct {
 	// notes are what others put onto our group and that has to stay there.
 	notes map[string]string
 	// ledger is who serves.
-	ledger ledger
+	ledger record.Ledger
 }
 
 // inPages makes the cloud answer lists with one item a page in every third scenario, so that a fault of a later page leaves a list of which
@@ -61,7 +58,7 @@ func (a *account) inForce() []sim.PlayedFault {
 }
 
 func newAccount(w *World) *account {
-	return &account{world: w, steps: map[string]Cost{}, lately: map[string][]time.Time{}, accepted: map[string][]time.Time{}, notes: map[string]string{}, ledger: ledger{}}
+	return &account{world: w, costs: &record.Costs{Steps: map[string]record.Cost{}}, writes: record.NewWrites(), notes: map[string]string{}, ledger: record.Ledger{}}
 }
 
 // line is a process's connection to the cloud.
@@ -73,10 +70,10 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	if l.p.dead {
 		return nil, errKilled
 	}
-	w.account.calls++
+	w.account.costs.Calls++
 	if !isWrite(call.Operation) || req.Method == http.MethodGet {
 		reply, err := sim.Transport{Handler: w.pool.Cloud}.RoundTrip(req)
-		w.Trace("call", "%s%s -> %s", l.p.name, call, Ending(reply, err))
+		w.Trace("call", "%s%s -> %s", l.p.name, call, record.Ending(reply, err))
 		return reply, err
 	}
 	words, named, err := w.inWords(call.Service, req)
@@ -97,25 +94,35 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them. Of those that change one
-// machine each, not more than stormEach are sent for one of them.
-const (
-	stormMost, stormEach = 60, 30
-	stormSpell           = 5 * time.Minute
-)
+// inWords is what a write asks for, without its secrets, and which instances it names.
+func (w *World) inWords(service string, req *http.Request) (text string, named []string, err error) {
+	var body []byte
+	if req.Body != nil {
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return "", nil, fmt.Errorf("read the request: %w", err)
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return w.pool.Asked(service, req, body)
+}
 
 // count blames one write too many of a kind.
 func (a *account) count(call string, req *http.Request) {
-	most := stormMost
-	if one := a.world.Scenario.Kind.OneEach; one != "" && strings.HasSuffix(call, one) {
-		call, most = call+" "+req.URL.Path, stormEach
+	one := a.world.Scenario.Kind.OneEach
+	each := one != "" && strings.HasSuffix(call, one)
+	if each {
+		call += " " + req.URL.Path
 	}
-	now := time.Now()
-	recent := slices.DeleteFunc(a.lately[call], func(at time.Time) bool { return now.Sub(at) > stormSpell })
-	a.lately[call] = append(recent, now)
-	if len(recent) == most {
-		a.world.Blame("storm", "%s was sent more than %d times within %s", call, most, stormSpell)
-		a.lately[call] = nil
+	if wrong := a.writes.Sent(call, each); wrong != "" {
+		a.world.Blame("storm", "%s", wrong)
+	}
+}
+
+// look brings the ledger up to date, and notes what is to be noted.
+func (a *account) look(c oracle.Cloud, nodes map[string]oracle.Node, ours []string) {
+	a.ledger.Keep(time.Now(), c, nodes, ours)
+	if a.world.watched != nil {
+		a.world.watched.See(c, a.ledger)
 	}
 }
 
@@ -124,16 +131,18 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	w := a.world
 	before, nodes := w.Snapshot(), w.Workload.Truth()
 	a.look(before, nodes, nil)
-	lost, risen := a.ledger.lately(time.Now(), p.late())
+	lost, risen := a.ledger.Lately(time.Now(), p.late())
 	reply, err := sim.Transport{Handler: w.pool.Cloud}.RoundTrip(req)
-	w.Trace("call", "%s%s %s -> %s", p.name, call, words, Ending(reply, err))
+	w.Trace("call", "%s%s %s -> %s", p.name, call, words, record.Ending(reply, err))
 	after := w.Snapshot()
 	a.look(after, nodes, named)
 	if err == nil && reply.StatusCode < http.StatusMultipleChoices {
 		if w.pool.Accepted != nil {
 			after = w.pool.Accepted(call, req, after)
 		}
-		a.repeat(call.String() + " " + words)
+		if wrong := a.writes.Accepted(call.String() + " " + words); wrong != "" {
+			w.Blame("repeated", "%s", wrong)
+		}
 	}
 	sent := oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
@@ -199,35 +208,7 @@ func (w *World) Hand(do func(context.Context) error) error {
 
 const handPause = 500 * time.Millisecond
 
-// Cost is how often something was asked of the driver, and how many requests to the cloud that took.
-type Cost struct{ Times, Calls int }
-
-// counted is a driver whose calls are counted, by the kind of step.
-type counted[S any] struct {
-	cloud.Driver[S]
-	account *account
-}
-
 // Counted has the calls of a driver counted.
-func Counted[S any](w *World, d cloud.Driver[S]) cloud.Driver[S] { return counted[S]{d, w.account} }
-
-// Observe is the driver's.
-func (d counted[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.Observed, error) {
-	defer d.account.cost("Observe")()
-	return d.Driver.Observe(ctx, t)
-}
-
-// Start is the driver's.
-func (d counted[S]) Start(ctx context.Context, t cloud.Target[S], s pool.Step) error {
-	defer d.account.cost(string(s.Kind))()
-	return d.Driver.Start(ctx, t, s)
-}
-
-// cost counts what is asked of the cloud until the function that it gives is called.
-func (a *account) cost(what string) func() {
-	before := a.calls
-	return func() {
-		c := a.steps[what]
-		a.steps[what] = Cost{Times: c.Times + 1, Calls: c.Calls + a.calls - before}
-	}
+func Counted[S any](w *World, d cloud.Driver[S]) cloud.Driver[S] {
+	return record.Counted(w.account.costs, d)
 }

@@ -30,7 +30,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	a, now := w.account, time.Now()
 	cloud, before := w.Snapshot(), w.Workload.Truth()
 	a.look(cloud, before, nil)
-	lost, risen := a.ledger.lately(now, p.late())
+	lost, risen := a.ledger.Lately(now, p.late())
 	of := w.Scenario.Kind.Machines.ProviderID(infra)
 	p.causes(op.Key.Name, cloud, of)
 	id := w.keeper.Condemn(of)

@@ -11,7 +11,11 @@ import (
 // happen lets one event happen.
 func (w *World) happen(e Event) {
 	w.Trace("event", "%s", e)
-	w.rotation.note(w, e)
+	if e.What == Token {
+		w.rotation.Rotate(func() bool { return len(w.account.inForce()) == 0 && w.readiness()[0].Status == "True" })
+	} else {
+		w.rotation.Disturb()
+	}
 	w.reshapes(e)
 	if do, ok := edits()[e.What]; ok {
 		do(w, e)

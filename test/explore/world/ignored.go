@@ -2,7 +2,6 @@ package world
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,33 +24,6 @@ func Ignorable(s Scenario) []sim.Fault {
 	return s.Kind.Odds.Ignorable(s)
 }
 
-// Not more than repeatMost writes of the same content are accepted within repeatSpell, and repeatMore for each edit and each start of a manager
-// beyond the first one, which end the back-off: it makes nine attempts in that time.
-const (
-	repeatMost, repeatMore = 20, 10
-	repeatSpell            = 5 * time.Minute
-)
-
-// renew notes that a user has edited something, or that a manager has started.
-func (a *account) renew() { a.renewed = append(a.renewed, time.Now()) }
-
-// repeatable is how many writes of the same content may be accepted within the last repeatSpell.
-func (a *account) repeatable(now time.Time) int {
-	a.renewed = slices.DeleteFunc(a.renewed, func(at time.Time) bool { return now.Sub(at) > repeatSpell })
-	return repeatMost + repeatMore*max(0, len(a.renewed)-1)
-}
-
-// repeat blames a write that the cloud has accepted too often.
-func (a *account) repeat(write string) {
-	now := time.Now()
-	recent := slices.DeleteFunc(a.accepted[write], func(at time.Time) bool { return now.Sub(at) > repeatSpell })
-	a.accepted[write] = append(recent, now)
-	if most := a.repeatable(now); len(recent) >= most {
-		a.world.Blame("repeated", "the same write was accepted more than %d times within %s: %s", most, repeatSpell, write)
-		a.accepted[write] = nil
-	}
-}
-
 const (
 	// unheededRest is how long a pool is given to back off from what the cloud ignores, unheededSpell how long it is watched then.
 	unheededRest, unheededSpell = time.Hour, 30 * time.Minute
@@ -65,7 +37,7 @@ const (
 // ignores puts what the cloud ignores for good into force, once the pool has come to rest.
 func (w *World) ignores() {
 	if f := w.Options.Ignores; f != nil {
-		w.At(w.trace.began.Add(Edited-time.Second), func() { w.Must(w.pool.Cloud.Faults().Add(*f), "put a fault into force") })
+		w.At(w.trace.Began.Add(Edited-time.Second), func() { w.Must(w.pool.Cloud.Faults().Add(*f), "put a fault into force") })
 	}
 }
 

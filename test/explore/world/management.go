@@ -164,7 +164,7 @@ func (w *World) Bootstrap() []byte {
 func (w *World) EditPool(change func(*clusterv1.MachinePool)) {
 	mp := &clusterv1.MachinePool{}
 	if w.User.Get(w.t.Context(), poolKey, mp) == nil {
-		w.account.renew()
+		w.account.writes.Renew()
 		change(mp)
 		w.Must(w.User.Update(w.t.Context(), mp), "edit the MachinePool")
 	}
@@ -174,7 +174,7 @@ func (w *World) EditPool(change func(*clusterv1.MachinePool)) {
 func (w *World) EditObject(change func(client.Object)) {
 	o := w.pool.New()
 	if w.User.Get(w.t.Context(), InfraKey, o) == nil {
-		w.account.renew()
+		w.account.writes.Renew()
 		change(o)
 		w.Must(w.User.Update(w.t.Context(), o), "edit the %s", w.kind)
 	}

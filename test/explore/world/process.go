@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -9,12 +10,17 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/machinepool"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/explore/workload"
@@ -27,7 +33,7 @@ type process struct {
 	name     string
 	mgmt, wl *memapi.Cache
 	// remote is its way to the workload cluster.
-	remote *connection
+	remote *workload.Connection
 	// cached reads the management cluster as the process knows it.
 	cached      client.Client
 	controllers []*controller
@@ -66,13 +72,13 @@ const (
 
 // newProcess is a manager that has just started: a driver, an engine and caches that remember nothing.
 func (w *World) newProcess() *process {
-	w.account.renew()
+	w.account.writes.Renew()
 	p := &process{world: w, starts: time.Now()}
 	if w.started++; w.started > 1 {
 		p.name = fmt.Sprintf("#%d ", w.started)
 	}
 	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.Workload.API.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
-	remote := &connection{p: p, client: p.wl.Client(p.gate(true)), live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
+	remote := &workload.Connection{Cluster: w.Workload, Key: ClusterKey, Cached: p.wl.Client(p.gate(true)), Live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
@@ -87,7 +93,7 @@ func (w *World) newProcess() *process {
 		w.At(at, p.all)
 	}
 	if w.Options.CrashAt > 0 && w.started == 1 {
-		w.At(w.trace.began.Add(w.Options.CountFrom), func() { p.crash, p.crashBefore = w.Options.CrashAt, w.Options.CrashBefore })
+		w.At(w.trace.Began.Add(w.Options.CountFrom), func() { p.crash, p.crashBefore = w.Options.CrashAt, w.Options.CrashBefore })
 	}
 	return p
 }
@@ -133,6 +139,61 @@ func (p *process) hear(events []memapi.Event) {
 		p.wake(p.controllers[0], core)
 		p.wake(p.controllers[1], infra)
 	}
+}
+
+// concerns says which of the controllers an event wakes: what their watches and predicates let through, and nothing more,
+// so that a pass without a cause hides no missing wake.
+func (p *process) concerns(e memapi.Event) (core, infra bool) {
+	o := e.New
+	if o == nil {
+		o = e.Old
+	}
+	switch o.(type) {
+	case *corev1.Secret:
+		return false, true
+	case *clusterv1.Cluster:
+		return true, true
+	case *clusterv1.MachinePool:
+		return asked(e) || !equality.Semantic.DeepEqual(e.Old.GetFinalizers(), e.New.GetFinalizers()), asked(e)
+	case *unstructured.Unstructured: // what says where the cluster is
+		return false, true
+	case *clusterv1.Machine:
+		return true, asked(e) // the core controller cares for what they say too
+	case *corev1.Node:
+		matters := p.matters(e, o)
+		return matters, matters
+	}
+	return p.concernsInfra(e, o)
+}
+
+// asked reports whether an object came or went, or more than its status has changed.
+func asked(e memapi.Event) bool {
+	if e.Old == nil || e.New == nil {
+		return true
+	}
+	a, b := e.Old, e.New
+	return a.GetGeneration() != b.GetGeneration() || !a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) ||
+		!equality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) || !equality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) ||
+		!equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
+}
+
+// matters reports whether a Node is one of the pool's, as far as the process knows, and has changed in a way that matters.
+func (p *process) matters(e memapi.Event, o client.Object) bool {
+	change := e.Old != nil && e.New != nil
+	if change && !nodes.Changed().Update(event.TypedUpdateEvent[client.Object]{ObjectOld: e.Old, ObjectNew: e.New}) {
+		return false
+	}
+	node, ok := o.(*corev1.Node)
+	return ok && len(nodes.PoolsOf(p.world.t.Context(), p.cached, ClusterKey, node)) > 0
+}
+
+// concernsInfra is concerns for the infrastructure object and those that stand for single machines.
+func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bool) {
+	is := func(of client.Object) bool { return reflect.TypeOf(of) == reflect.TypeOf(o) }
+	if machines := p.world.Scenario.Kind.Machines; is(p.world.pool.New()) || machines != nil && is(machines.New()) {
+		return true, asked(e) // the core controller cares for what they say too
+	}
+	return false, false
 }
 
 // heardWithin is how long events of a watch are on their way where two managers answer each other: without it no time would pass between
@@ -225,7 +286,7 @@ func (p *process) begin(what string) error {
 		return errKilled
 	}
 	w.between(p)
-	if time.Since(w.trace.began) >= w.Options.CountFrom {
+	if time.Since(w.trace.Began) >= w.Options.CountFrom {
 		w.effects = append(w.effects, kindOf(what))
 	}
 	if p.crash--; p.crash == 0 && p.crashBefore {

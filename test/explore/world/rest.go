@@ -80,18 +80,18 @@ func (w *World) rest() {
 
 // unjoined reports whether a machine is still to join, for as long as that may take.
 func (w *World) unjoined() bool {
-	return w.pool.Unjoined() && time.Since(w.trace.began) < w.Scenario.Ends+restMost/2
+	return w.pool.Unjoined() && time.Since(w.trace.Began) < w.Scenario.Ends+restMost/2
 }
 
 // busy reports whether the cloud is at work on the group by itself, for as long as that may take.
 func (w *World) busy() bool {
-	return time.Since(w.trace.began) <= w.Scenario.Ends+restMost && w.pool.Busy != nil && w.pool.Busy()
+	return time.Since(w.trace.Began) <= w.Scenario.Ends+restMost && w.pool.Busy != nil && w.pool.Busy()
 }
 
 // unrolled reports whether a machine is still to be replaced.
 func (w *World) unrolled() bool {
 	stale, old := w.Left()
-	return stale+old > 0 && time.Since(w.trace.began) < w.Scenario.Ends+restMost
+	return stale+old > 0 && time.Since(w.trace.Began) < w.Scenario.Ends+restMost
 }
 
 // settledDown looks at what is there once all is quiet, and at a while more.
@@ -137,6 +137,35 @@ func (w *World) Says() string {
 		}
 	}
 	return strings.Join(text, "; ")
+}
+
+// readiness is the condition Ready of the infrastructure object.
+func (w *World) readiness() []oracle.Readiness {
+	_, o := w.Objects()
+	if o == nil {
+		return []oracle.Readiness{{}}
+	}
+	c := meta.FindStatusCondition(w.pool.Status(o).Conditions, clusterv1.ReadyCondition)
+	if c == nil {
+		return []oracle.Readiness{{}}
+	}
+	return []oracle.Readiness{{Object: w.kind, Status: string(c.Status), Reason: c.Reason, Message: c.Message}}
+}
+
+// observed is what the objects say of the group where the cloud decides: its ID, its instances, and the size that the autoscaler has set.
+func (w *World) observed() string {
+	mp, o := w.Objects()
+	if o == nil {
+		return ""
+	}
+	text := ""
+	if lists, ok := o.(infrapool.Lists); ok {
+		text = fmt.Sprint(lists.GetProviderID(), lists.GetProviderIDList())
+	}
+	if mp != nil && sizedElsewhere(mp) {
+		text += fmt.Sprint(ptr.Deref(mp.Spec.Replicas, 1))
+	}
+	return text
 }
 
 // want is what the objects ask for, in words that nothing of the driver was used for.

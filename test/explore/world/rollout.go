@@ -9,6 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/api/common"
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/sim"
+	"github.com/muster-project/muster/test/explore/record"
+	"github.com/muster-project/muster/view/plan"
 )
 
 // The annotations by which people hold a rollout and ask for one, as the project promises them.
@@ -108,4 +112,17 @@ func annotated(mp *clusterv1.MachinePool, o client.Object, key string) string {
 		return mp.Annotations[key]
 	}
 	return ""
+}
+
+// foresee has a planner say what becomes of the pool, as muster plan does: on a driver of its own.
+func (w *World) foresee() {
+	planner := w.pool.Planner(sim.Transport{Handler: w.pool.Cloud}, infrapool.Options{
+		Client: w.User, ClusterCache: w.processes[0].remote, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel,
+	})
+	look, err := planner(w.t.Context(), nil, InfraKey, 0)
+	w.Must(err, "look at the pool")
+	w.planned = plan.Simulate(look)
+	w.watched = record.Watch(w.Owner().ID)
+	w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
+	w.watched.Begin(w.account.ledger)
 }

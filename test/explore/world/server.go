@@ -3,10 +3,14 @@ package world
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
@@ -40,6 +44,12 @@ func (f APIFault) String() string {
 	}
 	return fmt.Sprintf("%s %s skip=%d times=%d", where, f.Kind, f.Skip, f.Times)
 }
+
+const (
+	// seenLate is how old what a pass rests on may be: the age that a drain is content with, a slow read, and one that is
+	// behind. seenLater is the same while caches stand still or a workload cluster has just gone out of reach.
+	seenLate, seenLater = time.Minute, 3 * time.Minute
+)
 
 // strike is the kind of the fault that meets a write now, if one does.
 func (w *World) strike(workload bool) APIKind {
@@ -89,11 +99,50 @@ func (p *process) gate(workload bool) memapi.Gate {
 			}
 			if !workload {
 				p.world.keeper.Greet(op)
-				p.world.rotation.check(p.world, op)
-				p.world.quarrel.check(p.world, op)
+				p.world.staysReady(op)
+				p.world.quarrels(op)
 			}
 			p.world.Trace("api", "%s%s -> %s", p.name, text, answer(err))
 			return err
+		})
+	}
+}
+
+// late is how old what the process knows may be.
+func (p *process) late() time.Duration {
+	now, w := time.Now(), p.world
+	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.AwayUntil()) < seenLater || now.Before(p.deafUntil) || len(w.processes) > 1 {
+		return seenLater
+	}
+	return seenLate
+}
+
+// drains watches a write to a Node. What it gives is to be called after the write, and has it judged if a drain has begun by it.
+func (p *process) drains(workload bool, op memapi.Op) func() {
+	w := p.world
+	if !workload || op.Kind != "Node" || op.Verb == "delete" {
+		return func() {}
+	}
+	id := w.Workload.MachineOf(op.Key.Name)
+	if id == "" || w.Workload.Draining(op.Key.Name) {
+		return func() {}
+	}
+	return func() {
+		if !w.Workload.Draining(op.Key.Name) {
+			return
+		}
+		a, now := w.account, time.Now()
+		cloud, nodes := w.Snapshot(), w.Workload.Truth()
+		before := maps.Clone(nodes)
+		n := nodes[id]
+		n.DrainStarted = time.Time{}
+		before[id] = n
+		a.look(cloud, before, nil)
+		lost, risen := a.ledger.Lately(now, p.late())
+		a.look(cloud, nodes, []string{id})
+		a.judge(oracle.Write{
+			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
+			Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
 		})
 	}
 }
@@ -102,6 +151,26 @@ func (p *process) gate(workload bool) memapi.Gate {
 func (w *World) lives(workload bool, op memapi.Op) {
 	if workload && op.Verb == "delete" && op.Kind == "Node" && !w.deleted() {
 		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.Workload.MachineOf(op.Key.Name), w.Snapshot()))
+	}
+}
+
+// staysReady looks at a write of a status: a rotation of the bootstrap token changes no Ready.
+func (w *World) staysReady(op memapi.Op) {
+	if op.Subresource == "status" && w.rotation.Lately() {
+		w.blameAll("rotation", oracle.Rotation(w.readiness()))
+	}
+}
+
+// quarrels looks at what a write of Muster has left in both objects.
+func (w *World) quarrels(op memapi.Op) {
+	if op.Subresource != "" || op.Verb == "delete" || op.Kind != w.kind && op.Kind != "MachinePool" {
+		return
+	}
+	counts := func() bool { // each read that is behind may take the objects back
+		return len(w.processes) > 1 && !slices.ContainsFunc(w.account.inForce(), func(f sim.PlayedFault) bool { return f.Kind == sim.Stale })
+	}
+	if wrong := w.quarrel.Said(w.observed(), counts); wrong != "" {
+		w.Blame("busy", "%s", wrong)
 	}
 }
 

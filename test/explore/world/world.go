@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/workload"
 	"github.com/muster-project/muster/view/plan"
 )
@@ -49,7 +50,7 @@ type Result struct {
 	// Effects that counted, in order, by their kind: the call, or the verb and the kind of the object.
 	Effects []string
 	// Steps is what each kind of step has cost, and observing.
-	Steps   map[string]Cost
+	Steps   map[string]record.Cost
 	Virtual time.Duration
 	// End is what was there at the end, in words that no clock and no identifier is in; Gone is true if there was nothing.
 	End  map[string]string
@@ -58,7 +59,7 @@ type Result struct {
 	Told bool
 	// Planned and Happened are there when they were asked for.
 	Planned plan.Forecast
-	Happened
+	record.Happened
 }
 
 // Violation is one finding of an oracle.
@@ -78,8 +79,8 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 		w.live()
 		w.calm()
 		out = Result{
-			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
-			Steps: w.account.steps, Virtual: time.Since(w.trace.began), End: w.end(), Gone: w.gone, Told: w.reported, Planned: w.planned, Happened: w.happened(),
+			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.costs.Calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
+			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.end(), Gone: w.gone, Told: w.reported, Planned: w.planned, Happened: w.watched.Happened(),
 		}
 	})
 	return out
@@ -98,7 +99,7 @@ type World struct {
 	// kind is the name of the kind of the infrastructure object.
 	kind     string
 	pool     *Pool
-	trace    *trace
+	trace    *record.Trace
 	account  *account
 	Workload *workload.Cluster
 	mgmt     *memapi.Server
@@ -127,12 +128,12 @@ type World struct {
 	restarts time.Time
 	// planned is what was foreseen, watched what was seen since.
 	planned plan.Forecast
-	watched *watched
+	watched *record.Watched
 	// keeper looks after Machines, condemned are the instances whose deletion was asked for by name.
 	keeper    *machinecontroller.Controller
 	condemned map[string]bool
-	rotation  rotation
-	quarrel   quarrel
+	rotation  record.Rotation
+	quarrel   record.Quarrel
 	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
 	reshaped bool
 	gone     bool
@@ -152,7 +153,7 @@ type appointment struct {
 }
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
-	w := &World{t: t, Scenario: s, Options: o, trace: &trace{began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
+	w := &World{t: t, Scenario: s, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
@@ -189,7 +190,7 @@ func (w *World) live() {
 	w.ignores()
 	w.deny()
 	for _, e := range w.Scenario.Events {
-		if w.until(w.trace.began.Add(e.At)); w.gone {
+		if w.until(w.trace.Began.Add(e.At)); w.gone {
 			return
 		}
 		w.happen(e)
@@ -197,7 +198,7 @@ func (w *World) live() {
 			w.foresee()
 		}
 	}
-	if w.until(w.trace.began.Add(w.Scenario.Ends)); w.gone {
+	if w.until(w.trace.Began.Add(w.Scenario.Ends)); w.gone {
 		return
 	}
 	w.peace()
@@ -307,7 +308,7 @@ func (w *World) Stir() {
 // Blame notes a violation.
 func (w *World) Blame(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	w.trace.add("WRONG", "%s: %s", name, text)
+	w.trace.Add("WRONG", "%s: %s", name, text)
 	w.wrong = append(w.wrong, Violation{Oracle: name, Text: text})
 }
 
@@ -365,7 +366,7 @@ func (w *World) Context() context.Context { return w.t.Context() }
 func (w *World) Gone() bool { return w.gone }
 
 // Trace adds a line to the trace.
-func (w *World) Trace(what, format string, args ...any) { w.trace.add(what, format, args...) }
+func (w *World) Trace(what, format string, args ...any) { w.trace.Add(what, format, args...) }
 
 // known are the schemes of kinds.
 var known sync.Map

@@ -17,6 +17,7 @@ import (
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -80,7 +81,7 @@ func (a *Account) Ask(ctx context.Context, method, path string, body any) error 
 	}
 	defer func() { _ = reply.Body.Close() }()
 	if reply.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%s %s: %s", method, path, world.Ending(reply, nil))
+		return fmt.Errorf("%s %s: %s", method, path, record.Ending(reply, nil))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package world
+package record
 
 import (
 	"testing"
@@ -10,17 +10,17 @@ import (
 // beyond the first one allows for as many attempts as that makes.
 func TestEditsEndBackOffs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &account{}
-		a.renew()
+		s := NewWrites()
+		s.Renew()
 		for edits, want := range []int{20, 30, 40} {
-			if got := a.repeatable(time.Now()); got != want {
+			if got := s.repeatable(time.Now()); got != want {
 				t.Errorf("after %d edits: want %d, got %d", edits, want, got)
 			}
 			time.Sleep(time.Minute)
-			a.renew()
+			s.Renew()
 		}
 		time.Sleep(repeatSpell + time.Second)
-		if got := a.repeatable(time.Now()); got != repeatMost {
+		if got := s.repeatable(time.Now()); got != repeatMost {
 			t.Errorf("want edits forgotten after %s, got %d", repeatSpell, got)
 		}
 	})

@@ -1,14 +1,11 @@
-package world
+package record
 
 import (
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/oracle"
-	"github.com/muster-project/muster/view/plan"
 )
 
 // Happened is what became of the machines that were there when a plan was made.
@@ -20,29 +17,24 @@ type Happened struct {
 	Lowest, Most int
 }
 
-// watched is what was seen since a plan was made.
-type watched struct {
+// Watched is what was seen since a plan was made.
+type Watched struct {
 	owner        string
 	before, ever map[string]bool
 	now          map[string]bool
 	lowest, most int
 }
 
-// foresee has a planner say what becomes of the pool, as muster plan does: on a driver of its own.
-func (w *World) foresee() {
-	planner := w.pool.Planner(sim.Transport{Handler: w.pool.Cloud}, infrapool.Options{
-		Client: w.User, ClusterCache: w.processes[0].remote, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel,
-	})
-	look, err := planner(w.t.Context(), nil, InfraKey, 0)
-	w.Must(err, "look at the pool")
-	w.planned = plan.Simulate(look)
-	w.watched = &watched{owner: w.Owner().ID, before: map[string]bool{}, ever: map[string]bool{}}
-	w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
-	w.watched.before, w.watched.lowest = maps.Clone(w.watched.now), w.watched.serving(w.account.ledger)
+// Watch begins to watch the machines of an owner's groups. Begin is called once they were seen.
+func Watch(owner string) *Watched {
+	return &Watched{owner: owner, before: map[string]bool{}, ever: map[string]bool{}}
 }
 
-// see notes what is there.
-func (s *watched) see(c oracle.Cloud, l ledger) {
+// Begin takes what was seen for what was there when the plan was made.
+func (s *Watched) Begin(l Ledger) { s.before, s.lowest = maps.Clone(s.now), s.serving(l) }
+
+// See notes what is there.
+func (s *Watched) See(c oracle.Cloud, l Ledger) {
 	s.now = map[string]bool{}
 	for _, g := range c.Groups {
 		if g.Owner != s.owner {
@@ -58,7 +50,7 @@ func (s *watched) see(c oracle.Cloud, l ledger) {
 	s.lowest, s.most = min(s.lowest, s.serving(l)), max(s.most, len(s.now))
 }
 
-func (s *watched) serving(l ledger) int {
+func (s *Watched) serving(l Ledger) int {
 	n := 0
 	for id := range s.now {
 		if l[id].serves {
@@ -68,9 +60,8 @@ func (s *watched) serving(l ledger) int {
 	return n
 }
 
-// happened is what was seen since the plan was made.
-func (w *World) happened() Happened {
-	s := w.watched
+// Happened returns what was seen since the plan was made; nothing where none was.
+func (s *Watched) Happened() Happened {
 	if s == nil {
 		return Happened{}
 	}

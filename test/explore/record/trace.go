@@ -1,4 +1,4 @@
-package world
+package record
 
 import (
 	"bytes"
@@ -11,31 +11,20 @@ import (
 	"time"
 )
 
-// trace is everything that happened, one line each, with the virtual time since the beginning.
-type trace struct {
-	began time.Time
+// Trace is everything that happened, one line each, with the virtual time since the beginning.
+type Trace struct {
+	Began time.Time
 	text  strings.Builder
 }
 
-func (t *trace) add(what, format string, args ...any) {
-	fmt.Fprintf(&t.text, "%10.3f %-6s ", time.Since(t.began).Seconds(), what)
+// Add adds a line.
+func (t *Trace) Add(what, format string, args ...any) {
+	fmt.Fprintf(&t.text, "%10.3f %-6s ", time.Since(t.Began).Seconds(), what)
 	fmt.Fprintf(&t.text, format, args...)
 	t.text.WriteByte('\n')
 }
 
-func (t *trace) String() string { return t.text.String() }
-
-// inWords is what a write asks for, without its secrets, and which instances it names.
-func (w *World) inWords(service string, req *http.Request) (text string, named []string, err error) {
-	var body []byte
-	if req.Body != nil {
-		if body, err = io.ReadAll(req.Body); err != nil {
-			return "", nil, fmt.Errorf("read the request: %w", err)
-		}
-		req.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	return w.pool.Asked(service, req, body)
-}
+func (t *Trace) String() string { return t.text.String() }
 
 // errorCodes are where the services put the word for what is wrong.
 var errorCodes = []*regexp.Regexp{regexp.MustCompile(`<Code>([^<]*)</Code>`), regexp.MustCompile(`^\{"error":\{"code":"([^"]*)"`)}

@@ -1,0 +1,74 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Not more than stormMost writes of one kind are sent within stormSpell, whatever the cloud says to them. Of those that change one
+// machine each, not more than stormEach are sent for one of them.
+const (
+	stormMost, stormEach = 60, 30
+	stormSpell           = 5 * time.Minute
+)
+
+// Not more than repeatMost writes of the same content are accepted within repeatSpell, and repeatMore for each edit and each start of a manager
+// beyond the first one, which end the back-off: it makes nine attempts in that time.
+const (
+	repeatMost, repeatMore = 20, 10
+	repeatSpell            = 5 * time.Minute
+)
+
+// Writes remembers when the cloud was written to.
+type Writes struct {
+	// sent are the moments of the last writes, by their kind.
+	sent map[string][]time.Time
+	// accepted are the moments at which writes were accepted last, by all that they say.
+	accepted map[string][]time.Time
+	// renewed are the moments at which back-offs ended for another reason than their effect.
+	renewed []time.Time
+}
+
+// NewWrites returns one that remembers nothing.
+func NewWrites() *Writes {
+	return &Writes{sent: map[string][]time.Time{}, accepted: map[string][]time.Time{}}
+}
+
+// Sent notes a write of a kind, and returns what is wrong if it is one too many. It changes one machine if each is true.
+func (s *Writes) Sent(call string, each bool) string {
+	most := stormMost
+	if each {
+		most = stormEach
+	}
+	now := time.Now()
+	recent := slices.DeleteFunc(s.sent[call], func(at time.Time) bool { return now.Sub(at) > stormSpell })
+	s.sent[call] = append(recent, now)
+	if len(recent) != most {
+		return ""
+	}
+	s.sent[call] = nil
+	return fmt.Sprintf("%s was sent more than %d times within %s", call, most, stormSpell)
+}
+
+// Renew notes that a user has edited something, or that a manager has started.
+func (s *Writes) Renew() { s.renewed = append(s.renewed, time.Now()) }
+
+// repeatable is how many writes of the same content may be accepted within the last repeatSpell.
+func (s *Writes) repeatable(now time.Time) int {
+	s.renewed = slices.DeleteFunc(s.renewed, func(at time.Time) bool { return now.Sub(at) > repeatSpell })
+	return repeatMost + repeatMore*max(0, len(s.renewed)-1)
+}
+
+// Accepted notes a write that the cloud has accepted, and returns what is wrong if it did so too often.
+func (s *Writes) Accepted(write string) string {
+	now := time.Now()
+	recent := slices.DeleteFunc(s.accepted[write], func(at time.Time) bool { return now.Sub(at) > repeatSpell })
+	s.accepted[write] = append(recent, now)
+	most := s.repeatable(now)
+	if len(recent) < most {
+		return ""
+	}
+	s.accepted[write] = nil
+	return fmt.Sprintf("the same write was accepted more than %d times within %s: %s", most, repeatSpell, write)
+}

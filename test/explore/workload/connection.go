@@ -1,0 +1,55 @@
+package workload
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Connection is a manager's ClusterCache for the one workload cluster that there is.
+type Connection struct {
+	clustercache.ClusterCache
+	Cluster *Cluster
+	// Key is that of the Cluster object.
+	Key client.ObjectKey
+	// Cached reads what the manager knows, Live asks the API server itself.
+	Cached, Live client.Client
+}
+
+// down reports whether the connection was given up.
+func (c *Connection) down() bool { return c.Cluster.Away() && time.Since(c.Cluster.Left()) > Noticed }
+
+// GetClient gives the client while there is a connection.
+func (c *Connection) GetClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
+	if cluster != c.Key || c.down() {
+		return nil, clustercache.ErrClusterNotConnected
+	}
+	return c.Cached, nil
+}
+
+// GetReader is GetClient.
+func (c *Connection) GetReader(ctx context.Context, cluster client.ObjectKey) (client.Reader, error) {
+	return c.GetClient(ctx, cluster)
+}
+
+// GetUncachedClient gives one that asks the server itself.
+func (c *Connection) GetUncachedClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
+	if cluster != c.Key || c.down() {
+		return nil, clustercache.ErrClusterNotConnected
+	}
+	return c.Live, nil
+}
+
+// Watch does nothing: the process tells its controllers of every event that they have a watch for.
+func (c *Connection) Watch(context.Context, client.ObjectKey, clustercache.Watcher) error { return nil }
+
+// GetHealthCheckingState is what probes would have said.
+func (c *Connection) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
+	now := time.Now()
+	if c.Cluster.Away() {
+		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: c.Cluster.Left(), ConsecutiveFailures: 1 + int(now.Sub(c.Cluster.Left())/(10*time.Second))}
+	}
+	return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: now}
+}
