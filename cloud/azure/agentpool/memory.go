@@ -66,6 +66,15 @@ func (m machinesRead) holds(t target, is *agentPool, now time.Time) bool {
 	return t.Deleting && t.MaxAge > 0 && !m.at.IsZero() && (is.deleting() || now.Sub(m.at) < goingPeriod)
 }
 
+// readMachines reads the machines of an agent pool.
+func (m *memory) readMachines(ctx context.Context, list machineReader, is *agentPool) error {
+	found, err := list.read(ctx, is, &m.scaleSet)
+	if err == nil {
+		m.machines = machinesRead{at: list.now, found: found}
+	}
+	return err
+}
+
 // excess is how long reads have shown more machines than the count includes, while AKS does nothing to the agent pool. A list of machines
 // may be older than the count, and show those that AKS has just deleted.
 type excess struct{ since, seen time.Time }

@@ -151,7 +151,10 @@ func (p *pass) readAgain(ctx context.Context) error {
 	list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
 	if p.t.ownership(read).Owned {
 		p.memory.note(read.pool, p.now)
-		err = p.readMachines(ctx, &read, list)
+		if !p.memory.machines.holds(p.t, read.pool, p.now) {
+			err = p.memory.readMachines(ctx, list, read.pool)
+		}
+		read.machines, read.machinesAt = p.memory.machines.found, p.memory.machines.at
 	} else {
 		read.createdWithCluster, err = p.createdWithCluster(ctx, read, list)
 	}
@@ -161,20 +164,6 @@ func (p *pass) readAgain(ctx context.Context) error {
 	p.memory.read, p.memory.made = read, time.Time{}
 	members, _ := read.members()
 	p.memory.excess.note(p.busy() == nil && p.memory.staying(members) > read.pool.count(), p.now)
-	return nil
-}
-
-// readMachines reads the machines of the agent pool, unless those of the last read are new enough for the pass.
-func (p *pass) readMachines(ctx context.Context, read *clusterRead, list machineReader) error {
-	last := &p.memory.machines
-	if !last.holds(p.t, read.pool, p.now) {
-		found, err := list.read(ctx, read.pool, &p.memory.scaleSet)
-		if err != nil {
-			return err
-		}
-		*last = machinesRead{at: p.now, found: found}
-	}
-	read.machines, read.machinesAt = last.found, last.at
 	return nil
 }
 
