@@ -127,8 +127,11 @@ func (t target) field(path string) string {
 	if t.Spec.Manifest != nil {
 		return fmt.Sprintf("spec.resources[%d].spec.%s", t.Spec.Manifest.Index, path)
 	}
-	if property == body.OrchestratorVersion {
+	switch property {
+	case body.OrchestratorVersion:
 		return fieldVersion
+	case body.Count:
+		return fieldReplicas
 	}
 	if name, ok := fields[property]; ok {
 		property = name

@@ -14,6 +14,9 @@ import (
 // fieldVersion is the core object's field that names the version of Kubernetes.
 const fieldVersion = "MachinePool spec.template.spec.version"
 
+// fieldReplicas is the MachinePool's field that the count comes from.
+const fieldReplicas = "MachinePool spec.replicas"
+
 // release is a version of Kubernetes 1: its minor and its patch. A patch of -1 is any: AKS takes its newest.
 type release struct{ minor, patch int }
 
