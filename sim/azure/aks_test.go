@@ -2,8 +2,10 @@ package azure_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,7 +115,7 @@ func (j *cordons) Cordon(id string, off bool) {
 	j.closed[id] = off && j.on[id] || j.closed[id] && !j.on[id]
 }
 
-// TestAKSDeletesNodes holds that an upgrade deletes the Node of each machine that it replaces, and the deletion of a pool those of all of its
+// TestAKSDeletesNodes holds that an upgrade deletes the Node of each machine that it reimages, and the deletion of a pool those of all of its
 // machines. A resize leaves them to the cloud controller manager, which waits until they are not Ready.
 func TestAKSDeletesNodes(t *testing.T) {
 	t.Parallel()
@@ -133,12 +135,47 @@ func TestAKSDeletesNodes(t *testing.T) {
 		_, err = finish(w, image)
 		w.must(err)
 		check(t, "nodes that an upgrade deletes", replaced, strings.Join(host.unregistered, " "))
-		left := k.held("user").Machines[0].UID
+		host.unregistered = nil
 		drop, err := k.pools.BeginDelete(t.Context(), azure.ResourceGroup, aksName, "user", nil)
 		w.must(err)
 		_, err = finish(w, drop)
 		w.must(err)
-		check(t, "nodes deleted with the pool", replaced+" "+left, strings.Join(host.unregistered, " "))
+		check(t, "nodes deleted with the pool", replaced, strings.Join(host.unregistered, " "))
+	})
+}
+
+// TestAKSReimages holds that an upgrade of the version or the node image reimages the machines of a scale set one after the other, which keep
+// their IDs and their names, and that what was surged for it is drained and deleted at the end.
+func TestAKSReimages(t *testing.T) {
+	t.Parallel()
+	host := &cordons{joins: joins{started: map[string]sim.Machine{}}, on: map[string]bool{}, closed: map[string]bool{}}
+	inBubble(t, azure.Options{MachineHost: host}, func(w *inventory) {
+		k := aksOf(w)
+		k.make("1.34", 1)
+		_, err := k.putPool("user", user(2, func(p *aks.ManagedClusterAgentPoolProfileProperties) { p.OrchestratorVersion = to.Ptr("1.33") }))
+		w.must(err)
+		uids := func() (out []string) {
+			for _, m := range k.held("user").Machines {
+				if !m.Deleting {
+					out = append(out, m.UID+" "+m.Name)
+				}
+			}
+			return out
+		}
+		before := uids()
+		_, err = k.putPool("user", user(2, func(p *aks.ManagedClusterAgentPoolProfileProperties) { p.OrchestratorVersion = to.Ptr("1.34") }))
+		w.must(err)
+		check(t, "machines after an upgrade of the version", strings.Join(before, ", "), strings.Join(uids(), ", "))
+		check(t, "its machines' version", "1.34", k.held("user").Machines[1].Version[:4])
+		surged := slices.DeleteFunc(slices.Collect(maps.Keys(host.closed)), func(id string) bool { return host.on[id] })
+		check(t, "machines that were surged, drained and deleted", 1, len(surged))
+		w.must(w.cloud.AKS.ReleaseImage("202610.01.0"))
+		image, err := k.pools.BeginUpgradeNodeImageVersion(t.Context(), azure.ResourceGroup, aksName, "user", nil)
+		w.must(err)
+		_, err = finish(w, image)
+		w.must(err)
+		check(t, "machines after an upgrade of the node image", strings.Join(before, ", "), strings.Join(uids(), ", "))
+		check(t, "its machines' node image", true, strings.HasSuffix(k.held("user").Machines[0].Image, "202610.01.0"))
 	})
 }
 

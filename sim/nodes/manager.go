@@ -116,7 +116,8 @@ func (m *manager) unregister() {
 	m.guest.fleet.wg.Go(func() { m.deleteNode(m.node) })
 }
 
-// deleteNode deletes a node, again and again until it has worked or the fleet is closed.
+// deleteNode deletes a node, again and again until it has worked or the fleet is closed. A node that has registered under its name since, as
+// a machine does that was reimaged, stays.
 func (m *manager) deleteNode(node string) {
 	g, ctx := m.guest, m.guest.fleet.ctx
 	c, err := apiclient.Open(apiclient.Access{Server: g.Managed.Server, CA: g.Managed.CA, Token: g.Managed.Token}, g.fleet.options.Dial)
@@ -126,15 +127,28 @@ func (m *manager) deleteNode(node string) {
 	}
 	defer c.Close()
 	b := apiclient.Backoff{First: managerFirst, Most: managerMost}
+	var uid types.UID
 	for ctx.Err() == nil {
-		call, cancel := context.WithTimeout(ctx, managerCall)
-		err := c.Core.Nodes().Delete(call, node, metav1.DeleteOptions{})
-		cancel()
-		if err == nil || apierrors.IsNotFound(err) {
+		err := deleteOne(ctx, c, node, &uid)
+		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return
 		}
 		b.Wait(ctx)
 	}
+}
+
+// deleteOne tries once to delete the node of that name which was there at the first try, whose UID it keeps.
+func deleteOne(ctx context.Context, c *apiclient.Client, node string, uid *types.UID) error {
+	call, cancel := context.WithTimeout(ctx, managerCall)
+	defer cancel()
+	if *uid == "" {
+		is, err := c.Core.Nodes().Get(call, node, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		*uid = is.UID
+	}
+	return c.Core.Nodes().Delete(call, node, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: uid}})
 }
 
 // deed is one thing that is done to a node; done is called with the lock held when it has worked.

@@ -324,7 +324,8 @@ func TestModeWaitsForMachine(t *testing.T) {
 	})
 }
 
-// TestVersionGoesBeforeTheSize holds the two rolls that a change of both takes: AKS refuses them in one request.
+// TestVersionGoesBeforeTheSize holds the two rolls that a change of both takes: AKS refuses them in one request. It reimages the machines for
+// the version, and makes others for the size.
 func TestVersionGoesBeforeTheSize(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.target.KubernetesVersion = "v1.33.7"
@@ -336,9 +337,13 @@ func TestVersionGoesBeforeTheSize(t *testing.T) {
 			if o.Latest().Ref != want {
 				w.Fatalf("want %s next, got %+v", want, o.Versions)
 			}
+			before := w.names(poolName)
 			w.start(pool.Step{Kind: pool.StartProviderRollout, Template: want})
 			settle()
 			o = w.observe()
+			if same := slices.Equal(before, w.names(poolName)); same != (want == "aks:1.34.7/standard_d2s_v3") {
+				w.Errorf("after the rollout to %s: the same machines: %t", want, same)
+			}
 			for _, i := range o.Instances {
 				if i.Template.Ref != want {
 					w.Errorf("want all machines of %s, got %+v", want, i)

@@ -65,8 +65,9 @@ func (w *world) stale(o pool.Observed) (n int) {
 func (w *world) rollsImage(aborted bool) {
 	w.Helper()
 	o := w.observe()
-	is := o.Instances[0]
-	if w.stale(o) == 0 || !slices.Equal(is.TemplateDiff, []string{"spec.nodeImageVersion"}) || is.Template.Ref != "aks:1.34.7/standard_d2s_v3/"+oldImage || len(o.Group.Drift) > 0 {
+	at := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return !i.Template.Same(o.Wanted) })
+	is := o.Instances[max(at, 0)]
+	if at < 0 || !slices.Equal(is.TemplateDiff, []string{"spec.nodeImageVersion"}) || is.Template.Ref != "aks:1.34.7/standard_d2s_v3/"+oldImage || len(o.Group.Drift) > 0 {
 		w.Fatalf("want machines of an older node image stale, got %+v in %+v", o.Instances, o.Group)
 	}
 	if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout, Template: o.Latest().Ref}); err != nil {

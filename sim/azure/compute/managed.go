@@ -83,6 +83,20 @@ func (w *Service) Remove(set, instance string) {
 	}
 }
 
+// Reimage gives a machine of a scale set the model of now and a new disk, and starts it again. Its ID and its names stay.
+func (w *Service) Reimage(set, instance string) {
+	s, m := w.sets.Get(set), w.machines.Get(machineKey(set, instance))
+	if s == nil || m == nil || m.State == stateDeleting {
+		return
+	}
+	w.virtualMachines.upgrade(s, m)
+	m.Blob, m.NeverBoots = s.Blob, false
+	w.fleet.doom(m, w.fleet.facing(s, m))
+	if m.Power != powerStarting {
+		w.virtualMachines.reboot(m)
+	}
+}
+
 // Release deallocates a machine of a scale set, Wake starts one again.
 func (w *Service) Release(set, instance string) {
 	if m := w.machines.Get(machineKey(set, instance)); m != nil && m.Power != powerDeallocated {

@@ -2,6 +2,7 @@ package containerservice
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,9 +44,12 @@ func stale(p *Pool, n compute.Node) bool {
 }
 
 // rollOn takes an upgrade a step further: surge nodes come first; as far as enough nodes are ready, old ones are cordoned and drained;
-// when one is empty and the soak time is over, AKS deletes its Node and then the machine. What was surged goes with the last old nodes.
+// when one is empty and the soak time is over, AKS deletes its Node and renews the machine. What was surged is drained and goes at the end.
 func (w *lifecycle) rollOn(p *Pool, set string) {
 	r, living := p.Roll, w.living(set)
+	maps.DeleteFunc(p.Leaving, func(instance string, _ *leaving) bool {
+		return !slices.ContainsFunc(living, func(n compute.Node) bool { return n.Instance == instance })
+	})
 	old, fresh, ready := w.survey(p, living)
 	want := p.count() + len(living) - len(old) - fresh // those that could not be drained are kept, beside the count
 	for _, n := range old {
@@ -84,7 +88,7 @@ func (w *lifecycle) survey(p *Pool, living []compute.Node) (old []compute.Node, 
 	return old, fresh, ready
 }
 
-// replace drains an old node if enough others are ready, and deletes it when it is empty and has soaked. It returns why the upgrade
+// replace drains an old node if enough others are ready, and renews it when it is empty and has soaked. It returns why the upgrade
 // can't go on.
 func (w *lifecycle) replace(p *Pool, set string, n compute.Node, ready int) *arm.Trouble {
 	l := p.Leaving[n.Instance]
@@ -115,9 +119,19 @@ func (w *lifecycle) replace(p *Pool, set string, n compute.Node, ready int) *arm
 	}
 	delete(p.Leaving, n.Instance)
 	w.nodes.unregister(n)
-	w.compute.Remove(set, n.Instance)
+	w.renew(p, set, n)
 	p.Until = w.Now.Add(w.Life(lifeJoinLimit))
 	return nil
+}
+
+// renew brings a drained machine to what machines of the pool are now. AKS reimages a machine of a scale set, which keeps its ID and its name,
+// for another version or node image; for another size, and virtual machines by themselves, it deletes the machine and has another one made.
+func (w *lifecycle) renew(p *Pool, set string, n compute.Node) {
+	if p.ofVMs() || n.Size != document.Text(p.Doc, "vmSize") {
+		w.compute.Remove(set, n.Instance)
+		return
+	}
+	w.compute.Reimage(set, n.Instance)
 }
 
 // block keeps a node that can't be drained: it is marked and goes on without new pods.
@@ -138,19 +152,31 @@ func (w *lifecycle) rolled(p *Pool, set string, here, old []compute.Node, want i
 			"%d nodes of agent pool %s could not be drained and are quarantined.", len(p.Roll.Blocked), p.Name)})
 	case complete:
 		w.finish(p, nil)
-	case len(old) == 0 && len(here) > want:
-		w.unsurge(p, set, here)
+	case len(old) == 0 && len(here) > want && w.unsurge(p, set, here, want):
 	case len(p.Leaving) == 0 && state.Due(p.Until, w.Now):
 		w.finish(p, notReady(p, len(here), ready))
 	}
 }
 
-// unsurge takes away one of the nodes that are too many at the end of an upgrade.
-func (w *lifecycle) unsurge(p *Pool, set string, here []compute.Node) {
+// unsurge drains the newest nodes, those that are too many at the end of an upgrade, once the others are ready, and deletes those that are
+// empty or have had their time. It reports whether it has begun to.
+func (w *lifecycle) unsurge(p *Pool, set string, here []compute.Node, want int) bool {
+	var stay, surge []compute.Node
 	for _, n := range slices.Backward(here) {
-		if !p.Roll.Blocked[n.Instance] {
-			w.compute.Remove(set, n.Instance)
-			return
+		if len(surge) < len(here)-want && !p.Roll.Blocked[n.Instance] {
+			surge = append(surge, n)
+		} else {
+			stay = append(stay, n)
 		}
 	}
+	if len(p.Leaving) == 0 && w.readyOf(stay) < want {
+		return false
+	}
+	for _, n := range surge {
+		if p.Leaving[n.Instance] == nil {
+			w.leave(p, n, false)
+		}
+	}
+	w.letGo(p, set, here)
+	return true
 }

@@ -92,10 +92,14 @@ func (l *Cluster) Mark(id string, change sim.Marks) {
 	l.Change(node, "marked")
 }
 
-// Unregister deletes the node of a machine, also of one that is off, with what ran there.
+// Unregister deletes the node of a machine, also of one that is off, with what ran there. What the machine becomes when it is powered on once
+// more, before that is done, is another node.
 func (l *Cluster) Unregister(id string) {
+	l.mu.Lock()
+	m := l.by[id]
+	l.mu.Unlock()
 	l.world.At(time.Now(), func() {
-		if m := l.by[id]; m != nil && m.joined {
+		if m != nil && m.joined {
 			l.remove(m)
 		}
 	})
