@@ -74,23 +74,23 @@ func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 	return w.unseen(m, read, out)
 }
 
-// unseen fills in the parts that no template tells (the image's type, kernel settings): until a rollout of these that Muster began has ended
-// well, a machine from another template than its group has now is an older one, and so is one that a blue-green upgrade leaves. What older
-// machines of a blue-green upgrade that Muster did not begin have is not known.
+// unseen fills in the parts that no template tells (the image's type, kernel settings). Of templates that had machines when Muster changed
+// the node pool they are remembered. Otherwise, until a rollout of these that Muster began has ended well, a machine from another template than its
+// group has now is an older one, and so is one that a blue-green upgrade leaves. What older machines have is not known of an upgrade that
+// Muster did not begin or does not remember, if it is a blue-green one or has not ended well.
 func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configuration {
-	old := slices.ContainsFunc(read.groups, func(g groups.Group) bool { return g.Outdates(m) })
+	old, of := read.outdated(m), w.last.to
 	if info := blueGreen(read.pool); info != nil {
 		old = read.isBlue(m) != (info.Phase == phaseRollback)
 	}
-	of := w.last.to
+	told, remembered := w.told[m.Template]
 	switch {
-	case !w.last.rolls() && (blueGreen(read.pool) == nil || !old):
+	case remembered:
+		of = configuration{rolls: told}
+	case !w.last.rolls() && (!old || blueGreen(read.pool) == nil && !w.last.unfinished()):
 		return c
 	case !w.last.rolls():
-		of = configuration{rolls: map[string]any{}}
-		for part := range c.rolls {
-			of.rolls[part] = nil
-		}
+		of = c.unknown()
 	case old:
 		of = w.last.from
 	}
@@ -100,6 +100,32 @@ func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configu
 		}
 	}
 	return c
+}
+
+// unknown returns the configuration without the parts that no template tells.
+func (c configuration) unknown() configuration {
+	out := configuration{version: c.version, rolls: maps.Clone(c.rolls), machineType: c.machineType}
+	for part := range out.rolls {
+		if !slices.Contains(partsOfTemplates, part) {
+			out.rolls[part] = nil
+		}
+	}
+	return out
+}
+
+// untold reports whether the configuration has parts that no template tells.
+func (c configuration) untold() bool {
+	for part := range c.rolls {
+		if !slices.Contains(partsOfTemplates, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// outdated reports whether a machine was made from another template than its group has now.
+func (r poolRead) outdated(m groups.Machine) bool {
+	return slices.ContainsFunc(r.groups, func(g groups.Group) bool { return g.Outdates(m) })
 }
 
 // canonical returns the version by which one counts: the wanted one, or that of the node pool, where it is the same as far as both say.

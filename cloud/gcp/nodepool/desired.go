@@ -29,8 +29,9 @@ type wanted struct {
 	unchangeable []string
 	// leaving are the zones that the specification names no more and that still have machines.
 	leaving map[string]bool
-	// last is the last operation, as it is known.
+	// last is the last operation, as it is known, and told what is remembered of the machines of templates.
 	last lastOperation
+	told map[string]map[string]any
 	// status is the node pool's.
 	status string
 }
@@ -38,7 +39,7 @@ type wanted struct {
 // want translates the specification against what is there.
 func (p *pass) want() (wanted, error) {
 	read := p.memory.read
-	w := wanted{last: p.memory.last, pool: request.Wanted(p.t.Spec.Pool, p.t.labels())}
+	w := wanted{last: p.memory.last, told: p.memory.told, pool: request.Wanted(p.t.Spec.Pool, p.t.labels())}
 	w.step = w.pool
 	var current, controlPlane release
 	if read.pool != nil {
@@ -160,7 +161,7 @@ func (w *wanted) revert(read poolRead) {
 
 // former returns the configuration that an upgrade came from which has not ended; zero where none is under way.
 func (w *wanted) former(read poolRead) configuration {
-	unfinished := w.status == statusReconciling || w.last.outcome != nil && (w.last.outcome.cancelled || w.last.outcome.failed != nil)
+	unfinished := w.status == statusReconciling || w.last.unfinished()
 	green := greenVersion(read.pool)
 	switch {
 	case w.last.rolls() && unfinished && !w.last.from.template().Same(w.last.to.template()):

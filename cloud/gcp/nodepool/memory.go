@@ -2,6 +2,8 @@ package nodepool
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +34,10 @@ type memory struct {
 	rested int
 	// settled is the last operation that is known to have ended well.
 	settled string
+	// told are the parts that roll, by the template of the machines that there were when Muster changed the node pool.
+	told map[string]map[string]any
+	// looked are the templates of the groups for which the operations were last read, to know whether older machines are left behind.
+	looked []string
 }
 
 // lastOperation is the last operation that Muster began on the node pool, or that it found running: a hint for the words of a failure, and
@@ -51,6 +57,11 @@ type lastOperation struct {
 
 // rolls reports whether the operation is a rollout that Muster began.
 func (l lastOperation) rolls() bool { return l.to.version.minor != 0 || len(l.to.rolls) > 0 }
+
+// unfinished reports whether the operation was cancelled or has failed.
+func (l lastOperation) unfinished() bool {
+	return l.outcome != nil && (l.outcome.cancelled || l.outcome.failed != nil)
+}
 
 // asRead reports whether the node pool need not be read again.
 func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
@@ -73,6 +84,22 @@ func (m *memory) took(read poolRead) {
 	m.read, m.groups, m.made = read, read.groups, time.Time{}
 	if read.pool.Status == statusRunning && blueGreen(read.pool) == nil {
 		m.rested = read.size()
+	}
+	maps.DeleteFunc(m.told, func(name string, _ map[string]any) bool { return !slices.Contains(read.templates(), name) })
+}
+
+// tell remembers what the machines have that there are, before a rollout begins or the node pool is changed. Templates never change.
+func (m *memory) tell(w wanted) {
+	if m.told == nil {
+		m.told = map[string]map[string]any{}
+	}
+	for _, one := range m.read.machines() {
+		if _, known := m.told[one.Template]; known || one.Template == "" {
+			continue
+		}
+		if is := w.configurationOf(one, m.read); is.known() {
+			m.told[one.Template] = is.rolls
+		}
 	}
 }
 
@@ -103,10 +130,13 @@ func (m *memory) recall(kept []pool.Operation, now time.Time) {
 	}
 }
 
-// ended notes how the last operation ended. One that ended well is forgotten.
+// ended notes how the last operation ended. One that ended well is forgotten; after a rollout all machines are as the node pool is.
 func (m *memory) ended(o *outcome, now time.Time) {
 	m.last.outcome, m.last.ended = o, now
-	if !o.cancelled && o.failed == nil {
+	if !m.last.unfinished() {
+		if m.last.rolls() {
+			m.told = nil
+		}
 		m.settled, m.last = m.last.operation.Token, lastOperation{}
 	}
 }

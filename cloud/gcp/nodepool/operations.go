@@ -39,7 +39,7 @@ func (p *pass) readOperation(ctx context.Context) error {
 	case p.memory.read.pool.Status == statusReconciling:
 		return p.memory.read.tolerate(p.findOperation(ctx))
 	case last.operation.Token == "":
-		if w, err := p.want(); err == nil && (blueGreen(p.memory.read.pool) != nil || len(w.unlike(p.memory.read)) > 0) {
+		if w, err := p.want(); err == nil && (blueGreen(p.memory.read.pool) != nil || len(w.unlike(p.memory.read)) > 0 || p.leftBehind(w)) {
 			return p.memory.read.tolerate(p.findOperation(ctx))
 		}
 		return nil
@@ -57,6 +57,22 @@ func (p *pass) readOperation(ctx context.Context) error {
 		p.memory.ended(outcomeOf(is), p.now)
 	}
 	return nil
+}
+
+// leftBehind reports whether an upgrade that is not known may have left older machines, which no template tells from the others. It is true
+// once for the templates that the groups have.
+func (p *pass) leftBehind(w wanted) bool {
+	read := p.memory.read
+	if !w.launched.untold() || !slices.ContainsFunc(read.machines(), read.outdated) {
+		return false
+	}
+	var templates []string
+	for _, g := range read.groups {
+		templates = append(templates, g.Template)
+	}
+	looked := slices.Equal(p.memory.looked, templates)
+	p.memory.looked = templates
+	return !looked
 }
 
 // findOperation finds the last operation on the node pool: the one that runs, or the one that ended last.

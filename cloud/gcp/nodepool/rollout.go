@@ -125,6 +125,7 @@ func (p *pass) startRollout(ctx context.Context) error {
 		return nil
 	}
 	r := w.request(is)
+	p.memory.tell(w)
 	p.forget()
 	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Update(p.path(), r).Context(ctx).Do()
 	return p.began(o, err, w)
@@ -144,6 +145,7 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 
 // rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade.
 func (p *pass) rollBack(ctx context.Context, w wanted) error {
+	p.memory.tell(w)
 	p.forget()
 	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Rollback(p.path(), &container.RollbackNodePoolUpgradeRequest{
 		RespectPdb: true,

@@ -431,3 +431,72 @@ func TestMendedPartsGoFirst(t *testing.T) {
 		}
 	})
 }
+
+// TestCancelledRolloutOfKernelSettings holds that machines which a cancelled upgrade of kernel settings has not replaced count as older ones,
+// to a driver that has seen nothing too, also when the upgrade went on and was cancelled again or the node pool was changed in place, and that
+// they are replaced when it goes on.
+func TestCancelledRolloutOfKernelSettings(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.LinuxNodeConfig = sysctls("4096") })
+		w.reach(4)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.LinuxNodeConfig = sysctls("8192") })
+		w.cancel(w.amid())
+		for n := range 4 {
+			if n == 1 {
+				w.newcomer()
+			}
+			o := w.observe()
+			if fresh(o) == 0 || fresh(o) == len(o.Instances) {
+				w.Errorf("%d: want older machines, got %d of %d fresh", n, fresh(o), len(o.Instances))
+			}
+			if r := o.ProviderRollout; n != 2 && (r == nil || r.State != pool.ProviderRolloutCancelled) {
+				w.Errorf("%d: want a cancelled rollout, got %+v", n, r)
+			}
+			switch n {
+			case 1:
+				w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.KubernetesLabels = gcpv1.NodeLabels{"tier": "blue"} })
+				w.start(pool.Step{Kind: pool.UpdateGroup, Fields: w.observe().Group.Drift})
+			case 2:
+				w.cancel(w.roll(0))
+			}
+		}
+		w.roll(0)
+		settle()
+		if o := w.observe(); fresh(o) != len(o.Instances) || o.ProviderRollout != nil {
+			w.Errorf("want the rollout resumed, got %d of %d machines, %+v", fresh(o), len(o.Instances), o.ProviderRollout)
+		}
+	})
+}
+
+// TestOperationsAreReadOnceForOlderMachines holds that machines which are older because the node pool was changed in place are as wanted, and
+// that a driver which has seen nothing reads the operations once for them.
+func TestOperationsAreReadOnceForOlderMachines(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.LinuxNodeConfig = sysctls("4096") })
+		w.reach(2)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.KubernetesLabels = gcpv1.NodeLabels{"tier": "blue"} })
+		w.start(pool.Step{Kind: pool.UpdateGroup, Fields: w.observe().Group.Drift})
+		w.newcomer()
+		after := w.cloud.Calls().Next()
+		for range 3 {
+			if o := w.observe(); fresh(o) != 2 || o.ProviderRollout != nil {
+				w.Errorf("want two machines as wanted, got %d, %+v", fresh(o), o.ProviderRollout)
+			}
+			settle()
+		}
+		lists := 0
+		for _, call := range w.cloud.Calls().Summary(after).Calls {
+			if call.Action == "projects.locations.operations.list" {
+				lists++
+			}
+		}
+		if lists != 1 {
+			w.Errorf("want the operations read once, got %d times", lists)
+		}
+	})
+}
+
+// sysctls are kernel settings.
+func sysctls(connections string) *gcpv1.LinuxNodeConfig {
+	return &gcpv1.LinuxNodeConfig{Sysctls: []gcpv1.SysctlConfig{{Parameter: "net.core.somaxconn", Value: connections}}}
+}
