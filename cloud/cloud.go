@@ -48,6 +48,9 @@ type Target[S any] struct {
 	// MaxAge is how old an observation may be that this pass is content with; zero wants a fresh one, and NoSharedCache one of which
 	// nothing was asked for other pools a moment ago. A driver's own writes always make older observations useless.
 	MaxAge time.Duration
+	// ByEvent is true if an event (an edit, a change of a Node) asked for the pass before the next look is due. What only other clients change
+	// beside the group is found by the looks that are due, and need not be read for an event.
+	ByEvent bool
 	// Deleting is true if the pool is being deleted: what no longer shows must be known to be gone before its object is let go.
 	Deleting bool
 	// Spec is the kind's own specification. It must not be changed.

@@ -164,6 +164,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 // see looks at the cloud, again if what is to be done can't rest on an answer of the age that the pass accepts.
 func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Outcome {
 	f.Target.MaxAge, f.Desired.StepsInBackoff = cmp.Or(m.queue.age(f.Now), m.age(f.Now)), m.avoid(f.Now)
+	f.Target.ByEvent = f.Now.Before(m.due)
 	defer func() { m.queue.looked(f.Now, m.observe.err) }()
 	out := e.look(ctx, *f, n, m)
 	if out.Observed.Fresh || out.Observed.GroupFresh {

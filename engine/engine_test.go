@@ -424,10 +424,12 @@ func TestEventsTakeARecentObservation(t *testing.T) {
 	}
 	s.after(70 * time.Second)
 	var ages []time.Duration
+	var byEvent []bool
 	for _, o := range s.driver.observes {
-		ages = append(ages, o.MaxAge)
+		ages, byEvent = append(ages, o.MaxAge), append(byEvent, o.ByEvent)
 	}
 	ten := 10 * time.Second
+	check(t, "asked for by events", []bool{false, true, true, true, true, true, false}, byEvent)
 	check(t, "ages", []time.Duration{20 * time.Second, ten, ten, ten, ten, ten, 20 * time.Second}, ages)
 }
 

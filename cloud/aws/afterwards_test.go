@@ -513,6 +513,44 @@ func (w *world) failPage(action string) {
 	}
 }
 
+// TestEditReadsTheGroupAlone holds that a pass that an edit asked for reads the group and not the launch template, which the looks that are
+// due read, and that these find what others have changed. Without such looks an edit reads it after two minutes.
+func TestEditReadsTheGroupAlone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		target := w.some(1)[0]
+		w.observe(target)
+		for _, c := range []struct {
+			why     string
+			after   time.Duration
+			byEvent bool
+			want    []string
+		}{
+			{"an edit", 90 * time.Second, true, []string{"DescribeAutoScalingGroups"}},
+			{"a look that is due", 20 * time.Second, false, []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates"}},
+			{"an edit after two minutes", 2 * time.Minute, true, []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates"}},
+		} {
+			time.Sleep(c.after)
+			n := len(w.wire.calls)
+			target.ByEvent = c.byEvent
+			w.observe(target)
+			if calls := w.wire.since(n); !slices.Equal(calls, c.want) {
+				t.Errorf("%s: want %v, got %v", c.why, c.want, calls)
+			}
+		}
+		id, _, _ := strings.Cut(w.observe(target).Latest().Ref, ":")
+		if _, err := w.ec2.DeleteLaunchTemplate(t.Context(), &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		for _, byEvent := range []bool{true, false} {
+			target.ByEvent = byEvent
+			if known := len(w.observe(target).Versions) > 0; known != byEvent {
+				t.Errorf("by event %t: want a template that others deleted found by the look that is due, got it known: %t", byEvent, known)
+			}
+		}
+	})
+}
+
 // At rest pools read launch templates together, and of what a group's own answer does not show nothing but the hooks, once an hour. A
 // template that another client deletes is known at the next look, and it alone is asked for by name.
 func TestPoolsAtRestShareTemplates(t *testing.T) {

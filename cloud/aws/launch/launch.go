@@ -136,8 +136,8 @@ type Pass struct {
 	// Memory is the pool's own, which it is locked for.
 	Memory *Memory
 	Now    time.Time
-	// Deleting is true if the pool is being deleted, Trouble if its machines can't be launched.
-	Deleting, Trouble bool
+	// Deleting is true if the pool is being deleted, ByEvent if an event asked for the pass, Trouble if the pool's machines can't be launched.
+	Deleting, ByEvent, Trouble bool
 }
 
 // Foreign returns the cause of a launch template that has the pool's name without its owner tag; nil when there is none.

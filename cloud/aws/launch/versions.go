@@ -49,7 +49,7 @@ func (p Pass) Read(ctx context.Context, refs []string) error {
 		return p.read(ctx, refs, 0)
 	case !m.Known() || p.Now.Sub(m.at) >= versionsPeriod(p.Trouble):
 		return p.read(ctx, refs, templatePeriod(p.Deleting))
-	case p.Now.Sub(m.seen) < templatePeriod(p.Deleting):
+	case p.Now.Sub(m.seen) < templatePeriod(p.Deleting), p.ByEvent && m.ours && p.Now.Sub(m.seen) < session.TemplateEventPeriod:
 		return nil
 	}
 	return p.readAgain(ctx, refs)

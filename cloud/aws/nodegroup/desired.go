@@ -246,7 +246,10 @@ type templates struct {
 func (r *reader) launch() launch.Pass {
 	source := r.t.source()
 	source.IgnitionAllowed = r.c.BootstrapFormatIgnition
-	return launch.Pass{Session: r.c, Source: source, Memory: &r.memory.template, Now: r.now, Deleting: r.t.Deleting, Trouble: len(r.memory.activities.Issues()) > 0}
+	return launch.Pass{
+		Session: r.c, Source: source, Memory: &r.memory.template, Now: r.now, Deleting: r.t.Deleting, ByEvent: r.t.ByEvent && !r.t.Adopt,
+		Trouble: len(r.memory.activities.Issues()) > 0,
+	}
 }
 
 const tokenLength = 32

@@ -65,6 +65,9 @@ const (
 	// TemplatePeriod is how old a launch template may be that was read for all pools together: with the time between two looks at a pool at
 	// rest, one that another client deletes is noticed within two minutes.
 	TemplatePeriod = 20 * time.Second
+	// TemplateEventPeriod is that time for a pass that an event asked for: the looks at rest read the template more often than that, so that a
+	// change of size does not wait for one more read.
+	TemplateEventPeriod = 2 * time.Minute
 	// TemplateGoingPeriod is that time for the template of a pool that is being deleted: Muster alone changes it then.
 	TemplateGoingPeriod = time.Minute
 )
