@@ -191,3 +191,8 @@ func surgeLeft(g compute.Group) int {
 	}
 	return max(0, surge-max(0, size-g.Size))
 }
+
+// NamedBy reports whether a request names an instance among others, by any URL of it: requests leave out the project, and what is before it.
+func NamedBy(urls []string, zone, name string) bool {
+	return slices.ContainsFunc(urls, func(url string) bool { return strings.HasSuffix("/"+url, "/zones/"+zone+"/instances/"+name) })
+}

@@ -182,7 +182,7 @@ func (p *pool) machines(req *http.Request, asked request) []string {
 func idsOf(n *container.InspectedPool, urls []string) []string {
 	ids := []string{}
 	for _, m := range n.Machines {
-		if slices.ContainsFunc(urls, func(url string) bool { return strings.HasSuffix(url, "/zones/"+m.Zone+"/instances/"+m.Name) }) {
+		if gcp.NamedBy(urls, m.Zone, m.Name) {
 			ids = append(ids, idOf(m))
 		}
 	}
@@ -231,6 +231,7 @@ type shown struct {
 		Strategy                 string
 		MaxSurge, MaxUnavailable int
 	}
+	Locations []string
 }
 
 // shownPool is the pool as GKE shows it, without anything where there is none.

@@ -97,7 +97,7 @@ func newPool(w *world.World) *world.Pool {
 		Object: world.Object{
 			New: func() client.Object { return &gcpv1.GCPManagedMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
-			Bounds: bounds, SetBounds: bound, Asks: asks,
+			Bounds: bounds, SetBounds: bound, Asks: p.asks,
 			Place: func() world.Place {
 				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane(), ControlPlane: true, Beside: managedCluster()}
 			},

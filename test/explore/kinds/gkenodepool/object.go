@@ -2,6 +2,7 @@ package gkenodepool
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,8 +74,9 @@ func bound(o client.Object, least, most int32) {
 	}
 }
 
-// asks says how machines are to be replaced: GKE replaces what has changed, and our hand what is to be restarted.
-func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
+// asks says how machines are to be replaced: GKE replaces what has changed, and our hand what is to be restarted. Machines of zones that the
+// object names no more are to go.
+func (p *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
 	wanted.ByHand = true
 	if o == nil {
@@ -82,10 +84,22 @@ func asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	}
 	s := object(o).Spec
 	wanted.External = wanted.External || s.Scaling.On()
+	wanted.Condemned = p.outside(s.NodeLocations)
 	wanted.Surge, wanted.Unavailable = oracle.Share{N: 1}, oracle.Share{}
 	if u := s.UpgradeSettings; u != nil && u.Strategy == gcpv1.UpgradeSurge {
 		wanted.Surge, wanted.Unavailable = oracle.Share{N: int(*u.MaxSurge)}, oracle.Share{N: int(*u.MaxUnavailable)}
 	}
+}
+
+// outside are the machines of other zones.
+func (p *pool) outside(zones []string) map[string]bool {
+	out := map[string]bool{}
+	if n := p.ours(); n != nil {
+		for _, m := range n.Machines {
+			out[idOf(m)] = !slices.Contains(zones, m.Zone)
+		}
+	}
+	return out
 }
 
 // editTemplate changes what machines are made of.
@@ -115,6 +129,8 @@ func edit(s *spec, n, m int) {
 		}[m%3]
 	case 6:
 		s.Management = []*gcpv1.NodePoolManagement{{AutoRepair: true}, {AutoUpgrade: true}, {AutoRepair: true, AutoUpgrade: true}}[m%3]
+	case 7:
+		s.NodeLocations = [][]string{gcp.Zones[:1], gcp.Zones[:2], gcp.Zones[:3], gcp.Zones[1:2], gcp.Zones[1:]}[m%5]
 	default:
 		s.UpgradeSettings = upgrades[m%len(upgrades)].DeepCopy()
 	}

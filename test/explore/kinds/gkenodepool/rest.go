@@ -41,13 +41,13 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// wantSettings is what is wanted of taints, bounds and upgrades. What the object leaves out is GKE's matter.
+// wantSettings is what is wanted of taints, zones, bounds and upgrades. What the object leaves out is GKE's matter.
 func (p *pool) wantSettings(s *spec, want map[string]string) {
 	var taints []string
 	for _, t := range s.KubernetesTaints {
 		taints = append(taints, t.Key+"="+t.Value+":"+t.Effect)
 	}
-	want["taints"] = strings.Join(taints, ",")
+	want["taints"], want["zones"] = strings.Join(taints, ","), strings.Join(s.NodeLocations, ",")
 	if s.Scaling.On() {
 		least, most := bounds(&gcpv1.GCPManagedMachinePool{Spec: *s})
 		want["min"], want["max"] = strconv.Itoa(int(least)), strconv.Itoa(int(most))
@@ -137,6 +137,7 @@ func (p *pool) isSettings(n *container.InspectedPool, is map[string]string) {
 	}
 	is["taints"], is["image"], is["disk"] = strings.Join(taints, ","), shown.Config.ImageType, shown.Config.BootDisk.SizeGb.String()
 	a, zones := shown.Autoscaling, len(n.Groups)
+	is["zones"] = strings.Join(slices.Sorted(slices.Values(shown.Locations)), ",")
 	is["autoscaled"] = strconv.FormatBool(a.Enabled)
 	is["min"], is["max"] = strconv.Itoa(max(a.TotalMinNodeCount, zones*a.MinNodeCount)), strconv.Itoa(max(a.TotalMaxNodeCount, zones*a.MaxNodeCount))
 	is["repairs"], is["upgrades"] = strconv.FormatBool(shown.Management.AutoRepair), strconv.FormatBool(shown.Management.AutoUpgrade)

@@ -104,7 +104,7 @@ func (p *pool) named(req *http.Request, asked request, size string) []string {
 func idsOf(g *compute.Group, urls []string) []string {
 	ids := []string{}
 	for _, m := range g.Instances {
-		if slices.ContainsFunc(urls, func(url string) bool { return strings.HasSuffix(url, "/zones/"+m.Zone+"/instances/"+m.Name) }) {
+		if gcp.NamedBy(urls, m.Zone, m.Name) {
 			ids = append(ids, idOf(m))
 		}
 	}
