@@ -75,6 +75,22 @@ func agentPools() lab[*aksv1.AgentPoolSource] {
 	}
 }
 
+// manifestPools are agentPools whose specifications are manifests of Azure Service Operator.
+func manifestPools() lab[*aksv1.AgentPoolSource] {
+	out := agentPools()
+	managed := out.spec
+	out.spec = func(change string) *aksv1.AgentPoolSource {
+		spec := managed(change)
+		spec.Manifest = &aksv1.AgentPoolManifest{APIVersion: manifestVersion, Spec: map[string]any{"mode": aksv1.ModeUser, "vmSize": spec.Managed.SKU}}
+		spec.Managed = nil
+		return spec
+	}
+	return out
+}
+
+// manifestVersion is the version of AKS's API whose fields the manifests have.
+const manifestVersion = "2023-10-01"
+
 const (
 	// aksName is the first managed cluster of agent pools, of which there are so many: AKS allows each a number of pools, one of which is
 	// the system's.

@@ -31,6 +31,7 @@ var fleetKinds = []fleetKind{
 	fleetOf("AzureMachinePool-uniform", scaleSets(azurev1.UniformOrchestrationMode, 1)),
 	fleetOf("AzureMachinePool-flexible", scaleSets(azurev1.FlexibleOrchestrationMode, 1)),
 	fleetOf("AzureManagedMachinePool", agentPools()),
+	fleetOf("AzureASOManagedMachinePool", manifestPools()),
 	fleetOf("GCPMachinePool", instanceGroups(gcpZoneA)),
 	fleetOf("GCPManagedMachinePool", nodePools()),
 }

@@ -64,6 +64,7 @@ var kinds = map[string]kind{
 	"GCPMachinePool/regional":       kindOf(instanceGroups(gcpZoneA, gcpZoneB)),
 	"GCPManagedMachinePool":         kindOf(nodePools()),
 	"AzureManagedMachinePool":       kindOf(agentPools()),
+	"AzureASOManagedMachinePool":    kindOf(manifestPools()),
 	"AzureMachinePool/uniform":      kindOf(scaleSets(azurev1.UniformOrchestrationMode, size)),
 	"AzureMachinePool/flexible":     kindOf(scaleSets(azurev1.FlexibleOrchestrationMode, size)),
 	"AzureMachinePool/uniform-101":  kindOf(scaleSets(azurev1.UniformOrchestrationMode, paged)),
