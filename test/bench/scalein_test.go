@@ -15,8 +15,9 @@ const (
 	// heldMost is how many instances may be held in termination at a time, whatever the size of the pool: those of a removal, and what a
 	// rate budget kept of the one before.
 	heldMost = 70
-	// grace is how long the pods of the other benchmark run on: as long as Kubernetes gives a pod that asks for nothing else.
-	grace = 30 * time.Second
+	// grace is how long pods run on after their eviction that use all the time which Kubernetes gives a pod that asks for nothing else, undisturbed
+	// how long those do that end when they are asked to.
+	grace, undisturbed = 30 * time.Second, time.Second
 	// callsEach is how many calls a scale-in may cost for each machine that goes: its termination, its release, and its share of
 	// the reads.
 	callsEach = 4.0
@@ -54,7 +55,7 @@ func TestScaleIn(t *testing.T) {
 // BenchmarkScaleIn is TestScaleIn for a large pool.
 func BenchmarkScaleIn(b *testing.B) {
 	for _, size := range []int{tested, 1000} {
-		for _, pods := range []time.Duration{grace, drain} {
+		for _, pods := range []time.Duration{undisturbed, grace, drain} {
 			b.Run(fmt.Sprintf("%d/drain=%s", size, pods), func(b *testing.B) {
 				var is scaledIn
 				for b.Loop() {
