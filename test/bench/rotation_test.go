@@ -24,8 +24,8 @@ type rotationLife struct {
 	// took is how long the rotation of all pools took, begun how long each user's operation that was asked for meanwhile had to wait.
 	took  time.Duration
 	begun map[string]time.Duration
-	// failed counts looks that turned a pool unknown.
-	failed int
+	// failed counts looks that turned a pool unknown, made the machines that were powered on meanwhile.
+	failed, made int
 }
 
 // BenchmarkRotation rotates the tokens of all pools of one account at once and kills the process in the middle of it, in virtual time.
@@ -40,14 +40,41 @@ func BenchmarkRotation(b *testing.B) {
 		b.ReportMetric(float64(is.failed), "failed_looks")
 		for what, wait := range is.begun {
 			b.ReportMetric(wait.Seconds(), what+"_begun_s")
-			if wait > operationBegins {
-				b.Errorf("%s: want what the user asked for begun within %s, got %s", what, operationBegins, wait)
-			}
 		}
-		if is.took > rotationTakes || is.failed > 0 {
-			b.Errorf("want the rotation done within %s and no pool unknown, got %s and %d looks that failed", rotationTakes, is.took, is.failed)
+		for _, fault := range is.faults() {
+			b.Error(fault)
 		}
 	})
+}
+
+// TestRotation holds what BenchmarkRotation measures: while the tokens of all pools of an account are rotated and the process is killed in the
+// middle of it, what users ask for begins at once, no pool turns unknown, and no machine is replaced.
+func TestRotation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	t.Parallel()
+	is := rotate(t, rotationPools)
+	t.Logf("rotated in %s, begun %v", is.took, is.begun)
+	for _, fault := range is.faults() {
+		t.Error(fault)
+	}
+}
+
+// faults say what must not happen in a rotation.
+func (r rotationLife) faults() (list []string) {
+	for what, wait := range r.begun {
+		if wait <= 0 || wait > operationBegins {
+			list = append(list, fmt.Sprintf("%s: want what the user asked for begun within %s, got %s", what, operationBegins, wait))
+		}
+	}
+	if r.took > rotationTakes || r.failed > 0 {
+		list = append(list, fmt.Sprintf("want the rotation done within %s and no pool unknown, got %s and %d looks that failed", rotationTakes, r.took, r.failed))
+	}
+	if r.made != 1 {
+		list = append(list, fmt.Sprintf("want one machine made, for the user who scaled out, got %d", r.made))
+	}
+	return list
 }
 
 // rotate makes so many pools of two machines, rotates their tokens and kills the process; three users change their pools then.
@@ -58,6 +85,7 @@ func rotate(t *testing.T, pools int) (is rotationLife) {
 	inFleet(t, l, pools, func(f *fleet[*awsv1.MachinePoolSource]) {
 		f.ask("create", f.members, func(m *member[*awsv1.MachinePoolSource]) { m.replicas = 2 })
 		_ = f.idle(fleetSettle)
+		machines := f.nodes.made()
 		f.mu.Lock()
 		for k, m := range f.members {
 			m.failed = 0
@@ -85,7 +113,7 @@ func rotate(t *testing.T, pools int) (is rotationLife) {
 		for f.behind() > 0 && time.Since(began) < time.Hour {
 			time.Sleep(time.Second)
 		}
-		is.took = time.Since(began)
+		is.took, is.made = time.Since(began), f.nodes.made()-machines
 		for _, m := range f.members {
 			is.failed += m.failed
 		}

@@ -499,6 +499,13 @@ func (n *nodes) PowerOn(m sim.Machine) {
 	})
 }
 
+// made counts the machines that were powered on.
+func (n *nodes) made() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.timers)
+}
+
 func (n *nodes) PowerOff(id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
