@@ -2,6 +2,7 @@ package azure_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -176,6 +177,31 @@ func TestAKSReimages(t *testing.T) {
 		w.must(err)
 		check(t, "machines after an upgrade of the node image", strings.Join(before, ", "), strings.Join(uids(), ", "))
 		check(t, "its machines' node image", true, strings.HasSuffix(k.held("user").Machines[0].Image, "202610.01.0"))
+	})
+}
+
+// TestUpgradeBringsMissingMachines holds that an upgrade of a pool that has fewer machines than its count, because a scale-out failed, makes those
+// that are missing: without a surge it could close none of the others.
+func TestUpgradeBringsMissingMachines(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(w *aksClients) {
+		put := func(count int) {
+			body := fmt.Sprintf(`{"properties": {"mode": "User", "vmSize": "Standard_D2s_v3", "count": %d, "upgradeSettings": {"maxSurge": "0", "maxUnavailable": "1"}}}`, count)
+			if status, answer := w.asked(http.MethodPut, "few", "2025-08-01", body); status > http.StatusCreated {
+				t.Fatalf("want %d machines asked for, got %d: %v", count, status, answer)
+			}
+			time.Sleep(time.Hour)
+		}
+		put(2)
+		w.must(w.cloud.Faults().Add(sim.Fault{Kind: sim.NoCapacity}))
+		put(5)
+		w.cloud.Faults().Clear()
+		check(t, "machines after the scale-out", 2, len(w.held("few").Machines))
+		w.must(w.cloud.AKS.ReleaseImage("202610.01.0"))
+		w.must(w.cloud.AKS.UpgradeNodeImage(aksName + "/few"))
+		time.Sleep(3 * time.Hour)
+		check(t, "machines after the upgrade", 5, len(w.held("few").Machines))
+		check(t, "state after the upgrade", "Succeeded", w.held("few").State)
 	})
 }
 

@@ -63,7 +63,7 @@ func (w *lifecycle) rollOn(p *Pool, set string) {
 	}
 	here := w.living(set)
 	if len(old) > 0 {
-		w.compute.GrowTo(set, min(want+r.Surge, fresh+len(r.Blocked)+len(old)+r.Surge))
+		w.compute.GrowTo(set, max(want, min(want+r.Surge, fresh+len(r.Blocked)+len(old)+r.Surge))) // there may be fewer than the count
 	} else if len(here) < want {
 		w.compute.GrowTo(set, want)
 	}
