@@ -39,7 +39,7 @@ func (p *pass) readOperation(ctx context.Context) error {
 	case p.memory.read.pool.Status == statusReconciling:
 		return p.memory.read.tolerate(p.findOperation(ctx))
 	case last.operation.Token == "":
-		if w, err := p.want(); err == nil && (blueGreen(p.memory.read.pool) != nil || len(w.unlike(p.memory.read)) > 0 || p.leftBehind(w)) {
+		if w, err := p.want(); err == nil && (blueGreen(p.memory.read.pool) != nil || len(w.unlike(p.memory.read)) > 0 || p.memory.leftBehind(w)) {
 			return p.memory.read.tolerate(p.findOperation(ctx))
 		}
 		return nil
@@ -61,8 +61,8 @@ func (p *pass) readOperation(ctx context.Context) error {
 
 // leftBehind reports whether an upgrade that is not known may have left older machines, which no template tells from the others. It is true
 // once for the templates that the groups have.
-func (p *pass) leftBehind(w wanted) bool {
-	read := p.memory.read
+func (m *memory) leftBehind(w wanted) bool {
+	read := m.read
 	if !w.launched.untold() || !slices.ContainsFunc(read.machines(), read.outdated) {
 		return false
 	}
@@ -70,8 +70,8 @@ func (p *pass) leftBehind(w wanted) bool {
 	for _, g := range read.groups {
 		templates = append(templates, g.Template)
 	}
-	looked := slices.Equal(p.memory.looked, templates)
-	p.memory.looked = templates
+	looked := slices.Equal(m.looked, templates)
+	m.looked = templates
 	return !looked
 }
 
