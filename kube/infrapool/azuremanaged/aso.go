@@ -55,15 +55,15 @@ func (ASO) Kind() infrapool.Kind[*aksv1.AzureASOManagedMachinePool, *aksv1.Agent
 			return operated(ctx, c, o.Namespace, manifest.ManifestName)
 		},
 		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *aksv1.AgentPoolSource) (map[string]string, error) {
-			named, field := credentials(spec)
+			named, field := CredentialSecret(spec)
 			return azureidentity.ServiceOperator(ctx, by, from, named, field, &spec.Cluster.View)
 		},
 	}
 }
 
-// credentials returns the Secret that a manifest names, and where it names it: the manifest of the agent pool, or else that of the managed
+// CredentialSecret returns the Secret that a manifest names, and where it names it: the manifest of the agent pool, or else that of the managed
 // cluster.
-func credentials(spec *aksv1.AgentPoolSource) (name, field string) {
+func CredentialSecret(spec *aksv1.AgentPoolSource) (name, field string) {
 	const annotation = "metadata.annotations[" + aksv1.CredentialAnnotation + "]"
 	if name := spec.Manifest.Annotations[aksv1.CredentialAnnotation]; name != "" {
 		return name, fmt.Sprintf("spec.resources[%d].%s", spec.Manifest.Index, annotation)

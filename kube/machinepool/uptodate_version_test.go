@@ -1,0 +1,30 @@
+package machinepool_test
+
+import (
+	"testing"
+
+	"github.com/muster-project/muster/kube/machinepool/uptodate"
+)
+
+func TestSameVersion(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		wanted, have string
+		want         bool
+	}{
+		"same":                        {"v1.36.0", "v1.36.0", true},
+		"vendor's suffix":             {"v1.36.0", "v1.36.0-eks-1a2b3c", true},
+		"vendor's build":              {"v1.36.0", "v1.36.0+k3s1", true},
+		"another build than wanted":   {"v1.36.0+k3s2", "v1.36.0+k3s1", false},
+		"another suffix than wanted":  {"v1.36.0-rc.1", "v1.36.0", false},
+		"patch":                       {"v1.36.1", "v1.36.0", false},
+		"minor":                       {"v1.36.0", "v1.35.0", false},
+		"no version":                  {"v1.36.0", "unknown", false},
+		"wanted is none":              {"latest", "v1.36.0", false},
+		"wanted without its letter v": {"1.36.0", "v1.36.0", true},
+	} {
+		if got := uptodate.SameVersion(tc.wanted, tc.have); got != tc.want {
+			t.Errorf("%s: want %t, got %t", name, tc.want, got)
+		}
+	}
+}
