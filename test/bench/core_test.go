@@ -34,6 +34,7 @@ func BenchmarkCorePass(all *testing.B) {
 
 // A pass over a pool costs what the pool's machines cost, whatever the cluster has beside them.
 func TestCorePassCostsWhatThePoolHas(t *testing.T) {
+	skipIfShort(t)
 	for _, machines := range poolSizes {
 		small, large := allocations(t, 200, machines), allocations(t, 4_000, machines)
 		if large > small*1.05 {

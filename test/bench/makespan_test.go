@@ -113,6 +113,7 @@ func inBubble[T any](b *testing.B, name string, measure func(*testing.T) T) (is 
 
 // No rollout takes longer than it has to, exceeds what its strategy allows, or makes a machine too many.
 func TestRolloutMakespan(t *testing.T) {
+	skipIfShort(t)
 	for _, p := range plans {
 		if leftOut(p.size, tested) {
 			continue

@@ -228,6 +228,7 @@ func played(b *testing.B, name string, k kind) (is rested) {
 
 // A pool at rest costs few reads and no write, whatever its kind, over some hours, and one more read for each further page.
 func TestSteadyPass(t *testing.T) {
+	skipIfShort(t)
 	for name, k := range kinds {
 		if leftOut(k.machines, paged) {
 			continue
@@ -250,6 +251,7 @@ func TestSteadyPass(t *testing.T) {
 // No pass waits for anything but the replies to its own calls and, for a moment, for other passes whose reads it can share, in the whole
 // life of a pool: it is made, its machines are replaced and it is deleted.
 func TestNoPassWaits(t *testing.T) {
+	skipIfShort(t)
 	for name, k := range kinds {
 		if k.machines > size {
 			continue

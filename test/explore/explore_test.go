@@ -152,11 +152,15 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// twice is how many scenarios are played twice: of each kind of pool some.
-const twice = 10
+// twice is how many scenarios are played twice: of each kind of pool some. With -short it is shortTwice.
+const twice, shortTwice = 10, 3
 
 func TestOneSeedGivesOneTrace(t *testing.T) {
-	for seed := *first; seed < *first+twice; seed++ {
+	n := uint64(twice)
+	if testing.Short() {
+		n = shortTwice
+	}
+	for seed := *first; seed < *first+n; seed++ {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			a, b := world.Play(t, draw(seed), world.Options{}), world.Play(t, draw(seed), world.Options{})

@@ -14,6 +14,9 @@ const ignoredOneOf = 4
 
 // A cloud that accepts a change and ignores it is asked ever more rarely, and a condition reports it, whatever it is that it ignores.
 func TestIgnoredChangesComeToRest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("an hour of virtual time for each rule: left out with -short")
+	}
 	for _, s := range all.Golden() {
 		if !slices.Contains([]string{"create", "managed: create", "azure Uniform: create", "azure Flexible: create", "aks: create", "gcp zonal: create", "gcp regional: create", "gke: create"}, s.Name) {
 			continue
