@@ -7,6 +7,7 @@ import (
 	"time"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
@@ -133,4 +134,27 @@ func TestChangesAreNoticed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// editBegins bounds the time from an edit of a pool at rest to the end of the request that answers it: a read of the group and the request,
+// and twice the moment for which requests of several pools are collected.
+const editBegins = 2*latency + 2*sweep.DefaultCollect/10
+
+// TestEditBeginsAtOnce holds that an edit of a pool at rest waits for a read of its group alone, whenever it comes between two looks.
+func TestEditBeginsAtOnce(t *testing.T) {
+	t.Parallel()
+	l := lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups, spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}
+	inFleet(t, l, noticing, func(f *fleet[*awsv1.MachinePoolSource]) {
+		f.make()
+		_ = f.idle(fleetSettle)
+		var longest time.Duration
+		for _, m := range f.members {
+			_ = f.idle(noticeStep)
+			f.ask("edit", []*member[*awsv1.MachinePoolSource]{m}, func(m *member[*awsv1.MachinePoolSource]) { m.replicas = size })
+			longest = max(longest, m.begun.Sub(m.asked))
+		}
+		if t.Logf("begun within %s", longest); longest > editBegins {
+			t.Errorf("want an edit begun within %s, took %s", editBegins, longest)
+		}
+	})
 }
