@@ -6,6 +6,7 @@ const (
 	nodepoolCapacity             = "cloud/gcp/nodepool/capacity.go"
 	nodepoolMemory               = "cloud/gcp/nodepool/memory.go"
 	nodepoolBlueGreen            = "cloud/gcp/nodepool/bluegreen.go"
+	nodepoolOperations           = "cloud/gcp/nodepool/operations.go"
 )
 
 // nodepoolTable is what goes wrong with node pools of GKE.
@@ -36,6 +37,10 @@ var nodepoolTable = []Mutation{
 		NodePool, []string{"TestUpgrade"},
 		`if !rolling || blueGreen(m.read.pool) != nil {`,
 		`if !rolling || blueGreen(m.read.pool) != nil || mutated("surge of GKE taken for the size") {`),
+	one("machines of a cancelled upgrade forgotten", nodepoolOperations, "takes machines that a cancelled upgrade left for up to date after a restart of the manager",
+		NodePool, []string{"TestCancelledRolloutOfKernelSettings"},
+		`p.memory.leftBehind(w)) {`,
+		`p.memory.leftBehind(w) && !mutated("machines of a cancelled upgrade forgotten")) {`),
 	one("paused upgrade always resumed", nodepoolBlueGreen, "resumes a blue-green upgrade that was paused although it is not wanted any more",
 		NodePool, []string{"TestPausedBlueGreen"},
 		`if w.reverts = !w.leadsOn(read); !w.reverts`,

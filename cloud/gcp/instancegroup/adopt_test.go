@@ -19,19 +19,25 @@ type object = map[string]any
 func (w *world) otherTools(name, cluster string) {
 	w.Helper()
 	const templateName = "mp-0-0123456789abcdef"
-	w.send(http.MethodPost, "global/instanceTemplates", object{"name": templateName, "properties": object{
+	w.otherTemplate(templateName, object{"capg-cluster-" + cluster: "owned", "capg-role": "node", "capg-config-hash": "0123"})
+	w.send(http.MethodPost, "zones/"+zone+"/instanceGroupManagers", object{"name": name, "baseInstanceName": "mp-0", "targetSize": 2,
+		"instanceTemplate": "global/instanceTemplates/" + templateName})
+	settle()
+}
+
+// otherTemplate is a template that another client creates.
+func (w *world) otherTemplate(name string, labels object) {
+	w.Helper()
+	w.send(http.MethodPost, "global/instanceTemplates", object{"name": name, "properties": object{
 		"machineType": machineType, "canIpForward": true,
 		"disks":             []any{object{"boot": true, "autoDelete": true, "initializeParams": object{"diskType": "pd-standard", "sourceImage": "https://www.googleapis.com/compute/v1/" + family}}},
-		"labels":            object{"capg-cluster-" + cluster: "owned", "capg-role": "node", "capg-config-hash": "0123"},
+		"labels":            labels,
 		"metadata":          object{"items": []any{object{"key": "user-data", "value": "#cloud-config of another"}}},
 		"networkInterfaces": []any{object{"network": "projects/" + project + "/global/networks/" + clusterName}},
 		"serviceAccounts":   []any{object{"email": "default", "scopes": []any{"https://www.googleapis.com/auth/cloud-platform"}}},
 		"tags":              object{"items": []any{clusterName + "-node", clusterName}},
 		"scheduling":        object{},
 	}})
-	w.send(http.MethodPost, "zones/"+zone+"/instanceGroupManagers", object{"name": name, "baseInstanceName": "mp-0", "targetSize": 2,
-		"instanceTemplate": "global/instanceTemplates/" + templateName})
-	settle()
 }
 
 // TestAdoption holds that a group of another tool becomes the pool's without a machine being replaced.
@@ -119,7 +125,8 @@ func TestDeletionLeavesOthers(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		other := w.as(w.beside("mp"))
 		kept := other.create(1)
-		w.create(2)
+		group := session.LastName(w.create(2).Group.ID)
+		w.otherTemplate(group+"-gpu-0123456789ab", object{template.LabelOwner: template.LabelValue(other.target.Owner.ID)})
 		rotated := w.target
 		rotated.Bootstrap = cloud.NewBootstrap([]byte("#cloud-config\nruncmd: [join, again]\n"), "cloud-config")
 		w.as(rotated).start(pool.Step{Kind: pool.PutTemplate})
@@ -129,10 +136,14 @@ func TestDeletionLeavesOthers(t *testing.T) {
 		if o := w.observe(); o.Group != nil || len(o.Versions) > 0 || len(o.Instances) > 0 {
 			w.Errorf("want nothing left, got %+v", o)
 		}
-		for _, t := range w.cloud.State().Templates {
+		left := w.cloud.State().Templates
+		for _, t := range left {
 			if t.Labels[template.LabelOwner] != template.LabelValue(other.target.Owner.ID) {
-				w.Errorf("want the other pool's template left alone, got %+v", t)
+				w.Errorf("want the pool's own templates gone, got %+v", t)
 			}
+		}
+		if len(left) != 2 {
+			w.Errorf("want the other owner's templates left alone, also the one whose name begins as the group's, got %+v", left)
 		}
 		if o := other.observe(); len(o.Versions) != 1 || o.Group.Template != kept.Group.Template {
 			w.Errorf("want the other pool as it was, got %+v", o)
