@@ -7,6 +7,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -90,7 +91,9 @@ func (w *wanted) conclude(read poolRead) {
 	}
 }
 
-// leadsOn reports whether all that a paused blue-green upgrade changes is wanted, or was so before. What an automatic upgrade brings is kept.
+// leadsOn reports whether all that a paused blue-green upgrade changes is wanted, or was so before. One of the version does not where another
+// part is to be changed, which goes first: nodes of the new version that have what is not wanted any more may never join. What an automatic
+// upgrade brings is kept.
 func (w *wanted) leadsOn(read poolRead) bool {
 	switch blueGreen(read.pool).Phase {
 	case phaseRollback:
@@ -100,6 +103,9 @@ func (w *wanted) leadsOn(read poolRead) bool {
 	}
 	to := greenVersion(read.pool)
 	if w.asked.minor != 0 && to.compare(w.asked) > 0 && to.compare(w.launched.version) != 0 && w.last.operation.Type != typeAutoUpgrade {
+		return false
+	}
+	if to.minor != 0 && to.compare(w.launched.version) != 0 && len(withoutImage(request.Differing(w.pool, read.pool, request.Rolls))) > 0 {
 		return false
 	}
 	return w.onTheWay(w.before(read))

@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/api/container/v1"
 
-	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 )
 
@@ -73,12 +72,13 @@ func (p *pass) want() (wanted, error) {
 	return w, nil
 }
 
-// compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The version
-// goes first, with the image; then the machine type with the disk; then the rest.
+// compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The machine type
+// goes first, with the disk; then the rest; then the version, with the image: nodes of a new version that have what is not wanted any more
+// may never join.
 func (w *wanted) compare(read poolRead) {
 	is := read.pool
 	rolls := request.Differing(w.pool, is, request.Rolls)
-	others := slices.DeleteFunc(slices.Clone(rolls), func(part request.Part) bool { return part.Name == request.ImageType })
+	others := withoutImage(rolls)
 	switch versioned := w.course.next != w.launched.version; {
 	case w.reverts:
 		w.changed = rolls
@@ -86,10 +86,10 @@ func (w *wanted) compare(read poolRead) {
 		w.changed = nil // the upgrade goes on as it began
 	case versioned && w.changesParts():
 		w.course.next = w.launched.version // the version follows
-	case versioned && w.partsFirst(read, others):
+	case versioned && len(others) > 0:
 		w.course.next, w.changed = w.launched.version, request.Together(others)
 	case versioned:
-		w.changed = slices.DeleteFunc(rolls, func(part request.Part) bool { return part.Name != request.ImageType })
+		w.changed = rolls // the image goes with the version
 	case len(rolls) > 0:
 		w.changed = request.Together(rolls)
 	}
@@ -100,6 +100,11 @@ func (w *wanted) compare(read poolRead) {
 			w.unchangeable = append(w.unchangeable, part.Field)
 		}
 	}
+}
+
+// withoutImage returns the parts that are changed without the version.
+func withoutImage(parts []request.Part) []request.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(part request.Part) bool { return part.Name == request.ImageType })
 }
 
 // changesParts reports whether GKE replaces nodes for other parts than the version, all of which are wanted.
@@ -117,23 +122,6 @@ func (w *wanted) onTheWay(before map[string]any) bool {
 		}
 	}
 	return true
-}
-
-// partsFirst reports whether parts are changed before the version: an upgrade of the version has failed, or machines have one of the parts
-// otherwise than the node pool, which an upgrade before that did not finish. Nodes of what it has now may never join.
-func (w *wanted) partsFirst(read poolRead, parts []request.Part) bool {
-	if len(parts) == 0 {
-		return false
-	}
-	if last := w.last; last.rolls() && last.outcome != nil && last.outcome.failed != nil && last.to.version != last.from.version {
-		return true
-	}
-	return slices.ContainsFunc(read.machines(), func(m groups.Machine) bool {
-		is := w.configurationOf(m, read)
-		return is.known() && slices.ContainsFunc(parts, func(part request.Part) bool {
-			return slices.Contains(partsOfTemplates, part.Name) && !reflect.DeepEqual(is.rolls[part.Name], w.launched.rolls[part.Name])
-		})
-	})
 }
 
 // revert leads back to the configuration that an upgrade came from which has not ended, where the specification asks for that one again.

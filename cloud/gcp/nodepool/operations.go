@@ -43,11 +43,13 @@ func (p *pass) readOperation(ctx context.Context) error {
 			return p.memory.read.tolerate(p.findOperation(ctx))
 		}
 		return nil
-	case last.outcome != nil || p.now.Sub(last.begun) < visibleWithin:
+	case last.outcome != nil || !last.aborting && p.now.Sub(last.begun) < visibleWithin:
 		return nil
 	}
 	is, err := p.c.Container.Projects.Locations.Operations.Get(p.t.operationPath(p.c.Project, last.operation.Token)).Context(ctx).Do()
 	switch err = p.c.Refusal(err); {
+	case session.Absent(err) && p.now.Sub(last.begun) < visibleWithin:
+		return nil // a read that is behind knows nothing of it yet
 	case session.Absent(err):
 		// GKE does not know it any more.
 		p.memory.ended(&outcome{}, p.now)

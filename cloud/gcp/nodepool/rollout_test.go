@@ -160,7 +160,7 @@ func TestControlPlaneGoesFirst(t *testing.T) {
 }
 
 // TestChangesRollOneAfterAnother holds that a version, a machine type with its disk, and kernel settings that change together are three
-// rollouts, the version first.
+// rollouts, the version last.
 func TestChangesRollOneAfterAnother(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(1)
@@ -180,7 +180,7 @@ func TestChangesRollOneAfterAnother(t *testing.T) {
 			is := w.held()
 			steps = append(steps, is.Version+" "+is.MachineType)
 		}
-		want := []string{latest[1:] + " e2-standard-4", latest[1:] + " n2-standard-4", latest[1:] + " n2-standard-4"}
+		want := []string{version[1:] + " n2-standard-4", version[1:] + " n2-standard-4", latest[1:] + " n2-standard-4"}
 		if !slices.Equal(steps, want) {
 			w.Errorf("want %v, got %v", want, steps)
 		}
@@ -329,13 +329,18 @@ func TestPausedBlueGreen(t *testing.T) {
 		{"nothing else", larger, nil, version, update},
 		{"the first of two changes", both, nil, version, update},
 		{"a version beside it", larger, nil, latest, update},
+		{"a version, and another part since", nil, larger, latest, rollback},
 		{"taken back, and a version", larger, func(s *spec) { s.InstanceType = new("e2-standard-4") }, latest, rollback},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.blueGreen()
 				w.reach(3)
-				w.change(c.change)
+				if c.change != nil {
+					w.change(c.change)
+				} else {
+					w.target.KubernetesVersion = c.version
+				}
 				o := w.roll(6 * time.Minute)
 				w.cancel(o)
 				if c.after != nil {
@@ -386,6 +391,24 @@ func TestPausedUpgradeByHand(t *testing.T) {
 		settle()
 		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || w.held().ImageType != "COS_CONTAINERD" {
 			w.Errorf("want the upgrade rolled back, got %v, %d fresh machines, %s", sent, fresh(o), w.held().ImageType)
+		}
+	})
+}
+
+// TestCancellationIsKnownAtOnce holds that a rollout that is cancelled right after it began counts as such from then on, so that it is not
+// started again before its pause.
+func TestCancellationIsKnownAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.blueGreen()
+		w.reach(3)
+		w.target.KubernetesVersion = latest
+		w.cancel(w.roll(0))
+		for range 20 {
+			r := w.observe().ProviderRollout
+			if r == nil || r.State != pool.ProviderRolloutCancelling && r.State != pool.ProviderRolloutCancelled {
+				w.Fatalf("want a rollout that is cancelled, got %+v", r)
+			}
+			<-time.After(time.Second)
 		}
 	})
 }

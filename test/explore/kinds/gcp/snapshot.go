@@ -42,6 +42,9 @@ func running(m compute.Instance) bool {
 	return slices.Contains([]string{"", "PROVISIONING", "STAGING", "RUNNING"}, m.State)
 }
 
+// coming reports whether the group creates an instance that is not there: it leaves some that were deleted out of band as they are.
+func coming(m compute.Instance) bool { return m.Action == "CREATING" || m.Action == "RECREATING" }
+
 // number gives each template its number, in the order in which they were created.
 func (a *Account) number(state simgcp.State) {
 	list := slices.SortedFunc(slices.Values(state.Templates), func(x, y compute.Template) int {
@@ -75,12 +78,15 @@ func (a *Account) group(g compute.Group, templates []compute.Template) oracle.Gr
 			Content: a.content(m.Content, m.Properties),
 		}
 		if m.ID == "" {
-			is.Launched = time.Now() // it is still to be created
+			is.Launched, is.Failed = time.Now(), is.Failed || !coming(m) // it is still to be created
 		}
 		if m.Action == "DELETING" || m.Action == "ABANDONING" {
 			is.Template = "" // the group never creates it again
 		}
 		out.Members = append(out.Members, is)
+		if m.Action == "RECREATING" && m.ID != "" { // its place stays, for another one
+			out.Members = append(out.Members, oracle.Member{ID: m.Name, Launched: time.Now(), Template: shelfOf(owner, from), Version: out.Version, Content: out.Content})
+		}
 		a.World.Secrets("an instance's labels", fmt.Sprint(m.Labels))
 	}
 	return out
