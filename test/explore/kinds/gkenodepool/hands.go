@@ -61,6 +61,9 @@ func (p *pool) change(e world.Event) error {
 func (p *pool) toPool(n *container.InspectedPool, e world.Event) error {
 	switch e.What {
 	case world.HandResize:
+		if len(n.Groups) == 0 {
+			return nil // GKE has only begun to create it, or failed to
+		}
 		p.World.NoteMoved()
 		return p.Cloud.GKE.ResizePool(onPool, (e.N+len(n.Groups)-1)/len(n.Groups))
 	case world.Autoscaler:
@@ -98,7 +101,7 @@ func (p *pool) labelPool(name string, labels map[string]string) error {
 
 // autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
 func (p *pool) autoscale(n *container.InspectedPool, size int) error {
-	if !p.World.External() || n.Busy {
+	if !p.World.External() || n.Busy || len(n.Groups) == 0 {
 		return nil
 	}
 	p.World.NoteMoved()
