@@ -48,8 +48,8 @@ type sized struct {
 	Autoscaler         string
 }
 
-// TestSizes holds who sizes a pool by its specification, and the bounds of GKE's autoscaler.
-func TestSizes(t *testing.T) {
+// TestGCPManagedSizes holds who sizes a pool by its specification, and the bounds of GKE's autoscaler.
+func TestGCPManagedSizes(t *testing.T) {
 	t.Parallel()
 	const minCount, maxCount = "spec.scaling.minCount", "spec.scaling.maxCount"
 	for _, c := range []struct {

@@ -167,9 +167,9 @@ func TestCreatedWithTheClustersCredentials(t *testing.T) {
 	}
 }
 
-// TestAutoscalerIsFollowed holds that a pool which the specification gives to GKE's autoscaler is annotated so, that spec.replicas follows its
+// TestGCPManagedAutoscalerIsFollowed holds that a pool which the specification gives to GKE's autoscaler is annotated so, that spec.replicas follows its
 // size, and that the size is Muster's again, as it is, once the specification has no autoscaler.
-func TestAutoscalerIsFollowed(t *testing.T) {
+func TestGCPManagedAutoscalerIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newGCPManagedWorld(t)
 	w.Rest()

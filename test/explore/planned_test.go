@@ -21,7 +21,7 @@ func planned() uint64 {
 	case *every:
 		return 120
 	case testing.Short():
-		return 5
+		return 15
 	default:
 		return 60
 	}
