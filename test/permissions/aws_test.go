@@ -30,6 +30,9 @@ import (
 // TestScenarios plays the golden scenarios of both kinds of AWS, under the policies of what each needs. Each ends as it does with
 // credentials that may do everything, and every action of the policies is asked for by one of them, or by a contract suite.
 func TestScenarios(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays every golden scenario of AWS: left out with -short")
+	}
 	t.Parallel()
 	var mu sync.Mutex
 	used := map[string]int{}
