@@ -205,6 +205,32 @@ func TestUpgradeBringsMissingMachines(t *testing.T) {
 	})
 }
 
+// TestUpgradeSurgesBesideDeallocatedMachines holds that machines which a pool keeps deallocated are no surge.
+func TestUpgradeSurgesBesideDeallocatedMachines(t *testing.T) {
+	t.Parallel()
+	inBubble(t, azure.Options{MachineHost: &joins{started: map[string]sim.Machine{}}}, func(w *inventory) {
+		k := aksOf(w)
+		k.make("1.34", 1)
+		kept := func(p *aks.ManagedClusterAgentPoolProfileProperties) {
+			p.ScaleDownMode = to.Ptr(aks.ScaleDownModeDeallocate)
+		}
+		for _, count := range []int32{2, 1} {
+			_, err := k.putPool("user", user(count, kept))
+			w.must(err)
+		}
+		w.must(w.cloud.AKS.ReleaseImage("202610.01.0"))
+		image, err := k.pools.BeginUpgradeNodeImageVersion(t.Context(), azure.ResourceGroup, aksName, "user", nil)
+		w.must(err)
+		_, err = finish(w, image)
+		w.must(err)
+		for _, m := range k.held("user").Machines {
+			if !m.Deallocated && !m.Deleting && !strings.HasSuffix(m.Image, "202610.01.0") {
+				t.Errorf("want machines of the newest node image, got %+v", m)
+			}
+		}
+	})
+}
+
 // TestFailedClusterIsPutAgain holds that the same request carries out once more what failed: the cluster, and its pools.
 func TestFailedClusterIsPutAgain(t *testing.T) {
 	t.Parallel()

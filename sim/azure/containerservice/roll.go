@@ -63,11 +63,21 @@ func (w *lifecycle) rollOn(p *Pool, set string) {
 	}
 	here := w.living(set)
 	if len(old) > 0 {
-		w.compute.GrowTo(set, max(want, min(want+r.Surge, fresh+len(r.Blocked)+len(old)+r.Surge))) // there may be fewer than the count
+		w.grow(set, max(want, min(want+r.Surge, fresh+len(r.Blocked)+len(old)+r.Surge))) // there may be fewer than the count
 	} else if len(here) < want {
-		w.compute.GrowTo(set, want)
+		w.grow(set, want)
 	}
 	w.rolled(p, set, here, old, want)
+}
+
+// grow lets a scale set have at least so many machines beside those that are deallocated.
+func (w *lifecycle) grow(set string, n int) {
+	for _, m := range w.compute.Nodes(set) {
+		if m.Deallocated && !m.Deleting {
+			n++
+		}
+	}
+	w.compute.GrowTo(set, n)
 }
 
 // survey divides the machines of a pool that is being upgraded: the old ones, how many are as they should be, and how many take pods.
