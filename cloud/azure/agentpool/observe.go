@@ -24,7 +24,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	w, failed := p.want()
 	out := pool.Observed{
-		ResolvedLookups: p.t.Remembered, Fresh: read.fresh(p.now), GroupFresh: !read.at.Before(p.now), Shared: true,
+		ResolvedLookups: p.t.Remembered, Fresh: read.fresh(p.now), GroupFresh: read.fresh(p.now), Shared: true,
 	}
 	if failed == nil {
 		out.Capacity, failed = p.capacity(ctx, w)
