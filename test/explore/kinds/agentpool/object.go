@@ -172,8 +172,8 @@ func (m manifest) agentSpec() agentSpec {
 func (a *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	is := agents(o)
 	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	if own(a.World.Scenario).System && (!a.World.Disowned() || is.providerID() == "") {
-		wanted.Adopt = world.InfraKey.Name // without being asked: it was created with its cluster for the object, which does not name it yet
+	if own(a.World.Scenario).System && !a.World.Disowned() || a.World.Disowned() && is.providerID() == "" {
+		wanted.Adopt = world.InfraKey.Name // without being asked: it is younger than the object, which does not name it yet
 	}
 	wanted.ByHand, wanted.External = true, wanted.External || is.spec().Scaling != nil
 	wanted.Surge, wanted.Unavailable = is.limits()
