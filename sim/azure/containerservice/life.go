@@ -224,7 +224,7 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 		p.Modeled, p.Until = true, w.Now.Add(w.Life(lifeJoinLimit))
 		w.nodes.model(c, p)
 		if p.State == stateUpgrading || p.State == stateImage {
-			p.Roll = newRoll(p)
+			p.Roll = w.newRoll(p, set)
 		}
 	}
 	if t := w.compute.Failure(set); t != nil && p.State != stateDeletingMachines { // those that failed may be the ones to delete

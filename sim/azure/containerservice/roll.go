@@ -15,12 +15,16 @@ import (
 	"github.com/muster-project/muster/sim/state"
 )
 
-// newRoll is the upgrade of a pool's nodes, with the numbers that its settings make of its count.
-func newRoll(p *Pool) *roll {
-	r := &roll{Blocked: map[string]bool{}, Surge: share(document.Text(p.Doc, "upgradeSettings.maxSurge"), p.count()), Missing: share(document.Text(p.Doc,
+// newRoll is the upgrade of a pool's nodes, with the numbers that its settings make of its count. AKS repairs nodes that are not Ready by
+// reimaging them: an upgrade renews those too, also where an earlier one has made them.
+func (w *lifecycle) newRoll(p *Pool, set string) *roll {
+	r := &roll{Blocked: map[string]bool{}, Broken: map[string]bool{}, Surge: share(document.Text(p.Doc, "upgradeSettings.maxSurge"), p.count()), Missing: share(document.Text(p.Doc,
 		"upgradeSettings.maxUnavailable"), p.count())}
 	if r.Surge == 0 && r.Missing == 0 {
 		r.Surge = 1
+	}
+	for _, n := range w.living(set) {
+		r.Broken[n.Instance] = !w.nodes.ready(n)
 	}
 	return r
 }
@@ -86,7 +90,7 @@ func (w *lifecycle) survey(p *Pool, living []compute.Node) (old []compute.Node, 
 		switch {
 		case p.Roll.Blocked[n.Instance]:
 			continue
-		case stale(p, n):
+		case stale(p, n) || p.Roll.Broken[n.Instance]:
 			old = append(old, n)
 		default:
 			fresh++
@@ -128,6 +132,7 @@ func (w *lifecycle) replace(p *Pool, set string, n compute.Node, ready int) *arm
 		return nil
 	}
 	delete(p.Leaving, n.Instance)
+	delete(p.Roll.Broken, n.Instance)
 	w.nodes.unregister(n)
 	w.renew(p, set, n)
 	p.Until = w.Now.Add(w.Life(lifeJoinLimit))

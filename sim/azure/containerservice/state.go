@@ -86,6 +86,8 @@ type roll struct {
 	Surge, Missing int
 	// Blocked are the instances that could not be drained and are kept, cordoned.
 	Blocked map[string]bool
+	// Broken are those that were not Ready when it began, until they are renewed.
+	Broken map[string]bool
 }
 
 // leaving is a machine that is cordoned and drained before it is deleted.
