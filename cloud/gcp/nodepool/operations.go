@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/api/container/v1"
 
@@ -39,11 +40,11 @@ func (p *pass) readOperation(ctx context.Context) error {
 	case p.memory.read.pool.Status == statusReconciling:
 		return p.memory.read.tolerate(p.findOperation(ctx))
 	case last.operation.Token == "":
-		if w, err := p.want(); err == nil && (blueGreen(p.memory.read.pool) != nil || len(w.unlike(p.memory.read)) > 0 || p.memory.leftBehind(w)) {
+		if w, err := p.want(); err == nil && p.memory.mayHaveRolled(w) {
 			return p.memory.read.tolerate(p.findOperation(ctx))
 		}
 		return nil
-	case last.outcome != nil || !last.aborting && p.now.Sub(last.begun) < visibleWithin:
+	case p.memory.nothingNew(p.now):
 		return nil
 	}
 	is, err := p.c.Container.Projects.Locations.Operations.Get(p.t.operationPath(p.c.Project, last.operation.Token)).Context(ctx).Do()
@@ -59,6 +60,17 @@ func (p *pass) readOperation(ctx context.Context) error {
 		p.memory.ended(outcomeOf(is), p.now)
 	}
 	return nil
+}
+
+// mayHaveRolled reports whether an operation that is not known may have rolled the node pool: it is blue-green, or machines are left that are
+// not as the node pool.
+func (m *memory) mayHaveRolled(w wanted) bool {
+	return blueGreen(m.read.pool) != nil || len(w.unlike(m.read)) > 0 || m.leftBehind(w)
+}
+
+// nothingNew reports whether the last operation has ended, or has begun too lately for a read of it to tell more.
+func (m *memory) nothingNew(now time.Time) bool {
+	return m.last.outcome != nil || !m.last.aborting && now.Sub(m.last.begun) < visibleWithin
 }
 
 // leftBehind reports whether an upgrade that is not known may have left older machines, which no template tells from the others. It is true

@@ -47,7 +47,7 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	for _, at := range slices.Sorted(maps.Keys(sizes)) {
-		if err := p.writer().Resize(ctx, stay[at], sizes[at]); err != nil {
+		if err := (groups.Writer{Session: p.c}).Resize(ctx, stay[at], sizes[at]); err != nil {
 			return err
 		}
 	}
@@ -66,15 +66,12 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	}
 	p.forget()
 	for _, at := range slices.Sorted(maps.Keys(named)) {
-		if err := p.writer().Delete(ctx, read.groups[at], named[at]); err != nil {
+		if err := (groups.Writer{Session: p.c}).Delete(ctx, read.groups[at], named[at]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// writer changes the instance groups.
-func (p *pass) writer() groups.Writer { return groups.Writer{Session: p.c} }
 
 // named returns the members of groups that a step names, by group. Those that are on their way out already are left out.
 func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Machine {
