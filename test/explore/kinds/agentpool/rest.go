@@ -80,7 +80,7 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 	leaveMode(mp, s, says, want)
 	a.leaveExcess(want)
 	if a.World.External() && strings.Contains(says, "can't be replaced") {
-		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
+		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type", "image"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
 	}
