@@ -112,6 +112,32 @@ func TestZonesThatDoNotDivide(t *testing.T) {
 	})
 }
 
+// TestFailedCreationIsSized holds that a node pool whose creation failed, and which has no instance groups, is brought to a size that its zones
+// do not divide.
+func TestFailedCreationIsSized(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.CreateGroup, Size: 4}); err != nil {
+			w.Fatal(err)
+		}
+		if err := w.cloud.GKE.FailPool(clusterName+"/"+poolName, "GCE_QUOTA_EXCEEDED", "Insufficient regional quota N2_CPUS."); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		for range 3 {
+			o := w.observe()
+			if o.Group.Size == 4 {
+				break
+			}
+			w.start(pool.Step{Kind: pool.Resize, Size: 4})
+			settle()
+		}
+		if o := w.observe(); o.Group.Size != 4 || len(o.Instances) != 4 {
+			w.Errorf("want four machines, got %d of %d", len(o.Instances), o.Group.Size)
+		}
+	})
+}
+
 // TestRemovalAndReplacement holds that chosen machines of several zones go, that no zone is made smaller by the way back, and that the last
 // machine goes too.
 func TestRemovalAndReplacement(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 )
 
 // resize asks for a number of machines, never for fewer than exist. Where all zones have the same size then, the node pool is sized; else
-// its instance groups are, one by one, the smallest first.
+// its instance groups are, one by one, the smallest first. Groups that GKE has not made it makes when the node pool is sized, with as many
+// machines in each zone as do not exceed the number, and at least one.
 func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
@@ -38,13 +39,9 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return nil
 	}
 	p.forget()
-	if alike && len(stay) == len(read.groups) {
-		o, err := p.nodePools().SetSize(p.path(), &container.SetNodePoolSizeRequest{
-			NodeCount: int64(s.Size / len(read.groups)), ForceSendFields: []string{"NodeCount"},
-		}).Context(ctx).Do()
-		err = p.began(o, err, wanted{})
-		p.memory.asked.Note(s.Size, p.now, err)
-		return err
+	missing := slices.ContainsFunc(read.groups, groups.Group.Missing)
+	if missing || alike && len(stay) == len(read.groups) {
+		return p.sizeZones(ctx, max(1, s.Size/len(read.groups)), len(read.groups))
 	}
 	for _, at := range slices.Sorted(maps.Keys(sizes)) {
 		if err := (groups.Writer{Session: p.c}).Resize(ctx, stay[at], sizes[at]); err != nil {
@@ -53,6 +50,14 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	}
 	p.memory.asked.Note(s.Size, p.now, nil)
 	return nil
+}
+
+// sizeZones gives each of the zones the same number of machines.
+func (p *pass) sizeZones(ctx context.Context, each, zones int) error {
+	o, err := p.nodePools().SetSize(p.path(), &container.SetNodePoolSizeRequest{NodeCount: int64(each)}).Context(ctx).Do()
+	err = p.began(o, err, wanted{})
+	p.memory.asked.Note(each*zones, p.now, err)
+	return err
 }
 
 // remove deletes exactly the given machines. Each group lowers its size by their number.

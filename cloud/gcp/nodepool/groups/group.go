@@ -17,6 +17,9 @@ type Group struct {
 	Machines []Machine
 }
 
+// Missing reports whether the node pool names the group and Compute Engine has none: GKE failed to create the node pool.
+func (g Group) Missing() bool { return g.Template == "" }
+
 // Outdates reports whether a machine is one of the group's and was made from another template than the group has now.
 func (g Group) Outdates(m Machine) bool {
 	return m.Template != "" && g.Template != m.Template && slices.ContainsFunc(g.Machines, func(o Machine) bool { return o.Key() == m.Key() })
