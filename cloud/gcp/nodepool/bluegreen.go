@@ -83,17 +83,32 @@ func (w wanted) members(read poolRead) (counted, others []groups.Machine) {
 	return blue, green
 }
 
-// conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted, and rolled back otherwise.
+// conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted, and rolled back otherwise. One of
+// the version is rolled back too where another part is to be changed, which goes first: nodes of the new version that have what is not wanted
+// any more may never join.
 func (w *wanted) conclude(read poolRead) {
-	w.course.next = w.launched.version
-	if w.reverts = !w.leadsOn(read); !w.reverts && greenVersion(read.pool).minor != 0 {
-		w.course.next = greenVersion(read.pool)
+	if w.leadsOn(read) && (!w.bringsVersion(read) || len(withoutImage(request.Differing(w.pool, read.pool, request.Rolls))) == 0) {
+		w.resume(read)
+		return
+	}
+	w.reverts, w.course.next = true, w.launched.version
+}
+
+// bringsVersion reports whether a blue-green upgrade is one of the version that can still be rolled back.
+func (w *wanted) bringsVersion(read poolRead) bool {
+	to := greenVersion(read.pool)
+	return to.minor != 0 && to.compare(w.launched.version) != 0 && blueGreen(read.pool).Phase != phaseDeleting
+}
+
+// resume has a blue-green upgrade go on as it began: GKE changes nothing else of the node pool before its end.
+func (w *wanted) resume(read poolRead) {
+	w.resumes, w.course.next = true, w.launched.version
+	if to := greenVersion(read.pool); to.minor != 0 {
+		w.course.next = to
 	}
 }
 
-// leadsOn reports whether all that a paused blue-green upgrade changes is wanted, or was so before. One of the version does not where another
-// part is to be changed, which goes first: nodes of the new version that have what is not wanted any more may never join. What an automatic
-// upgrade brings is kept.
+// leadsOn reports whether all that a blue-green upgrade changes is wanted, or was so before. What an automatic upgrade brings is kept.
 func (w *wanted) leadsOn(read poolRead) bool {
 	switch blueGreen(read.pool).Phase {
 	case phaseRollback:
@@ -103,9 +118,6 @@ func (w *wanted) leadsOn(read poolRead) bool {
 	}
 	to := greenVersion(read.pool)
 	if w.asked.minor != 0 && to.compare(w.asked) > 0 && to.compare(w.launched.version) != 0 && w.last.operation.Type != typeAutoUpgrade {
-		return false
-	}
-	if to.minor != 0 && to.compare(w.launched.version) != 0 && len(withoutImage(request.Differing(w.pool, read.pool, request.Rolls))) > 0 {
 		return false
 	}
 	return w.onTheWay(w.before(read))

@@ -21,8 +21,8 @@ type wanted struct {
 	changed []request.Part
 	// next is the configuration that the next step leads to, launched the one that the node pool has now.
 	next, launched configuration
-	// reverts is true if the next step takes back an upgrade that has not ended.
-	reverts bool
+	// reverts is true if the next step takes back an upgrade that has not ended, resumes if it leads on with a blue-green upgrade as that began.
+	reverts, resumes bool
 	// drift are the parts that GKE changes in place and that differ; unchangeable the fields of those that it refuses to change.
 	drift        []request.Part
 	unchangeable []string
@@ -56,9 +56,12 @@ func (p *pass) want() (wanted, error) {
 		return w, err
 	}
 	w.course = courseOf(current, w.asked, controlPlane)
-	if read.paused() {
+	switch {
+	case read.paused():
 		w.conclude(read)
-	} else {
+	case blueGreen(read.pool) != nil && w.leadsOn(read):
+		w.resume(read)
+	default:
 		w.revert(read)
 	}
 	if read.pool != nil {
@@ -82,11 +85,11 @@ func (w *wanted) compare(read poolRead) {
 	switch versioned := w.course.next != w.launched.version; {
 	case w.reverts:
 		w.changed = rolls
-	case read.paused():
+	case w.resumes:
 		w.changed = nil // the upgrade goes on as it began
 	case versioned && w.changesParts():
 		w.course.next = w.launched.version // the version follows
-	case versioned && len(others) > 0:
+	case versioned && len(others) > 0 && !w.changesVersion():
 		w.course.next, w.changed = w.launched.version, request.Together(others)
 	case versioned:
 		w.changed = rolls // the image goes with the version
@@ -100,6 +103,11 @@ func (w *wanted) compare(read poolRead) {
 			w.unchangeable = append(w.unchangeable, part.Field)
 		}
 	}
+}
+
+// changesVersion reports whether GKE replaces nodes for another version at Muster's request: other parts that change meanwhile wait for its end.
+func (w *wanted) changesVersion() bool {
+	return w.status == statusReconciling && w.last.rolls() && w.last.to.version != w.last.from.version
 }
 
 // withoutImage returns the parts that are changed without the version.
