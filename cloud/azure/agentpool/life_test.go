@@ -297,6 +297,16 @@ func TestBoundsAndCount(t *testing.T) {
 		if o = w.observe(); o.Group.Size != 6 || len(o.Instances) != 6 || o.Group.Drift != nil {
 			w.Errorf("want the count raised to the lower bound, got %+v", o.Group)
 		}
+		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
+		bounds(7, 9)
+		w.start(pool.Step{Kind: pool.StartProviderRollout})
+		if o = w.observe(); o.Group.Size != 7 || o.Group.Template == o.Latest().Ref {
+			w.Errorf("want the count raised first, which AKS does not take with another size of machines, got %+v", o.Group)
+		}
+		w.start(pool.Step{Kind: pool.StartProviderRollout})
+		if o = w.observe(); o.Group.Template != o.Latest().Ref {
+			w.Errorf("want machines of the other size then, got %+v", o.Group)
+		}
 	})
 }
 

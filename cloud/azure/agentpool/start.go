@@ -92,7 +92,9 @@ func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
 	if len(body.Diff(wanted, is.properties)) == 0 && !is.gaveUp() && !resumes {
 		return nil
 	}
-	body.Bracket(wanted, is.count())
+	if body.Bracket(wanted, is.count()); wanted[body.Count] != nil {
+		wanted[body.VMSize] = is.properties[body.VMSize] // AKS changes it alone: the next pass asks for it
+	}
 	return p.put(ctx, body.Merge(wanted, is.properties), session.ResourceRequest{IfMatch: is.etag()})
 }
 
