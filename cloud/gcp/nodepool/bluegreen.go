@@ -87,17 +87,17 @@ func (w wanted) members(read poolRead) (counted, others []groups.Machine) {
 // the version is rolled back too where another part is to be changed, which goes first: nodes of the new version that have what is not wanted
 // any more may never join.
 func (w *wanted) conclude(read poolRead) {
-	if w.leadsOn(read) && (!w.bringsVersion(read) || len(withoutImage(request.Differing(w.pool, read.pool, request.Rolls))) == 0) {
+	if w.leadsOn(read) && (!read.bringsVersion(w.launched.version) || len(withoutImage(request.Differing(w.pool, read.pool, request.Rolls))) == 0) {
 		w.resume(read)
 		return
 	}
 	w.reverts, w.course.next = true, w.launched.version
 }
 
-// bringsVersion reports whether a blue-green upgrade is one of the version that can still be rolled back.
-func (w *wanted) bringsVersion(read poolRead) bool {
-	to := greenVersion(read.pool)
-	return to.minor != 0 && to.compare(w.launched.version) != 0 && blueGreen(read.pool).Phase != phaseDeleting
+// bringsVersion reports whether a blue-green upgrade is one from another version that can still be rolled back.
+func (r poolRead) bringsVersion(from release) bool {
+	to := greenVersion(r.pool)
+	return to.minor != 0 && to.compare(from) != 0 && blueGreen(r.pool).Phase != phaseDeleting
 }
 
 // resume has a blue-green upgrade go on as it began: GKE changes nothing else of the node pool before its end.

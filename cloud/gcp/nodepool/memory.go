@@ -58,6 +58,11 @@ type lastOperation struct {
 // rolls reports whether the operation is a rollout that Muster began.
 func (l lastOperation) rolls() bool { return l.to.version.minor != 0 || len(l.to.rolls) > 0 }
 
+// cancelling reports whether GKE was asked a moment ago to cancel the operation, and has not told yet how it ended.
+func (l lastOperation) cancelling(now time.Time) bool {
+	return l.aborting && l.outcome == nil && l.operation.Token != "" && now.Sub(l.begun) < visibleWithin
+}
+
 // unfinished reports whether the operation was cancelled or has failed.
 func (l lastOperation) unfinished() bool {
 	return l.outcome != nil && (l.outcome.cancelled || l.outcome.failed != nil)

@@ -22,7 +22,7 @@ func (p *pass) rollout(w wanted) *pool.ProviderRollout {
 	if target.known() {
 		r.Template, r.Percent = target.template(), w.percent(target, read)
 	}
-	if w.rolling(read) || p.cancelling() {
+	if w.rolling(read) || w.last.cancelling(p.now) {
 		if r.State, r.Reason = phase(read.pool); w.last.aborting {
 			r.State = pool.ProviderRolloutCancelling
 		}
@@ -89,12 +89,6 @@ func (w wanted) rolling(read poolRead) bool {
 		return true
 	}
 	return w.last.operation.Type == typeUpgrade && len(w.unlike(read)) > 0
-}
-
-// cancelling reports whether GKE was asked a moment ago to cancel the operation, and has not told yet how it ended.
-func (p *pass) cancelling() bool {
-	last := p.memory.last
-	return last.aborting && last.outcome == nil && last.operation.Token != "" && p.now.Sub(last.begun) < visibleWithin
 }
 
 // percent returns the share of machines that have a configuration.
