@@ -8,6 +8,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
@@ -55,7 +56,13 @@ func (p *process) spares(workload bool, op memapi.Op) {
 	if infra == nil || !infra.GetDeletionTimestamp().IsZero() {
 		return
 	}
-	w.keeper.Spare(w.Scenario.Kind.Machines.ProviderID(infra))
+	id := w.Scenario.Kind.Machines.ProviderID(infra)
+	w.keeper.Spare(id)
+	for _, m := range w.instances() {
+		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(id) {
+			delete(w.condemned, m.UID)
+		}
+	}
 }
 
 // dropMachine has a user delete a Machine, or the object of the infrastructure below it.
