@@ -61,6 +61,9 @@ func (w *world) amid() pool.Observed {
 // cancel cancels the rollout that is observed.
 func (w *world) cancel(o pool.Observed) {
 	w.Helper()
+	if o.ProviderRollout == nil {
+		w.Fatal("want a rollout that can be cancelled, got none")
+	}
 	w.start(pool.Step{Kind: pool.CancelProviderRollout, Refs: []string{o.ProviderRollout.ID}})
 }
 
