@@ -123,3 +123,52 @@ func TestVersionBringsTheNodeImage(t *testing.T) {
 		}
 	})
 }
+
+// TestRolloutOfAnOlderRead holds that an upgrade of the node image and its end, for which AKS takes no condition, change no agent pool that
+// another owner took over after it was read, and are begun on an older read of one that is as it was.
+func TestRolloutOfAnOlderRead(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 2})
+		if err := w.cloud.AKS.ReleaseImage("202610.01.0"); err != nil {
+			w.Fatal(err)
+		}
+		w.target.Spec = atLeast(newImage)(w.target.Spec)
+		begin := pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref}
+		w.ownedBy("another-owner")
+		w.startsOnOlderRead(begin, false)
+		w.ownedBy(w.target.Owner.ID)
+		w.observe()
+		w.startsOnOlderRead(begin, true)
+		<-time.After(time.Minute)
+		abort := pool.Step{Kind: pool.CancelProviderRollout, Refs: []string{w.observe().ProviderRollout.ID}}
+		w.startsOnOlderRead(abort, true)
+		settle()
+		w.observe()
+		w.startsOnOlderRead(begin, true)
+		<-time.After(time.Minute)
+		abort.Refs = []string{w.observe().ProviderRollout.ID}
+		settle()
+		w.ownedBy("another-owner")
+		w.startsOnOlderRead(abort, false)
+	})
+}
+
+// ownedBy writes the owner's tag to the agent pool, as another client would.
+func (w *world) ownedBy(id string) {
+	w.Helper()
+	if err := w.cloud.AKS.TagPool(clusterName+"/"+poolName, "muster.dev_owner", id); err != nil {
+		w.Fatal(err)
+	}
+	<-time.After(time.Second)
+}
+
+// startsOnOlderRead starts a step in a pass that is content with what was read before, and wants it begun, or else a conflict.
+func (w *world) startsOnOlderRead(s pool.Step, begun bool) {
+	w.Helper()
+	older := w.target
+	older.MaxAge = 2 * within
+	err := w.driver.Start(w.Context(), older, s)
+	if begun != (err == nil) || !begun && cloud.KindOf(err) != cloud.Conflict {
+		w.Errorf("%s on an older read: want it begun %t, or a conflict, got %v", s.Kind, begun, err)
+	}
+}

@@ -72,6 +72,22 @@ func (p *pass) send(ctx context.Context, r session.ResourceRequest) error {
 	return err
 }
 
+// unchanged returns a conflict if the agent pool is not as it was read, for requests for which AKS takes no condition on its version. A pass
+// that a rate budget has held back may rest on an older read: the agent pool may be another owner's by now.
+func (t target) unchanged(ctx context.Context, c *session.Session, read *agentPool) error {
+	if t.MaxAge <= 0 {
+		return nil
+	}
+	all, _, err := c.ManagedCluster(ctx, t.clusterID(), 0)
+	if err != nil {
+		return err
+	}
+	if is := poolOf(all, t.name); is == nil || is.etag() != read.etag() {
+		return &cloud.Error{Kind: cloud.Conflict, Code: codePrecondition, Message: fmt.Sprintf("agent pool %s has changed since it was read", t.name)}
+	}
+	return nil
+}
+
 // change brings the agent pool to the wanted properties among those of the given effects, and keeps everything else as it is.
 func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
 	is, err := p.there()
@@ -103,7 +119,8 @@ func (p *pass) updateGroup(ctx context.Context) error { return p.change(ctx, bod
 // startRollout has AKS replace the machines that have another version or size, or an older node image than may be. A rollout that failed or was aborted is resumed by the same
 // request, whatever AKS has done to the agent pool since.
 func (p *pass) startRollout(ctx context.Context) error {
-	if _, err := p.there(); err != nil {
+	is, err := p.there()
+	if err != nil {
 		return err
 	}
 	w, err := p.want()
@@ -112,6 +129,9 @@ func (p *pass) startRollout(ctx context.Context) error {
 	}
 	if p.memory.read.lacksImageAlone(w) {
 		if err := p.t.checkImage(ctx, p.c, w.image); err != nil {
+			return err
+		}
+		if err := p.t.unchanged(ctx, p.c, is); err != nil {
 			return err
 		}
 		return p.send(ctx, session.ResourceRequest{
@@ -124,7 +144,8 @@ func (p *pass) startRollout(ctx context.Context) error {
 
 // cancelRollout has AKS abort the rollout that the step names, if it runs.
 func (p *pass) cancelRollout(ctx context.Context, s pool.Step) error {
-	if _, err := p.there(); err != nil {
+	is, err := p.there()
+	if err != nil {
 		return err
 	}
 	w, err := p.want()
@@ -133,6 +154,9 @@ func (p *pass) cancelRollout(ctx context.Context, s pool.Step) error {
 	}
 	if roll := p.rollout(w, nil); !roll.Runs() || !slices.Contains(s.Refs, roll.ID) {
 		return nil
+	}
+	if err := p.t.unchanged(ctx, p.c, is); err != nil {
+		return err
 	}
 	return p.send(ctx, session.ResourceRequest{
 		Operation: "AgentPools.AbortLatestOperation", Method: http.MethodPost, Path: p.t.poolID() + "/abort", APIVersion: apiVersion,
