@@ -58,10 +58,11 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 	return out, err
 }
 
-// withGroup adds the group and what has failed to an observation. Where nothing exists, a specification that can't be met is an error.
+// withGroup adds the group and what has failed to an observation. Where nothing exists, a specification that can't be met is an error, and where
+// there is no group a look-up that can succeed the next time.
 func (p view) withGroup(want wanted, failed error, out pool.Observed) (pool.Observed, error) {
 	exists := p.memory.group.is != nil
-	if failed != nil && !exists && len(out.Versions) == 0 {
+	if failed != nil && !exists && (len(out.Versions) == 0 || driverkit.Transient(failed)) {
 		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
 	if failed != nil {
