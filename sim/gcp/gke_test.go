@@ -70,7 +70,8 @@ func (w *world) operation() string {
 	return ""
 }
 
-// TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded.
+// TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded: GoogleCloudPlatform/k8s-config-connector publishes
+// them below pkg/test/resourcefixture/testdata/basic/container/v1beta1, in containercluster/_http.log and containernodepool/containernodepool/_http.log.
 func TestGKEReplies(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
 		msg := w.refused(http.MethodGet, clusters+"/c", nil, http.StatusNotFound, "notFound")

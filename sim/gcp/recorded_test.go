@@ -11,6 +11,10 @@ import (
 	"github.com/muster-project/muster/sim/gcp"
 )
 
+// The recorded traffic is published in GoogleCloudPlatform/k8s-config-connector, below pkg/test/resourcefixture/testdata/basic/compute/v1beta1:
+// computeinstancetemplate/_http.log, and computeinstancegroupmanager/{zonal,regional}computeinstancegroupmanager/_http.log, which also hold the
+// operations and the error of what is missing.
+
 // google begins the links to the resources of Compute Engine.
 const google = "https://www.googleapis.com/compute/v1/projects/simulated-project/"
 
