@@ -73,6 +73,8 @@ type pool struct {
 	minor int
 	// ready is true once the control plane has been ready.
 	ready bool
+	// born is the version that the managed cluster was created with, and its System pools.
+	born string
 }
 
 func newPool(w *world.World) *world.Pool {

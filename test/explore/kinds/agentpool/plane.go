@@ -24,6 +24,8 @@ func (a *pool) provide() {
 	goal := a.minor // AKS takes one minor version at a time
 	if c := a.managedCluster(); c != nil {
 		goal = min(goal, minorOf(c.Version)+1)
+	} else {
+		a.born = world.Minor(goal) + patch
 	}
 	is, err := a.Cloud.AKS.PutCluster(containerservice.Wanted{
 		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: world.ClusterName, Body: a.managedClusterBody(goal),

@@ -65,8 +65,8 @@ func wantSettings(s agentSpec, want map[string]string) {
 
 // leaveToOthers leaves out what only a user or the autoscaler can bring about.
 func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[string]string) {
-	if p := a.agents(); p != nil && a.World.Scenario.Has(HandUpgrade) && newer(p.Version, want["version"]) {
-		delete(want, "version") // a user has upgraded the pool beyond it, and AKS takes no version back
+	if p := a.agents(); p != nil && a.beyond(p.Version) && newer(p.Version, want["version"]) {
+		delete(want, "version") // AKS takes no version back
 	}
 	if a.World.External() {
 		delete(want, "old") // no machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says
@@ -84,6 +84,12 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
 	}
+}
+
+// beyond reports whether a user can have brought the pool to a version beyond that of its MachinePool: in the portal, or by a managed cluster that
+// was created with a newer one.
+func (a *pool) beyond(version string) bool {
+	return a.World.Scenario.Has(HandUpgrade) || own(a.World.Scenario).System && version == a.born
 }
 
 // leaveMode leaves out the mode of a pool of no machines that is to become a System pool: AKS has none without a node, and the user is told.
