@@ -66,7 +66,7 @@ func TestKinds(t *testing.T) {
 		"AzureMachinePool": "v1beta1", "AzureMachinePoolMachine": "v1beta1", "AzureMachinePoolTemplate": "v1beta1",
 		"AzureManagedMachinePool": "v1beta1", "AzureManagedMachinePoolTemplate": "v1beta1",
 		"AzureASOManagedMachinePool": "v1beta1", "AzureASOManagedMachinePoolTemplate": "v1beta1",
-		"GCPMachinePool": "v1beta1", "GCPMachinePoolTemplate": "v1beta1", "GCPManagedMachinePool": "v1beta1", "GCPManagedMachinePoolTemplate": "v1beta1",
+		"GCPMachine": "v1beta1", "GCPMachinePool": "v1beta1", "GCPMachinePoolTemplate": "v1beta1", "GCPManagedMachinePool": "v1beta1", "GCPManagedMachinePoolTemplate": "v1beta1",
 		"GKEConfig": "v1beta1", "GKEConfigTemplate": "v1beta1",
 		"AWSMachinePoolTemplate": "v1beta2", "AWSManagedMachinePoolTemplate": "v1beta2",
 	} {

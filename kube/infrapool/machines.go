@@ -11,7 +11,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/labels/format"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
@@ -282,11 +281,11 @@ func releaseMachines[O Object, S any](ctx context.Context, c client.Client, k Ki
 		return fmt.Errorf("read the %ss of %s %s, which is gone: %w", kind.Name, k.Name, key, err)
 	}
 	for _, o := range infras {
-		if o.GetDeletionTimestamp().IsZero() || !controllerutil.ContainsFinalizer(o, kind.Finalizer) {
+		if o.GetDeletionTimestamp().IsZero() || !kind.Holds(o) {
 			continue
 		}
 		before := o.DeepCopyObject().(client.Object)
-		controllerutil.RemoveFinalizer(o, kind.Finalizer)
+		kind.Release(o)
 		err := c.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("let %s %s go: %w", kind.Name, o.GetName(), err)

@@ -87,9 +87,9 @@ func (d *Doer) one(ctx context.Context, a Action) error {
 	case ReleaseAbandoned:
 		return d.releaseAbandoned(ctx, a.Infra)
 	case Release:
-		return d.dropFinalizer(ctx, a.Infra.Object, d.Kind.Finalizer)
+		return d.release(ctx, a.Infra.Object, d.Kind.Release)
 	case Orphan:
-		return d.dropFinalizer(ctx, a.Machine.Object, clusterv1.MachineFinalizer)
+		return d.release(ctx, a.Machine.Object, releaseMachine)
 	}
 	return fmt.Errorf("there is no way to do %s", a.Do)
 }
@@ -230,9 +230,13 @@ func (d *Doer) delete(ctx context.Context, o client.Object) error {
 	return nil
 }
 
-func (d *Doer) dropFinalizer(ctx context.Context, was client.Object, finalizer string) error {
+// releaseMachine takes the finalizer of its controller off a Machine.
+func releaseMachine(m client.Object) { controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer) }
+
+// release takes finalizers off an object.
+func (d *Doer) release(ctx context.Context, was client.Object, off func(client.Object)) error {
 	o := was.DeepCopyObject().(client.Object)
-	controllerutil.RemoveFinalizer(o, finalizer)
+	off(o)
 	return d.patch(ctx, was, o, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
 }
 

@@ -126,7 +126,7 @@ func (w *world) deletedMachines() []string {
 func (w *world) pass(f Input) []string {
 	w.t.Helper()
 	w.writes = nil
-	f.Known, f.Now = BuildIndex(kind, "u-p", w.infras(), w.list()), now
+	f.Known, f.Now = BuildIndex(w.doer.Kind, "u-p", w.infras(), w.list()), now
 	f.NameOf = w.doer.NameOf
 	if _, err := w.doer.Do(w.t.Context(), Decide(f)); err != nil {
 		w.t.Fatal(err)
@@ -185,6 +185,40 @@ func TestTheInstanceIsNamed(t *testing.T) {
 		}
 		if got := w.infras()[0].GetAnnotations()[InstanceUIDAnnotation]; got != step.named {
 			t.Errorf("%q: want it to stand for %q, got %q", step.uid, step.named, got)
+		}
+	}
+}
+
+// TestOthersFinalizers holds that an object which the controller of another provider keeps, too, ends with its instance and not before: that
+// controller may take its finalizer off at any time, or never.
+func TestOthersFinalizers(t *testing.T) {
+	t.Parallel()
+	const others = "awsmachine.example.org"
+	with := func(names ...string) func(*awsv1.AWSMachine) {
+		return func(o *awsv1.AWSMachine) { o.Finalizers = names }
+	}
+	there := []pool.Instance{instance("i-1", pool.Running)}
+	for _, c := range []struct {
+		reason    string
+		names     []string
+		instances []pool.Instance
+		want      []string
+	}{
+		{"it stays while the instance is there", []string{awsv1.MachineFinalizer, others}, there, []string{awsv1.MachineFinalizer, others}},
+		{"also where the other has let it go", []string{awsv1.MachineFinalizer}, there, []string{awsv1.MachineFinalizer}},
+		{"it goes with the instance, without waiting for the other", []string{awsv1.MachineFinalizer, others}, nil, nil},
+		{"it goes where the other alone keeps it", []string{others}, nil, nil},
+		{"a third one is not ours to take", []string{awsv1.MachineFinalizer, others, "third.example.org"}, nil, []string{"third.example.org"}},
+	} {
+		w := newWorld(t, []client.Object{infra("i-1", infraGoing, with(c.names...))}, nil)
+		w.doer.Kind.OthersFinalizer = others
+		w.pass(Input{On: true, Trusted: true, Instances: c.instances})
+		var got []string
+		for _, o := range w.infras() {
+			got = o.GetFinalizers()
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 		}
 	}
 }

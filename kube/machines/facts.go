@@ -14,7 +14,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -90,7 +89,7 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
 			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: o.GetAnnotations()[InstanceUIDAnnotation], Machine: byInfra[o.GetName()],
-			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: controllerutil.ContainsFinalizer(o, k.Finalizer),
+			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: k.Holds(o),
 			Orphaned: !ownedBy(o, owner),
 		})
 		delete(byInfra, o.GetName())

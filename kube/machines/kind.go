@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/pool"
 )
@@ -21,6 +22,9 @@ type Kind struct {
 	Name         string
 	// Finalizer keeps an object until its instance is gone.
 	Finalizer string
+	// OthersFinalizer is that of the controller of another provider which runs objects of the kind, too; empty if there is none. It puts it
+	// on those of pools as well, for which it has nothing to do in the cloud: it goes with Finalizer.
+	OthersFinalizer string
 	// New and NewList make empty objects of the kind.
 	New     func() client.Object
 	NewList func() client.ObjectList
@@ -46,6 +50,19 @@ type Kind struct {
 // is reports whether a reference is to an object of the kind.
 func (k Kind) is(ref clusterv1.ContractVersionedObjectReference) bool {
 	return ref.Kind == k.Name && ref.APIGroup == k.GroupVersion.Group
+}
+
+// Holds reports whether a finalizer of the kind keeps an object.
+func (k Kind) Holds(o client.Object) bool {
+	return controllerutil.ContainsFinalizer(o, k.Finalizer) || k.OthersFinalizer != "" && controllerutil.ContainsFinalizer(o, k.OthersFinalizer)
+}
+
+// Release takes the finalizers of the kind off an object.
+func (k Kind) Release(o client.Object) {
+	controllerutil.RemoveFinalizer(o, k.Finalizer)
+	if k.OthersFinalizer != "" {
+		controllerutil.RemoveFinalizer(o, k.OthersFinalizer)
+	}
 }
 
 // Seen is one instance as a pass has seen it.

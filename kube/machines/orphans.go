@@ -78,7 +78,7 @@ func (d *Doer) reclaimed(o client.Object) {
 // releaseAbandoned removes the finalizer from an infrastructure machine that is being deleted without an owner, and records why. Its
 // instance stays, and the next pass creates another object for it.
 func (d *Doer) releaseAbandoned(ctx context.Context, i *Infra) error {
-	if err := d.dropFinalizer(ctx, i.Object, d.Kind.Finalizer); err != nil {
+	if err := d.release(ctx, i.Object, d.Kind.Release); err != nil {
 		return err
 	}
 	d.Recorder.Eventf(d.Pool, i.Object, corev1.EventTypeNormal, eventReleased, eventAction,

@@ -123,6 +123,17 @@ spec: {instanceType: e2-medium, providerID: 'gce://p/us-central1/instanceGroupMa
 `,
 		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: p-1, version: v1.30.2, ready: true, conditions: [
   {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
+	{resource: "infrastructure.cluster.x-k8s.io/v1beta1/gcpmachines",
+		manifest: `
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: GCPMachine
+metadata:
+  name: p
+  labels: {cluster.x-k8s.io/cluster-name: capg, cluster.x-k8s.io/pool-name: p}
+  ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, name: m, uid: u}]
+spec: {providerID: 'gce://p/us-central1-a/p-x7k2', instanceType: e2-medium}
+`,
+		status: `{ready: true, initialization: {provisioned: true}, instanceState: RUNNING, failureDomain: us-central1-a}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1beta1/gcpmanagedmachinepools",
 		manifest: `
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta1

@@ -176,6 +176,10 @@ type GCPMachinePoolSpec struct {
 // GCPMachinePoolStatus is what is known about the pool.
 type GCPMachinePoolStatus struct {
 	common.Status `json:",inline"`
+
+	// InfrastructureMachineKind is the kind of the objects that stand for single instances; absent when there are none.
+	// +optional
+	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 }
 
 // GCPMachinePool is a pool of instances that a managed instance group keeps.

@@ -1,5 +1,5 @@
-// Package v1beta1 is the Google Cloud machine pool API, in the shape that the ecosystem knows: GCPMachinePool for managed instance groups and
-// GCPManagedMachinePool for node pools of GKE.
+// Package v1beta1 is the Google Cloud machine pool API, in the shape that the ecosystem knows: GCPMachinePool for managed instance groups,
+// GCPMachine for single instances of theirs, and GCPManagedMachinePool for node pools of GKE.
 // +kubebuilder:object:generate=true
 // +groupName=infrastructure.cluster.x-k8s.io
 package v1beta1
@@ -21,6 +21,7 @@ var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &GCPMachinePool{}, &GCPMachinePoolList{}, &GCPMachinePoolTemplate{}, &GCPMachinePoolTemplateList{},
+		&GCPMachine{}, &GCPMachineList{},
 		&GCPManagedMachinePool{}, &GCPManagedMachinePoolList{}, &GCPManagedMachinePoolTemplate{}, &GCPManagedMachinePoolTemplateList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

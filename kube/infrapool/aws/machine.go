@@ -1,9 +1,6 @@
 package aws
 
 import (
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
@@ -83,24 +80,7 @@ func fillStatus(o client.Object, seen machines.Seen) {
 	if t := only(seen); t != nil && t.MixedInstancesPolicy == nil {
 		m.Status.Interruptible = t.AWSLaunchTemplate.SpotMarketOptions != nil || t.AWSLaunchTemplate.MarketType == awsv1.MarketTypeSpot
 	}
-	condition := metav1.Condition{Status: metav1.ConditionTrue, Reason: "InstanceRunning", Message: "instance " + i.ID + " runs"}
-	if i.State != pool.Running {
-		condition = metav1.Condition{Status: metav1.ConditionFalse, Reason: "Instance" + string(i.State), Message: "instance " + i.ID + " is " + m.Status.InstanceState}
-	}
-	if !m.DeletionTimestamp.IsZero() {
-		condition = metav1.Condition{Status: metav1.ConditionFalse, Reason: "Deleting", Message: "waiting for instance " + i.ID + " to be gone"}
-	}
-	condition.LastTransitionTime = metav1.NewTime(seen.Now)
-	for _, name := range []string{clusterv1.ReadyCondition, instanceReady} {
-		condition.Type = name
-		meta.SetStatusCondition(&m.Status.Conditions, condition)
-	}
-	if c := machines.UpToDate(seen); c != nil {
-		meta.SetStatusCondition(&m.Status.Conditions, *c)
-	}
-	meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
-		Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason, LastTransitionTime: condition.LastTransitionTime,
-	})
+	machines.SetConditions(m, &m.Status.Conditions, seen, m.Status.InstanceState, instanceReady)
 }
 
 // stateWord is the instance's state in EC2's words.

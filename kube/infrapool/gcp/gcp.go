@@ -44,6 +44,8 @@ func (Adapter) Kind() infrapool.Kind[*gcpv1.GCPMachinePool, *gcpv1.MachinePoolSo
 		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *gcpv1.MachinePoolSource) (map[string]string, error) {
 			return gcpidentity.Identify(ctx, by, from, &spec.Cluster)
 		},
+		Machines:    machineKind(),
+		MachineKind: func(o *gcpv1.GCPMachinePool) *string { return &o.Status.InfrastructureMachineKind },
 	}
 }
 
