@@ -35,8 +35,8 @@ func (l *Cluster) Cordon(id string, closed bool) {
 	}
 }
 
-// Drain evicts what runs on the machine's node, and says whether nothing is left. A node that others can't reach is not
-// drained by its cloud either.
+// Drain closes the machine's node, which may have joined after it was closed, evicts what runs on it, and says whether nothing is left. A node
+// that others can't reach is not drained by its cloud either.
 func (l *Cluster) Drain(id string, force bool) bool {
 	node := l.Node(id)
 	if node == nil {
@@ -49,6 +49,7 @@ func (l *Cluster) Drain(id string, force bool) bool {
 	if time.Now().Before(away) {
 		return len(left) == 0
 	}
+	l.Cordon(id, true)
 	for _, pod := range left {
 		if force || !time.Now().Before(blocked) {
 			l.Expel(&pod)
