@@ -79,19 +79,16 @@ func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 // group has now is an older one, and so is one that a blue-green upgrade leaves. What older machines have is not known of an upgrade that
 // Muster did not begin or does not remember, if it is a blue-green one or has not ended well.
 func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configuration {
-	old, of := read.outdated(m), w.last.to
-	if info := blueGreen(read.pool); info != nil {
-		old = read.isBlue(m) != (info.Phase == phaseRollback)
-	}
+	of := w.last.to
 	told, remembered := w.told[m.Template]
 	switch {
 	case remembered:
 		of = configuration{rolls: told}
-	case !w.last.rolls() && (!old || blueGreen(read.pool) == nil && !w.last.unfinished()):
-		return c
-	case !w.last.rolls():
+	case read.lost(w, m):
 		of = c.unknown()
-	case old:
+	case !w.last.rolls():
+		return c
+	case read.older(m):
 		of = w.last.from
 	}
 	for part := range c.rolls {
@@ -100,6 +97,20 @@ func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configu
 		}
 	}
 	return c
+}
+
+// lost reports whether nothing tells what a machine has in the parts that no template tells.
+func (r poolRead) lost(w wanted, m groups.Machine) bool {
+	_, remembered := w.told[m.Template]
+	return !remembered && !w.last.rolls() && r.older(m) && (blueGreen(r.pool) != nil || w.last.unfinished())
+}
+
+// older reports whether a machine was made before the upgrade that is under way or was the last one.
+func (r poolRead) older(m groups.Machine) bool {
+	if info := blueGreen(r.pool); info != nil {
+		return r.isBlue(m) != (info.Phase == phaseRollback)
+	}
+	return r.outdated(m)
 }
 
 // unknown returns the configuration without the parts that no template tells.

@@ -93,12 +93,12 @@ func (m *memory) took(read poolRead) {
 	maps.DeleteFunc(m.told, func(name string, _ map[string]any) bool { return !slices.Contains(read.templates(), name) })
 }
 
-// tell remembers what the machines have that there are, before a rollout begins or the node pool is changed. Templates never change.
-func (m *memory) tell(w wanted) {
+// tell remembers what machines have, before a rollout begins or the node pool is changed. Templates never change.
+func (m *memory) tell(w wanted, machines []groups.Machine) {
 	if m.told == nil {
 		m.told = map[string]map[string]any{}
 	}
-	for _, one := range m.read.machines() {
+	for _, one := range machines {
 		if _, known := m.told[one.Template]; known || one.Template == "" {
 			continue
 		}

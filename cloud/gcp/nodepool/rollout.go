@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
@@ -125,7 +126,7 @@ func (p *pass) startRollout(ctx context.Context) error {
 		return nil
 	}
 	r := w.request(is)
-	p.memory.tell(w)
+	p.memory.tell(w, p.memory.read.machines())
 	p.forget()
 	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Update(p.path(), r).Context(ctx).Do()
 	return p.began(o, err, w)
@@ -143,9 +144,11 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 	return r
 }
 
-// rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade.
+// rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade. The machines of which it is
+// not known what they have are those that stay, and as the node pool is then.
 func (p *pass) rollBack(ctx context.Context, w wanted) error {
-	p.memory.tell(w)
+	read := p.memory.read
+	p.memory.tell(w, slices.DeleteFunc(read.machines(), func(m groups.Machine) bool { return read.lost(w, m) }))
 	p.forget()
 	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Rollback(p.path(), &container.RollbackNodePoolUpgradeRequest{
 		RespectPdb: true,

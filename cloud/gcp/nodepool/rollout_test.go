@@ -1,6 +1,7 @@
 package nodepool_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -394,6 +395,27 @@ func TestPausedUpgradeByHand(t *testing.T) {
 		settle()
 		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || w.held().ImageType != "COS_CONTAINERD" {
 			w.Errorf("want the upgrade rolled back, got %v, %d fresh machines, %s", sent, fresh(o), w.held().ImageType)
+		}
+	})
+}
+
+// TestRolledBackUnseen holds that the machines which a rollback leaves are as the node pool, also where nothing tells how it ended: a driver
+// that has not seen the upgrade begin, and that may not read operations.
+func TestRolledBackUnseen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.blueGreen()
+		w.reach(3)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
+		w.cancel(w.roll(6 * time.Minute))
+		w.newcomer()
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "projects.locations.operations.*", Code: "PERMISSION_DENIED", Status: http.StatusForbidden}); err != nil {
+			w.Fatal(err)
+		}
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("e2-standard-4") })
+		sent := w.sent(func() { w.roll(0) })
+		settle()
+		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || len(o.Instances) != 3 {
+			w.Errorf("want the upgrade rolled back and three machines as wanted, got %v, %d of %d", sent, fresh(o), len(o.Instances))
 		}
 	})
 }
