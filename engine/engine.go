@@ -145,7 +145,8 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 	if wait, err := m.observing(f.Now); err != nil {
 		return Outcome{Err: err, RequeueAfter: wait, Refused: m.refusals(), RateLimited: m.sparing(f.Now, err)}
 	}
-	out := e.see(m.queue.in(ctx, m.queue.lookFor(f.Desired), f.Now), &f, n, m)
+	queue := m.queue.since(m.heldSince(f.Now))
+	out := e.see(queue.in(ctx, queue.lookFor(f.Desired), f.Now), &f, n, m)
 	if out.RateLimited = m.sparing(f.Now, out.Err); !out.Seen {
 		m.queue.ended(f.Now, out.RateLimited, m.queue.priority)
 		return out
@@ -153,7 +154,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 	e.confirm(ctx, f, n, m, &out)
 	absent := m.confirmAbsence(&out, f.Now)
 	e.start(ctx, f, edge{n, l}, m, &out)
-	m.queue.ended(f.Now, m.place(out.Plan.Step, f.Now) > 0, nextLook(f.Desired, out))
+	m.queue.ended(f.Now, false, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
 	if out.RequeueAfter = m.next(f.Now, out, e.steadyOf(f.Desired)); absent > 0 {
 		out.RequeueAfter = absent

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -82,6 +83,8 @@ type failure struct {
 	err, said error
 	times     int
 	until     time.Time
+	// held is since when a rate budget has held back what failed; zero if err is another one.
+	held time.Time
 }
 
 const (
@@ -101,7 +104,7 @@ func (f failure) again(now time.Time, err error) failure {
 		var held *cloud.Error
 		errors.As(err, &held)
 		wait := min(max(held.After, afterStep), backoffMost)
-		return failure{err: err, said: f.answer(), times: f.times, until: now.Add(wait)}
+		return failure{err: err, said: f.answer(), times: f.times, until: now.Add(wait), held: cmp.Or(f.held, now)}
 	}
 	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, backoffDoublings))))
 	wait = min(wait, backoffMost)
@@ -133,12 +136,14 @@ func (f failure) cause() pool.Cause {
 	return pool.Cause{Reason: pool.ClientRateLimited, Message: held}
 }
 
-// place returns how long a step that was held back waits for its place in line; zero if none was.
-func (r *record) place(s *pool.Step, now time.Time) time.Duration {
-	if s == nil || !heldBack(r.refusal[s.Kind].err) {
-		return 0
+// heldSince returns since when a rate budget has held back the first of the steps whose places in line have come; zero if there is none.
+func (r *record) heldSince(now time.Time) (first time.Time) {
+	for _, f := range r.refusal {
+		if !f.held.IsZero() && !now.Before(f.until) && (first.IsZero() || f.held.Before(first)) {
+			first = f.held
+		}
 	}
-	return r.refusal[s.Kind].until.Sub(now)
+	return first
 }
 
 // observing says how long the cloud is not to be asked, and after which error.

@@ -22,8 +22,17 @@ const (
 type queue struct {
 	// priority is that of the next look: PriorityRollout as long as nothing is known of the pool.
 	priority cloud.Priority
-	// held is since when passes have been held back, reading since when their looks have been; zero if the last was not.
+	// held is since when the looks of the passes have been held back, reading since when they go on with what was read; zero if the last was
+	// not held back.
 	held, reading time.Time
+}
+
+// since returns the queue of calls that wait since then, if that is longer than looks have been held back. A zero time changes nothing.
+func (q queue) since(held time.Time) queue {
+	if !held.IsZero() && (q.held.IsZero() || held.Before(q.held)) {
+		q.held = held
+	}
+	return q
 }
 
 // in returns the context of calls of the priority. Passes that are held back for long are promoted, one class after another.

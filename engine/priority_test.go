@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,6 +16,8 @@ type ranked struct {
 	*driver
 	observed, started []cloud.Priority
 	turns             []bool
+	// places are the steps that came at their place in line.
+	places []pool.StepKind
 }
 
 func (r *ranked) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
@@ -23,7 +26,9 @@ func (r *ranked) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observe
 }
 
 func (r *ranked) Start(ctx context.Context, t cloud.Target[int], s pool.Step) error {
-	r.started = append(r.started, cloud.PriorityOf(ctx))
+	if r.started = append(r.started, cloud.PriorityOf(ctx)); cloud.HasTurn(ctx) {
+		r.places = append(r.places, s.Kind)
+	}
 	return r.driver.Start(ctx, t, s)
 }
 
@@ -114,6 +119,38 @@ func TestHeldBackIsPromoted(t *testing.T) {
 	s.after(2 * time.Minute)
 	check(t, "once it was let through", cloud.PriorityIdle, r.observed[len(r.observed)-1])
 	check(t, "it has no turn", false, r.turns[len(r.turns)-1])
+}
+
+// A step that a rate budget holds back comes at its place in line, with the look before it, however often the pool was looked at meanwhile.
+// These looks, and other steps that they find, come at no place.
+func TestHeldBackStepKeepsItsPlace(t *testing.T) {
+	s, r := ranks(t)
+	s.pass()
+	s.after(2 * time.Minute)
+	s.driver.observed.Shared, s.facts.Desired.Replicas = true, 3
+	s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 10 * time.Second}
+	from, place := len(r.turns), s.facts.Now.Add(10*time.Second)
+	wait := s.pass().RequeueAfter
+	for _, ref := range []string{"t:-1", "t:-2", "t:-3"} {
+		s.driver.observed.Versions = append(s.driver.observed.Versions, pool.Template{Ref: ref, Content: ref})
+	}
+	for s.facts.Now.Add(wait).Before(place) {
+		wait = s.after(wait).RequeueAfter
+	}
+	check(t, "steps before the place has come", "Resize PruneTemplates PruneTemplates PruneTemplates", s.driver.began())
+	for i, turn := range r.turns[from:] {
+		check(t, fmt.Sprintf("look %d before the place has come", i), false, turn)
+	}
+	check(t, "steps at a place before it has come", 0, len(r.places))
+	s.after(wait)
+	check(t, "the look at the place", true, r.turns[len(r.turns)-1])
+	check(t, "the step at its place", []pool.StepKind{pool.Resize}, r.places)
+	delete(s.driver.refusing, pool.Resize)
+	s.after(10 * time.Second)
+	check(t, "the step again", []pool.StepKind{pool.Resize, pool.Resize}, r.places)
+	s.facts.Desired.Replicas = 4
+	s.after(10 * time.Second)
+	check(t, "what is wanted after it", []pool.StepKind{pool.Resize, pool.Resize}, r.places)
 }
 
 // slow is a cloud of several reads whose budget allows one a second. What was read is kept for passes that accept its age.

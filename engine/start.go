@@ -50,7 +50,7 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n edge, m *record, ou
 	if onNodes(s.Kind) {
 		err = n.nodes.Start(ctx, *s)
 	} else if err = n.store(ctx, s.Kind, out.Observed.ResolvedLookups); err == nil {
-		err = e.driver.Start(m.queue.in(ctx, priorityOf(*s, f.Desired, out.Observed), f.Now), f.Target, *s)
+		err = e.driver.Start(m.queue.since(m.refusal[s.Kind].held).in(ctx, priorityOf(*s, f.Desired, out.Observed), f.Now), f.Target, *s)
 	}
 	if err != nil {
 		out.Failed = failedTargets(err)
