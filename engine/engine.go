@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -164,16 +163,17 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 
 // see looks at the cloud, again if what is to be done can't rest on an answer of the age that the pass accepts.
 func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Outcome {
-	f.Target.MaxAge, f.Desired.StepsInBackoff = cmp.Or(m.queue.age(f.Now), m.age(f.Now)), m.avoid(f.Now)
+	f.Target.MaxAge, f.Desired.StepsInBackoff = m.queue.accepts(m.age(f.Now), f.Now), m.avoid(f.Now)
 	f.Target.ByEvent = f.Now.Before(m.due)
-	defer func() { m.queue.looked(f.Now, m.observe.err) }()
+	second := false
+	defer func() { m.queue.looked(f.Now, m.observe.err, second) }()
 	out := e.look(ctx, *f, n, m)
 	if out.Observed.Fresh || out.Observed.GroupFresh {
 		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
 		f.Target.MaxAge = 0
 	}
 	if f.Target.MaxAge > 0 && (!m.queue.restsOn(out.Plan, f.Target.MaxAge, f.Now) || f.doubts(out)) {
-		f.Target.MaxAge = 0
+		f.Target.MaxAge, second = 0, true
 		out = e.look(ctx, *f, n, m)
 	}
 	if takesBack(out) && !out.Observed.Fresh || out.Observed.Reused && (undrains(out) || f.doubts(out)) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -25,6 +26,8 @@ type queue struct {
 	// held is since when the looks of the passes have been held back, reading since when they go on with what was read; zero if the last was
 	// not held back.
 	held, reading time.Time
+	// exact is true if the look that was held back was a second one of its pass, which an exact decision asked for.
+	exact bool
 }
 
 // since returns the queue of calls that wait since then, if that is longer than looks have been held back. A zero time changes nothing.
@@ -57,8 +60,18 @@ func (q queue) age(now time.Time) time.Duration {
 	return now.Sub(q.reading) + readSlack
 }
 
-// looked notes how a look ended.
-func (q *queue) looked(now time.Time, err error) {
+// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. After an exact look that was held
+// back it is exact itself: another one before it would use up what the budget has for both, in each pass again.
+func (q queue) accepts(age time.Duration, now time.Time) time.Duration {
+	if q.exact {
+		return 0
+	}
+	return cmp.Or(q.age(now), age)
+}
+
+// looked notes how a look ended, and whether it was a second one of its pass.
+func (q *queue) looked(now time.Time, err error, second bool) {
+	q.exact = second && heldBack(err)
 	switch {
 	case !heldBack(err):
 		q.reading = time.Time{}

@@ -202,3 +202,40 @@ func TestHeldBackKeepsWhatItHasRead(t *testing.T) {
 		}
 	}
 }
+
+// paged is a cloud whose list of machines takes several calls, which are not shared, of a budget that is refilled with one in five seconds.
+type paged struct {
+	*driver
+	now    *time.Time
+	tokens float64
+	filled time.Time
+}
+
+const pages, bucket = 8, 12
+
+func (d *paged) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
+	d.tokens, d.filled = min(bucket, d.tokens+d.now.Sub(d.filled).Seconds()/5), *d.now
+	if d.tokens < pages {
+		d.tokens -= float64(int(d.tokens))
+		return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 40 * time.Second}
+	}
+	d.tokens -= pages
+	return d.driver.Observe(ctx, t)
+}
+
+// An exact look that is held back is made first in the next pass: a removal begins although the budget has no room for two looks in one pass.
+func TestHeldBackBeginsWithTheExactLook(t *testing.T) {
+	s := rest(t)
+	d := &paged{driver: s.driver, now: &s.facts.Now, filled: s.facts.Now}
+	s.engine = engine.New[int](d, engine.Options{})
+	s.after(time.Hour)
+	s.facts.Desired.Replicas, s.facts.Desired.NoDrain = 1, &pool.Cause{Reason: "ClusterDeleting"}
+	for passes := 0; len(s.driver.starts) == 0; passes++ {
+		if passes > 20 {
+			t.Fatal("want a removal begun within 20 passes")
+		}
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
+	}
+	check(t, "step", pool.Remove, s.driver.starts[0].Kind)
+	check(t, "age of the read it rests on", time.Duration(0), s.driver.observes[len(s.driver.observes)-1].MaxAge)
+}
