@@ -125,23 +125,23 @@ func (r *Reconciler[O, S]) leave(ctx context.Context, p *pass[O, S]) steps.Resul
 // rival returns the object that owns the group in the place of this one.
 func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f facts[S]) (ownership.Rival, error) {
 	if f.notObservable != nil {
-		rival, err := r.owners.Find(ctx, o, nil)
+		rival, err := r.owners.Find(ctx, o, ownership.Tags{})
 		// An object that names no group has nothing to lose.
 		rival.Certain = rival.Certain || o.GetProviderID() == ""
 		return rival, err
 	}
-	return r.owners.Find(ctx, o, func(ctx context.Context) (string, error) {
-		target := f.input.Target
-		target.MaxAge = ownership.TagsMaxAge
-		if f.input.Desired.Deleting {
-			target.MaxAge = cloud.NoSharedCache // an object that is released leaves the group behind
-		}
+	target := f.input.Target
+	tags := ownership.Tags{Now: f.input.Now, MaxAge: ownership.TagsMaxAge, Read: func(ctx context.Context) (string, error) {
 		seen, err := r.driver.Observe(ctx, target)
 		if isUnsatisfiable(err) {
 			err = nil
 		}
 		return seen.TaggedFor, err
-	})
+	}}
+	if target.MaxAge = tags.MaxAge; f.input.Desired.Deleting {
+		target.MaxAge, tags.MaxAge = cloud.NoSharedCache, 0 // an object that is released leaves the group behind
+	}
+	return r.owners.Find(ctx, o, tags)
 }
 
 // refreshTokens keeps the tokens alive that machines may still be launched with. Its failure keeps nothing else from being done. It runs also

@@ -51,8 +51,7 @@ func IDs(o client.Object) []string {
 type Registry struct {
 	reader  client.Reader
 	newList func() client.ObjectList
-	// taggedFor holds the object that a group's tags named when they were read last, for each object that has a rival. It is used only
-	// while the tags cannot be read.
+	// taggedFor holds the reading of a group's tags, for each object that has a rival.
 	taggedFor sync.Map
 }
 
@@ -69,9 +68,23 @@ type Rival struct {
 	Certain bool
 }
 
-// Find returns the rival of an object. taggedFor asks the cloud which object the tags of the group, or of what is left of it, name; it is
-// nil if the cloud cannot be asked.
-func (r *Registry) Find(ctx context.Context, o client.Object, taggedFor func(context.Context) (string, error)) (Rival, error) {
+// reading is the object that a group's tags named, and when they were read.
+type reading struct {
+	name string
+	at   time.Time
+}
+
+// Tags are how a group's tags are read.
+type Tags struct {
+	// Read asks the cloud which object the tags of the group, or of what is left of it, name. It is nil if the cloud cannot be asked.
+	Read func(context.Context) (string, error)
+	// Now is the time, and MaxAge how old a reading may be that named an object: a read of the group costs more than its tags.
+	Now    time.Time
+	MaxAge time.Duration
+}
+
+// Find returns the rival of an object. While the tags can't be read, those stand that were read last.
+func (r *Registry) Find(ctx context.Context, o client.Object, tags Tags) (Rival, error) {
 	others, err := r.others(ctx, o)
 	if err != nil || len(others) == 0 {
 		return Rival{Certain: true}, err
@@ -81,18 +94,21 @@ func (r *Registry) Find(ctx context.Context, o client.Object, taggedFor func(con
 		// The ID was made for this object: the tags cannot change that.
 		return Rival{Name: winner(o, others, ""), Certain: true}, nil
 	}
-	if taggedFor == nil {
-		return Rival{Name: winner(o, others, "")}, nil
-	}
 	key := client.ObjectKeyFromObject(o)
-	tagged, err := taggedFor(ctx)
+	last, _ := r.taggedFor.Load(key)
+	read, _ := last.(reading)
+	switch {
+	case tags.Read == nil:
+		return Rival{Name: winner(o, others, "")}, nil
+	case read.name != "" && tags.Now.Sub(read.at) < tags.MaxAge:
+		return Rival{Name: winner(o, others, read.name), Certain: true}, nil
+	}
+	tagged, err := tags.Read(ctx)
 	if err != nil {
 		// A failed read changes nothing: the object that had the group keeps it.
-		before, _ := r.taggedFor.Load(key)
-		name, _ := before.(string)
-		return Rival{Name: winner(o, others, name)}, nil
+		return Rival{Name: winner(o, others, read.name)}, nil
 	}
-	r.taggedFor.Store(key, tagged)
+	r.taggedFor.Store(key, reading{tagged, tags.Now})
 	return Rival{Name: winner(o, others, tagged), Certain: true}, nil
 }
 

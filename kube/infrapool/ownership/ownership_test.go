@@ -1,6 +1,8 @@
 package ownership
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -10,6 +12,50 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
+
+// copies are the objects of an API server.
+type copies []awsv1.AWSMachinePool
+
+func (c copies) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	list.(*awsv1.AWSMachinePoolList).Items = c
+	return nil
+}
+
+func (c copies) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.ErrUnsupported
+}
+
+// TestReadingsOfTags holds that tags which named an object are read again when they are too old, and not in each pass: such a read is one of the
+// whole group, which a rate budget may have no room for beside the pass's own.
+func TestReadingsOfTags(t *testing.T) {
+	t.Parallel()
+	made := func(namespace string, after time.Duration) awsv1.AWSMachinePool {
+		return awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "p", UID: types.UID(namespace),
+			CreationTimestamp: metav1.NewTime(time.Unix(0, 0).Add(after)), Annotations: map[string]string{Annotation: "moved"}}}
+	}
+	older, own := made("elsewhere", 0), made("default", time.Hour)
+	r := NewRegistry(copies{older, own}, func() client.ObjectList { return &awsv1.AWSMachinePoolList{} })
+	reads, tagged := 0, ""
+	at := func(now, maxAge time.Duration, wantReads int, rival string) {
+		t.Helper()
+		read := func(context.Context) (string, error) {
+			reads++
+			return tagged, nil
+		}
+		got, err := r.Find(t.Context(), &own, Tags{Read: read, Now: time.Unix(0, 0).Add(now), MaxAge: maxAge})
+		if err != nil || reads != wantReads || got.Name.Namespace != rival || !got.Certain {
+			t.Errorf("after %s: want %d reads and the rival in namespace %q, got %d and %+v, %v", now, wantReads, rival, reads, got, err)
+		}
+	}
+	at(0, time.Minute, 1, "elsewhere")
+	tagged = "c/default/p"
+	at(time.Second, time.Minute, 2, "") // there was no group: one may have been made since
+	at(30*time.Second, time.Minute, 2, "")
+	tagged = "c/elsewhere/p"
+	at(60*time.Second, time.Minute, 2, "")
+	at(61*time.Second, time.Minute, 3, "elsewhere")
+	at(62*time.Second, 0, 4, "elsewhere")
+}
 
 func TestOlder(t *testing.T) {
 	t.Parallel()
