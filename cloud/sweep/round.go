@@ -285,7 +285,7 @@ func (r *round[V]) list() []string {
 		s.failed, s.failures = r.at, s.failures+1
 	}
 	for _, key := range rest {
-		r.failed[key] = err
+		r.fails(key, err)
 	}
 	return nil
 }
@@ -356,7 +356,7 @@ func (r *round[V]) call(chunk []string) {
 		switch {
 		case ok:
 		case err != nil:
-			r.failed[key] = err
+			r.fails(key, err)
 		default:
 			r.answers[key] = Answer[V]{At: r.at}
 		}

@@ -95,6 +95,8 @@ type entry[V any] struct {
 	unlisted time.Time
 	// reading is the round under way that reads the key; nil if there is none.
 	reading *round[V]
+	// held is the last call for the key that a rate budget held back.
+	held held
 }
 
 // New makes a Sweep. It sends nothing.
@@ -135,15 +137,11 @@ func (s *Sweep[V]) Get(ctx context.Context, key string, maxAge time.Duration) (A
 		defer leave()
 		return r.wait(ctx, key)
 	}
-	r, window := s.collecting, time.Duration(0)
-	leads := r == nil || maxAge == cloud.NoSharedCache
-	if leads {
-		r = s.newRound(ctx)
-		r.alone = maxAge == cloud.NoSharedCache
+	if err := e.held.wait(ctx, now); err != nil {
+		defer s.mu.Unlock()
+		return Answer[V]{}, err
 	}
-	if leads && maxAge != cloud.NoSharedCache {
-		s.collecting, window = r, s.window(now)
-	}
+	r, window, leads := s.takes(ctx, now, maxAge == cloud.NoSharedCache)
 	leave := r.join(ctx)
 	r.want(key, maxAge > 0)
 	s.mu.Unlock()
@@ -163,12 +161,7 @@ func (s *Sweep[V]) Several(ctx context.Context, keys []string) (map[string]Answe
 	}
 	s.mu.Lock()
 	now := s.o.Now()
-	r, window := s.collecting, time.Duration(0)
-	leads := r == nil
-	if leads {
-		r = s.newRound(ctx)
-		s.collecting, window = r, s.window(now)
-	}
+	r, window, leads := s.takes(ctx, now, false)
 	leave := r.join(ctx)
 	for _, key := range keys {
 		s.register(key, now)
@@ -189,6 +182,19 @@ func (s *Sweep[V]) Several(ctx context.Context, keys []string) (map[string]Answe
 		answers[key] = answer
 	}
 	return answers, nil
+}
+
+// takes returns the round that takes the keys of a request. If the request leads, it has to collect others for the window and to run the
+// round. One that wants a call for its key alone leads a round of its own. The lock is held.
+func (s *Sweep[V]) takes(ctx context.Context, now time.Time, alone bool) (r *round[V], window time.Duration, leads bool) {
+	if s.collecting != nil && !alone {
+		return s.collecting, 0, false
+	}
+	r = s.newRound(ctx)
+	if r.alone = alone; !alone {
+		s.collecting, window = r, s.window(now)
+	}
+	return r, window, true
 }
 
 // underway returns the round that reads the key, or a listing that is expected to name it, if that began recently enough; nil if there is none.
@@ -255,7 +261,7 @@ func (s *Sweep[V]) keep(key string, answer Answer[V], writes uint64) {
 	if e.writes != writes || e.read && e.answer.At.After(answer.At) {
 		return
 	}
-	e.answer, e.read = answer, true
+	e.answer, e.read, e.held = answer, true, held{}
 }
 
 // expire drops the keys that no pool has asked for in a while. The lock is held.

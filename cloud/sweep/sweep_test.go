@@ -652,3 +652,40 @@ func TestOwnErrors(t *testing.T) {
 			[]cloud.Kind{cloud.KindOf(failed[0]), cloud.KindOf(failed[1]), cloud.KindOf(failed[2])})
 	})
 }
+
+// A call that a rate budget holds back has one place in line for all who ask for its key: those who come meanwhile wait for that place, and
+// one call then answers them. What is more urgent asks at once.
+func TestHeldBackCallHasOnePlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		s, key := a.sweep(1), a.keys(1)[0]
+		a.fails = func([]string) (int, error) {
+			return 0, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 2 * time.Second}
+		}
+		idle := cloud.WithPriority(t.Context(), cloud.PriorityIdle)
+		ask := func(ctx context.Context) time.Duration {
+			_, err := s.Get(ctx, key, time.Second)
+			var held *cloud.Error
+			if !errors.As(err, &held) || held.Code != cloud.CodeClientRateLimited {
+				t.Fatalf("want the read held back, got %v", err)
+			}
+			return held.After
+		}
+		same(t, "the first", 2*time.Second, ask(idle))
+		for range 3 {
+			time.Sleep(500 * time.Millisecond)
+			ask(idle)
+		}
+		same(t, "the fourth waits for the rest of the same time", 500*time.Millisecond, ask(idle))
+		same(t, "calls", 1, len(a.sizes()))
+		ask(cloud.WithPriority(t.Context(), cloud.PriorityRollout))
+		same(t, "calls with a more urgent one", 2, len(a.sizes()))
+		ask(cloud.WithTurn(idle))
+		same(t, "calls with one that waits for something else", 2, len(a.sizes()))
+		a.fails = nil
+		time.Sleep(2 * time.Second)
+		same(t, "at the place", make([]error, 5), together(s, []string{key, key, key, key, key}, time.Second))
+		same(t, "calls at last", 3, len(a.sizes()))
+	})
+}

@@ -45,9 +45,9 @@ var awsTable = []Mutation{
 	one("page that failed taken for gone", sweepRound, "takes the objects for gone that a call which failed has not read",
 		AWS, []string{"TestPageOfTheSweepFails"},
 		`case err != nil:
-			r.failed[key] = err`,
+			r.fails(key, err)`,
 		`case err != nil && !mutated("page that failed taken for gone"):
-			r.failed[key] = err`),
+			r.fails(key, err)`),
 	one("template named after its machines", awsTarget, "makes a template of its own for every type of machine",
 		Explore, []string{"twice"},
 		`out.template = cmp.Or(t.Remembered[cloud.AdoptedTemplate], out.pool.AWSLaunchTemplate.Name, out.group)`,

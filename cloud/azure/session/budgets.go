@@ -47,10 +47,8 @@ var (
 	poolPut      = category{"agent-pool-update", 20, 1, 0, 0, "updates of agent pools"}
 	operationAKS = category{"aks-operation-get", 0, 0, 200, 120, "reads of operations of AKS"}
 	// othersAKS is what all other calls share: each deletion of an agent pool and of its machines counts there.
-	othersAKS = category{"aks", 0, 0, 60, 60, "requests to AKS"}
-	// clusterGet has no bucket, although AKS gives 60 reads of one managed cluster and one more a second: one read answers all pools of the
-	// cluster, and each of them would wait for a call of its own. AKS refuses what is too much, and says for how long.
-	clusterGet = category{name: "managed-cluster-get", calls: "reads of managed clusters"}
+	othersAKS  = category{"aks", 0, 0, 60, 60, "requests to AKS"}
+	clusterGet = category{"managed-cluster-get", 60, 60, 0, 0, "reads of managed clusters"}
 )
 
 // categoriesAKS are those of the calls that are sent to AKS. All others are in othersAKS.
@@ -146,7 +144,7 @@ func inSubscription(c wire.Call) string {
 func resourceName(path string) string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	for _, kind := range [][2]string{{"virtualmachinescalesets", "scale set "}, {"virtualmachines", "virtual machine "},
-		{"agentpools", "agent pool "}} {
+		{"agentpools", "agent pool "}, {"managedclusters", "managed cluster "}} {
 		if at := slices.Index(parts, kind[0]); at >= 0 && at+1 < len(parts) {
 			return kind[1] + parts[at+1]
 		}

@@ -89,7 +89,8 @@ func TestCallsAndBudgets(t *testing.T) {
 		},
 		{
 			"a managed cluster, whose reads its pools share", managedCluster, "ManagedClustersClient.Get",
-			"containerservice:ManagedClusters.Get", strings.ToLower(managedCluster), []string{"reads"},
+			"containerservice:ManagedClusters.Get", strings.ToLower(managedCluster),
+			[]string{"reads", "managed-cluster-get" + strings.ToLower(managedCluster)},
 		},
 		{
 			"an operation of AKS", "/subscriptions/x/providers/Microsoft.ContainerService/locations/westus2/operations/o", "",
