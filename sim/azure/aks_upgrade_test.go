@@ -99,3 +99,23 @@ func TestFailedMachineIsDeleted(t *testing.T) {
 		}
 	})
 }
+
+// TestFailedMachineIsReimaged holds that an upgrade reimages a machine that failed to boot, which is as good as new then.
+func TestFailedMachineIsReimaged(t *testing.T) {
+	t.Parallel()
+	inBubble(t, azure.Options{MachineHost: &joins{started: map[string]sim.Machine{}}}, func(w *inventory) {
+		k := aksOf(w)
+		k.make("1.34", 1)
+		_, err := k.putPool("user", user(2, nil))
+		w.must(err)
+		failed := k.held("user").Machines[0]
+		w.must(w.cloud.Fail(failed.UID, "OSProvisioningTimedOut", "played by the test"))
+		image, err := k.pools.BeginUpgradeNodeImageVersion(t.Context(), azure.ResourceGroup, aksName, "user", nil)
+		w.must(err)
+		_, err = finish(w, image)
+		w.must(err)
+		if p := k.held("user"); len(p.Machines) != 2 || p.Machines[0].UID != failed.UID || !p.Machines[0].Ready || p.State != "Succeeded" {
+			t.Errorf("want the failed machine reimaged and Ready, got %+v", p)
+		}
+	})
+}

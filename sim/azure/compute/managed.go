@@ -90,7 +90,7 @@ func (w *Service) Reimage(set, instance string) {
 		return
 	}
 	w.virtualMachines.upgrade(s, m)
-	m.Blob, m.NeverBoots = s.Blob, false
+	m.Blob, m.NeverBoots, m.Fate = s.Blob, false, nil // what it failed for went with its disk
 	w.fleet.doom(m, w.fleet.facing(s, m))
 	if m.Power != powerStarting {
 		w.virtualMachines.reboot(m)
