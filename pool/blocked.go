@@ -90,7 +90,7 @@ func (v *classification) missedProgressDeadline(m *member) bool {
 	if m.reason != keep && m.reason != unhealthy || !m.current || m.Node != nil && !m.Node.Joining() {
 		return false
 	}
-	made := born(m.Instance)
+	made := provisioned(m.Instance)
 	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)))
 }
 

@@ -42,7 +42,7 @@ func (v *classification) notServing(i *Instance) *Cause {
 		return nil
 	}
 	deadline := cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)
-	made := born(i)
+	made := provisioned(i)
 	late := func() bool { return !made.IsZero() && v.passed(made.Add(deadline)) }
 	switch n := i.Node; {
 	case v.failed(i):

@@ -211,6 +211,9 @@ type Instance struct {
 	// Created is when the cloud made it, by the clock that Decide is handed and not by the cloud's where the two differ; zero when
 	// the cloud does not say.
 	Created time.Time
+	// Renewed is when the cloud last provisioned it once more, by the same clock, as clouds do that give machines a new disk in place: it boots
+	// and joins anew, and is as old as before. Zero where the cloud never does, or does not say.
+	Renewed time.Time
 	// Marked instances are selected first when instances go (annotation cluster.x-k8s.io/delete-machine, or the cluster-autoscaler's taint
 	// ToBeDeletedByClusterAutoscaler). The mark alone is no reason to go.
 	Marked bool

@@ -60,7 +60,7 @@ func (v *classification) isUnhealthy(i *Instance, after time.Duration) bool {
 
 // missedJoinDeadline reports whether the join deadline of an instance has passed.
 func (v *classification) missedJoinDeadline(i *Instance) bool {
-	made := born(i)
+	made := provisioned(i)
 	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)))
 }
 

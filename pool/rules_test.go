@@ -31,6 +31,11 @@ func born5(minutes int) func(*Instance) {
 	return func(i *Instance) { i.Created = now.Add(-time.Duration(minutes) * time.Minute) }
 }
 
+// renewed is an instance that the cloud gave a new disk so many minutes ago.
+func renewed(minutes int) func(*Instance) {
+	return func(i *Instance) { i.Renewed = now.Add(-time.Duration(minutes) * time.Minute) }
+}
+
 // down is a node that was Ready and turned unready so many minutes ago.
 func down(minutes int) func(*Instance) {
 	return func(i *Instance) {
@@ -216,6 +221,8 @@ func TestHalt(t *testing.T) {
 	rows := []row{
 		{name: "late", why: "no more of the kind are made", d: d, o: fleet(append(serving(3), bad(born5(21))), newTemplate), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
 		{name: "not late yet", why: "it may still come", d: d, o: fleet(append(serving(3), bad(born5(20))), newTemplate), want: "waiting NodesJoining"},
+		{name: "old, and renewed in place", why: "it boots anew, and may still come", d: d, o: fleet(append(serving(3), bad(born5(60), renewed(20))), newTemplate), want: "waiting NodesJoining"},
+		{name: "renewed in place, late", why: "it does not come with the new template either", d: d, o: fleet(append(serving(3), bad(born5(60), renewed(21))), newTemplate), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
 		{name: "joined and never Ready", why: "is not there either", d: d, o: fleet(append(serving(3), machine("n-1", 0, current, born5(21), func(i *Instance) { i.Node.Joined = i.Created }, neverReady)), newTemplate), want: "waiting RolloutHalted, waiting NodesNotReady, settled"},
 		{name: "was Ready once", why: "a node that turns unready later says nothing about its template", d: d, o: fleet(append(serving(3), machine("n-1", 1, current, down(10))), newTemplate), want: "waiting NodesNotReady"},
 		{name: "the cloud's words", why: "people learn both", d: d, o: fleet(append(serving(3), bad(born5(21))), newTemplate, issue), want: "waiting RolloutHalted, waiting NoCapacity, waiting NodesJoining, settled"},

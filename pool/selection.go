@@ -264,6 +264,14 @@ func born(i *Instance) time.Time {
 	return i.Created
 }
 
+// provisioned is since when an instance has had the time to join: it was made or renewed then.
+func provisioned(i *Instance) time.Time {
+	if made := born(i); i.Renewed.Before(made) {
+		return made
+	}
+	return i.Renewed
+}
+
 // shuffle is a stable random order. The hash alone leaves IDs that differ in their last digit in line, so that its halves
 // are mixed once more.
 func shuffle(id string) uint64 {

@@ -295,7 +295,7 @@ func undated(o pool.Observed) pool.Observed {
 	}
 	o.Instances = slices.Clone(o.Instances)
 	for i := range o.Instances {
-		o.Instances[i].Created = time.Time{}
+		o.Instances[i].Created, o.Instances[i].Renewed = time.Time{}, time.Time{}
 	}
 	return o
 }

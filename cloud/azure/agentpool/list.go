@@ -56,7 +56,7 @@ func (r machineReader) read(ctx context.Context, is *agentPool, scaleSet *string
 	}
 	machines := make([]machine, 0, len(list))
 	for _, vm := range list {
-		machines = append(machines, scaleSetMachine(vm, r.skew))
+		machines = append(machines, scaleSetMachine(vm, r.now, r.skew))
 	}
 	return machines, nil
 }

@@ -26,6 +26,8 @@ const (
 	modeSystem     = "System"
 	modeDeallocate = "Deallocate"
 	powerMark      = "PowerState/"
+	provisionMark  = "ProvisioningState/"
+	stateUpdating  = "Updating"
 )
 
 // machine is one machine of the agent pool.
@@ -37,6 +39,9 @@ type machine struct {
 	// provisioning is its provisioning state, power its power state without the mark; empty when that is not known.
 	provisioning, power string
 	created             time.Time
+	// renewed is when Azure last provisioned it, as it does to reimage a machine: AKS upgrades those of scale sets so. Zero where that is
+	// unknown.
+	renewed time.Time
 	// image is the node image that it was made from; empty where that is unknown.
 	image nodeImage
 	// runs is the version of Kubernetes that AKS made it with; zero where it does not tell.
@@ -45,7 +50,7 @@ type machine struct {
 	latest bool
 }
 
-func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration) machine {
+func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, now time.Time, skew time.Duration) machine {
 	m := machine{id: deref(vm.ID), latest: true}
 	if vm.SKU != nil {
 		m.size = deref(vm.SKU.Name)
@@ -63,7 +68,10 @@ func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration
 			m.name = strings.ToLower(deref(is.OSProfile.ComputerName))
 		}
 		if is.InstanceView != nil {
-			m.power = powerOf(is.InstanceView.Statuses)
+			m.power, m.renewed = powerOf(is.InstanceView.Statuses), provisionedAt(is.InstanceView.Statuses, skew)
+		}
+		if m.provisioning == stateUpdating {
+			m.renewed = now
 		}
 	}
 	m.name = cmp.Or(m.name, deref(vm.Name))
@@ -97,6 +105,16 @@ func powerOf(statuses []*armcompute.InstanceViewStatus) string {
 		}
 	}
 	return ""
+}
+
+// provisionedAt returns when the last provisioning of a machine ended; zero where that is unknown.
+func provisionedAt(statuses []*armcompute.InstanceViewStatus, skew time.Duration) time.Time {
+	for _, status := range statuses {
+		if strings.HasPrefix(deref(status.Code), provisionMark) {
+			return ourTime(status.Time, skew)
+		}
+	}
+	return time.Time{}
 }
 
 // deallocated reports whether the machine has no host: it was scaled in by an agent pool that keeps machines, or its pool was stopped.
@@ -143,7 +161,7 @@ func (r clusterRead) instances(members []machine, launched configuration, leavin
 		is := r.configurationOf(m, launched)
 		i := pool.Instance{
 			ID: m.name, ProviderID: providerID(m.id), UID: m.uid, Zone: m.zone, Template: is.template(), State: m.state(),
-			CloudState: m.provisioning, Created: m.created,
+			CloudState: m.provisioning, Created: m.created, Renewed: m.renewed,
 		}
 		if is.outdated != "" && is.renewed().template().Same(launched.renewed().template()) {
 			i.TemplateDiff = []string{imageField}

@@ -88,6 +88,39 @@ func (w *world) rollsImage(aborted bool) {
 	}
 }
 
+// TestReimagedMachineIsRenewed holds that a machine which AKS reimages for another node image is as old as before, and has the time to join
+// from then on.
+func TestReimagedMachineIsRenewed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 1})
+		made := w.observe().Instances[0]
+		if err := w.cloud.AKS.ReleaseImage("202610.01.0"); err != nil {
+			w.Fatal(err)
+		}
+		w.target.Spec = atLeast(newImage)(w.target.Spec)
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref}); err != nil {
+			w.Fatal(err)
+		}
+		seen := false
+		for range 480 {
+			<-time.After(10 * time.Second)
+			o := w.observe()
+			at := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return i.UID == made.UID })
+			is := o.Instances[at]
+			if !is.Template.Same(o.Wanted) || seen {
+				continue
+			}
+			seen = true
+			if age := time.Since(is.Renewed); !is.Created.Equal(made.Created) || age > time.Minute {
+				w.Errorf("want a machine of %v renewed a moment ago, got one of %v, renewed %v ago", made.Created, is.Created, age)
+			}
+		}
+		if !seen {
+			w.Error("want the machine reimaged")
+		}
+	})
+}
+
 // TestNodeImageIsRefused holds that a node image that AKS has not released yet is refused by its field, and so is what is none.
 func TestNodeImageIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -188,7 +189,7 @@ func provisioningStatus(state string, t *arm.Trouble, at time.Time) document.Obj
 
 // instanceView is how a machine is.
 func (w *views) instanceView(m *machine) document.Object {
-	statuses := []any{provisioningStatus(m.State, m.Trouble, m.Created)}
+	statuses := []any{provisioningStatus(m.State, m.Trouble, cmp.Or(m.Settled, m.Created))}
 	if m.Power != "" {
 		statuses = append(statuses, document.Object{"code": "PowerState/" + m.Power, "level": "Info", "displayStatus": "VM " + m.Power})
 	}
