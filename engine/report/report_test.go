@@ -395,6 +395,9 @@ func TestUpToDate(t *testing.T) {
 		{"template unknown", "nothing can be compared", wanted("", ""), "Unknown TemplateUnknown: the inputs of the launch template are not known"},
 		{"rolls can't be seen", "whether a rollout has ended is not known", rollsUnseen, "Unknown Denied: 3 of 3 machines were launched from the wanted launch template; autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"},
 		{"rolls can't be seen, one old", "why nothing replaces it", and(native, first(stale), rollsUnseen), "False Denied: 2 of 3 machines were launched from the wanted launch template; autoscaling:DescribeInstanceRefreshes: AccessDenied: not authorized"},
+		{"a version waits", "what is wanted is not there, though nothing can be replaced for it yet", func(s *scene) {
+			s.o.Issues = []pool.Cause{{Reason: "Capacity", Message: "no room"}, {Reason: pool.WaitingForControlPlane, Message: "nodes run 1.33 of the wanted 1.34"}}
+		}, "False WaitingForControlPlane: 3 of 3 machines were launched from the wanted launch template; nodes run 1.33 of the wanted 1.34"},
 		{"no machines", "none is old", noGroup, "True AllUpToDate: 0 of 0 machines were launched from the wanted launch template"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"deleting", "a pool that goes is compared with nothing", deleting, "absent"},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/muster-project/muster/pool"
@@ -38,13 +39,22 @@ func progress(f facts, text string) *Condition {
 	case *f.counts.UpToDate == *f.counts.Current && f.o.ProviderRolloutUnknown != nil:
 		return &Condition{UpToDate, Unknown, f.o.ProviderRolloutUnknown.Reason, text + "; " + f.o.ProviderRolloutUnknown.Message}
 	case *f.counts.UpToDate == *f.counts.Current:
-		return &Condition{UpToDate, True, "AllUpToDate", text}
+		return current(f, text)
 	case f.d.SkipModel:
 		why := skipped(f.d)
 		return &Condition{UpToDate, False, why.Reason, text + "; " + why.Message}
 	default:
 		return &Condition{UpToDate, False, "TemplateUnknown", text}
 	}
+}
+
+// current returns the condition while all machines are what can be made now: a version that the control plane does not serve yet is still to come.
+func current(f facts, text string) *Condition {
+	waits := func(issue pool.Cause) bool { return issue.Reason == pool.WaitingForControlPlane }
+	if at := slices.IndexFunc(f.o.Issues, waits); at >= 0 {
+		return &Condition{UpToDate, False, pool.WaitingForControlPlane, text + "; " + f.o.Issues[at].Message}
+	}
+	return &Condition{UpToDate, True, "AllUpToDate", text}
 }
 
 // held is the cloud's refusal of what would bring machines up to date, where there is something to do.

@@ -190,7 +190,7 @@ func transient(err error) bool {
 func (p *pass) versionIssues(w wanted) []pool.Cause {
 	var out []pool.Cause
 	if w.course.path.WaitsForControlPlane {
-		out = append(out, pool.Cause{Reason: "WaitingForControlPlane", Message: "nodes run " + w.course.path.String()})
+		out = append(out, pool.Cause{Reason: pool.WaitingForControlPlane, Message: "nodes run " + w.course.path.String()})
 	}
 	if asked, current := reported(p.t.KubernetesVersion), w.launched.version; w.ahead {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(

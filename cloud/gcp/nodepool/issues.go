@@ -77,7 +77,7 @@ func machineIssues(machines []groups.Machine) []pool.Cause {
 func (w wanted) versionIssues() []pool.Cause {
 	var out []pool.Cause
 	if w.course.path.WaitsForControlPlane {
-		out = append(out, pool.Cause{Reason: "WaitingForControlPlane", Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
+		out = append(out, pool.Cause{Reason: pool.WaitingForControlPlane, Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
 			w.launched.version, w.asked)})
 	}
 	if current := w.launched.version; w.asked.minor != 0 && !w.reverts && w.asked.compare(current) < 0 {

@@ -43,7 +43,7 @@ const (
 // starting are the reasons of UpToDate with which a rollout starts, waiting those that it may have had before.
 var (
 	starting = []string{"TemplateChanged", settings.ReasonRestart}
-	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", settings.ReasonPaused}
+	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", settings.ReasonPaused, pool.WaitingForControlPlane}
 )
 
 // conditionEvents returns the events of conditions whose reason has changed.

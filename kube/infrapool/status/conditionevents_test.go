@@ -10,6 +10,7 @@ import (
 
 	"github.com/muster-project/muster/engine/report"
 	"github.com/muster-project/muster/kube/infrapool/settings"
+	"github.com/muster-project/muster/pool"
 )
 
 func TestConditionEvents(t *testing.T) {
@@ -29,6 +30,7 @@ func TestConditionEvents(t *testing.T) {
 		"begins":            {"the start of a rollout is reported, with how many and why", said(report.UpToDate, "False", "TemplateOutOfDate"), said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"restart":           {"so is that of a restart", said(report.UpToDate, "True", "AllUpToDate"), said(report.UpToDate, "False", settings.ReasonRestart), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"goes on":           {"after a pause it is reported again", said(report.UpToDate, "False", settings.ReasonPaused), said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
+		"version served":    {"so is one that waited for the control plane", said(report.UpToDate, "False", pool.WaitingForControlPlane), said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"goes on by itself": {"another cause in its middle begins none", said(report.UpToDate, "False", "NeverJoined"), said(report.UpToDate, "False", "TemplateChanged"), nil},
 		"completed":         {"the end of a rollout is reported", said(report.UpToDate, "False", "TemplateChanged"), said(report.UpToDate, "True", "AllUpToDate"), []report.Event{{Reason: "RolloutCompleted", Message: "m"}}},
 		"nothing replaced":  {"a pool that is created has no rollout", said(report.UpToDate, "False", "WaitingForBootstrapData"), said(report.UpToDate, "True", "AllUpToDate"), nil},
