@@ -141,6 +141,9 @@ const (
 
 // complete fills in defaults, and refuses what makes no sense.
 func (o Options) complete() (Options, error) {
+	if err := all.Check(); err != nil {
+		return o, err
+	}
 	for _, name := range o.Controllers {
 		if !slices.Contains(Controllers(), name) {
 			return o, fmt.Errorf("there is no controller %q: known are %s", name, strings.Join(Controllers(), ", "))

@@ -15,6 +15,9 @@ func Providers() []providers.Provider {
 	return []providers.Provider{aws.Provider(), azure.Provider(), gcp.Provider()}
 }
 
+// Check returns an error that names the providers which can't be used as they are.
+func Check() error { return providers.Check(Providers()...) }
+
 // Hooks returns the webhooks of all providers.
 func Hooks() (hooks []webhook.Hook) {
 	for _, p := range Providers() {

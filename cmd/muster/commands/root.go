@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/muster-project/muster/providers/all"
 )
 
 // EndSignals end a command: Ctrl-C, what a service manager sends, and the end of a terminal.
@@ -23,9 +25,7 @@ func Main(version string, others ...*cobra.Command) {
 	// The first signal asks for a clean end; the second one finds the default action again and ends at once.
 	ctx, stop := signal.NotifyContext(context.Background(), EndSignals...)
 	context.AfterFunc(ctx, stop)
-	cmd := root()
-	cmd.AddCommand(others...)
-	err := cmd.ExecuteContext(ctx)
+	err := run(ctx, others)
 	stop()
 	var code exitCode
 	switch {
@@ -36,6 +36,16 @@ func Main(version string, others ...*cobra.Command) {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
+}
+
+// run runs the command that the process was started with. A provider that commands can't be made from is refused before they are.
+func run(ctx context.Context, others []*cobra.Command) error {
+	if err := all.Check(); err != nil {
+		return err
+	}
+	cmd := root()
+	cmd.AddCommand(others...)
+	return cmd.ExecuteContext(ctx)
 }
 
 // exitCode ends the command with a code and without a word, because everything has been said.
