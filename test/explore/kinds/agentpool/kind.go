@@ -73,6 +73,8 @@ type pool struct {
 	minor int
 	// ready is true once the control plane has been ready.
 	ready bool
+	// afresh is true once a managed cluster is made anew that could not be created.
+	afresh bool
 	// born is the version that the managed cluster was created with, and its System pools.
 	born string
 }

@@ -31,6 +31,10 @@ func (a *pool) provide() {
 		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: world.ClusterName, Body: a.managedClusterBody(goal),
 		Access: containerservice.Access{Endpoint: "https://aks.example", CA: []byte("CA"), Token: a.World.Workload.Last()},
 	})
+	if a.afresh && err == nil && is.State == "Failed" && !a.ready {
+		_, err := a.Cloud.AKS.DeleteCluster(simazure.SubscriptionID, simazure.ResourceGroup, world.ClusterName)
+		a.World.Must(err, "delete the managed cluster that could not be created")
+	}
 	version := world.Minor(a.minor) + patch
 	if err != nil || is.State != "Succeeded" || is.Version != version || !a.foreignFirst() {
 		a.World.At(time.Now().Add(planeAgain), a.provide)

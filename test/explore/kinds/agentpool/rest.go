@@ -101,10 +101,12 @@ func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[str
 	delete(want, "pool")
 }
 
-// appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped, and
-// adopt one that was created with its cluster for an object that a backup has replaced.
+// appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped, make a
+// managed cluster anew whose first machines never joined, and adopt a pool that was created with its cluster for an object that a backup has
+// replaced.
 func (a *pool) appease() {
 	a.Appease()
+	a.afresh = true
 	a.start()
 	a.openNodes()
 	a.askAgain()
