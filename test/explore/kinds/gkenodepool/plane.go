@@ -54,6 +54,7 @@ func (p *pool) provide() {
 		Access: container.Access{Endpoint: "https://gke.example", CA: []byte("CA"), Token: p.World.Workload.Last()},
 	})
 	version := world.Minor(p.minor) + patch
+	p.otherFollows(goal)
 	if err != nil || is.Status != "RUNNING" && is.Status != "RECONCILING" || !strings.HasPrefix(is.Version, version+"-") || !p.foreignFirst() {
 		p.World.At(time.Now().Add(planeAgain), p.provide)
 		return
@@ -62,6 +63,16 @@ func (p *pool) provide() {
 	p.World.Must(p.World.User.Get(p.World.Context(), world.ClusterKey, plane), "read the control plane")
 	p.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + is.Version}, "status"), "set the status")
 	p.World.Must(p.World.User.Update(p.World.Context(), plane), "tell that the control plane is ready")
+}
+
+// skew is how many minor versions nodes may be behind their control plane.
+const skew = 2
+
+// otherFollows has the other node pool brought to the version of the control plane where it keeps that from its next one.
+func (p *pool) otherFollows(goal int) {
+	if n := p.named(otherPool); n != nil && goal-minorOf(n.Version) > skew {
+		_ = p.Cloud.GKE.UpgradePool(onOther, "") // it is tried again while GKE is at work
+	}
 }
 
 // minorOf returns the minor number of a version.

@@ -170,7 +170,8 @@ func (p *pool) busy() bool {
 const joinsWithin = 5 * time.Minute
 
 // appease takes back what keeps Compute Engine from creating instances, and has a user delete machines that never boot: a group without a health
-// check does not notice them, and Muster replaces none that run unless it is asked to.
+// check does not notice them, and Muster replaces none that run unless it is asked to. The user also deletes
+// the failed machines that the object reports as left.
 func (p *pool) appease() {
 	p.Appease()
 	p.World.At(time.Now().Add(joinsWithin), func() {
@@ -179,7 +180,8 @@ func (p *pool) appease() {
 			return
 		}
 		for _, m := range members(g) {
-			if m.State != "RUNNING" || time.Since(m.Created) < joinsWithin || m.Type == gcp.BadType || p.World.Workload.Node(m.ID) != nil {
+			unjoined := m.State == "RUNNING" && time.Since(m.Created) >= joinsWithin && m.Type != gcp.BadType && p.World.Workload.Node(m.ID) == nil
+			if left := m.State == "TERMINATED" && strings.Contains(p.World.Says(), "FailedLeft"); !unjoined && !left {
 				continue
 			}
 			p.World.NoteMoved()
