@@ -41,8 +41,7 @@ func (a *pool) change(e world.Event) error {
 		a.World.NoteMoved()
 		return aks.AbortPool(onPool)
 	case HandStop:
-		a.World.NoteMoved()
-		return aks.StopPool(onPool)
+		return a.stop()
 	case HandStart:
 		a.start()
 		return nil
@@ -83,6 +82,7 @@ func (a *pool) toPool(p *containerservice.InspectedPool, e world.Event) error {
 		if err := aks.DeletePool(onPool); err != nil {
 			return fmt.Errorf("delete the agent pool: %w", err)
 		}
+		a.stopped = false
 		a.World.NoteDropped()
 	}
 	return nil
@@ -144,16 +144,28 @@ func (a *pool) own() {
 	a.World.NoteOwned()
 }
 
-// start starts the pool if it was stopped, as soon as AKS takes that.
+// stop stops the pool.
+func (a *pool) stop() error {
+	a.World.NoteMoved()
+	if err := a.Cloud.AKS.StopPool(onPool); err != nil {
+		return fmt.Errorf("stop the agent pool: %w", err)
+	}
+	a.stopped = true
+	return nil
+}
+
+// start starts the pool if it was stopped, as soon as AKS takes that. A stop that failed leaves a pool that AKS goes on to stop with whatever
+// is asked of it next.
 func (a *pool) start() {
 	p := a.agents()
-	if p == nil || a.World.Gone() || p.State == "Deleting" || p.Power != "Stopped" && p.State != "Stopping" {
+	if p == nil || a.World.Gone() || p.State == "Deleting" || p.Power != "Stopped" && !a.stopped {
 		return
 	}
 	if err := a.Cloud.AKS.StartPool(onPool); err != nil {
 		a.World.At(time.Now().Add(planeAgain), a.start)
 		return
 	}
+	a.stopped = false
 	a.World.NoteMoved()
 }
 

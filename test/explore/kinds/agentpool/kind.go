@@ -75,6 +75,8 @@ type pool struct {
 	ready bool
 	// afresh is true once a managed cluster is made anew that could not be created.
 	afresh bool
+	// stopped is true once a user has stopped the agent pool, until one starts it.
+	stopped bool
 	// born is the version that the managed cluster was created with, and its System pools.
 	born string
 }
