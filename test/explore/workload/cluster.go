@@ -65,6 +65,8 @@ type Cluster struct {
 	by   map[string]*machine
 	// cordoned are the nodes that users have cordoned.
 	cordoned map[string]bool
+	// closed are the nodes that the cloud has closed.
+	closed map[string]bool
 	// made are the tokens that were ever made, whatever has become of them.
 	made map[string]bool
 	// lasting is a token that is good for ever: that of machines which are given no other.
@@ -113,7 +115,7 @@ var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
 // New returns a cluster with a budget for its pods and without machines.
 func New(w World, o Options) *Cluster {
-	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, made: map[string]bool{}}
+	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, closed: map[string]bool{}, made: map[string]bool{}}
 	l.API = memapi.New(memapi.Options{
 		Scheme: o.Scheme, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
 		Indexes: append(indexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
@@ -221,7 +223,8 @@ func (l *Cluster) join(m *machine) {
 		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations, is.Spec.Unschedulable
 		l.world.Must(l.User.Update(l.world.Context(), node), "make the node of %s anew", m.ID)
 	} else {
-		delete(l.cordoned, m.Hostname) // a user cordoned another node of that name
+		delete(l.cordoned, m.Hostname) // a user cordoned another node of that name, or the cloud did
+		delete(l.closed, m.Hostname)
 		l.world.Must(l.User.Create(l.world.Context(), node), "make the node of %s", m.ID)
 	}
 	l.world.Trace("node", "%s joins as %s", m.ID, m.Hostname)

@@ -28,11 +28,17 @@ func (l *Cluster) Cordon(id string, closed bool) {
 		if !closed {
 			delete(l.cordoned, node.Name) // the cloud has taken back a user's cordon with its own
 		}
+		l.closed[node.Name] = closed
 		l.Change(node, "cordoned: %t", closed)
 		if !closed {
 			l.house()
 		}
 	}
+}
+
+// ClosedByCloud reports whether a node is closed, and the cloud has closed it.
+func (l *Cluster) ClosedByCloud(node *corev1.Node) bool {
+	return node.Spec.Unschedulable && l.closed[node.Name]
 }
 
 // Drain closes the machine's node, which may have joined after it was closed, evicts what runs on it, and says whether nothing is left. A node

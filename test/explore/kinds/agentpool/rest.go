@@ -116,17 +116,22 @@ func (a *pool) appease() {
 	}
 }
 
-// openNodes has a user open the nodes that an operation of AKS left closed which failed.
+// openNodes has a user open the nodes that AKS left closed: those of an operation that failed, and one that a machine took over which was made
+// under the name of another.
 func (a *pool) openNodes() {
 	p := a.agents()
-	if p == nil || p.Busy || !a.World.Scenario.Has(world.HandFail) {
+	if p == nil || a.World.Gone() {
+		return
+	}
+	if p.Busy {
+		a.World.At(time.Now().Add(planeAgain), a.openNodes)
 		return
 	}
 	for _, m := range p.Machines {
 		if leaves(m) {
 			continue
 		}
-		if node := a.World.Workload.Node(m.UID); node != nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] == "" {
+		if node := a.World.Workload.Node(m.UID); node != nil && a.World.Workload.ClosedByCloud(node) && node.Annotations[drain.StartedAnnotation] == "" {
 			a.World.Workload.Cordon(m.UID, false)
 		}
 	}
