@@ -93,18 +93,22 @@ const (
 	backoffLeast, backoffMost = time.Second, 5 * time.Minute
 	// backoffDoublings bounds the doublings of backoffLeast.
 	backoffDoublings = 16
+	// heldShare is the part of the time that something has been held back which its next wait takes at least, up to heldMost.
+	heldShare, heldMost = 8, time.Second
 )
 
 // heldBack reports whether an error is a rate budget that is used up: no fault, and nothing that the cloud has answered.
 func heldBack(err error) bool { return err != nil && cloud.CodeOf(err) == cloud.CodeClientRateLimited }
 
-// again is the failure after one more error. A request that was held back is sent again at its place in line.
+// again is the failure after one more error. A request that was held back is sent again at its place in line. Each try looks first: where what
+// flows into a budget until the place is just what the look takes, a step would never be sent, so that the waits grow a little.
 func (f failure) again(now time.Time, err error) failure {
 	if heldBack(err) {
 		var held *cloud.Error
 		errors.As(err, &held)
-		wait := min(max(held.After, afterStep), backoffMost)
-		return failure{err: err, said: f.answer(), times: f.times, until: now.Add(wait), held: cmp.Or(f.held, now)}
+		since := cmp.Or(f.held, now)
+		wait := min(max(held.After, afterStep, min(now.Sub(since)/heldShare, heldMost)), backoffMost)
+		return failure{err: err, said: f.answer(), times: f.times, until: now.Add(wait), held: since}
 	}
 	wait := time.Duration(float64(backoffLeast) * math.Pow(2, float64(min(f.times, backoffDoublings))))
 	wait = min(wait, backoffMost)

@@ -203,6 +203,48 @@ func TestHeldBackKeepsWhatItHasRead(t *testing.T) {
 	}
 }
 
+// narrow is a cloud of which a look takes two calls and a step one, of a budget that is refilled with two in a tenth of a second.
+type narrow struct {
+	*driver
+	now    *time.Time
+	tokens float64
+	filled time.Time
+}
+
+const narrowRate = 20
+
+func (d *narrow) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
+	d.tokens = min(3, d.tokens+narrowRate*d.now.Sub(d.filled).Seconds())
+	d.filled = *d.now
+	if d.tokens < 2 {
+		return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 100 * time.Millisecond}
+	}
+	d.tokens -= 2
+	return d.driver.Observe(ctx, t)
+}
+
+func (d *narrow) Start(ctx context.Context, t cloud.Target[int], s pool.Step) error {
+	if d.tokens < 1 {
+		return &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 50 * time.Millisecond}
+	}
+	d.tokens--
+	return d.driver.Start(ctx, t, s)
+}
+
+// A step whose look takes all that flows into the budget until its place in line is begun all the same.
+func TestHeldBackWaitsForItsLookToo(t *testing.T) {
+	s := rest(t)
+	d := &narrow{driver: s.driver, now: &s.facts.Now, filled: s.facts.Now}
+	s.engine = engine.New[int](d, engine.Options{})
+	s.facts.Desired.Replicas = 3
+	for passes := 0; len(s.driver.starts) == 0; passes++ {
+		if passes > 60 {
+			t.Fatal("want the pool scaled within 60 passes")
+		}
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
+	}
+}
+
 // paged is a cloud whose list of machines takes several calls, which are not shared, of a budget that is refilled with one in five seconds.
 type paged struct {
 	*driver
