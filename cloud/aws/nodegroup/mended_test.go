@@ -52,6 +52,35 @@ func TestMendedAfterAFailure(t *testing.T) {
 	}
 }
 
+// TestLabelsAreBookedFirst holds that no label is put while EKS ignores the tag that books it: without it the label could not be told from one
+// of another client, and would stay when the specification drops it.
+func TestLabelsAreBookedFirst(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		e := w.edge(withTemplate(), 1)
+		e.run()
+		e.inPlace(1)
+		labels := func(l awsv1.NodeLabels) {
+			e.target.Spec = spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels = l })(e.target.Spec)
+			for range 5 {
+				e.pass()
+				time.Sleep(20 * time.Second)
+			}
+		}
+		put := func() int { return w.server.Calls().Count("eks", "UpdateNodegroupConfig") }
+		before := put()
+		w.must(w.server.Faults().Add(sim.Fault{Kind: sim.Ignore, Service: "eks", Action: "TagResource"}))
+		labels(awsv1.NodeLabels{"stage": "test"})
+		e.check("updates while the tag is ignored", before, put())
+		w.server.Faults().Clear()
+		labels(awsv1.NodeLabels{"stage": "test"})
+		e.check("updates once it is not", before+1, put())
+		labels(nil)
+		e.check("updates when the label goes", before+2, put())
+		e.check("what differs", []string(nil), e.seen.Group.Drift)
+	})
+}
+
 // TestTemplateThatIsGone is told, and no update is asked for that EKS can only refuse.
 func TestTemplateThatIsGone(t *testing.T) {
 	t.Parallel()

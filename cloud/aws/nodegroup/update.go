@@ -32,10 +32,11 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 			return err
 		}
 	}
-	if err := w.bookConfig(ctx, s.Fields, is, want.group); err != nil {
+	fields, err := w.bookConfig(ctx, s.Fields, is, want.group)
+	if err != nil {
 		return err
 	}
-	input, changed := want.group.configInput(s.Fields, is, w.memory.size())
+	input, changed := want.group.configInput(fields, is, w.memory.size())
 	if !changed {
 		return nil
 	}
@@ -138,8 +139,9 @@ func withRepair(is *ekstypes.NodeRepairConfig, on bool) *ekstypes.NodeRepairConf
 }
 
 // bookConfig books the labels and taints that are or will be ours before they are changed, so that a crash in between forgets
-// none. The next pass books out what was removed.
-func (w *writer) bookConfig(ctx context.Context, fields []string, is *ekstypes.Nodegroup, want groupSpec) error {
+// none. The next pass books out what was removed. It returns the fields that may be changed: what EKS does not show as booked would stay for
+// ever.
+func (w *writer) bookConfig(ctx context.Context, fields []string, is *ekstypes.Nodegroup, want groupSpec) ([]string, error) {
 	put := map[string]string{}
 	var remove []string
 	for _, b := range []struct {
@@ -166,7 +168,17 @@ func (w *writer) bookConfig(ctx context.Context, fields []string, is *ekstypes.N
 			put[b.key] = text
 		}
 	}
-	return w.retag(ctx, is, put, remove)
+	if err := w.retag(ctx, is, put, remove); err != nil || len(put) == 0 {
+		return fields, err
+	}
+	is, err := w.existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
+		key := map[string]string{driftLabels: tagOurLabels, driftTaints: tagOurTaints}[field]
+		return put[key] != "" && is.Tags[key] != put[key]
+	}), nil
 }
 
 // retag changes tags of the node group itself: first what goes, then what comes.
