@@ -177,7 +177,7 @@ func (f Input) decide(i *Infra, seen *pool.Instance) *Action {
 		return abandon(i)
 	case taken(seen) && !sameInstance(i.UID, seen.UID):
 		return nil // a list that is behind shows the end of an earlier instance, which had the ID before
-	case taken(seen) && !i.Deleting:
+	case taken(seen) && !i.Deleting && !i.Place:
 		return leaving(i, seen)
 	}
 	return &Action{Do: Update, Infra: i, Instance: seen}

@@ -105,7 +105,7 @@ func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	o.SetNamespace(d.Pool.GetNamespace())
 	o.SetName(d.NameOf(i))
 	d.tie(o)
-	identify(o, i)
+	d.identify(o, i)
 	d.Kind.FillSpec(o, d.seen(i))
 	d.writes++
 	err := d.Client.Create(ctx, o)
@@ -147,9 +147,9 @@ func (d *Doer) tie(o client.Object) {
 	}
 }
 
-// identify records the instance of an infrastructure machine.
-func identify(o client.Object, i pool.Instance) {
-	if i.UID == "" || o.GetAnnotations()[InstanceUIDAnnotation] == i.UID {
+// identify records the instance of an infrastructure machine that stands for one alone.
+func (d *Doer) identify(o client.Object, i pool.Instance) {
+	if i.UID == "" || d.Kind.Places || o.GetAnnotations()[InstanceUIDAnnotation] == i.UID {
 		return
 	}
 	annotations := maps.Clone(o.GetAnnotations())
@@ -164,7 +164,7 @@ func identify(o client.Object, i pool.Instance) {
 func (d *Doer) update(ctx context.Context, a Action) error {
 	o := a.Infra.Object.DeepCopyObject().(client.Object)
 	d.tie(o)
-	identify(o, *a.Instance)
+	d.identify(o, *a.Instance)
 	d.Kind.FillSpec(o, d.seen(*a.Instance))
 	if err := d.patch(ctx, a.Infra.Object, o, client.MergeFromWithOptions(a.Infra.Object, client.MergeFromWithOptimisticLock{})); err != nil {
 		return err

@@ -189,6 +189,19 @@ func TestTheInstanceIsNamed(t *testing.T) {
 	}
 }
 
+// TestPlacesHaveNoUID holds that an object which stands for whichever instance has its ID names none of them.
+func TestPlacesHaveNoUID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, nil)
+	w.doer.Kind.Places = true
+	w.pass(Input{On: true, Trusted: true, Instances: []pool.Instance{identified("i-1", "first")}})
+	w.pass(Input{On: true, Trusted: true, Instances: []pool.Instance{identified("i-1", "second")}})
+	list := w.infras()
+	if len(list) != 1 || len(list[0].GetAnnotations()) > 0 {
+		t.Errorf("want one object without annotations, got %v", list)
+	}
+}
+
 // TestOthersFinalizers holds that an object which the controller of another provider keeps, too, ends with its instance and not before: that
 // controller may take its finalizer off at any time, or never.
 func TestOthersFinalizers(t *testing.T) {

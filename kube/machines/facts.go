@@ -52,8 +52,9 @@ type Infra struct {
 	Object client.Object
 	// Key is the provider key of its instance, empty when it names none.
 	Key string
-	// UID is that of its instance, empty when it is not known.
-	UID string
+	// UID is that of its instance, empty when it is not known. Place is true if it stands for whichever instance has its ID.
+	UID   string
+	Place bool
 	// Machine is the Machine that it belongs to; nil when there is none, or none yet.
 	Machine                    *Machine
 	Deleting, Detached, Paused bool
@@ -88,7 +89,7 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 	var out Index
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
-			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: o.GetAnnotations()[InstanceUIDAnnotation], Machine: byInfra[o.GetName()],
+			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: k.uidOf(o), Place: k.Places, Machine: byInfra[o.GetName()],
 			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: k.Holds(o),
 			Orphaned: !ownedBy(o, owner),
 		})
@@ -102,6 +103,14 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 		}
 	}
 	return out
+}
+
+// uidOf is the UID of the instance that an object stands for, where it stands for that one alone.
+func (k Kind) uidOf(o client.Object) string {
+	if k.Places {
+		return ""
+	}
+	return o.GetAnnotations()[InstanceUIDAnnotation]
 }
 
 func machineOf(m *clusterv1.Machine) *Machine {

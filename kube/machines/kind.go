@@ -40,6 +40,9 @@ type Kind struct {
 	// ReusesID reports whether the cloud gives a provider ID to another instance when the group is deleted and created again; nil is
 	// never.
 	ReusesID func(providerID string) bool
+	// Places is true if a group repairs an instance by another one with the same provider ID and Node name. The objects stand for the place then:
+	// they stay when its instance is taken, and what was asked of them holds for whichever instance is there.
+	Places bool
 	// ProviderID returns the provider ID in the specification of an object.
 	ProviderID func(o client.Object) string
 	// FillSpec and FillStatus set what is known about an instance in an object. They leave other fields, and change nothing if nothing is new.

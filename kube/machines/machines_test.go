@@ -425,6 +425,40 @@ func TestSay(t *testing.T) {
 	}
 }
 
+// TestPlaces holds what becomes of the machines of an instance that its group repairs by another one, with the same provider ID and the same Node
+// name: they are the other's. If the Machine went, its controller would drain and delete the other's Node.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	places := kind
+	places.Places = true
+	another, vacant, ends := since("i-1", "new", time.Hour), identified("i-1", ""), ending("i-1", "old")[0]
+	old := func(change ...func(*awsv1.AWSMachine)) client.Object {
+		return infra("i-1", append(change, infraOf("old"))...)
+	}
+	for _, c := range []struct {
+		reason    string
+		instances []pool.Instance
+		infra     client.Object
+		machine   []clusterv1.Machine
+		want      []string
+	}{
+		{"nothing goes while the group takes the instance", []pool.Instance{ends}, old(), []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		{"nor while the other one is not there", []pool.Instance{vacant}, old(), []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		{"they are handed on", []pool.Instance{another}, old(), []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		{"a deletion that was asked for holds for the other, which is drained", []pool.Instance{another}, old(infraGoing), []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		{"they go with the place", nil, old(), []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+	} {
+		f := Input{On: true, Announced: true, Trusted: true, Instances: c.instances, Now: now.Add(2 * time.Hour)}
+		f.Known, f.NameOf = BuildIndex(places, "u-p", []client.Object{c.infra}, c.machine), func(i pool.Instance) string { return i.ID }
+		if diff := cmp.Diff(c.want, say(Decide(f))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+		if got := f.Known.Evaluate(places, true, true, now).UIDs; len(got) > 0 {
+			t.Errorf("%s: want nothing said of one instance alone, got %v", c.reason, got)
+		}
+	}
+}
+
 // A group that is created again gives its instances the provider IDs of Machines that are being deleted.
 func TestFormer(t *testing.T) {
 	t.Parallel()

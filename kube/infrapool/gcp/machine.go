@@ -26,6 +26,7 @@ func machineKind() *machines.Kind {
 		New:             func() client.Object { return &gcpv1.GCPMachine{} },
 		NewList:         func() client.ObjectList { return &gcpv1.GCPMachineList{} },
 		NameOf:          nameOf,
+		Places:          true,
 		ProviderID: func(o client.Object) string {
 			m, ok := o.(*gcpv1.GCPMachine)
 			if !ok {
