@@ -88,12 +88,12 @@ func (t target) distribution() *compute.DistributionPolicy {
 }
 
 // create is the request that creates the group.
-func (p writer) create(w wanted, size int, from string) *compute.InstanceGroupManager {
+func (p writer) create(size int, from string) *compute.InstanceGroupManager {
 	return &compute.InstanceGroupManager{
 		Name: p.t.group, BaseInstanceName: template.BaseName(p.t.group), TargetSize: int64(size), ForceSendFields: []string{"TargetSize"},
 		Versions:     versions(p.url(from)),
 		UpdatePolicy: p.t.updatePolicy(), InstanceLifecyclePolicy: p.t.lifecycle(), AutoHealingPolicies: p.t.healing(), DistributionPolicy: p.t.distribution(),
-		AllInstancesConfig: &compute.InstanceGroupManagerAllInstancesConfig{Properties: &compute.InstancePropertiesPatch{Labels: w.labels}},
+		AllInstancesConfig: &compute.InstanceGroupManagerAllInstancesConfig{Properties: &compute.InstancePropertiesPatch{Labels: p.t.source().Labels()}},
 	}
 }
 

@@ -87,12 +87,9 @@ func (p writer) ended(method string, op *compute.Operation, err error) error {
 
 // createGroup creates the group, unless its name is taken.
 func (p writer) createGroup(ctx context.Context, s pool.Step) error {
-	want, err := p.want(ctx)
-	if err != nil {
-		return err
-	}
-	request := p.create(want, s.Size, s.Template)
+	request := p.create(s.Size, s.Template)
 	p.memory.touched()
+	var err error
 	if p.t.place.zonal() {
 		op, refused := p.c.Compute.InstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do()
 		err = p.ended(methodCreate, op, refused)

@@ -199,7 +199,7 @@ func (p shelf) versions(want wanted) []pool.Template {
 // putTemplate creates the wanted template. One of its name that exists is the pool's own, if it has its label: the name follows from what is
 // in it.
 func (p shelf) putTemplate(ctx context.Context, _ pool.Step) error {
-	want, err := p.want(ctx)
+	want, err := p.wantTemplate(ctx)
 	if err != nil {
 		return err
 	}

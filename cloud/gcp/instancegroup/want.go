@@ -33,9 +33,7 @@ func (t target) source() template.Source {
 // want translates the specification, with the look-ups that this needs. Beside an error it returns what does not depend on the failed
 // look-up.
 func (p translation) want(ctx context.Context) (wanted, error) {
-	look := &cache.Resolver{
-		Place: p.t.project + "/" + p.t.cluster.Region, Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{keepLocation: p.t.place.location},
-	}
+	look := p.resolver()
 	if adopted, ok := p.t.Remembered[cloud.AdoptedTemplate]; ok {
 		look.Remember[cloud.AdoptedTemplate] = adopted
 	}
@@ -55,6 +53,22 @@ func (p translation) want(ctx context.Context) (wanted, error) {
 	}
 	if err != nil || w.unknown != nil {
 		look.Keep()
+	}
+	return w, err
+}
+
+// resolver looks up what the specification names only by its properties.
+func (p translation) resolver() *cache.Resolver {
+	return &cache.Resolver{
+		Place: p.t.project + "/" + p.t.cluster.Region, Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{keepLocation: p.t.place.location},
+	}
+}
+
+// wantTemplate translates the specification as far as the template goes: without what its machines offer, which no template needs.
+func (p translation) wantTemplate(ctx context.Context) (w wanted, err error) {
+	source := p.t.source()
+	if source.Image, source.Family, err = p.image(ctx, p.resolver()); err == nil {
+		w.template, err = source.Build()
 	}
 	return w, err
 }

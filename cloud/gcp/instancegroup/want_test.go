@@ -3,6 +3,7 @@ package instancegroup_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/muster-project/muster/cloud"
@@ -40,4 +41,24 @@ func TestFailedLookupBesideItsTemplate(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCreatedWithoutAnotherLookup holds that a template and a group are created by one request each: what machines offer was looked up before. A
+// look-up that is denied, and made again each time, would take what a small rate budget has for the step.
+func TestCreatedWithoutAnotherLookup(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Status: http.StatusForbidden}
+		if err := w.cloud.Faults().Add(denied); err != nil {
+			w.Fatal(err)
+		}
+		for _, c := range []struct {
+			step pool.StepKind
+			want string
+		}{{pool.PutTemplate, "instanceTemplates.insert"}, {pool.CreateGroup, "instanceGroupManagers.insert"}} {
+			step := pool.Step{Kind: c.step, Size: 2, Template: w.observe().Latest().Ref}
+			if sent := w.calls.during(func() { w.start(step) }); !slices.Equal(sent, []string{c.want}) {
+				w.Errorf("%s: want one request, %s, got %v", c.step, c.want, sent)
+			}
+		}
+	})
 }
