@@ -25,13 +25,21 @@ func (r *round[V]) fails(key string, err error) {
 	}
 }
 
+// turnFor is how long a place in line is kept for those who were held back: where a pass asks twice, and the first time without need to wait,
+// the first request would take the place of the second one each time.
+const turnFor = time.Second
+
 // wait returns an error for a request while an earlier call for the same key waits for its place in line: one call answers all that come by
 // then, and each of them would get a place of its own. It returns nil for a request that is more urgent.
 func (h held) wait(ctx context.Context, now time.Time) error {
-	if h.refusal == nil || !now.Before(h.until) || cloud.PriorityOf(ctx) < h.priority {
+	until := h.until
+	if !cloud.HasTurn(ctx) {
+		until = until.Add(turnFor)
+	}
+	if h.refusal == nil || !now.Before(until) || cloud.PriorityOf(ctx) < h.priority {
 		return nil
 	}
 	copied := *h.refusal
-	copied.After = h.until.Sub(now)
+	copied.After = until.Sub(now)
 	return &copied
 }

@@ -677,7 +677,7 @@ func TestHeldBackCallHasOnePlace(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 			ask(idle)
 		}
-		same(t, "the fourth waits for the rest of the same time", 500*time.Millisecond, ask(idle))
+		same(t, "the fourth waits for the rest of the same time", 500*time.Millisecond, ask(cloud.WithTurn(idle)))
 		same(t, "calls", 1, len(a.sizes()))
 		ask(cloud.WithPriority(t.Context(), cloud.PriorityRollout))
 		same(t, "calls with a more urgent one", 2, len(a.sizes()))
@@ -685,6 +685,9 @@ func TestHeldBackCallHasOnePlace(t *testing.T) {
 		same(t, "calls with one that waits for something else", 2, len(a.sizes()))
 		a.fails = nil
 		time.Sleep(2 * time.Second)
+		same(t, "one that was not held back, at the place", time.Second, ask(idle))
+		same(t, "calls until then", 2, len(a.sizes()))
+		time.Sleep(time.Second)
 		same(t, "at the place", make([]error, 5), together(s, []string{key, key, key, key, key}, time.Second))
 		same(t, "calls at last", 3, len(a.sizes()))
 	})
