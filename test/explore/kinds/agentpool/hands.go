@@ -172,7 +172,7 @@ func (a *pool) start() {
 // foreignFirst has another owner create a pool of our name before the control plane is ready, and reports whether that is done. AKS takes
 // the tag of the owner once the pool is there.
 func (a *pool) foreignFirst() bool {
-	if a.ready || !a.World.Scenario.Has(world.HandForeign) {
+	if a.ready || a.afresh || !a.World.Scenario.Has(world.HandForeign) {
 		a.ready = true
 		return true
 	}

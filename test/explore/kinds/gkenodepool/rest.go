@@ -174,9 +174,12 @@ const joinsWithin = 5 * time.Minute
 
 // appease takes back what keeps Google from bringing machines, and has users do what is left to them: open nodes that an operation of GKE left
 // closed which failed, send a request to a node pool that such an operation left in an error, and delete machines that never join, which GKE and
-// Muster leave alone.
+// Muster leave alone. A node pool that GKE does not create, for it would be too far behind its control plane, is asked for with a newer version.
 func (p *pool) appease() {
 	p.Appease()
+	if p.ours() == nil && strings.Contains(p.World.Says(), "must be within one minor version of master version") {
+		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
+	}
 	p.openNodes()
 	p.World.At(time.Now().Add(joinsWithin), func() {
 		p.dropUnjoined()
