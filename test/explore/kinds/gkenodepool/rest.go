@@ -177,14 +177,23 @@ const joinsWithin = 5 * time.Minute
 // Muster leave alone. A node pool that GKE does not create, for it would be too far behind its control plane, is asked for with a newer version.
 func (p *pool) appease() {
 	p.Appease()
-	if p.ours() == nil && strings.Contains(p.World.Says(), "must be within one minor version of master version") {
-		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
-	}
+	p.catchUp()
 	p.openNodes()
 	p.World.At(time.Now().Add(joinsWithin), func() {
 		p.dropUnjoined()
 		p.askAgain()
 	})
+}
+
+// catchUp asks for a newer version once the object says that GKE refuses the wanted one.
+func (p *pool) catchUp() {
+	switch {
+	case p.ours() != nil || p.World.Gone():
+	case strings.Contains(p.World.Says(), "must be within one minor version of master version"):
+		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
+	default:
+		p.World.At(time.Now().Add(time.Minute), p.catchUp)
+	}
 }
 
 // askAgain has a user send a request that changes nothing to a node pool whose last operation failed when no node was ready: GKE shows the error
