@@ -185,7 +185,7 @@ func (p *pool) appease() {
 	})
 }
 
-// catchUp asks for a newer version once the object says that GKE refuses the wanted one.
+// catchUp asks for a newer version once the object reports that GKE refuses the wanted one.
 func (p *pool) catchUp() {
 	switch {
 	case p.ours() != nil || p.World.Gone():
