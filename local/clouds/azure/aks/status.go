@@ -14,8 +14,8 @@ import (
 // conditions of a control plane: the summary, AKS's own part, and what core mirrors to the Cluster.
 var conditions = []string{"Ready", "ManagedClusterRunning", "Available"}
 
-// available writes that the control plane serves, with its endpoint and version, and that machines may join. Where the last operation failed
-// the conditions say so in AKS's words, until it is carried out once more.
+// available writes that the control plane serves, with its endpoint and version, and that machines may join. Where an operation failed the
+// conditions say so in AKS's words until one has ended well, also while it is carried out once more.
 func (k Kind) available(o *unstructured.Unstructured, endpoint clusterv1.APIEndpoint, is containerservice.Inspected) error {
 	if k.endpoint[0] == "status" {
 		if err := k.reachable(o, endpoint); err != nil {
@@ -33,7 +33,7 @@ func (k Kind) available(o *unstructured.Unstructured, endpoint clusterv1.APIEndp
 			return err
 		}
 	}
-	if is.State == failed {
+	if is.State == failed || is.Code != "" {
 		return fields.Mark(o, conditions, "False", cmp.Or(is.Code, is.State), is.Message)
 	}
 	return fields.Mark(o, conditions, "True", is.State, "")
