@@ -18,6 +18,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/aws"
 	"github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/infrapool/gcp"
 	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
@@ -35,7 +36,7 @@ func provisioned(t *testing.T) map[string]client.Object {
 		all[kind] = o
 	}
 	seen := machines.Seen{Instance: pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running, Node: &pool.Node{Name: "n", Ready: true}}, Now: time.Unix(1, 0)}
-	for _, k := range []machines.Kind{*aws.Adapter{}.Kind().Machines, *azure.Adapter{}.Kind().Machines} {
+	for _, k := range []machines.Kind{*aws.Adapter{}.Kind().Machines, *azure.Adapter{}.Kind().Machines, *gcp.Adapter{}.Kind().Machines} {
 		o := k.New()
 		k.FillSpec(o, seen)
 		k.FillStatus(o, seen)
@@ -126,7 +127,7 @@ func TestEveryKindSpeaksBothContracts(t *testing.T) {
 			if !ready || !done {
 				t.Errorf("%s %s: want status.ready and status.initialization.provisioned, got %t and %t", kind, version, ready, done)
 			}
-			if kind != "AWSMachine" && kind != "AzureMachinePoolMachine" {
+			if kind != "AWSMachine" && kind != "AzureMachinePoolMachine" && kind != "GCPMachine" {
 				continue
 			}
 			if id, _, _ := unstructured.NestedString(is.Object, "spec", "providerID"); id == "" {
