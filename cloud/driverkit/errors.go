@@ -17,11 +17,9 @@ func CauseOf(err error) pool.Cause {
 	return pool.Cause{Reason: string(cloud.Unavailable), Message: err.Error()}
 }
 
-// Transient reports whether an error of a look-up says nothing about the specification: it was held back or throttled, or got no answer. A look
-// that found no group has failed with it. As an issue of a pool in which nothing moves it would be met by each idle look again, whose first read
-// takes all that a small rate budget leaves to such looks.
+// Transient reports whether the same request may be answered later: it was held back or throttled, or got no answer.
 func Transient(err error) bool {
-	return err != nil && (cloud.KindOf(err) == cloud.Throttled || cloud.KindOf(err) == cloud.Unavailable)
+	return cloud.KindOf(err) == cloud.Throttled || cloud.KindOf(err) == cloud.Unavailable
 }
 
 // MayHaveHappened reports whether a write with this outcome may have had its effect: it succeeded, or its reply was lost.

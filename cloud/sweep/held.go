@@ -25,7 +25,7 @@ func (r *round[V]) fails(key string, err error) {
 	}
 }
 
-// turnFor is how long a place in line is kept for those who were held back: where a pass asks twice, and the first time without need to wait,
+// turnFor is how long a place in line is kept for requests that were held back: where a pass asks twice, and the first time without need to wait,
 // the first request would take the place of the second one each time.
 const turnFor = time.Second
 

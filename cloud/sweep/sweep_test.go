@@ -653,7 +653,7 @@ func TestOwnErrors(t *testing.T) {
 	})
 }
 
-// A call that a rate budget holds back has one place in line for all who ask for its key: those who come meanwhile wait for that place, and
+// A call that a rate budget holds back has one place in line for all requests for its key: later ones wait for that place, and
 // one call then answers them. What is more urgent asks at once.
 func TestHeldBackCallHasOnePlace(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
 // Package v1beta1 is the Google Cloud machine pool API, in the shape that the ecosystem knows: GCPMachinePool for managed instance groups,
-// GCPMachine for single instances of theirs, and GCPManagedMachinePool for node pools of GKE.
+// GCPMachine for the single instances of a group, and GCPManagedMachinePool for node pools of GKE.
 // +kubebuilder:object:generate=true
 // +groupName=infrastructure.cluster.x-k8s.io
 package v1beta1

@@ -167,7 +167,7 @@ func (p *pass) failure(ctx context.Context) *pool.Cause {
 	last.recall(p.t.Operations)
 	if !last.asked && last.operation.Token != "" {
 		outcome, err := p.c.Poll(ctx, last.operation.Token, p.now)
-		last.asked = err == nil && outcome.Done || err != nil && !transient(err)
+		last.asked = err == nil && outcome.Done || err != nil && !driverkit.Transient(err)
 		if err == nil && outcome.Failed != nil {
 			last.cause = new(session.IssueOf(outcome.Failed))
 		}
@@ -179,11 +179,6 @@ func (p *pass) failure(ctx context.Context) *pool.Cause {
 		Reason: "AgentPool" + is.state(), Message: fmt.Sprintf("the last operation on agent pool %s ended as %s, and AKS does not say why",
 			p.t.name, is.state()),
 	}
-}
-
-// transient reports whether the same request may be answered later.
-func transient(err error) bool {
-	return cloud.KindOf(err) == cloud.Throttled || cloud.KindOf(err) == cloud.Unavailable
 }
 
 // versionIssues are those of the version: what it waits for, and one that is newer than the wanted one.
