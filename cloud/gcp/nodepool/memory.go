@@ -49,6 +49,8 @@ type lastOperation struct {
 	from, to configuration
 	// aborting is true if it runs and was cancelled.
 	aborting bool
+	// ran is when a read of it last showed that it runs; zero if none has.
+	ran time.Time
 	// ended is when it was first observed not to run any more; zero while it runs.
 	ended time.Time
 	// outcome is how it ended; nil while that is not known.
@@ -63,9 +65,24 @@ func (l lastOperation) cancelling(now time.Time) bool {
 	return l.aborting && l.outcome == nil && l.operation.Token != "" && now.Sub(l.begun) < visibleWithin
 }
 
+// goesOn reports whether the operation is a rollout that Muster began and that ran a moment ago.
+func (l lastOperation) goesOn(now time.Time) bool {
+	lately := now.Sub(l.begun) < visibleWithin || now.Sub(l.ran) < visibleWithin
+	return l.rolls() && l.outcome == nil && l.operation.Token != "" && lately
+}
+
 // unfinished reports whether the operation was cancelled or has failed.
 func (l lastOperation) unfinished() bool {
 	return l.outcome != nil && (l.outcome.cancelled || l.outcome.failed != nil)
+}
+
+// busy returns what GKE is at work on. A read of the node pool that is behind shows one at rest for a moment, whose new machines would count as
+// too many.
+func (m *memory) busy(now time.Time) *pool.Cause {
+	if is := m.read.busy(); is != nil || !m.last.goesOn(now) {
+		return is
+	}
+	return &pool.Cause{Reason: statusReconciling, Message: "GKE is at work on the node pool: it began a rollout a moment ago"}
 }
 
 // asRead reports whether the node pool need not be read again.

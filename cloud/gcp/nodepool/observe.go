@@ -113,7 +113,7 @@ func (p *pass) group(w wanted) *pool.Group {
 	machines := p.memory.size(w.rolling(read))
 	g := &pool.Group{
 		ID: p.path(), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
-		Deleting: is.Status == statusStopping, Busy: read.busy(), ProviderRolloutSurge: surge(is, machines),
+		Deleting: is.Status == statusStopping, Busy: p.memory.busy(p.now), ProviderRolloutSurge: surge(is, machines),
 	}
 	if a := is.Autoscaling; a != nil && a.Enabled {
 		zones := int64(max(1, len(read.groups)))

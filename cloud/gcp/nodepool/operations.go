@@ -58,6 +58,8 @@ func (p *pass) readOperation(ctx context.Context) error {
 		return p.memory.read.tolerate(err)
 	case is.Status == statusDone:
 		p.memory.ended(outcomeOf(is), p.now)
+	default:
+		last.ran = p.now
 	}
 	return nil
 }

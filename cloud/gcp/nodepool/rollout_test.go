@@ -548,3 +548,20 @@ func TestOperationsAreReadOnceForOlderMachines(t *testing.T) {
 func sysctls(connections string) *gcpv1.LinuxNodeConfig {
 	return &gcpv1.LinuxNodeConfig{Sysctls: []gcpv1.SysctlConfig{{Parameter: "net.core.somaxconn", Value: connections}}}
 }
+
+// TestRolloutAtRestByAnOldRead holds that GKE counts as at work on a node pool for which it began a rollout a moment ago, also when a read that is
+// behind shows the node pool at rest: its new machines would count as too many, and be removed.
+func TestRolloutAtRestByAnOldRead(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.reach(2)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
+		w.amid()
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "projects.locations.clusters.get", Delay: sim.Duration(30 * time.Minute)}); err != nil {
+			w.Fatal(err)
+		}
+		o := w.observe()
+		if o.Group == nil || o.Group.State != "RUNNING" || o.Group.Busy == nil {
+			t.Errorf("want a node pool that is shown at rest and busy, got %+v", o.Group)
+		}
+	})
+}
