@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -11,28 +12,39 @@ const readsBehind = 10 * time.Second
 
 // presence is what this process has seen of a pool in the cloud.
 type presence struct {
+	// created is when this process last asked for the group, if the cloud may have created it.
+	created time.Time
 	// deleted is true if the group was deleted, by this process or while it looked, after the last request to create it.
 	deleted bool
 	// missingSince is when a fresh read first found nothing of a pool that is being deleted; zero if something was found since.
 	missingSince time.Time
 }
 
-// begins notes the start of a step.
-func (p *presence) begins(k pool.StepKind) {
+// started notes a step that was started, or was not with an error.
+func (p *presence) started(k pool.StepKind, err error, now time.Time) {
 	switch k {
 	case pool.CreateGroup:
 		p.deleted = false
+		if err == nil || cloud.KindOf(err) == cloud.Unavailable {
+			p.created = now
+		}
 	case pool.DeleteGroup:
 		p.deleted = true
 	}
 }
 
-// confirmAbsence has a deletion wait until the reads can no longer be behind a write, unless this process has seen the group deleted: it, or
-// the process before it, may have created a template or the group a moment ago, and a read that is behind shows neither. Nothing would delete
-// them once the object is gone. It returns the time of the wait.
-func (r *record) confirmAbsence(out *Outcome, now time.Time) time.Duration {
-	if g := out.Observed.Group; g != nil && g.Deleting {
+// confirmAbsence has a deletion wait until the reads can no longer be behind a write. A read that finds no group may be from before the
+// group's creation, also where a later one has shown the group or its deletion: what the group depends on would be deleted before it. Unless
+// this process has seen the group deleted, it, or the process before it, may have created a template or the group a moment ago, and nothing
+// would delete them once the object is gone. It returns the time of the wait.
+func (r *record) confirmAbsence(d pool.Desired, out *Outcome, now time.Time) time.Duration {
+	g := out.Observed.Group
+	if g != nil && g.Deleting {
 		r.presence.deleted = true
+	}
+	if wait := r.presence.created.Add(readsBehind).Sub(now); d.Deleting && g == nil && wait > 0 {
+		out.Plan = confirming("no group")
+		return wait
 	}
 	if !out.Plan.DeletionComplete {
 		r.presence.missingSince = time.Time{}
@@ -45,9 +57,14 @@ func (r *record) confirmAbsence(out *Outcome, now time.Time) time.Duration {
 	if r.presence.deleted || wait <= 0 {
 		return 0
 	}
-	out.Plan = pool.Plan{Waiting: []pool.Cause{{
-		Reason:  "ConfirmingDeletion",
-		Message: "nothing of the pool was found in the cloud; waiting for a second look, because the cloud's reads may be behind its writes",
-	}}}
+	out.Plan = confirming("nothing")
 	return wait
+}
+
+// confirming returns the plan of a deletion that waits for a second look.
+func confirming(found string) pool.Plan {
+	return pool.Plan{Waiting: []pool.Cause{{
+		Reason:  "ConfirmingDeletion",
+		Message: found + " of the pool was found in the cloud; waiting for a second look, because the cloud's reads may be behind its writes",
+	}}}
 }

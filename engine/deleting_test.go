@@ -68,6 +68,32 @@ func TestDeletionIsConfirmed(t *testing.T) {
 	}
 }
 
+// A read that finds no group may be from before its creation, although a later one has shown the group or its deletion: the template and the
+// object stay until a read can't be that old.
+func TestNoGroupIsBelievedWhileItsCreationMayBeMissed(t *testing.T) {
+	s := rest(t)
+	there := s.driver.observed
+	s.driver.observed = pool.Observed{Versions: there.Versions, Wanted: there.Wanted}
+	if out := s.pass(); !out.Started || s.driver.began() != "CreateGroup" {
+		t.Fatalf("want the group created, got %+v", out)
+	}
+	s.facts.Desired.Deleting, s.facts.Generation = true, "2"
+	s.driver.observed = pool.Observed{Versions: there.Versions, Group: &pool.Group{ID: "g", Deleting: true}}
+	s.after(time.Second)
+	s.driver.observed = pool.Observed{Versions: there.Versions}
+	out := s.after(time.Second)
+	if out.Started || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "ConfirmingDeletion" || out.RequeueAfter != 8*time.Second {
+		t.Errorf("want no step before ten seconds have passed since the creation, got %+v", out)
+	}
+	if out = s.after(8 * time.Second); !out.Started || s.driver.began() != "CreateGroup DeleteTemplates" {
+		t.Fatalf("want the template deleted then, got %+v after %s", out, s.driver.began())
+	}
+	s.driver.observed = pool.Observed{}
+	if out = s.after(time.Second); !out.Plan.DeletionComplete {
+		t.Errorf("want it gone, got %+v", out)
+	}
+}
+
 // What the specification wants no longer counts when the pool is deleted.
 func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
 	unmet := fmt.Errorf("observe: %w", &cloud.SpecUnsatisfiableError{Err: cloud.Invalidf("spec.x", "no such thing")})

@@ -151,7 +151,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 		return out
 	}
 	e.confirm(ctx, f, n, m, &out)
-	absent := m.confirmAbsence(&out, f.Now)
+	absent := m.confirmAbsence(f.Desired, &out, f.Now)
 	e.start(ctx, f, edge{n, l}, m, &out)
 	m.queue.ended(f.Now, false, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
