@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,35 @@ func TestOnlyAWantIsUnsatisfiable(t *testing.T) {
 			t.Errorf("want what can't be made said to be that and no more, got %v", err)
 		}
 	})
+}
+
+// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no group, also where the
+// template exists: it is made again soon, and the group created then. What exists is reported beside the error, so that a deletion goes on.
+func TestFailedLookupBesideItsTemplate(t *testing.T) {
+	for name, failing := range map[string]sim.Fault{
+		"throttled": {Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "RequestLimitExceeded", Status: http.StatusServiceUnavailable},
+		"no answer": {Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "InternalError", Status: http.StatusInternalServerError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.start(aTarget(), pool.Step{Kind: pool.PutTemplate})
+				if err := w.server.Faults().Add(failing); err != nil {
+					t.Fatal(err)
+				}
+				w.driver = w.newDriver()
+				o, err := w.driver.Observe(t.Context(), aTarget())
+				var complete *cloud.SpecUnsatisfiableError
+				if !errors.As(err, &complete) || o.Group != nil || len(o.Versions) != 1 {
+					t.Errorf("want an error of the look beside the template, got %v and %+v", err, o)
+				}
+				w.server.Faults().Clear()
+				settle()
+				if o := w.observe(aTarget()); o.Wanted.Content == "" {
+					t.Errorf("want to know afterwards what is wanted, got %+v", o)
+				}
+			})
+		})
+	}
 }
 
 // A template of Muster's is deleted with the pool, whichever owner has the group's name. A group that was taken over keeps it.

@@ -45,10 +45,11 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	want, err := r.want(ctx)
 	// Which versions have the wanted bootstrap data is known once it is known what is wanted.
 	out.Versions, out.ResolvedLookups = template.Versions(), want.remember
+	if err != nil && is == nil && (len(out.Versions) == 0 || driverkit.Transient(err)) {
+		// As an issue, a look-up that can succeed the next time would be met by each idle look of a pool in which nothing moves.
+		return out, &cloud.SpecUnsatisfiableError{Err: err}
+	}
 	if err != nil {
-		if is == nil && len(out.Versions) == 0 {
-			return out, &cloud.SpecUnsatisfiableError{Err: err}
-		}
 		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 	}
 	out.Wanted, out.Capacity = want.template.Template, want.template.Capacity

@@ -2,6 +2,7 @@ package nodegroup_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -64,6 +65,34 @@ func TestGroupWhoseReplyWasLost(t *testing.T) {
 		w.server.Faults().Clear()
 		if o := w.observe(target); o.Group == nil {
 			t.Error("want the group seen, got none")
+		}
+	})
+}
+
+// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no node group, also where
+// the launch template exists: it is made again soon, and the node group created then. A pool that is being deleted deletes the template.
+func TestFailedLookupBesideItsTemplate(t *testing.T) {
+	t.Parallel()
+	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
+		target := aTarget(withTemplate())
+		w.observe(target)
+		w.must(w.driver.Start(t.Context(), target, pool.Step{Kind: pool.PutTemplate}))
+		w.must(w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "RequestLimitExceeded", Status: http.StatusServiceUnavailable}))
+		var err error
+		w.driver, err = newDriver(w.over)
+		w.must(err)
+		for _, target.Deleting = range []bool{false, true} {
+			o, err := w.driver.Observe(t.Context(), target)
+			var complete *cloud.SpecUnsatisfiableError
+			if !errors.As(err, &complete) || o.Group != nil || len(o.Versions) != 1 {
+				t.Errorf("deleting %t: want an error of the look beside the template, got %v and %+v", target.Deleting, err, o)
+			}
+		}
+		w.server.Faults().Clear()
+		time.Sleep(time.Hour)
+		target.Deleting = false
+		if o := w.observe(target); o.Wanted.Content == "" {
+			t.Errorf("want to know afterwards what is wanted, got %+v", o)
 		}
 	})
 }

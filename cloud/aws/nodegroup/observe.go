@@ -63,8 +63,8 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if template := r.templates().foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
-	if failed != nil && r.nothingMade() {
-		out.Versions = nil
+	if failed != nil && r.keepsFromCreation(failed) {
+		out.Versions = r.templates().toDelete(r.memory.group)
 		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
 	if failed != nil {
@@ -89,9 +89,11 @@ func (r *reader) groupAndTemplate(ctx context.Context) error {
 	return r.template(ctx)
 }
 
-// nothingMade reports whether neither the group nor a version of the pool's template exists.
-func (r *reader) nothingMade() bool {
-	return r.memory.group.is == nil && (r.t.template == "" || len(r.memory.template.Versions()) == 0)
+// keepsFromCreation reports whether there is no group, and an error keeps it from being created: nothing exists, or the look-up can succeed
+// the next time. As an issue of a pool in which nothing moves, each idle look would meet it again.
+func (r *reader) keepsFromCreation(failed error) bool {
+	nothing := r.t.template == "" || len(r.memory.template.Versions()) == 0
+	return r.memory.group.is == nil && (nothing || driverkit.Transient(failed))
 }
 
 // observeGroup puts the node group and its instances into the observation.
