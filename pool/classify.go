@@ -95,12 +95,18 @@ func (m *member) replaced() bool {
 	return m.reason == stale || m.reason == notServing || m.reason == standby || m.toReplace || m.needsSurge || m.staleCause != nil
 }
 
-// drainRequested reports whether the drain of a member has started, or its guard was requested to release it.
+// drainRequested reports whether the drain of a member has started, or its guard was requested to release it. One that is ending may be drained
+// without its guard.
 func (m *member) drainRequested() bool {
-	if m.Guard != nil {
+	if m.Guard != nil && !m.ending() {
 		return m.Guard.Requested
 	}
-	return m.isDraining()
+	return m.isDraining() || m.Guard != nil && m.Guard.Requested
+}
+
+// ending reports whether the cloud is about to terminate a member that Muster does not remove, or only replaces.
+func (m *member) ending() bool {
+	return m.TerminationNotice != nil && (!m.selected || m.reason == stale || m.reason == notServing)
 }
 
 // isDraining reports whether Muster has started to drain its node.

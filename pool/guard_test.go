@@ -30,3 +30,37 @@ func TestGuards(t *testing.T) {
 		{name: "held, let go", why: "and no longer", d: wants(1), o: fleet(append(serving(1), machine("i-9", 9, goes, held, guard(true, true))), sized(1)), want: "Release i-9 (Drained)"},
 	})
 }
+
+// The cloud is about to terminate an instance that has a guard. Its drain may go past the guard, so it is told from the removal of the instance.
+func TestEndingInstances(t *testing.T) {
+	guarded := func(i *Instance) { i.Guard = &Guard{} }
+	old := func(o *Observed) { o.Versions = append(o.Versions, version(0, "a", "old")) }
+	for _, c := range []struct {
+		reason string
+		d      Desired
+		o      Observed
+		want   bool
+	}{
+		{"the pool keeps it", wants(2), fleet(append(serving(1), machine("i-9", 9, doomedOne, guarded))), true},
+		{"it is replaced anyway", wants(2, rolls(0, 2)), fleet(append(serving(1), machine("i-9", 9, doomedOne, guarded)), newTemplate), true},
+		{"there are too many", wants(1), fleet(append(serving(1), machine("i-9", 9, doomedOne, guarded))), false},
+		{"the pool is deleted", wants(2, deleting), fleet(append(serving(1), machine("i-9", 9, doomedOne, guarded))), false},
+		{"nothing ends", wants(1), fleet(append(serving(1), machine("i-9", 9, guarded))), false},
+	} {
+		s := Decide(c.d, c.o, traits, now).Step
+		if s == nil || s.Kind != Drain {
+			t.Errorf("%s: the step is %v, want a drain", c.reason, s)
+			continue
+		}
+		for _, r := range s.Targets {
+			if r.ID == "i-9" && r.Ending != c.want {
+				t.Errorf("%s: Ending of %s is %t, want %t", c.reason, r.ID, r.Ending, c.want)
+			}
+		}
+	}
+	checkAll(t, []row{
+		{name: "drains", why: "the rounds of a drain keep nothing else from its turn", d: wants(2),
+			o:    fleet(append(serving(1), machine("i-9", 9, doomedOne, guarded, drainingNode)), old),
+			want: "PruneTemplates refs lt:0 (TemplateUnused), waiting Draining"},
+	})
+}

@@ -543,6 +543,34 @@ func (p *plain) Start(_ context.Context, s pool.Step) error {
 	return p.err
 }
 
+// TestEndingInstancesOfPlaces holds that the Machine of a place outlives an instance that the cloud is about to terminate: its Node is drained
+// directly, and the Machine is that of the next one. Where there are no places, it goes with the instance.
+func TestEndingInstancesOfPlaces(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason           string
+		places, ending   bool
+		drained, deleted []string
+	}{
+		{"its Machine stays", true, true, []string{"Drain i-1"}, nil},
+		{"Muster's own removal is the Machine's", true, false, nil, []string{"i-1"}},
+		{"its Machine goes with it", false, true, nil, []string{"i-1"}},
+	} {
+		objects := []client.Object{infra("i-1")}
+		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1")})
+		w.doer.Kind.Places = c.places
+		known, nodes := BuildIndex(w.doer.Kind, "u-p", objects, w.list()), &plain{}
+		n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(w.doer.Kind, true, true, now).Guards}
+		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1", Ending: c.ending}}})
+		if err != nil {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+		if diff := cmp.Diff([][]string{c.drained, c.deleted}, [][]string{nodes.asked, w.deletedMachines()}); diff != "" {
+			t.Errorf("%s: drained and deleted (-want +got):\n%s", c.reason, diff)
+		}
+	}
+}
+
 var errAway = errors.New("the workload cluster is away")
 
 func TestDrainsGoThroughMachines(t *testing.T) {

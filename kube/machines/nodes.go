@@ -85,7 +85,7 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 		key := cloud.ProviderKey(t.ProviderID)
 		guard, guarded := n.Guards[key]
 		switch m := machines[key]; {
-		case !guarded || m == nil || guard.Released: // a Machine that drained an earlier Node drains no further one
+		case !guarded || m == nil || n.direct(guard, m, t):
 			rest.Targets = append(rest.Targets, t)
 		case m.Deleting:
 		case !sameInstance(uids[key], t.UID):
@@ -97,6 +97,12 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 		}
 	}
 	return rest, ask, failed
+}
+
+// direct reports whether the Node of an instance is drained without its Machine: a Machine that drained an earlier Node drains no further one, and
+// that of a place is the Machine of the instance which its group puts there when the cloud has terminated this one.
+func (n Nodes) direct(g pool.Guard, m *Machine, t pool.InstanceRef) bool {
+	return g.Released || n.Doer.Kind.Places && t.Ending && !m.Deleting
 }
 
 // sameInstance reports whether two UIDs are those of one instance, as far as they are known.
