@@ -28,7 +28,8 @@ const (
 // pods runs the pods that are bound to the node: one at a time, each at the moment it is due.
 type pods struct {
 	*kubelet
-	due map[types.UID]task
+	said once
+	due  map[types.UID]task
 }
 
 // task is what is next for a pod.
@@ -48,13 +49,12 @@ const (
 
 func (p *pods) run(ctx context.Context) {
 	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
-	var said once
 	for {
 		err := p.session(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		said.print(p.kubelet, "Failed to watch pods, will retry: %v", err)
+		p.print(err)
 		if err == nil {
 			b.Reset()
 		}
@@ -62,6 +62,11 @@ func (p *pods) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// print prints that the pods cannot be watched, or can be again; nil means that they are.
+func (p *pods) print(err error) {
+	p.said.print(p.kubelet, "Failed to watch pods, will retry: %v", err)
 }
 
 // session lists the node's pods and follows them until the watch ends.
@@ -84,6 +89,7 @@ func (p *pods) session(ctx context.Context) error {
 		return err
 	}
 	defer w.Stop()
+	p.print(nil) // The session lasts for minutes: its end is too late to print that the connection is back.
 	return p.follow(ctx, w)
 }
 
