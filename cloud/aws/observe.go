@@ -45,11 +45,10 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	want, err := r.want(ctx)
 	// Which versions have the wanted bootstrap data is known once it is known what is wanted.
 	out.Versions, out.ResolvedLookups = template.Versions(), want.remember
-	if err != nil && is == nil && (len(out.Versions) == 0 || driverkit.Transient(err)) {
-		// As an issue, a look-up that can succeed the next time would be met by each idle look of a pool in which nothing moves.
-		return out, &cloud.SpecUnsatisfiableError{Err: err}
-	}
 	if err != nil {
+		if r.keepsFromCreation(err) {
+			return out, &cloud.SpecUnsatisfiableError{Err: err}
+		}
 		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 	}
 	out.Wanted, out.Capacity = want.template.Template, want.template.Capacity
@@ -60,6 +59,13 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	return out, nil
+}
+
+// keepsFromCreation reports whether there is no group, and an error keeps it from being created: nothing exists, or the look-up can succeed
+// the next time. As an issue of a pool in which nothing moves, each idle look would meet it again.
+func (r *reader) keepsFromCreation(err error) bool {
+	nothing := len(r.memory.template.Versions()) == 0
+	return r.memory.group.is == nil && (nothing || driverkit.Transient(err))
 }
 
 // conflict returns what prevents the pool from being created, or from being reconciled. Once the group exists, a template of another owner
