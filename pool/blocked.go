@@ -94,9 +94,11 @@ func (v *classification) missedProgressDeadline(m *member) bool {
 	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)))
 }
 
-// assess determines why no serving instance is replaced now, if that is so.
+// assess determines why no serving instance is replaced now, if that is so. A failed or unhealthy one of another template waits for the same
+// where its removal is lost.
 func (v *gate) assess() {
-	if v.toReplace+v.inStandby == 0 || v.o.Group == nil {
+	waits := v.toReplace+v.inStandby > 0 || v.goAnyway > 0 && v.removalIsLost()
+	if !waits || v.o.Group == nil {
 		return
 	}
 	if v.rolloutState, v.blocked = v.blockedBySpec(); v.blocked == nil {

@@ -56,15 +56,16 @@ func (v *classification) firstStale() Cause {
 // listed puts names into a sentence.
 func listed(names []string) string { return strings.Join(names, ", ") }
 
-// quiescent reports whether the cloud is idle: as many instances run as the group wants, and none comes, goes or was requested to go.
+// quiescent reports whether the cloud is idle: as many instances run as the group wants, and none comes, goes or was requested to go. A
+// failed instance that stays is on no way either.
 func (v *status) quiescent() bool {
 	if v.operation() != nil || v.scaleUpInBackoff() != nil || v.updating() != nil {
 		return false
 	}
-	running := 0
+	running, stays := 0, v.staysFailed()
 	for _, i := range v.o.Instances {
 		switch {
-		case !v.runs(&i) || i.DeletionRequested != nil && v.outOfBounds() == nil:
+		case !v.runs(&i) && !slices.Contains(stays, i.ID) || i.DeletionRequested != nil && v.outOfBounds() == nil:
 			return false
 		case !i.Standby:
 			running++
@@ -142,23 +143,33 @@ func (v *status) waitingRemovals() (first *member, n int) {
 // budgetSpent is the reason of instances that wait until more machines are available.
 const budgetSpent = "BudgetSpent"
 
-// awaited returns the first instance that may still become available, and what it lacks.
+// awaited returns the first instance that may still become available, or that holds a place because it fails and is not replaced, and what
+// it lacks.
 func (v *status) awaited() (missing string, first *member) {
+	stays := v.staysFailed()
 	for _, m := range v.members {
-		if m.available || m.selected || m.isDraining() || m.TerminationNotice != nil || v.failed(m.Instance) || first != nil && m.ID > first.ID {
+		if m.available || m.selected || m.isDraining() || m.TerminationNotice != nil || first != nil && m.ID > first.ID {
 			continue
 		}
-		switch {
-		case m.Node == nil:
-			missing = "has not joined the cluster"
-		case !m.Node.Ready:
-			missing = "is not Ready"
-		default:
-			missing = "has not been Ready for long enough"
+		if !v.failed(m.Instance) || slices.Contains(stays, m.ID) {
+			missing, first = v.missing(m), m
 		}
-		first = m
 	}
 	return missing, first
+}
+
+// missing returns what an instance lacks to be available.
+func (v *status) missing(m *member) string {
+	switch {
+	case v.failed(m.Instance):
+		return "failed, and nothing replaces it"
+	case m.Node == nil:
+		return "has not joined the cluster"
+	case !m.Node.Ready:
+		return "is not Ready"
+	default:
+		return "has not been Ready for long enough"
+	}
 }
 
 // firstAndMore names the first of n.
@@ -262,14 +273,28 @@ func (v *status) launching() []Cause {
 	return out
 }
 
-// leftFailed returns the failed instances that neither the cloud nor any rule replaces.
+// leftFailed returns the failed instances that the group leaves as they are and that no rule replaces.
 func (v *status) leftFailed() []string {
 	if v.o.Group.LeavesFailed == "" {
 		return nil
 	}
+	return v.unselected(func(m *member) bool { return v.failed(m.Instance) && m.reason == keep })
+}
+
+// staysFailed returns the failed instances that nothing replaces: those that the group leaves, and those that are stranded.
+func (v *status) staysFailed() []string {
+	ids := v.leftFailed()
+	if !v.removalIsLost() {
+		return ids
+	}
+	return append(ids, v.unselected(func(m *member) bool { return m.reason == failedInstance })...)
+}
+
+// unselected returns the members of a sort that do not go now.
+func (v *status) unselected(is func(*member) bool) []string {
 	var ids []string
 	for _, m := range v.members {
-		if v.failed(m.Instance) && m.reason == keep && !m.selected {
+		if !m.selected && is(m) {
 			ids = append(ids, m.ID)
 		}
 	}

@@ -303,6 +303,37 @@ func TestStrandedFailedInstances(t *testing.T) {
 	}
 }
 
+// A failed instance that nothing replaces is on no way: the pool rests, an older template of it is no rollout in progress, and a removal that
+// waits for its place says so.
+func TestStrandedFailedInstanceIsAtRest(t *testing.T) {
+	failed := machine("i-9", 60, notJoined, func(i *Instance) { i.State = Failed })
+	requested := func(i *Instance) { i.DeletionRequested = &Cause{"MachineDeleted", "x"} }
+	left := func(o *Observed) { o.Group.LeavesFailed = "spec.repair" }
+	for _, c := range []struct {
+		name, why string
+		o         Observed
+		quiescent bool
+		state     RolloutState
+		says      string
+	}{
+		{name: "up to date", why: "nothing in the cloud is on its way", o: fleet(append(numbered("n", 2), failed)), quiescent: true, state: RolloutDone},
+		{name: "of an older template", why: "nothing replaces it", o: fleet(append(numbered("n", 2, current), failed), newTemplate), quiescent: true, state: RolloutNone},
+		{name: "beside a requested deletion", why: "its place is what the deletion waits for", o: fleet(append(numbered("n", 1), machine("n-2", 9, requested), failed)),
+			state: RolloutInProgress, says: "removal of n-2 waits until more than 2 of 3 machines are available, now 2 are; i-9 failed, and nothing replaces it; raise spec.strategy.rollingUpdate.maxUnavailable to go on at once"},
+		{name: "left by the group", why: "nor does it wait for what the user leaves", o: fleet(append(numbered("n", 2), failed), left), quiescent: true, state: RolloutDone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := Decide(wants(0, external, rolls(0, 1)), c.o, onQuick(scaleSet), now)
+			if p.Step != nil || p.Quiescent != c.quiescent || p.Rollout.State != c.state {
+				t.Errorf("%s: want no step, rest %t and rollout %s, got %s, %t and %+v", c.why, c.quiescent, c.state, say(p), p.Quiescent, p.Rollout)
+			}
+			if c.says != "" && !slices.Contains(p.Waiting, Cause{budgetSpent, c.says}) {
+				t.Errorf("%s: want %q, got %+v", c.why, c.says, p.Waiting)
+			}
+		})
+	}
+}
+
 // A rollout is not done before the last machine of an older template has gone, whatever it goes for by then: a Machine that was
 // deleted for it asks for that itself, and one that fails is replaced as a failed one.
 func TestRolloutEndsWithItsLastMachine(t *testing.T) {
