@@ -246,6 +246,24 @@ func TestGKESurgeUpgrade(t *testing.T) {
 	})
 }
 
+// TestGKERecreatedWhileItDrains holds that an upgrade ends in which a node that drains is created anew under its name: the new one stays, and
+// others drain after it.
+func TestGKERecreatedWhileItDrains(t *testing.T) {
+	gke(t, 3, func(w *world) {
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		w.rest(50 * time.Second) // until the first one drains
+		if err := w.Terminate(w.pool("p").Machines[0].Name); err != nil {
+			t.Fatal(err)
+		}
+		w.settled("c")
+		p := w.pool("p")
+		check(w, "nodes", 3, len(p.Machines))
+		for _, m := range p.Machines {
+			check(w, "version of "+m.Name, newer, m.Version)
+		}
+	})
+}
+
 // TestGKEInPlace changes what existing nodes get too: no node is replaced, and new ones get it from another template.
 func TestGKEInPlace(t *testing.T) {
 	gke(t, 1, func(w *world) {

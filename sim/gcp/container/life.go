@@ -106,9 +106,9 @@ func (w *lifecycle) advance(c *Cluster, p *Pool) {
 func (w *lifecycle) forget(c *Cluster, p *Pool) {
 	here := map[string]bool{}
 	for _, n := range w.nodes.of(c, p) {
-		here[n.Name] = !n.deleting()
+		here[n.ID] = !n.deleting()
 	}
-	maps.DeleteFunc(p.Leaving, func(name string, _ *leaving) bool { return !here[name] })
+	maps.DeleteFunc(p.Leaving, func(_ string, l *leaving) bool { return !here[l.ID] })
 }
 
 // repair creates a node again once it has drained, and opens it to pods when it is back.
@@ -217,7 +217,7 @@ func (w *lifecycle) fewer(p *Pool, living []machine, many int) {
 
 // leave begins to drain a machine.
 func (w *lifecycle) leave(p *Pool, n machine) {
-	p.Leaving[n.Name] = &leaving{Since: w.Now}
+	p.Leaving[n.Name] = &leaving{ID: n.ID, Since: w.Now}
 	w.nodes.cordon(n.ID, true)
 }
 

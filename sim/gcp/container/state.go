@@ -136,7 +136,11 @@ type ending struct {
 }
 
 // leaving is a machine that is cordoned and drained before it is deleted.
-type leaving struct{ Since, Drained time.Time }
+type leaving struct {
+	// ID is the machine's: one that is created anew under the name of one that drains does not drain.
+	ID             string
+	Since, Drained time.Time
+}
 
 // operation is a long-running operation on a cluster or one of its node pools.
 type operation struct {
