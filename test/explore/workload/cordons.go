@@ -25,18 +25,20 @@ func (l *Cluster) CordonByUser(n int) *corev1.Node {
 	return node
 }
 
-// UncordonByUsers has users take back their cordons, except where a drain has begun meanwhile.
-func (l *Cluster) UncordonByUsers() {
+// UncordonByUsers has users take back their cordons, except where a drain has begun meanwhile, and reports whether there was one to take back.
+func (l *Cluster) UncordonByUsers() bool {
+	uncordoned := false
 	for _, m := range l.running() {
 		node := l.node(m)
 		if node == nil || !l.cordoned[node.Name] || node.Annotations[drain.StartedAnnotation] != "" || !l.DrainStarted(m.ID).IsZero() {
 			continue
 		}
 		delete(l.cordoned, node.Name)
-		node.Spec.Unschedulable = false
+		node.Spec.Unschedulable, uncordoned = false, true
 		l.world.Must(l.User.Update(l.world.Context(), node), "uncordon node %s", node.Name)
 	}
 	l.house()
+	return uncordoned
 }
 
 // UncordonRestored has a user take back the cordons of Machines whose deletion was not in the backup: their controller knows of no drain.

@@ -61,7 +61,7 @@ func (w *World) peace() {
 	w.Trace("event", "peace")
 }
 
-// rest waits until nothing is written any more.
+// rest waits until nothing is written any more. Where a drain kept users from taking back a cordon, they do so once it has ended.
 func (w *World) rest() {
 	began := time.Now()
 	quiet := began
@@ -70,7 +70,7 @@ func (w *World) rest() {
 		switch {
 		case w.written.After(quiet):
 			quiet = w.written
-		case w.unjoined() || w.unrolled() || w.busy():
+		case w.Workload.UncordonByUsers() || w.unjoined() || w.unrolled() || w.busy():
 			quiet = time.Now()
 		default:
 			return
