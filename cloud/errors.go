@@ -68,6 +68,21 @@ func (e *SpecUnsatisfiableError) Error() string { return e.Err.Error() }
 // Unwrap gives the error within.
 func (e *SpecUnsatisfiableError) Unwrap() error { return e.Err }
 
+// StartedInPartError is the error of a step of which some requests were sent before one that was not.
+type StartedInPartError struct{ Err error }
+
+// Error is the text of the error within.
+func (e *StartedInPartError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error within.
+func (e *StartedInPartError) Unwrap() error { return e.Err }
+
+// StartedInPart reports whether err is that of a step of which some requests were sent.
+func StartedInPart(err error) bool {
+	var e *StartedInPartError
+	return errors.As(err, &e)
+}
+
 // KindOf is the kind of the *Error within err, or Unavailable for any other error: nothing is known about it.
 func KindOf(err error) Kind {
 	var e *Error

@@ -2,16 +2,11 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/muster-project/muster/pool"
 )
-
-// effectWithin is how long after a change its effect may still not be visible.
-const effectWithin = 3 * readsBehind
 
 // NoEffectError reports changes that the cloud accepted and that show no effect.
 type NoEffectError struct {
@@ -31,156 +26,6 @@ func (e *NoEffectError) Error() string {
 		named += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("changed, shows no effect: %s: the cloud accepted the change (%s) and still reports the old value; retrying with back-off", named, e.Kind)
-}
-
-// attempt is a change that the cloud accepted and whose effect was not visible when the cloud was observed last.
-type attempt struct {
-	first, until time.Time
-	times        int
-	// name is what was to change, for people.
-	name string
-	// failed is true once the effect has been missing for longer than reads are behind.
-	failed bool
-	// due is the first look at which the back-off had ended, without another try since.
-	due time.Time
-}
-
-// begun records that a step was accepted, and returns true if all of it had been accepted before without a visible effect.
-func (r *record) begun(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) (repeated bool) {
-	e, ok := effects[s.Kind]
-	if !ok {
-		return false
-	}
-	before := r.attempts[s.Kind]
-	after := map[string]attempt{}
-	if !e.single {
-		maps.Copy(after, before)
-	}
-	repeated = true
-	for _, i := range e.items(s, o, t) {
-		a, known := before[i.key]
-		if repeated = repeated && known; !known {
-			a = attempt{first: now, name: i.name}
-		}
-		wait := backoffLeast << min(a.times, backoffDoublings)
-		a.times, a.until, a.due = a.times+1, now.Add(min(wait, backoffMost)), time.Time{}
-		after[i.key] = a
-	}
-	if r.attempts == nil {
-		r.attempts = map[pool.StepKind]map[string]attempt{}
-	}
-	r.attempts[s.Kind] = after
-	return repeated && len(after) > 0
-}
-
-// abandoned reports whether a change has not been tried again for a long time, although its back-off has ended: it is not wanted any more,
-// and a pool that is never settled would report it for ever.
-func (a *attempt) abandoned(now time.Time) bool {
-	if !now.Before(a.until) && a.due.IsZero() {
-		a.due = now
-	}
-	return !a.due.IsZero() && now.Sub(a.due) >= backoffMost
-}
-
-// sawEffects drops the attempts whose effect is visible or not wanted any more, and marks those whose effect is missing. While the cloud is
-// at work on the group none of these can be told.
-func (r *record) sawEffects(o pool.Observed, now time.Time) {
-	if o.Group != nil && o.Group.Busy != nil {
-		return
-	}
-	for kind, list := range r.attempts {
-		e, count := effects[kind], len(list)
-		maps.DeleteFunc(list, func(key string, _ attempt) bool { return !e.missing(o, key) })
-		progress := len(list) < count
-		for key, a := range list {
-			switch {
-			case a.abandoned(now):
-				delete(list, key)
-				continue
-			case a.failed:
-			case progress:
-				// A driver may make the changes of one step one after the other: the next one begins only now.
-				a.first, a.times = now, min(a.times, 1)
-			case a.times > 1 && now.Sub(a.first) >= effectWithin:
-				a.failed = true
-			}
-			list[key] = a
-		}
-		if len(list) == 0 {
-			delete(r.attempts, kind)
-		}
-	}
-}
-
-// resting returns why a step waits: all of it was accepted before without a visible effect, and the back-off lasts.
-func (r *record) resting(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) (pool.Cause, bool) {
-	list := r.attempts[s.Kind]
-	if len(list) == 0 {
-		return pool.Cause{}, false
-	}
-	cause := pool.Cause{Reason: pool.EffectPending}
-	for _, i := range effects[s.Kind].items(s, o, t) {
-		if a, known := list[i.key]; !known || !now.Before(a.until) {
-			return pool.Cause{}, false
-		}
-	}
-	if none := r.noEffect(s.Kind); none != nil {
-		cause = pool.Cause{Reason: pool.NoEffect, Message: none.Error()}
-	}
-	return cause, true
-}
-
-// withoutResting returns a step that changes instances in place without those that have accepted the change before, show no effect, and
-// wait for their back-off. Other instances that come later would otherwise have them changed again with every pass.
-func (r *record) withoutResting(s pool.Step, now time.Time) pool.Step {
-	switch s.Kind {
-	case pool.Apply, pool.Protect, pool.Unprotect:
-	default:
-		return s
-	}
-	left := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool {
-		a, known := r.attempts[s.Kind][t.ID]
-		return known && now.Before(a.until)
-	})
-	if len(left) > 0 {
-		s.Targets = left
-	}
-	return s
-}
-
-// noEffect returns the changes of a kind of step that show no effect, or nil.
-func (r *record) noEffect(kind pool.StepKind) error {
-	var items []string
-	for _, a := range r.attempts[kind] {
-		if a.failed {
-			items = append(items, a.name)
-		}
-	}
-	if len(items) == 0 {
-		return nil
-	}
-	slices.Sort(items)
-	return &NoEffectError{Kind: kind, Items: items}
-}
-
-// unresponsive returns the instances that a kind of step has changed without effect, by kind of step.
-func (r *record) unresponsive() map[pool.StepKind]map[string]bool {
-	var out map[pool.StepKind]map[string]bool
-	for _, kind := range []pool.StepKind{pool.Apply, pool.Protect, pool.Unprotect} {
-		for key, a := range r.attempts[kind] {
-			if !a.failed {
-				continue
-			}
-			if out == nil {
-				out = map[pool.StepKind]map[string]bool{}
-			}
-			if out[kind] == nil {
-				out[kind] = map[string]bool{}
-			}
-			out[kind][key] = true
-		}
-	}
-	return out
 }
 
 // item is one change of a step: what tells it apart from others of the same kind, and its name for people.

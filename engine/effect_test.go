@@ -319,3 +319,50 @@ func TestRestingInstancesAreNotChangedAgain(t *testing.T) {
 		t.Errorf("want the other instance alone protected, got %+v", out.Plan.Step)
 	}
 }
+
+// TestAStepThatIsStartedInPartBacksOff holds that what a cloud accepts and ignores is not sent again each time that the place in line of the rest
+// of the step comes. It is reported once the whole of the step was accepted.
+func TestAStepThatIsStartedInPartBacksOff(t *testing.T) {
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{"spec.lifecycleHooks", warmup} })
+	s.driver.refusing[pool.UpdateGroup] = &cloud.StartedInPartError{Err: &cloud.Error{
+		Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, Message: "held back", After: 100 * time.Millisecond,
+	}}
+	out := s.pass()
+	check(t, "waits for", []pool.Cause{{Reason: "ClientRateLimited", Message: "UpdateGroup waits: held back"}}, out.Plan.Waiting)
+	s.play(5 * time.Minute)
+	if n := len(s.driver.starts); n < 5 || n > 10 {
+		t.Errorf("want 5 to 10 tries in five minutes, got %d", n)
+	}
+	check(t, "what shows no effect before all of it was accepted", "", noEffectOf(s.pass(), pool.UpdateGroup))
+	delete(s.driver.refusing, pool.UpdateGroup)
+	for out = s.after(5 * time.Minute); !out.Started; out = s.after(time.Minute) {
+	}
+	check(t, "repeated when all of it is accepted for the first time", false, out.Repeated)
+	if none := noEffectOf(s.after(5*time.Second), pool.UpdateGroup); none != "" {
+		t.Errorf("want the time counted from then, got %q", none)
+	}
+	s.play(20 * time.Minute)
+	if none := noEffectOf(s.pass(), pool.UpdateGroup); !strings.Contains(none, warmup) || !strings.Contains(none, "spec.lifecycleHooks") {
+		t.Errorf("want both fields reported, got %q", none)
+	}
+}
+
+// TestAStepThatIsStartedInPartGoesOn holds that a step whose parts take effect is tried again soon.
+func TestAStepThatIsStartedInPartGoesOn(t *testing.T) {
+	fields := []string{"a", "b", "c", "d", "e", "f"}
+	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = fields })
+	s.driver.refusing[pool.UpdateGroup] = &cloud.StartedInPartError{Err: &cloud.Error{
+		Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 100 * time.Millisecond,
+	}}
+	began := s.facts.Now
+	for tries := 0; len(fields) > 0; {
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
+		if n := len(s.driver.starts); n > tries {
+			tries, fields = n, fields[1:]
+			s.driver.observed.Group.Drift = fields
+		}
+	}
+	if took := s.facts.Now.Sub(began); took > 15*time.Second {
+		t.Errorf("want six parts done within 15 s, got %v", took)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -58,6 +59,9 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n edge, m *record, ou
 			out.NewError = nil // the next pass reads the Node again
 		}
 		m.refused(*s, f.Now, err)
+		if cloud.StartedInPart(err) {
+			m.startedInPart(*s, out.Observed, e.driver.Traits(), f.Now)
+		}
 		// What is waited for is said as if no back-off had ended, so that conditions do not flap with each try.
 		f.Desired.StepsInBackoff = m.avoid(time.Time{})
 		out.Plan.Waiting = e.decide(f, out.Observed, m, time.Time{}).Waiting

@@ -3,6 +3,7 @@ package driverkit_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -47,6 +49,53 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s: want %q and %v, got %q and %v", c.reason, c.want, c.err, got, err)
 		}
 	}
+}
+
+// TestStartInPart holds that a step of which a part was sent before a rate budget held back the rest is told apart from one that was not sent.
+func TestStartInPart(t *testing.T) {
+	t.Parallel()
+	held := &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited}
+	read, write := wire.Call{Operation: "Describe", ReadOnly: true}, wire.Call{Operation: "Put"}
+	for _, c := range []struct {
+		reason string
+		sent   []wire.Call
+		err    error
+		want   bool
+	}{
+		{"nothing was sent", nil, held, false},
+		{"reads begin nothing", []wire.Call{read}, held, false},
+		{"a write was sent", []wire.Call{read, write}, held, true},
+		{"a refusal of the cloud is the step's", []wire.Call{write}, &cloud.Error{Kind: cloud.Denied}, false},
+		{"all of it was accepted", []wire.Call{write}, nil, false},
+	} {
+		over := wire.New(wire.Options{Base: answering{}})
+		p := &driverkit.Pass{Redact: func(err error) error { return err }, Unlock: func() {}, Touch: func() {}, Forget: func() {}}
+		p.Start = func(ctx context.Context, _ pool.Step) error {
+			for _, call := range c.sent {
+				req, err := http.NewRequestWithContext(wire.WithCall(ctx, call), http.MethodPost, "http://cloud", nil)
+				if err != nil {
+					return err
+				}
+				reply, err := over.RoundTrip(req)
+				if err != nil {
+					return err
+				}
+				_ = reply.Body.Close()
+			}
+			return c.err
+		}
+		err := driverkit.Start(t.Context(), func(context.Context, string) (*driverkit.Pass, error) { return p, nil }, "target", pool.Step{})
+		if got := cloud.StartedInPart(err); got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: want started in part %t and %v, got %t and %v", c.reason, c.want, c.err, got, err)
+		}
+	}
+}
+
+// answering is a cloud that accepts everything.
+type answering struct{}
+
+func (answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 }
 
 func TestRefusal(t *testing.T) {

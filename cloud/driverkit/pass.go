@@ -39,7 +39,8 @@ func Observe[T any](ctx context.Context, begin func(context.Context, T) (*Pass, 
 	return p.Observe(ctx)
 }
 
-// Start runs Start of the pass that begin prepares, and brings its cache up to date with the outcome.
+// Start runs Start of the pass that begin prepares, and brings its cache up to date with the outcome. If a rate budget of Muster's own held back
+// a request after others were sent, the error is a *cloud.StartedInPartError.
 func Start[T any](ctx context.Context, begin func(context.Context, T) (*Pass, error), target T, s pool.Step) error {
 	p, err := begin(ctx, target)
 	if err != nil {
@@ -52,11 +53,15 @@ func Start[T any](ctx context.Context, begin func(context.Context, T) (*Pass, er
 	}
 	ctx, writes := wire.CountWrites(ctx)
 	err = p.Redact(p.Start(ctx, s))
-	if restore != nil && cloud.CodeOf(err) == cloud.CodeClientRateLimited && writes.Sent() == 0 {
+	held := cloud.CodeOf(err) == cloud.CodeClientRateLimited
+	if restore != nil && held && writes.Sent() == 0 {
 		restore()
 		return err
 	}
 	p.Touch()
+	if held && writes.Sent() > 0 {
+		return &cloud.StartedInPartError{Err: err}
+	}
 	if cloud.KindOf(err) == cloud.Conflict {
 		p.Forget()
 	}

@@ -1,7 +1,7 @@
 package mutants
 
 // The files, from the root of the module.
-const engineRun, engineMemory, engineEffect, engineEvents = "engine/engine.go", "engine/memory.go", "engine/effect.go", "engine/report/events.go"
+const engineRun, engineMemory, engineAttempt, engineEvents = "engine/engine.go", "engine/memory.go", "engine/attempt.go", "engine/report/events.go"
 
 // engineTable is what goes wrong in a pass.
 var engineTable = []Mutation{
@@ -48,18 +48,18 @@ var engineTable = []Mutation{
 		Engine, []string{"TestObservationBacksOff", "TestErrorsWhileDeleting"},
 		`wait = min(wait, backoffMost)`,
 		`wait = min(wait, either(mutated("back-off without an end"), 10000*time.Hour, backoffMost))`),
-	one("changes without effect repeated", engineEffect, "makes a change that shows no effect again and again, at an unbroken pace",
+	one("changes without effect repeated", engineAttempt, "makes a change that shows no effect again and again, at an unbroken pace",
 		Engine, []string{"TestAStepWithoutEffectBacksOff"},
 		`if a, known := list[i.key]; !known || !now.Before(a.until) {`,
 		`if a, known := list[i.key]; !known || !now.Before(a.until) || mutated("changes without effect repeated") {`),
-	one("missing effect not told", engineEffect, "never reports that a change shows no effect",
+	one("missing effect not told", engineAttempt, "never reports that a change shows no effect",
 		Engine, []string{"TestAStepWithoutEffectBacksOff"},
 		`a.failed = true`,
 		`a.failed = !mutated("missing effect not told")`),
-	one("late effect taken for none", engineEffect, "takes a read that is behind for a change without effect",
+	one("late effect taken for none", engineAttempt, "takes a read that is behind for a change without effect",
 		Engine, []string{"TestAnEffectThatShowsLateIsNoFailure"},
-		`case a.times > 1 && now.Sub(a.first) >= effectWithin:`,
-		`case a.times > 1 && now.Sub(a.first) >= either(mutated("late effect taken for none"), 0, effectWithin):`),
+		`case a.whole && a.times > 1 && now.Sub(a.first) >= effectWithin:`,
+		`case a.whole && a.times > 1 && now.Sub(a.first) >= either(mutated("late effect taken for none"), 0, effectWithin):`),
 	one("step without words", engineEvents, "adds a kind of step and no words for its event",
 		Explore, []string{"reason"},
 		`{"DrainStarted", "Started draining"}`,
