@@ -44,6 +44,8 @@ func TestRollOfChanges(t *testing.T) {
 		}), "StartProviderRollout of lt:3 (TemplateOutOfDate)"},
 		{"changed, larger", "more machines first: the roll keeps the group to itself", wants(4, rolls(0, 1)), fleet(serving(3), behind), "Resize to 4 (ScaleOut)"},
 		{"changed, smaller", "fewer first, likewise", wants(2, rolls(0, 1)), fleet(serving(3), behind), "Drain i-1 (ScaleIn)"},
+		{"changed, smaller, drain refused", "the roll waits: it would add its surge to a size that is too large", wants(2, rolls(0, 1), refused(Drain)), fleet(serving(3), behind), "waiting Denied"},
+		{"changed, drain for another reason refused", "the size is the wanted one: the roll adds no more than its surge", wants(3, rolls(0, 1), refused(Drain)), fleet(append(serving(2), machine("i-9", 1, condemnedOne)), behind), "StartProviderRollout of lt:2 i-1 i-2 (TemplateChanged), waiting Denied"},
 		{"changed, drains", "the roll waits: two who take machines are one too many", wants(2, rolls(0, 1)), fleet(list(machine("i-9", 9, drainingNode), machine("i-1", 2), machine("i-2", 1)), behind), "Drain i-9 (ScaleIn), waiting Draining, waiting Draining"},
 		{"changed, model skipped", "the roll would replace what is not to be replaced", wants(3, rolls(0, 1), skip), fleet(serving(3), behind), "settled"},
 		{"changed, model skipped, no machines", "then it replaces no machine", wants(0, rolls(0, 1), skip), fleet(nil, behind), "StartProviderRollout of lt:2 (TemplateOutOfDate)"},

@@ -103,13 +103,19 @@ func (v *steps) startProviderRolloutStep() *Step {
 		return nil
 	}
 	n, every := v.countLeftToCloud()
-	if n == 0 && !v.needsRepointing() || v.rolloutWaits() != nil {
+	if n == 0 && !v.needsRepointing() || v.rolloutWaits() != nil || v.tooLargeForRollout() {
 		return nil
 	}
 	if n == 0 {
 		return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, Cause: v.repointingCause()}
 	}
 	return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, ReplaceMatching: every, Targets: instanceRefs(v.leftToCloud()), Cause: v.firstStale()}
+}
+
+// tooLargeForRollout reports whether the group is larger than wanted until selected instances are gone, also while their drain is refused. A
+// provider rollout would add its own surge to that size.
+func (v *steps) tooLargeForRollout() bool {
+	return v.t.RolloutOnTemplateChange && v.o.Group.Size > v.want && slices.ContainsFunc(v.members, func(m *member) bool { return m.selected })
 }
 
 // mayCancel reports whether a provider rollout is running and Muster started it. One that another client began, or that Muster does not
