@@ -70,6 +70,14 @@ func marks(serves bool) func(*Write) {
 	}
 }
 
+// cancelled is a write that ends a rollout by which the cloud drained one of so many machines, after which the size is the given one.
+func cancelled(machines, size int) Write {
+	members := []string{"a", "b", "c", "d", "e"}[:machines]
+	w := Write{Before: account(2, members...), After: account(size, members...), Wanted: Wanted{Owner: "me", Replicas: 1, Surge: Share{N: 1}}}
+	w.Before.Groups[0].Members[1].Leaving = true
+	return w
+}
+
 // autoscaled has an autoscaler own the group's size, which was another a moment ago.
 func autoscaled(sizes ...int) func(*Write) {
 	return func(w *Write) { w.Wanted.External, w.Autoscaled = true, sizes }
@@ -144,6 +152,9 @@ func TestChecks(t *testing.T) {
 		{"fewer serve than it wanted a moment ago", "available", replacement(5, autoscaled(3)), "left 2 of 3"},
 		{"as many serve as it wants now", "available", replacement(3, autoscaled(5), four), ""},
 		{"fewer serve than it wants for some time", "available", replacement(5, autoscaled(), four), "left 3 of 5"},
+
+		{"a machine stays that the cloud was draining", "surge", cancelled(3, 2), ""},
+		{"and another one is asked for", "surge", cancelled(3, 4), "raised the machines from 2 to 4, 1 are wanted with a surge of 1"},
 
 		{"a marked one that stays", "marked first", removal(marks(true)), "removed instance b, and 1 that are marked to go first stay"},
 		{"one that never joined, while the budget is spent", "marked first", removal(marks(false)), ""},
