@@ -27,11 +27,21 @@ func MarkedFirst(w Write) []string {
 	return wrong
 }
 
-// before reports whether a member may go before those that are marked: it is marked itself, its deletion was asked for by name, or it
-// does not serve where such ones stay until a client removes them.
+// before reports whether a member may go before those that are marked: it is marked itself, its deletion was asked for by name, it does not
+// serve where such ones stay until a client removes them, or its replacement had begun.
 func (w Write) before(g Group, m Member) bool {
 	n := w.Nodes[m.ID]
-	return !n.Marked.IsZero() || w.Wanted.Condemned[m.ID] || w.Shrinks && !n.Ready || w.instead(g, m)
+	return !n.Marked.IsZero() || w.Wanted.Condemned[m.ID] || w.Shrinks && !n.Ready || w.instead(g, m) || w.begun(g, m)
+}
+
+// begun reports whether a member is to be replaced and its drain began before any other was marked: a replacement that has evicted pods is
+// completed, and the marked ones have the next turn.
+func (w Write) begun(g Group, m Member) bool {
+	drained := w.Nodes[m.ID].DrainStarted
+	if drained.IsZero() || m.Content == g.Content && !m.Launched.Before(w.Wanted.Restart) {
+		return false
+	}
+	return !slices.ContainsFunc(g.Counted(), func(o Member) bool { return w.marked(o.ID) && w.Nodes[o.ID].Marked.Before(drained) })
 }
 
 // patience is the least time after its launch at which a machine can count as one that does not serve.

@@ -70,6 +70,22 @@ func marks(serves bool) func(*Write) {
 	}
 }
 
+// draining has b be drained since a moment, replacing because a restart asks for it.
+func draining(since time.Time) func(*Write) {
+	return func(w *Write) {
+		n := w.Nodes["b"]
+		n.DrainStarted = since
+		w.Nodes["b"] = n
+	}
+}
+
+func replacing(since time.Time) func(*Write) {
+	return func(w *Write) {
+		draining(since)(w)
+		w.Wanted.Restart = now
+	}
+}
+
 // cancelled is a write that ends a rollout by which the cloud drained one of so many machines, after which the size is the given one.
 func cancelled(machines, size int) Write {
 	members := []string{"a", "b", "c", "d", "e"}[:machines]
@@ -158,6 +174,9 @@ func TestChecks(t *testing.T) {
 
 		{"a marked one that stays", "marked first", removal(marks(true)), "removed instance b, and 1 that are marked to go first stay"},
 		{"one that never joined, while the budget is spent", "marked first", removal(marks(false)), ""},
+		{"one whose replacement began before the mark", "marked first", removal(marks(true), replacing(now.Add(-2*time.Hour))), ""},
+		{"one whose replacement began after it", "marked first", removal(marks(true), replacing(now.Add(-time.Minute))), "removed instance b"},
+		{"one whose removal with the size began before it", "marked first", removal(marks(true), draining(now.Add(-2*time.Hour))), "removed instance b"},
 		{"one that never joined, while one may be missing", "marked first", removal(marks(false), func(w *Write) { w.Wanted.Unavailable = Share{N: 1} }), "removed instance b"},
 		{"one that may still join, while the budget is spent", "marked first", removal(marks(false), func(w *Write) { w.Before.Groups[0].Members[1].Launched = now.Add(-time.Minute) }),
 			"removed instance b"},
