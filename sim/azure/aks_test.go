@@ -276,3 +276,27 @@ func TestWokenMachineTakesPods(t *testing.T) {
 		}
 	})
 }
+
+// TestScaleDownModeDeletesDeallocatedMachines holds that a pool whose scale-down mode becomes Delete loses the machines that it kept
+// deallocated, and no other.
+func TestScaleDownModeDeletesDeallocatedMachines(t *testing.T) {
+	t.Parallel()
+	inBubble(t, azure.Options{MachineHost: &joins{started: map[string]sim.Machine{}}}, func(w *inventory) {
+		k := aksOf(w)
+		k.make("1.34", 1)
+		mode := aks.ScaleDownModeDeallocate
+		for _, count := range []int32{3, 1} {
+			_, err := k.putPool("user", user(count, func(p *aks.ManagedClusterAgentPoolProfileProperties) { p.ScaleDownMode = &mode }))
+			w.must(err)
+		}
+		check(t, "machines before", 3, len(k.held("user").Machines))
+		mode = aks.ScaleDownModeDelete
+		_, err := k.putPool("user", user(1, func(p *aks.ManagedClusterAgentPoolProfileProperties) { p.ScaleDownMode = &mode }))
+		w.must(err)
+		time.Sleep(time.Hour)
+		machines := k.held("user").Machines
+		if len(machines) != 1 || machines[0].Deallocated {
+			t.Errorf("want the machine that is not deallocated alone, got %+v", machines)
+		}
+	})
+}

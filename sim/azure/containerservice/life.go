@@ -276,8 +276,20 @@ func (w *lifecycle) scale(p *Pool, set string) {
 func (w *lifecycle) fewer(p *Pool, living []compute.Node, many int) {
 	for i := len(living) - 1; i >= 0 && many > 0; i-- {
 		if p.Leaving[living[i].Instance] == nil {
-			w.leave(p, living[i], document.Text(p.Doc, "scaleDownMode") == "Deallocate")
+			w.leave(p, living[i], keepsScaledIn(p.Doc))
 			many--
+		}
+	}
+}
+
+// keepsScaledIn reports whether a pool deallocates the machines by which it is scaled in, and does not delete them.
+func keepsScaledIn(d document.Object) bool { return document.Text(d, "scaleDownMode") == "Deallocate" }
+
+// deleteDeallocated deletes the machines that are deallocated, as AKS does when the scale-down mode becomes Delete.
+func (w *Service) deleteDeallocated(set string) {
+	for _, n := range w.compute.Nodes(set) {
+		if n.Deallocated {
+			w.compute.Remove(set, n.Instance)
 		}
 	}
 }

@@ -225,6 +225,9 @@ func (w *agentPools) change(c *Cluster, p *Pool, next document.Object) *operatio
 		p.Power = powerRunning
 	}
 	w.nodes.mark(c, p, before)
+	if keepsScaledIn(before) && !keepsScaledIn(next) {
+		w.deleteDeallocated(w.setKey(c, p))
+	}
 	return w.life.beginPool(c, p, state)
 }
 
