@@ -56,16 +56,20 @@ func (m *Manager) addProvider(ctx context.Context, p providers.Provider, o Optio
 	return nil
 }
 
-// connect makes a provider's clients, whose requests are counted and traced.
+// connect makes a provider's clients, whose requests are counted and traced. The connection has a setup for each of its controllers.
 func (m *Manager) connect(p providers.Provider, o Options) (*providers.Connection, error) {
 	counters, err := driverMetrics()
 	if err != nil {
 		return nil, err
 	}
-	return p.Connect(providers.Environment{
+	connection, err := p.Connect(providers.Environment{
 		Manager: m, Pools: func(controller string) infrapool.Options { return m.poolOptions(controller, o) },
 		Gates: o.Gates, Metrics: counters, Tracer: o.Tracer,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return connection, providers.CheckSetups(p, o.Gates, connection)
 }
 
 func (m *Manager) addMachinePool(ctx context.Context, o Options) error {

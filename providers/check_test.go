@@ -1,13 +1,17 @@
 package providers_test
 
 import (
+	"context"
 	"io"
 	"testing"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/component-base/featuregate"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/muster-project/muster/providers"
+	"github.com/muster-project/muster/providers/gates"
 )
 
 // TestCheckNamesWhatIsMissing holds that a provider which lacks what commands and the manager are made from is refused by its name, instead
@@ -44,6 +48,38 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 		changed, got := whole(), ""
 		c.change(&changed)
 		if err := providers.Check(whole(), changed); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: want %q, got %q", c.why, c.want, got)
+		}
+	}
+}
+
+// TestCheckSetupsNamesControllers holds that a controller which is listed and cannot be added ends the start of the manager with an error
+// that names it.
+func TestCheckSetupsNamesControllers(t *testing.T) {
+	t.Parallel()
+	setup := func(context.Context, controller.Options) error { return nil }
+	toy := providers.Provider{Name: "toy", Controllers: []providers.Controller{{Name: "toypool"}, {Name: "toymachine"}, {Name: "toyconfig", Gate: &gates.Gate{Feature: "Toy"}}}}
+	for _, c := range []struct {
+		why        string
+		connection *providers.Connection
+		gate       bool
+		want       string
+	}{
+		{"every controller can be added", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachine": setup, "toyconfig": setup}}, true, ""},
+		{"a gate is off", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachine": setup}}, false, ""},
+		{"the gate is on", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachine": setup}}, true,
+			"provider toy: Controllers lists toyconfig, and Connect has no setup for it"},
+		{"one is spelled otherwise", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachines": setup}}, false,
+			"provider toy: Controllers lists toymachine, and Connect has no setup for it\nprovider toy: Connect has a setup for toymachines, and Controllers does not list it"},
+		{"a setup is nil", &providers.Connection{Setups: map[string]providers.Setup{"toypool": nil, "toymachine": setup}}, false,
+			"provider toy: Controllers lists toypool, and Connect has no setup for it"},
+		{"there is no connection", nil, false, "provider toy: Connect returned no connection"},
+	} {
+		got := ""
+		if err := providers.CheckSetups(toy, gates.Gates{Switched: map[featuregate.Feature]bool{"Toy": c.gate}}, c.connection); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
