@@ -52,15 +52,12 @@ func (c configuration) template() pool.Template {
 // known reports whether anything is known of the configuration.
 func (c configuration) known() bool { return c.version.minor != 0 || len(c.rolls) > 0 }
 
-// configurationOf returns the configuration that a machine was made with, as far as its template tells; zero where it does not. Versions that
-// are the wanted one, or that of the node pool, as far as both say, count as these.
+// configurationOf returns the configuration that a machine was made with, as far as its template tells. Versions that are the wanted one, or that
+// of the node pool, as far as both say, count as these.
 func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 	is, ok := read.facts[m.Template]
 	if !ok {
-		if w.status == statusReconciling || m.Template != "" && len(read.facts) > 0 {
-			return configuration{}
-		}
-		return w.launched
+		return read.withoutFacts(w, m)
 	}
 	out := configuration{version: w.launched.version, rolls: maps.Clone(w.launched.rolls), machineType: is.MachineType}
 	if built := builtFor(is.Image); built.minor != 0 {
@@ -74,6 +71,30 @@ func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 	return w.unseen(m, read, out)
 }
 
+// withoutFacts returns the configuration of a machine whose template can't be read: what is remembered of it, or that of the node pool. It is zero
+// where another one is possible.
+func (r poolRead) withoutFacts(w wanted, m groups.Machine) configuration {
+	told, remembered := w.told[m.Template]
+	switch {
+	case remembered:
+		return told.named(w.launched)
+	case w.status == statusReconciling, m.Template != "" && len(r.facts) > 0, r.isBlue(m):
+		return configuration{}
+	}
+	return w.launched
+}
+
+// named returns the configuration with the parts that another one names, whose values stand for those that it lacks.
+func (c configuration) named(by configuration) configuration {
+	out := configuration{version: c.version, rolls: maps.Clone(by.rolls), machineType: c.machineType}
+	for part := range out.rolls {
+		if value, named := c.rolls[part]; named {
+			out.rolls[part] = value
+		}
+	}
+	return out
+}
+
 // unseen fills in the parts that no template tells (the image's type, kernel settings). Of templates that had machines when Muster changed
 // the node pool they are remembered. Otherwise, until a rollout of these that Muster began has ended well, a machine from another template than its
 // group has now is an older one, and so is one that a blue-green upgrade leaves. What older machines have is not known of an upgrade that
@@ -83,7 +104,7 @@ func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configu
 	told, remembered := w.told[m.Template]
 	switch {
 	case remembered:
-		of = configuration{rolls: told}
+		of = told
 	case read.lost(w, m):
 		of = c.unknown()
 	case !w.last.rolls():

@@ -30,7 +30,7 @@ type wanted struct {
 	leaving map[string]bool
 	// last is the last operation, as it is known, and told what is remembered of the machines of templates.
 	last lastOperation
-	told map[string]map[string]any
+	told map[string]configuration
 	// status is the node pool's.
 	status string
 }

@@ -34,8 +34,8 @@ type memory struct {
 	rested int
 	// settled is the last operation that is known to have ended well.
 	settled string
-	// told are the parts that roll, by the template of the machines that there were when Muster changed the node pool.
-	told map[string]map[string]any
+	// told is what the machines had that there were when Muster changed the node pool, by their template.
+	told map[string]configuration
 	// looked are the templates of the groups for which the operations were last read, to know whether older machines are left behind.
 	looked []string
 }
@@ -107,20 +107,20 @@ func (m *memory) took(read poolRead) {
 	if read.pool.Status == statusRunning && blueGreen(read.pool) == nil {
 		m.rested = read.size()
 	}
-	maps.DeleteFunc(m.told, func(name string, _ map[string]any) bool { return !slices.Contains(read.templates(), name) })
+	maps.DeleteFunc(m.told, func(name string, _ configuration) bool { return !slices.Contains(read.templates(), name) })
 }
 
 // tell remembers what machines have, before a rollout begins or the node pool is changed. Templates never change.
 func (m *memory) tell(w wanted, machines []groups.Machine) {
 	if m.told == nil {
-		m.told = map[string]map[string]any{}
+		m.told = map[string]configuration{}
 	}
 	for _, one := range machines {
 		if _, known := m.told[one.Template]; known || one.Template == "" {
 			continue
 		}
 		if is := w.configurationOf(one, m.read); is.known() {
-			m.told[one.Template] = is.rolls
+			m.told[one.Template] = is
 		}
 	}
 }

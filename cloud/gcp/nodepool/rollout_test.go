@@ -420,6 +420,37 @@ func TestRolledBackUnseen(t *testing.T) {
 	})
 }
 
+// TestPausedWithoutTemplates holds that a blue-green upgrade which is not wanted any more is rolled back, also where the credentials do not allow to
+// read templates: the older machines do not count as what the node pool is by then. So does a driver that has not seen the upgrade begin.
+func TestPausedWithoutTemplates(t *testing.T) {
+	for name, seen := range map[string]bool{"seen": true, "not seen": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				denied := sim.Fault{Kind: sim.ErrorBefore, Action: "instanceTemplates.*", Code: "forbidden", Message: "no permission", Status: http.StatusForbidden}
+				if err := w.cloud.Faults().Add(denied); err != nil {
+					w.Fatal(err)
+				}
+				w.blueGreen()
+				w.reach(3)
+				w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
+				w.cancel(w.roll(6 * time.Minute))
+				if !seen {
+					w.newcomer()
+				}
+				w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("e2-standard-4") })
+				if o := w.observe(); len(o.Instances) != 3 || fresh(o) > 0 || len(o.Beside) != 3 {
+					w.Errorf("want three machines that are to go and three beside them, got %d, %d of them fresh, beside %v", len(o.Instances), fresh(o), o.Beside)
+				}
+				sent := w.sent(func() { w.roll(0) })
+				settle()
+				if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || len(o.Instances) != 3 {
+					w.Errorf("want the upgrade rolled back and three machines as wanted, got %v, %d of %d", sent, fresh(o), len(o.Instances))
+				}
+			})
+		})
+	}
+}
+
 // TestCancellationIsKnownAtOnce holds that a rollout that is cancelled right after it began counts as such from then on, so that it is not
 // started again before its pause.
 func TestCancellationIsKnownAtOnce(t *testing.T) {
