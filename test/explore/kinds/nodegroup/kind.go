@@ -76,6 +76,8 @@ type pool struct {
 	*aws.Account
 	// minor is the Kubernetes version of the control plane.
 	minor int
+	// theirLabel is true while the label tier is another provider's.
+	theirLabel bool
 }
 
 func newPool(w *world.World) *world.Pool {

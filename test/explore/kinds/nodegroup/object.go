@@ -105,6 +105,16 @@ func edit(s *awsv1.AWSManagedMachinePoolSpec, n, m int) {
 	}
 }
 
+// noteLabels notes whose the label is that another provider put onto a node group before the pool adopted it: it stays until the object names it.
+func (p *pool) noteLabels(labels awsv1.NodeLabels) {
+	if labels["tier"] != "" {
+		p.theirLabel = false
+		return
+	}
+	n := p.nodegroup()
+	p.theirLabel = p.theirLabel || p.World.Scenario.Adopted && n != nil && n.Tags[aws.TagOwner] != p.World.Owner().ID
+}
+
 // openEnded leaves out one of the bounds, or both.
 func openEnded(s *awsv1.ManagedMachinePoolScaling, m int) *awsv1.ManagedMachinePoolScaling {
 	is := ptr.Deref(s, awsv1.ManagedMachinePoolScaling{MinSize: ptr.To[int32](1), MaxSize: ptr.To[int32](8)})
@@ -176,7 +186,10 @@ func (p *pool) edits() world.Edits {
 				back(t)
 			}
 		}),
-		Group:    func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
+		Group: func(o client.Object, n, m int) {
+			edit(&object(o).Spec, n, m)
+			p.noteLabels(object(o).Spec.Labels)
+		},
 		Strategy: func(o client.Object, l *world.Limits) { object(o).Spec.UpdateConfig = updates(l) },
 		Keep: func(o client.Object, n *int32) {
 			onTemplate(func(t *awsv1.AWSLaunchTemplate) { t.VersionsToKeep = n })(o)

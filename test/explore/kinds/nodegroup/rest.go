@@ -160,8 +160,12 @@ func (p *pool) isSource(n *nodegroup, is map[string]string) {
 	}
 }
 
-// forgive leaves out a minimum above the size, which EKS does not take: the autoscaler has to raise the size first.
+// forgive leaves out a minimum above the size, which EKS does not take: the autoscaler has to raise the size first. A label that another provider
+// put there before the adoption stays while the object does not name it.
 func (p *pool) forgive(want, is map[string]string) {
+	if p.theirLabel {
+		delete(want, "tier")
+	}
 	if least, err := strconv.Atoi(want["min"]); err == nil && p.World.External() && strconv.Itoa(least) > is["size"] {
 		delete(want, "min")
 	}
