@@ -22,17 +22,22 @@ func newBudget(g *gate) *budget {
 	if v.t.SupportsStandby || v.o.Group == nil {
 		return v
 	}
-	need := v.requested + v.shrinking
-	all := need + v.servingStale
-	if v.cloudFirst() {
-		all = need
-	}
+	need, all := v.requested+v.shrinking, v.surgeNeed()
 	if v.mayReplace() {
 		need = all
 	}
 	v.minSize = max(v.want+min(v.surge, need), v.sizeForRemoval())
 	v.maxSize = max(v.minSize, min(v.o.Group.Size, v.want+min(v.surge, all)))
 	return v
+}
+
+// surgeNeed returns how many instances a surge would stand in for. Those that Muster has to replace after a provider rollout have none yet.
+func (v *classification) surgeNeed() int {
+	need := v.requested + v.shrinking
+	if !v.cloudFirst() {
+		need += v.servingStale
+	}
+	return need
 }
 
 // room returns how many serving instances the budget lets go now.
@@ -119,9 +124,9 @@ func (v *budget) lowered(list []*member) int {
 	if !v.t.ReplaceKeepsSize {
 		return len(list)
 	}
-	need := v.requested + v.shrinking + v.servingStale
+	need, cloudFirst := v.surgeNeed(), v.cloudFirst()
 	for _, m := range list {
-		if m.needsSurge {
+		if m.needsSurge && (!m.toReplace || !cloudFirst) {
 			need--
 		}
 	}

@@ -188,4 +188,13 @@ func TestSurgeGoesBeforeTheCloudsRoll(t *testing.T) {
 		{name: "a restart half-way, and another template", why: "both surges together would exceed the budget", d: wants(2, rolls(1, 0), restartOf(time.Minute)), o: fleet(list(machine("i-1", 60, current), machine("i-2", 60), machine("i-3", 0, current)), behind), want: "Drain i-1 (ScaleIn)"},
 		{name: "a restart half-way", why: "its replacement is there", d: wants(2, rolls(1, 0), restartOf(time.Minute)), o: fleet(serving(3)), want: "Drain i-1 (Restart)"},
 	})
+	nodeGroup := func(t *Traits) {
+		agentPool(t)
+		t.ReplaceKeepsSize = true
+	}
+	paused := func(d *Desired) { d.RolloutPaused = &Cause{"RolloutPaused", "x"} }
+	checkOn(t, nodeGroup, []row{
+		{name: "a restart half-way, another template, and a pause", why: "the surplus goes with the size: its replacement would be surplus again", d: wants(2, rolls(1, 0), restartOf(time.Minute), paused),
+			o: fleet(list(machine("i-1", 60, current, drainedNode), machine("i-2", 60, current), machine("i-3", 60)), behind), want: "Remove i-1 (ScaleIn), waiting RolloutPaused"},
+	})
 }
