@@ -176,6 +176,10 @@ func anotherType(u *updates) {
 		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.xlarge","versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
 		u.version[pool]++
 	}
+	// Each event is written by itself, and those that are not written yet when the controllers are killed are lost.
+	for _, pool := range bothPools {
+		u.told(pool, "TemplateVersionCreated", `Created version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
+	}
 	u.told(managedPool, "ProviderRolloutStarted", `Started rollout of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
 	u.KillChild("controllers")
 	u.Eventually("a node to be closed", func() error {
@@ -196,7 +200,6 @@ func anotherType(u *updates) {
 		})
 	}
 	for _, pool := range bothPools {
-		u.told(pool, "TemplateVersionCreated", `Created version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
 		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
 	}
 	if got := u.ReadFrom(managedCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); got != "t3.xlarge t3.xlarge" {

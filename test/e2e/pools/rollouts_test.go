@@ -215,13 +215,16 @@ func (r *rollouts) atRest(replicas int) error {
 	return nil
 }
 
-// happened holds that an event says something.
+// happened holds that an event says something. Events are sent a while after what they report.
 func (r *rollouts) happened(reason, message string) {
 	r.T.Helper()
-	got := r.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector", "involvedObject.kind=AWSMachinePool,reason="+reason)
-	if !regexp.MustCompile(message).MatchString(got) {
-		r.T.Errorf("want an event %s that says %s, got\n%s", reason, message, got)
-	}
+	r.Eventually(fmt.Sprintf("an event %s that says %s", reason, message), func() error {
+		got := r.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector", "involvedObject.kind=AWSMachinePool,reason="+reason)
+		if !regexp.MustCompile(message).MatchString(got) {
+			return fmt.Errorf("there are\n%s", got)
+		}
+		return nil
+	})
 }
 
 // anotherImage is one that the pool's machines were not made from, and that fits its Kubernetes version.
