@@ -19,7 +19,6 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/apiserver/alone"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/clouds/aws/eks"
 	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
@@ -34,6 +33,7 @@ import (
 	"github.com/muster-project/muster/local/workload"
 	"github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/test/alone"
 )
 
 // The world of all tests: a management cluster with every cloud's control planes on it, an EKS that is only a list, and simulated clouds

@@ -25,7 +25,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/apiserver/alone"
 	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
 	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
 	gcpkinds "github.com/muster-project/muster/local/clouds/gcp/kinds"
@@ -33,6 +32,7 @@ import (
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/providers/azure/azurejson"
+	"github.com/muster-project/muster/test/alone"
 	"github.com/muster-project/muster/test/e2e/binary"
 )
 

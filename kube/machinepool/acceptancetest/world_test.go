@@ -23,11 +23,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/apiserver/alone"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/test/alone"
 )
 
 const (

@@ -26,10 +26,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/local/apiserver/alone"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/test/alone"
 )
 
 var (
