@@ -3,6 +3,7 @@ package objects
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -22,6 +23,18 @@ func New(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
 	return o
+}
+
+// DecodeSpec decodes the specification of an object.
+func DecodeSpec(o *unstructured.Unstructured, into any) error {
+	text, err := json.Marshal(o.Object["spec"])
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("read the specification of %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
 }
 
 // OwnerOf returns the Cluster that owns an object; nil before core has claimed it, or when the Cluster is gone.

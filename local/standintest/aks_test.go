@@ -21,6 +21,7 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/local/clouds/azure/aks"
+	"github.com/muster-project/muster/local/clouds/azure/aks/agentpool"
 	"github.com/muster-project/muster/local/clouds/azure/kinds"
 	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/standintest"
@@ -214,24 +215,25 @@ func born(t *testing.T, name string, user bool) {
 // TestProfilesOfAKS holds that fields whose names or forms differ in AKS's API are written as AKS has them, because most can't be changed later.
 func TestProfilesOfAKS(t *testing.T) {
 	for _, c := range []struct {
-		why  string
-		kind aksKind
-		spec string
-		want map[string]any
+		why     string
+		kind    string
+		profile func(*unstructured.Unstructured, aksv1.ManagedClusterView) (map[string]any, error)
+		spec    string
+		want    map[string]any
 	}{
-		{"every special field", aksManaged(), `{mode: System, sku: S, additionalTags: {a: b}, scaling: {minSize: 1, maxSize: 3}, subnetName: other, spotMaxPrice: 0.5, osDiskSizeGB: 0,
+		{"every special field", aksv1.AzureManagedMachinePoolKind, agentpool.Managed, `{mode: System, sku: S, additionalTags: {a: b}, scaling: {minSize: 1, maxSize: 3}, subnetName: other, spotMaxPrice: 0.5, osDiskSizeGB: 0,
 			linuxOSConfig: {sysctls: {netIpv4TCPFinTimeout: 5}}, providerID: x, nodeLabels: {c: d}, availabilityZones: ["1"]}`,
 			map[string]any{"name": "c-pool", "mode": "System", "vmSize": "S", "tags": map[string]any{"a": "b"}, "enableAutoScaling": true, "minCount": 1.0, "maxCount": 3.0,
 				"vnetSubnetID": "/subnets/other", "spotMaxPrice": 0.5, "linuxOSConfig": map[string]any{"sysctls": map[string]any{"netIpv4TcpFinTimeout": 5.0}},
 				"nodeLabels": map[string]any{"c": "d"}, "availabilityZones": []any{"1"}, "nodeTaints": []any{}, "type": "VirtualMachineScaleSets"}},
-		{"references of a manifest", aksASO(), strings.Replace(asoPoolSpec, "mode: System", "mode: System, vnetSubnetReference: {armId: /s}", 1),
+		{"references of a manifest", aksv1.AzureASOManagedMachinePoolKind, agentpool.Manifest, strings.Replace(asoPoolSpec, "mode: System", "mode: System, vnetSubnetReference: {armId: /s}", 1),
 			map[string]any{"name": "pool0", "mode": "System", "vmSize": "Standard_D2s_v3", "type": "VirtualMachineScaleSets", "osDiskSizeGB": 64.0, "maxPods": 30.0,
 				"nodeTaints": []any{"k=v:NoSchedule"}, "vnetSubnetID": "/s"}},
 	} {
-		o := objects.New(c.kind.pool)
+		o := objects.New(aksv1.GroupVersion.WithKind(c.kind))
 		o.SetName("c-pool")
 		o.Object["spec"] = specOf(t, "c", c.spec)
-		got, err := c.kind.aks.Profile(o, aksv1.ManagedClusterView{SubnetID: "/subnets/own", SubnetPrefix: "/subnets/"})
+		got, err := c.profile(o, aksv1.ManagedClusterView{SubnetID: "/subnets/own", SubnetPrefix: "/subnets/"})
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", c.why, err, diff)
 		}

@@ -1,7 +1,6 @@
 package standintest_test
 
 import (
-	"encoding/base64"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,7 +50,7 @@ func TestBuiltinPoolsOfAzure(t *testing.T) {
 	template, _, _ := unstructured.NestedMap(objects[11].Object, "spec", "template")
 	if diff := cmp.Diff(map[string]any{
 		"osDisk":       map[string]any{"diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"}, "osType": "Linux"},
-		"sshPublicKey": base64.StdEncoding.EncodeToString([]byte(seeds.SSHKey)), "vmSize": simazure.VMSize,
+		"sshPublicKey": seeds.Cloud().Variables["AZURE_SSH_PUBLIC_KEY_B64"], "vmSize": simazure.VMSize,
 	}, template); diff != "" {
 		t.Errorf("the published template (-want +got):\n%s", diff)
 	}

@@ -20,7 +20,6 @@ import (
 
 	"github.com/muster-project/muster/local/clouds/aws/eks"
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
-	"github.com/muster-project/muster/local/objects"
 	"github.com/muster-project/muster/local/standintest"
 )
 
@@ -124,25 +123,6 @@ func managedCluster(t *testing.T, cluster *clusterv1.Cluster, plane *unstructure
 	o := eksKinds.infrastructure(t, cluster, plane)
 	if zone, _, _ := unstructured.NestedBool(o.Object, "status", "failureDomains", "eu-west-1a", "controlPlane"); !zone {
 		t.Errorf("want the zones, got %v", o.Object)
-	}
-}
-
-// TestVersionsOfEKS holds that the versions that users write become EKS's.
-func TestVersionsOfEKS(t *testing.T) {
-	for _, tc := range []struct{ reason, version, want string }{
-		{"as templates have it", "v1.32.4", "1.32"},
-		{"as EKS has it", "1.32", "1.32"},
-		{"both mixed", "v1.32", "1.32"},
-		{"nothing that could be read", "latest", ""},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			o := objects.New(kinds.AWSManagedControlPlane)
-			o.Object["spec"] = map[string]any{"version": tc.version}
-			got, err := eks.Version(o)
-			if got != tc.want || (err == nil) != (tc.want != "") {
-				t.Errorf("want %q, got %q, %v", tc.want, got, err)
-			}
-		})
 	}
 }
 

@@ -36,3 +36,19 @@ func TestConditionsHaveNoEmptyMessage(t *testing.T) {
 		}
 	}
 }
+
+func TestMinorVersion(t *testing.T) {
+	for _, c := range []struct{ reason, version, want string }{
+		{"as templates have it", "v1.32.4", "1.32"},
+		{"as EKS has it", "1.32", "1.32"},
+		{"both mixed", "v1.32", "1.32"},
+		{"an empty field means the fallback", "", "1.30"},
+		{"nothing that could be read", "latest", ""},
+	} {
+		o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"version": c.version}}}
+		got, err := fields.MinorVersion(o, "v1.30.2", "spec", "version")
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: want %q, got %q, %v", c.reason, c.want, got, err)
+		}
+	}
+}

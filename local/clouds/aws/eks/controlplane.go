@@ -83,7 +83,7 @@ func (r *ControlPlanes) Fill(plane *unstructured.Unstructured, _ string) error {
 	if err := fields.Fill(plane, fields.Field{Value: defaultName(plane), Path: []string{"spec", "eksClusterName"}}); err != nil {
 		return err
 	}
-	_, err = Version(plane)
+	_, err = versionOf(plane)
 	return err
 }
 
@@ -102,7 +102,7 @@ func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructu
 	if err != nil {
 		return 0, err
 	}
-	version, err := Version(plane)
+	version, err := versionOf(plane)
 	if err != nil {
 		return 0, err
 	}

@@ -1,11 +1,7 @@
 package eks
 
 import (
-	"fmt"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/muster-project/muster/local/apiserver"
 	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
@@ -37,18 +33,7 @@ func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) err
 	return fields.Mark(o, conditions, "False", "EKSControlPlaneReconciliationFailed", why.Error())
 }
 
-// Version returns the Kubernetes version that a control plane wants, as EKS spells it: 1.32. Without one it is that of the API server.
-func Version(plane *unstructured.Unstructured) (string, error) {
-	text, _, err := unstructured.NestedString(plane.Object, "spec", "version")
-	if err != nil {
-		return "", err
-	}
-	if text == "" {
-		text = apiserver.Version()
-	}
-	v, err := version.ParseGeneric(strings.TrimPrefix(text, "v"))
-	if err != nil {
-		return "", fmt.Errorf("spec.version: want a Kubernetes version such as v1.32, found %q: %w", text, err)
-	}
-	return fmt.Sprintf("%d.%d", v.Major(), v.Minor()), nil
+// versionOf is the Kubernetes version that a control plane wants, as EKS spells it. Without one it is that of the API server.
+func versionOf(plane *unstructured.Unstructured) (string, error) {
+	return fields.MinorVersion(plane, apiserver.Version(), "spec", "version")
 }

@@ -1,14 +1,13 @@
 package aks
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	"github.com/muster-project/muster/local/clouds/azure/aks/agentpool"
 	"github.com/muster-project/muster/local/clouds/azure/kinds"
 	azurenetwork "github.com/muster-project/muster/local/clouds/azure/network"
 )
@@ -26,8 +25,8 @@ type Kind struct {
 	network func(plane *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted
 	// body is that of the request for the managed cluster, without its version and the pools of objects.
 	body func(plane *unstructured.Unstructured) (map[string]any, error)
-	// Profile returns the agent pool of an object, without what follows from its MachinePool.
-	Profile func(pool *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[string]any, error)
+	// profile returns the agent pool of an object, without what follows from its MachinePool.
+	profile func(pool *unstructured.Unstructured, view aksv1.ManagedClusterView) (map[string]any, error)
 	// status is what the status says beside what both kinds say; nil for nothing.
 	status func(plane *unstructured.Unstructured) error
 }
@@ -37,7 +36,7 @@ func Managed() Kind {
 	return Kind{
 		plane: kinds.AzureManagedControlPlane, cluster: kinds.AzureManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
 		finalizer: "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"spec", "controlPlaneEndpoint"},
-		fill: fillManaged, network: managedNetwork, body: managedBody, Profile: managedProfile,
+		fill: fillManaged, network: managedNetwork, body: managedBody, profile: agentpool.Managed,
 	}
 }
 
@@ -50,21 +49,9 @@ func ASO() Kind {
 		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
 			return azurenetwork.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup, Location: view.View.Location}
 		},
-		body: manifestBody, Profile: manifestProfile, status: manifestStatus,
+		body: manifestBody, profile: agentpool.Manifest, status: manifestStatus,
 	}
 }
 
 // kubernetesVersion is a version as AKS spells it: 1.34.2.
 func kubernetesVersion(version string) string { return strings.TrimPrefix(version, "v") }
-
-// specOf decodes the specification of an object.
-func specOf(o *unstructured.Unstructured, into any) error {
-	text, err := json.Marshal(o.Object["spec"])
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
-	if err != nil {
-		return fmt.Errorf("read the specification of %s %s: %w", o.GetKind(), o.GetName(), err)
-	}
-	return nil
-}

@@ -39,7 +39,7 @@ func (r *ControlPlanes) pools(ctx context.Context, cluster *clusterv1.Cluster, v
 		if err != nil {
 			return nil, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
 		}
-		profile, err := r.Kind.Profile(o, view)
+		profile, err := r.Kind.profile(o, view)
 		if err != nil {
 			return nil, err
 		}

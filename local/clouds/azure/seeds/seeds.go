@@ -34,13 +34,13 @@ var (
 	manifestPool string
 )
 
-// SSHKey is a public key for machines that no user signs in to: its private half was thrown away. It is always the same, so that a
+// sshKey is a public key for machines that no user signs in to: its private half was thrown away. It is always the same, so that a
 // manifest which names it means the same whenever it is read.
-const SSHKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDAMXwTPMK4uzaHThKuondg8DkszDRkTzqi4vzbqBQfJc/H7lrishTUj0QE4DFNfdvznUPKst9lSufIPaXY3qy+zyQqdVthf1Skl5+fVm6jAGWxBEoFJnF1vqQ19GAdSG9I62/AQflcOx7QTfPY7bX3AXUOX36ifWfyY5V/V4B3I9inVqTnVUPGOMIxauU7MwJhFUeKv0x32M25FS0H2NuqR4Me/Gxwt1K5yt8KdaJy1kCu88yCnLy2lkCXR9BCCASli/Zrk87TyqKKeF5G5I07T17NE+4mjweN1XgjpCo1Kj6QtLyDox3QY37wuqq4cn3kRE5HSFDyZhMWZgqXEI+d muster-up"
+const sshKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDAMXwTPMK4uzaHThKuondg8DkszDRkTzqi4vzbqBQfJc/H7lrishTUj0QE4DFNfdvznUPKst9lSufIPaXY3qy+zyQqdVthf1Skl5+fVm6jAGWxBEoFJnF1vqQ19GAdSG9I62/AQflcOx7QTfPY7bX3AXUOX36ifWfyY5V/V4B3I9inVqTnVUPGOMIxauU7MwJhFUeKv0x32M25FS0H2NuqR4Me/Gxwt1K5yt8KdaJy1kCu88yCnLy2lkCXR9BCCASli/Zrk87TyqKKeF5G5I07T17NE+4mjweN1XgjpCo1Kj6QtLyDox3QY37wuqq4cn3kRE5HSFDyZhMWZgqXEI+d muster-up"
 
 // Cloud returns what worlds are seeded with.
 func Cloud() seed.Cloud {
-	key := base64.StdEncoding.EncodeToString([]byte(SSHKey))
+	key := base64.StdEncoding.EncodeToString([]byte(sshKey))
 	return seed.Cloud{
 		Name: "azure",
 		Variables: map[string]string{
