@@ -1,7 +1,10 @@
 package mutants
 
 // The files, from the root of the module.
-const engineRun, engineMemory, engineAttempt, engineEvents = "engine/engine.go", "engine/memory.go", "engine/attempt.go", "engine/report/events.go"
+const (
+	engineRun, engineMemory                    = "engine/engine.go", "engine/memory.go"
+	engineAttempt, engineAbsence, engineEvents = "engine/attempt.go", "engine/absence.go", "engine/report/events.go"
+)
 
 // engineTable is what goes wrong in a pass.
 var engineTable = []Mutation{
@@ -52,6 +55,14 @@ var engineTable = []Mutation{
 		Engine, []string{"TestAStepWithoutEffectBacksOff"},
 		`if a, known := list[i.key]; !known || !now.Before(a.until) {`,
 		`if a, known := list[i.key]; !known || !now.Before(a.until) || mutated("changes without effect repeated") {`),
+	one("part of a step taken for none", engineStart, "sends what the cloud accepts and ignores again each time that the place in line of the rest of its step comes",
+		Engine, []string{"TestAStepThatIsStartedInPartBacksOff"},
+		`if cloud.StartedInPart(err) {`,
+		`if cloud.StartedInPart(err) && !mutated("part of a step taken for none") {`),
+	one("creation missed", engineAbsence, "goes on with a deletion on a read that may be from before the creation of the group",
+		Engine, []string{"TestNoGroupIsBelievedWhileItsCreationMayBeMissed"},
+		`d.Deleting && g == nil && wait > 0 {`,
+		`d.Deleting && g == nil && wait > 0 && !mutated("creation missed") {`),
 	one("missing effect not told", engineAttempt, "never reports that a change shows no effect",
 		Engine, []string{"TestAStepWithoutEffectBacksOff"},
 		`a.failed = true`,
