@@ -38,9 +38,9 @@ const (
 // poolMachines are the Machines and infrastructure machines of one pool, as they were read in one pass.
 type poolMachines struct {
 	kind machines.Kind
-	// on is true if the pool has machines, announced if its status announces them.
-	on, announced bool
-	index         machines.Index
+	// on is true if the pool has machines, announced if its status announces them. guarded is true if Machines are waited for.
+	on, announced, guarded bool
+	index                  machines.Index
 	// evaluated is what the machines say about instances.
 	evaluated machines.Facts
 	doer      *machines.Doer
@@ -68,8 +68,8 @@ func (r *Reconciler[O, S]) readMachines(ctx context.Context, s scope[O], d pool.
 	}
 	m.index = machines.BuildIndex(kind, s.object.GetUID(), infras, list.Items)
 	// A Machine whose Cluster is gone, or cannot be reached while everything is deleted, would wait forever.
-	guarded := s.cluster != nil && (d.NoDrain == nil || d.NoDrain.Reason == workload.ReasonClusterDeleted)
-	m.evaluated = m.index.Evaluate(kind, m.on, guarded, r.Now())
+	m.guarded = s.cluster != nil && (d.NoDrain == nil || d.NoDrain.Reason == workload.ReasonClusterDeleted)
+	m.evaluated = m.index.Evaluate(kind, m.on, m.guarded, r.Now())
 	if s.machinePoolDeleted() {
 		m.evaluated.DeletionRequested = nil
 	}
@@ -155,7 +155,7 @@ func throughMachines(m *poolMachines, nodes engine.Nodes) engine.Nodes {
 }
 
 // syncMachines updates the machines of the pool to what was observed, and returns the outcome with it: the pool is gone only when they are.
-func syncMachines[O Object](ctx context.Context, m *poolMachines, s scope[O], out engine.Outcome) (engine.Outcome, error) {
+func syncMachines[O Object](ctx context.Context, m *poolMachines, s scope[O], nodes engine.Nodes, out engine.Outcome) (engine.Outcome, error) {
 	if m == nil || !out.Seen {
 		return out, nil
 	}
@@ -163,6 +163,9 @@ func syncMachines[O Object](ctx context.Context, m *poolMachines, s scope[O], ou
 	gone := s.deleting() && out.Plan.DeletionComplete
 	f := m.input(out.Observed, gone)
 	f.Deleting = s.deleting() || s.machinePool == nil || s.machinePoolDeleted()
+	if m.guarded {
+		f.Serving = serving(ctx, nodes, f.Left())
+	}
 	left, err := m.doer.Do(ctx, machines.Decide(f))
 	if gone && len(m.index.Infras) > 0 {
 		out.Plan.DeletionComplete = false
@@ -181,6 +184,23 @@ func (m *poolMachines) input(o pool.Observed, gone bool) machines.Input {
 		Trusted: o.OwnershipConflict == nil && (o.Group != nil || gone), Lost: o.OwnershipConflict == nil && o.Group == nil,
 		Instances: o.Instances, Lent: o.ExternalStandby, Known: m.index, NameOf: m.doer.NameOf, Now: m.doer.Now,
 	}
+}
+
+// serving returns the provider keys of those instances which may serve: their Node is Ready, or it is unknown how it is.
+func serving(ctx context.Context, nodes engine.Nodes, left []*machines.Infra) map[string]bool {
+	if len(left) == 0 {
+		return nil
+	}
+	var keys []string
+	for _, i := range left {
+		keys = append(keys, i.Key)
+	}
+	found, err := nodes.Find(ctx, keys)
+	out := map[string]bool{}
+	for _, i := range left {
+		out[i.Key] = found[i.Key].Ready || err != nil && i.Machine.Object.Status.NodeRef.IsDefined()
+	}
+	return out
 }
 
 // waits reports whether the machines are reconciled again soon although nothing is left to do now. The core controller is told only now to

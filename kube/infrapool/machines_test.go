@@ -304,6 +304,7 @@ func TestAnInstanceThatVanishes(t *testing.T) {
 	hooked := clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/backup"
 	change(w, w.machine("mp-i-1"), func(m *clusterv1.Machine) { m.Annotations = map[string]string{hooked: ""} })
 	w.account.vanish("i-1")
+	w.turns("i-1", corev1.ConditionUnknown)
 	w.now = w.now.Add(5 * time.Minute)
 	w.lives()
 	if got := w.names(); !slices.Equal(got, []string{"mp-i-2", "mp-i-3"}) {
@@ -318,6 +319,32 @@ func TestAnInstanceThatVanishes(t *testing.T) {
 	}
 }
 
+// TestAnInstanceThatRunsOutsideOfItsGroup holds that the Machine of an instance that a user has taken out of its group stays while its Node is Ready:
+// the controller of Machines would delete the Node with its pods. When the user deletes the Machine, its controller drains the Node.
+func TestAnInstanceThatRunsOutsideOfItsGroup(t *testing.T) {
+	t.Parallel()
+	w := populated(t)
+	w.account.vanish("i-1")
+	w.now = w.now.Add(5 * time.Minute)
+	w.lives()
+	m := w.machine("mp-i-1")
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || !m.DeletionTimestamp.IsZero() {
+		t.Errorf("want the Machine left while its Node is Ready, got %v, %v", m.DeletionTimestamp, err)
+	}
+	w.remove(w.machine("mp-i-1"))
+	w.pass()
+	if o := w.infras()["mp-i-1"]; o == nil || !o.DeletionTimestamp.IsZero() {
+		t.Errorf("want the AWSMachine left until the Node is drained, got %v", o)
+	}
+	w.lives()
+	if got := w.names(); slices.Contains(got, "mp-i-1") {
+		t.Errorf("want both gone after the drain, got %v", got)
+	}
+	if got := w.destructive(); len(got) > 0 {
+		t.Errorf("want no instance removed, got %v", got)
+	}
+}
+
 // TestAnInstanceThatIsNotShownYet: the cloud's reads are eventually consistent, and a Machine's deletion takes its instance along.
 func TestAnInstanceThatIsNotShownYet(t *testing.T) {
 	t.Parallel()
@@ -326,6 +353,7 @@ func TestAnInstanceThatIsNotShownYet(t *testing.T) {
 		w.now = o.CreationTimestamp.Add(20 * time.Second)
 	}
 	w.account.vanish("i-1")
+	w.turns("i-1", corev1.ConditionUnknown)
 	w.pass()
 	m := w.machine("mp-i-1")
 	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || !m.DeletionTimestamp.IsZero() || w.again > time.Second {

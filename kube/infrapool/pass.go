@@ -223,7 +223,7 @@ func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, p *pass[O, S]) step
 // syncMachines updates the machines of the pool to what was observed.
 func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) steps.Result {
 	var err error
-	p.outcome, err = syncMachines(ctx, p.machines, p.scope, p.outcome)
+	p.outcome, err = syncMachines(ctx, p.machines, p.scope, r.workloads.Nodes(ctx, p.scope.workload()), p.outcome)
 	return steps.Failed(err)
 }
 

@@ -519,10 +519,12 @@ func TestMachineControllerManagesNodesOfMachines(t *testing.T) {
 				clusterv1.ClusterNamespaceAnnotation: "default", clusterv1.MachineAnnotation: strings.Replace(name, "n", "m", 1)}
 		})
 	}
-	w.changeNode("n1", func(n *corev1.Node) { silent(n, w.clock) })
 	w.changeInfra(func(o map[string]any) {
 		_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
 	})
+	w.settled()
+	want(t, "a node that left the pool and is Ready", strings.Contains(w.message(clusterv1.MachinesReadyCondition), "no longer in the pool, but still Ready: n1"), true)
+	w.changeNode("n1", func(n *corev1.Node) { silent(n, w.clock) })
 	w.settled()
 	wantAll(t, "a node that left the pool: the Machine controller deletes it", w.nodeNames(), []string{"n1", "n2"})
 	if err := w.mgmt.Delete(t.Context(), w.machine("m1")); err != nil {

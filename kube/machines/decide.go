@@ -53,6 +53,8 @@ type Input struct {
 	// Lost is true if the group does not exist: what is being deleted has no instance any more.
 	Lost      bool
 	Instances []pool.Instance
+	// Serving are the provider keys of instances that have left the pool (Left) and may still serve: their Node is Ready, or not known.
+	Serving map[string]bool
 	// Lent are the provider IDs of instances that a third party has put into standby: their machines stay as they are.
 	Lent  []string
 	Known Index
@@ -101,6 +103,23 @@ func (f Input) seen() map[string]*pool.Instance {
 		}
 	}
 	return seen
+}
+
+// Left returns the infrastructure machines with Machines whose instances the group does not have any more: such an instance may run on outside of
+// the group.
+func (f Input) Left() []*Infra {
+	if !f.Trusted {
+		return nil
+	}
+	seen, lent := f.seen(), f.lent()
+	var left []*Infra
+	for k := range f.Known.Infras {
+		i := &f.Known.Infras[k]
+		if i.Key != "" && i.Machine != nil && seen[i.Key] == nil && !lent[i.Key] {
+			left = append(left, i)
+		}
+	}
+	return left
 }
 
 // lent are the provider keys of the instances that a third party keeps out of the group's count.
@@ -172,7 +191,7 @@ func (f Input) decide(i *Infra, seen *pool.Instance) *Action {
 	case !f.known(i, seen):
 		return nil
 	case seen == nil:
-		return gone(i)
+		return f.gone(i)
 	case i.abandoned() && !taken(seen):
 		return abandon(i)
 	case taken(seen) && !sameInstance(i.UID, seen.UID):
@@ -186,6 +205,14 @@ func (f Input) decide(i *Infra, seen *pool.Instance) *Action {
 // known reports whether it is known what has become of the instance of an infrastructure machine, which is nil when it was not seen.
 func (f Input) known(i *Infra, seen *pool.Instance) bool {
 	return (f.Trusted || f.Lost && i.goes()) && (seen != nil || !f.young(i))
+}
+
+// runsOn reports whether the instance of an infrastructure machine may serve outside of the group, as users detach or abandon instances. The Node of
+// such a one stays, and its Machine with it: without an infrastructure machine the controller of Machines takes the machine for destroyed, and
+// deletes the Node without a drain. The deletion of the Machine, or of the pool, has the Node drained first. An instance that was terminated serves
+// until its Node turns unready.
+func (f Input) runsOn(i *Infra) bool {
+	return f.Serving[i.Key] && i.Machine != nil && !i.Deleting && (i.Machine.Deleting || !f.Deleting)
 }
 
 // abandon returns what is done about an infrastructure machine that is being deleted without an owner, and whose instance serves.
@@ -233,9 +260,11 @@ func terminating(i *pool.Instance) pool.Cause {
 }
 
 // gone returns the action for an infrastructure machine whose instance is gone: the Machine is deleted first. There is nothing left to drain,
-// and so its controller is not waited for.
-func gone(i *Infra) *Action {
+// and so its controller is not waited for, unless the instance runs on elsewhere.
+func (f Input) gone(i *Infra) *Action {
 	switch m := i.Machine; {
+	case f.runsOn(i):
+		return nil
 	case m != nil && !m.Deleting:
 		return &Action{Do: DeleteMachine, Machine: m, Infra: i, Cause: pool.Cause{Reason: "InstanceGone", Message: "the instance does not exist any more"}}
 	case !i.Deleting:

@@ -209,6 +209,9 @@ func TestDecide(t *testing.T) {
 	t.Parallel()
 	on := Input{On: true, Announced: true, Trusted: true}
 	off := Input{Trusted: true}
+	serves := Input{On: true, Announced: true, Trusted: true, Serving: map[string]bool{cloud.ProviderKey("aws:///zone-a/i-1"): true}}
+	deleted := serves
+	deleted.Deleting = true
 	running := []pool.Instance{instance("i-1", pool.Running)}
 	for name, tc := range map[string]struct {
 		reason    string
@@ -228,16 +231,22 @@ func TestDecide(t *testing.T) {
 		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
 		"failed, kept": {"an instance that stays until it is removed has a machine until then", Input{On: true, Announced: true, Failed: true, Trusted: true},
 			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed)}, nil, nil, []string{"Create i-2"}},
-		"known":            {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"other zone":       {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"other name":       {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
-		"not asked":        {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"no Machine yet":   {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"gone":             {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"gone, going":      {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
-		"gone, both going": {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
-		"gone, let go":     {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"gone, never had":  {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"known":                             {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"other zone":                        {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"other name":                        {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
+		"not asked":                         {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"no Machine yet":                    {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"gone":                              {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"gone, going":                       {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+		"gone, both going":                  {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"gone, let go":                      {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"gone, never had":                   {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"left, serves":                      {"its Node would be deleted with its pods", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"left, serves, going":               {"the Node is drained before its Machine goes", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"left, serves, released":            {"its controller has drained it", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"left, serves, never had":           {"no Machine has a Node deleted", serves, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"left, serves, pool deleted":        {"its Machine goes with the pool", deleted, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"left, serves, pool deleted, going": {"when the Node is drained", deleted, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"ID given anew, going": {"a group that was made again gives its IDs to others: what goes for the one before has nothing to wait for", on,
 			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"ID given anew, Machine going": {"both go", on,
@@ -541,6 +550,32 @@ func (p *plain) Start(_ context.Context, s pool.Step) error {
 	}
 	p.asked = append(p.asked, text)
 	return p.err
+}
+
+// TestLeft holds of which instances it matters whether they serve outside of their group.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	id := "aws:///zone-a/i-1"
+	with, without := []clusterv1.Machine{machine("i-1")}, []clusterv1.Machine(nil)
+	for _, c := range []struct {
+		reason   string
+		facts    Input
+		machines []clusterv1.Machine
+		want     int
+	}{
+		{"the group does not have it", Input{Trusted: true}, with, 1},
+		{"it was not seen", Input{}, with, 0},
+		{"the pool is deleted", Input{Trusted: true, Deleting: true}, with, 1},
+		{"it is in the group", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id}}}, with, 0},
+		{"another instance has its ID", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id, UID: "new"}}}, []clusterv1.Machine{machine("i-1", machineGoing)}, 0},
+		{"it is in standby", Input{Trusted: true, Lent: []string{id}}, with, 0},
+		{"it has no Machine", Input{Trusted: true}, without, 0},
+	} {
+		c.facts.Known = BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraOf("old"))}, c.machines)
+		if got := len(c.facts.Left()); got != c.want {
+			t.Errorf("%s: %d have left, want %d", c.reason, got, c.want)
+		}
+	}
 }
 
 // TestEndingInstancesOfPlaces holds that the Machine of a place outlives an instance that the cloud is about to terminate: its Node is drained

@@ -107,7 +107,7 @@ var kubeTable = []Mutation{
 		`case infra.Left:`, `case infra.Left && !mutated("pool let go before its machines"):`),
 	one("living nodes taken away", coreNodes, "deletes the node of every machine that is not listed",
 		Core, []string{"TestReadyNodeOutsideThePoolIsKept"},
-		`case ready && !drainedSince(node, since):`, `case ready && !drainedSince(node, since) && !mutated("living nodes taken away"):`),
+		`case ready && (machine != nil || !drainedSince(node, since)):`, `case ready && (machine != nil || !drainedSince(node, since)) && !mutated("living nodes taken away"):`),
 	one("Machines that stand alone not held", coreHold, "lets a restored Machine go while it has no infrastructure machine, and its Node without a drain",
 		Core, []string{"TestMachinesOfNothingAreHeld"},
 		`	if !alone || !machine.DeletionTimestamp.IsZero()`,

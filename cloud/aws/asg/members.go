@@ -21,14 +21,14 @@ func ProviderID(i asgtypes.Instance) string {
 }
 
 // StateOf returns the state of an instance, and whether it is a member of the group: warm instances do not belong to the group's size, and
-// detached ones do not belong to the group.
+// detached ones, which run on, do not belong to the group.
 func StateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
 	name := string(i.LifecycleState)
 	first, _, _ := strings.Cut(name, ":")
 	switch first {
-	case "Warmed", "Detached", "Terminated":
+	case "Warmed", "Detaching", "Detached", "Terminated":
 		return "", false
-	case "Terminating", "Detaching":
+	case "Terminating":
 		return pool.Terminating, true
 	}
 	if strings.EqualFold(session.Deref(i.HealthStatus), "Unhealthy") {

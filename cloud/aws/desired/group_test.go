@@ -180,7 +180,7 @@ func TestStateOf(t *testing.T) {
 		{"broken and on its way out is on its way out", "Terminating", "Unhealthy", pool.Terminating, true},
 		{"held by a hook at the end", "Terminating:Wait", "Healthy", pool.Terminating, true},
 		{"set aside by hand, still a machine of the pool", "Standby", "Healthy", pool.Running, true},
-		{"on its way out of the group", "Detaching", "Healthy", pool.Terminating, true},
+		{"on its way out of the group, where it runs on", "Detaching", "Healthy", "", false},
 		{"no member any more", "Detached", "Healthy", "", false},
 		{"kept warm, beside the group's size", "Warmed:Stopped", "Healthy", "", false},
 	} {

@@ -24,13 +24,13 @@ import (
 // Orphans returns the Nodes that a pool has claimed and whose instances have left it, and the sorted names of those that are kept although
 // their instances have left: a Node that is Ready and schedulable either belongs to an instance that is terminating, and will turn
 // unready by itself, or to one that continues to run outside the pool and needs its Node. A Node whose Machine exists is deleted by the
-// Machine controller; that gives up after a while, and what it leaves is an orphan when the Machine is gone. found are the Nodes of the
-// pool's instances by key.
+// Machine controller; that gives up after a while, and what it leaves is an orphan when the Machine is gone. It is kept as long as its Machine
+// is not being deleted. found are the Nodes of the pool's instances by key.
 func Orphans(pool *clusterv1.MachinePool, claimed []corev1.Node, found map[string]*corev1.Node,
 	machines []*clusterv1.Machine) (orphans []*corev1.Node, kept []string) {
-	named := make(map[string]bool, len(machines))
+	named := make(map[string]*clusterv1.Machine, len(machines))
 	for _, m := range machines {
-		named[m.Name] = true
+		named[m.Name] = m
 	}
 	for i := range claimed {
 		node := &claimed[i]
@@ -39,10 +39,10 @@ func Orphans(pool *clusterv1.MachinePool, claimed []corev1.Node, found map[strin
 			continue
 		}
 		ready, since := nodes.Ready(node)
+		machine := named[node.Annotations[clusterv1.MachineAnnotation]]
 		switch {
-		case node.Annotations[clusterv1.ClusterNameAnnotation] != pool.Spec.ClusterName:
-		case named[node.Annotations[clusterv1.MachineAnnotation]]:
-		case ready && !drainedSince(node, since):
+		case node.Annotations[clusterv1.ClusterNameAnnotation] != pool.Spec.ClusterName || goesWith(machine, ready):
+		case ready && (machine != nil || !drainedSince(node, since)):
 			kept = append(kept, node.Name)
 		default:
 			orphans = append(orphans, node)
@@ -50,6 +50,12 @@ func Orphans(pool *clusterv1.MachinePool, claimed []corev1.Node, found map[strin
 	}
 	slices.Sort(kept)
 	return orphans, kept
+}
+
+// goesWith reports whether the controller of Machines deletes a Node, or will: its Machine is being deleted, or is about to be because the Node is
+// not Ready.
+func goesWith(m *clusterv1.Machine, ready bool) bool {
+	return m != nil && (!ready || !m.DeletionTimestamp.IsZero())
 }
 
 // drainedSince reports whether Muster has begun to drain a Node, and still does, since it turned Ready. A Node that turned Ready during its
