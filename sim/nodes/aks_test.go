@@ -63,7 +63,7 @@ func (p *agentPool) node(m containerservice.InspectedMachine, want string, ok fu
 func TestNodesOfAnAgentPool(t *testing.T) {
 	t.Parallel()
 	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
-	cloud, err := azure.New(azure.Options{MachineHost: f, Speed: 500})
+	cloud, err := azure.New(azure.Options{MachineHost: f, Speed: cloudSpeed})
 	if err != nil {
 		t.Fatal(err)
 	}

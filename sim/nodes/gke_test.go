@@ -53,7 +53,7 @@ func (p *nodePool) node(m container.InspectedMachine, want string, ok func(*core
 func TestNodesOfANodePool(t *testing.T) {
 	t.Parallel()
 	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
-	cloud, err := gcp.New(gcp.Options{MachineHost: f, Speed: 500})
+	cloud, err := gcp.New(gcp.Options{MachineHost: f, Speed: cloudSpeed})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,10 @@ import (
 // limit is how long a test waits for what must happen; only a failure takes that long.
 const limit = 30 * time.Second
 
+// cloudSpeed is the speed of clouds whose machines join a server. They give up a machine that has not joined after 20 or 35 minutes of life,
+// while its join takes the time that this machine needs for it: several seconds beside a build.
+const cloudSpeed = 100
+
 func server(t *testing.T, o fakeapi.Options) *fakeapi.Server {
 	t.Helper()
 	s, err := fakeapi.Start(o)
