@@ -312,6 +312,16 @@ func (k *Controller) Condemn(providerID string) string {
 	return ""
 }
 
+// Succeed notes that the deletion of a Machine, with the drain that it has begun, is that of the instance which is in the place of an earlier one
+// now.
+func (k *Controller) Succeed(m *clusterv1.Machine) {
+	before := len(k.drains)
+	id, d := k.Condemn(m.Spec.ProviderID), m.Status.Deletion
+	if len(k.drains) > before && d != nil && !d.NodeDrainStartTime.IsZero() {
+		k.drains[id] = d.NodeDrainStartTime.Time
+	}
+}
+
 // Spare takes back what Condemn has noted.
 func (k *Controller) Spare(providerID string) {
 	for _, m := range k.Workload.Running() {

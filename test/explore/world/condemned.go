@@ -32,7 +32,7 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	cloud, before := w.Snapshot(), w.Workload.Truth()
 	a.look(cloud, before, nil)
 	lost, risen := a.ledger.Lately(now, p.late())
-	of := w.Scenario.Kind.Machines.ProviderID(infra)
+	of := w.Scenario.machines().ProviderID(infra)
 	p.causes(op.Key.Name, cloud, of)
 	id := w.keeper.Condemn(of)
 	if id == "" {
@@ -56,7 +56,7 @@ func (p *process) spares(workload bool, op memapi.Op) {
 	if infra == nil || !infra.GetDeletionTimestamp().IsZero() {
 		return
 	}
-	id := w.Scenario.Kind.Machines.ProviderID(infra)
+	id := w.Scenario.machines().ProviderID(infra)
 	w.keeper.Spare(id)
 	for _, m := range w.instances() {
 		if cloud.ProviderKey(m.ProviderID) == cloud.ProviderKey(id) {
@@ -86,7 +86,7 @@ func (w *World) dropMachine(e Event) {
 		return
 	}
 	o := living[e.N%len(living)]
-	providerID := w.Scenario.Kind.Machines.ProviderID(o)
+	providerID := w.Scenario.machines().ProviderID(o)
 	if e.What == DropInfraMachine {
 		if w.ownsNow(o) {
 			w.condemnByHand(providerID)

@@ -13,8 +13,17 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/machines"
+	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/oracle"
 )
+
+// machines are the objects that stand for single machines in the scenario; nil where there are none.
+func (s Scenario) machines() *machinecontroller.Infra {
+	if s.Kind.HaveMachines != nil && !s.Kind.HaveMachines(s) {
+		return nil
+	}
+	return s.Kind.Machines
+}
 
 // uncached are the kinds for which no decision rests on a cache.
 func (k *Kind) uncached() []client.Object {
@@ -81,10 +90,10 @@ func (w *World) instances() []Instance {
 
 // infraMachines are the objects that stand for single machines.
 func (w *World) infraMachines() []client.Object {
-	if w.Scenario.Kind.Machines == nil {
+	if w.Scenario.machines() == nil {
 		return nil
 	}
-	list := w.Scenario.Kind.Machines.List()
+	list := w.Scenario.machines().List()
 	w.Must(w.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list infrastructure machines")
 	var all []client.Object
 	w.Must(meta.EachListItem(list, func(o runtime.Object) error {
@@ -96,8 +105,28 @@ func (w *World) infraMachines() []client.Object {
 
 // allCondemned are the instances that are to go by name.
 func (w *World) allCondemned() map[string]bool {
-	if w.Scenario.Kind.Machines == nil {
+	if w.Scenario.machines() == nil {
 		return nil
 	}
+	if w.Scenario.Kind.Places {
+		w.condemnPlaces()
+	}
 	return maps.Clone(w.condemned)
+}
+
+// condemnPlaces notes the instances that are now in the place of those whose deletion was asked for: it can't be taken back.
+func (w *World) condemnPlaces() {
+	for _, o := range w.infraMachines() {
+		if !o.GetDeletionTimestamp().IsZero() && w.ownsNow(o) {
+			w.condemnByHand(w.Scenario.machines().ProviderID(o))
+		}
+	}
+	list := &clusterv1.MachineList{}
+	w.Must(w.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list Machines")
+	for i := range list.Items {
+		if m := &list.Items[i]; !m.DeletionTimestamp.IsZero() && m.Spec.ProviderID != "" {
+			w.condemnByHand(m.Spec.ProviderID)
+			w.keeper.Succeed(m)
+		}
+	}
 }

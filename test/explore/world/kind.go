@@ -31,8 +31,13 @@ type Kind struct {
 	// Indexes are those of its adapters, Definitions the definitions that a management cluster has of its provider.
 	Indexes     func() []watch.Index
 	Definitions []Definition
-	// Machines are the objects that stand for single machines of a pool. Optional.
-	Machines *machinecontroller.Infra
+	// Machines are the objects that stand for single machines of a pool, HaveMachines says in which scenarios there are some; nil is all.
+	// Both are optional.
+	Machines     *machinecontroller.Infra
+	HaveMachines func(Scenario) bool
+	// Places is true if the cloud itself puts another machine in the place of one, with the same provider ID: what was asked of the one by name
+	// holds for the other.
+	Places bool
 	// Version is the Kubernetes version that a pool begins with.
 	Version string
 	// Bootstrap is bootstrap data with a token, where it is not that of kubeadm. Optional.

@@ -22,7 +22,7 @@ func (d *Drawing) Outside() {
 		d.Scenario.Add(Event{What: Cordon, At: at, N: d.IntN(9)})
 		d.Scenario.Add(Event{What: Uncordon, At: at + time.Duration(20+d.IntN(400))*time.Second})
 	}
-	if d.IntN(outsideOneIn) == 0 && d.Scenario.Kind.Machines != nil {
+	if d.IntN(outsideOneIn) == 0 && d.Scenario.machines() != nil {
 		d.Scenario.Add(Event{What: LoseOwner, At: d.Moment(), N: d.IntN(9)})
 	}
 	if d.IntN(outsideOneIn) == 0 {

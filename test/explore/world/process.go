@@ -190,7 +190,7 @@ func (p *process) matters(e memapi.Event, o client.Object) bool {
 // concernsInfra is concerns for the infrastructure object and those that stand for single machines.
 func (p *process) concernsInfra(e memapi.Event, o client.Object) (core, infra bool) {
 	is := func(of client.Object) bool { return reflect.TypeOf(of) == reflect.TypeOf(o) }
-	if machines := p.world.Scenario.Kind.Machines; is(p.world.pool.New()) || machines != nil && is(machines.New()) {
+	if machines := p.world.Scenario.machines(); is(p.world.pool.New()) || machines != nil && is(machines.New()) {
 		return true, asked(e) // the core controller cares for what they say too
 	}
 	return false, false

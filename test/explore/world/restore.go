@@ -17,7 +17,7 @@ import (
 // backup are the kinds of a backup that concern the pool, in the order in which they are restored.
 func (w *World) backup() []client.ObjectList {
 	list := []client.ObjectList{&corev1.SecretList{}, &clusterv1.ClusterList{}, &clusterv1.MachinePoolList{}, w.listOf(w.pool.New())}
-	if of := w.Scenario.Kind.Machines; of != nil {
+	if of := w.Scenario.machines(); of != nil {
 		list = append(list, of.List(), &clusterv1.MachineList{})
 	}
 	return list

@@ -168,7 +168,7 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w.kind = of.Kind
 	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
 	w.User = w.mgmt.Client()
-	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.Kind.Machines, Scheme: types, Server: w.mgmt, User: w.User, Workload: w.Workload})
+	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.machines(), Scheme: types, Server: w.mgmt, User: w.User, Workload: w.Workload})
 	w.furnish()
 	w.processes = []*process{w.newProcess()}
 	return w

@@ -1,6 +1,7 @@
 package instancegroup
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/world"
 )
 
 // groupID is what spec.providerID says of a group somewhere.
@@ -164,4 +166,17 @@ func (p *pool) nodes(g *compute.Group) (joined, cordoned int) {
 		}
 	}
 	return joined, cordoned
+}
+
+// instances are the machines of the pool's group, also while it has another owner.
+func (p *pool) instances() []world.Instance {
+	g := p.group()
+	if g == nil {
+		return nil
+	}
+	var list []world.Instance
+	for _, m := range g.Instances {
+		list = append(list, world.Instance{UID: cmp.Or(m.ID, m.Name), ProviderID: m.ProviderID})
+	}
+	return list
 }

@@ -1,6 +1,10 @@
 package instancegroup
 
 import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/world"
 )
@@ -21,14 +25,39 @@ var actions = []string{
 	"*nstanceGroupManagers.listManagedInstances", "instanceTemplates.*", "instanceTemplates.insert", "instanceTemplates.delete", "instances.*",
 }
 
+// machined are the seeds of scenarios with Machines: one in four, whose other draws are as without.
+var machined = world.OneIn(4, machinesSalt)
+
+const machinesSalt = 0x6d616368
+
 // drawn draws a scenario: one half of them of one zone, the other half of several.
 func drawn(d *world.Drawing) {
 	d.DrawRolled(func() {
 		s := &d.Scenario
-		s.Refresh, s.Own = world.Plain, Own{Regional: d.IntN(2) == 0, Heals: d.IntN(3) == 0}
+		s.Refresh, s.Own = world.Plain, Own{Regional: d.IntN(2) == 0, Heals: d.IntN(3) == 0, Machines: machined(s.Seed)}
 		if d.IntN(5) == 0 {
 			s.Add(world.Event{What: world.HandForeign, N: d.IntN(3)})
 			s.Add(world.Event{What: world.HandDropForeign, At: d.Moment()})
 		}
 	}, nil)
+	if own(d.Scenario).Machines {
+		drawMachines(d)
+	}
+}
+
+// drawMachines draws what users delete of Machines, and of the objects below them, and instances that the group creates again meanwhile. Where one
+// is abandoned, no object below a Machine is deleted: that of an instance outside of its group has its Node deleted without a drain.
+func drawMachines(d *world.Drawing) {
+	deleted := []world.What{world.DropMachine, world.DropMachine, world.DropInfraMachine}
+	if slices.ContainsFunc(d.Scenario.Events, func(e world.Event) bool { return e.What == HandAbandon }) {
+		deleted[2] = world.DropMachine
+	}
+	d.Rand = rand.New(rand.NewPCG(d.Scenario.Seed, machinesSalt))
+	for range 1 + d.IntN(3) {
+		e := world.Event{What: deleted[d.IntN(3)], At: d.Moment(), N: d.IntN(9)}
+		d.Scenario.Add(e)
+		if d.IntN(4) == 0 {
+			d.Scenario.Add(world.Event{What: HandRecreate, At: e.At + time.Duration(d.IntN(60))*time.Second, N: e.N})
+		}
+	}
 }

@@ -24,6 +24,7 @@ func golden() []world.Scenario {
 	elsewhere := func(s *world.Scenario) { s.External = true }
 	spot := func(s *world.Scenario) { s.Spot = true }
 	adopted := func(s *world.Scenario) { s.Adopted = true }
+	machined := func(s *world.Scenario) { s.Own = Own{Regional: own(*s).Regional, Machines: true} }
 	image := world.Event{What: world.Template, N: 3}
 	var list []world.Scenario
 	for _, regional := range []bool{false, true} {
@@ -53,6 +54,12 @@ func golden() []world.Scenario {
 		at(true, "no room, and room again", world.Event{What: gcp.HandQuota, N: 3},
 			world.Event{What: world.Replicas, N: 6, At: time.Second},
 			world.Event{What: world.HandHeal, At: 10 * time.Minute}),
+		with(at(false, "a Machine is deleted", world.Event{What: world.DropMachine, N: 1}), machined),
+		with(at(true, "rollout through Machines", image), machined),
+		with(at(true, "an infrastructure machine is deleted", world.Event{What: world.DropInfraMachine, N: 1}), machined),
+		with(at(false, "a machine with a Machine is abandoned", world.Event{What: HandAbandon, N: 1}), machined),
+		with(at(false, "a machine is created again while its Machine is deleted", world.Event{What: world.DropMachine, N: 1},
+			world.Event{What: HandRecreate, N: 1, At: 8 * time.Second}), machined),
 		at(false, "group deleted by hand", world.Event{What: world.HandDropGroup}),
 		with(at(false, "adoption of another provider's group", world.Event{What: world.Adopt}), adopted),
 	)

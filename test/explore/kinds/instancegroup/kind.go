@@ -16,6 +16,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	simgcp "github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
+	"github.com/muster-project/muster/test/explore/machinecontroller"
 	"github.com/muster-project/muster/test/explore/world"
 )
 
@@ -36,13 +37,17 @@ var Kind = &world.Kind{
 	Golden: golden,
 
 	Schemes: []func(*runtime.Scheme) error{gcpv1.AddToScheme},
-	Objects: []client.Object{&gcpv1.GCPMachinePool{}},
+	Objects: []client.Object{&gcpv1.GCPMachinePool{}, &gcpv1.GCPMachine{}},
 	Indexes: adapter.Adapter{}.Kind().Indexes,
 	Definitions: []world.Definition{
 		{Name: "gcpclusters.infrastructure", Version: "v1beta1"}, {Name: "gcpmachinepools.infrastructure", Version: "v1beta1"},
 		{Name: "gcpmachines.infrastructure", Version: "v1beta1"}, {Name: "gcpmachinetemplates.infrastructure", Version: "v1beta1"},
 		{Name: "gcpclustertemplates.infrastructure", Version: "v1beta1"},
 	},
+	Machines:     machines,
+	HaveMachines: func(s world.Scenario) bool { return own(s).Machines },
+	Places:       true,
+
 	Version:  gcp.Version,
 	BadType:  gcp.BadType,
 	Restarts: true, // a group restarts instances by the policy that another client has set
@@ -62,9 +67,22 @@ type Own struct {
 	Regional bool
 	// Heals is true if the group recreates instances that fail a health check.
 	Heals bool
+	// Machines is true if each instance has a Machine.
+	Machines bool
 }
 
 func own(s world.Scenario) Own { return s.Own.(Own) }
+
+// machines are the objects that stand for single instances.
+var machines = &machinecontroller.Infra{
+	New:        func() client.Object { return &gcpv1.GCPMachine{} },
+	List:       func() client.ObjectList { return &gcpv1.GCPMachineList{} },
+	ProviderID: func(o client.Object) string { return o.(*gcpv1.GCPMachine).Spec.ProviderID },
+	Provisioned: func(o client.Object) bool {
+		p := o.(*gcpv1.GCPMachine).Status.Initialization.Provisioned
+		return p != nil && *p
+	},
+}
 
 // zones are those that the group of a scenario is in, location is where requests find it.
 func (o Own) zones() []string {
@@ -98,7 +116,7 @@ type pool struct{ *gcp.Account }
 func newPool(w *world.World) *world.Pool {
 	p := &pool{gcp.New(w)}
 	return &world.Pool{
-		Account: world.Account{Cloud: p.Cloud, Snapshot: p.Snapshot, Asked: p.asked, Judged: p.judged},
+		Account: world.Account{Cloud: p.Cloud, Snapshot: p.Snapshot, Asked: p.asked, Judged: p.judged, Instances: p.instances},
 		Object: world.Object{
 			New: func() client.Object { return &gcpv1.GCPMachinePool{} }, Applied: p.applied,
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },

@@ -10,6 +10,7 @@ import (
 
 	"github.com/muster-project/muster/api/common"
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	"github.com/muster-project/muster/kube/infrapool/settings"
 	muster "github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -36,6 +37,9 @@ func (p *pool) applied() client.Object {
 	o.Spec = gcpv1.GCPMachinePoolSpec{
 		InstanceType: gcp.MachineType, AdditionalLabels: gcpv1.Labels{"team": "a"}, Strategy: strategy(s.Strategy),
 		DistributionPolicy: &gcpv1.DistributionPolicy{Zones: own(s).zones()},
+	}
+	if own(s).Machines {
+		o.Annotations = map[string]string{settings.MachinesAnnotation: settings.MachinesOn}
 	}
 	if s.Spot {
 		o.Spec.ProvisioningModel = ptr.To(gcpv1.ProvisioningSpot)
