@@ -391,6 +391,20 @@ func TestGKEPausedEarly(t *testing.T) {
 	})
 }
 
+// TestGKEZoneNeverCreated cancels the change that adds a zone before its group is there: the next upgrade creates it.
+func TestGKEZoneNeverCreated(t *testing.T) {
+	gke(t, 2, func(w *world) {
+		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"locations": []any{"us-central1-a", "us-central1-f"}}), "name")
+		w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
+		w.settled("c")
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		w.settled("c")
+		p := w.pool("p")
+		check(w, "version", newer, p.Version)
+		check(w, "nodes", 4, p.Nodes)
+	})
+}
+
 // TestGKERegional creates a node pool in all zones of a regional cluster, and moves it to others.
 func TestGKERegional(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {

@@ -33,13 +33,18 @@ func (w *rolls) resume(c *Cluster, p *Pool) {
 	}
 }
 
-// keepSizes lets the groups of a node pool have at the end of an upgrade the sizes that they have now.
+// keepSizes lets the groups of a node pool have at the end of an upgrade the sizes that they have now. One that an earlier operation failed to
+// create gets as many nodes as the pool was given last for a zone.
 func (w *rolls) keepSizes(c *Cluster, p *Pool) {
 	for _, g := range p.Groups {
-		if path := groupPath(c, g); w.groups.Exists(path) && g.Want == nil {
-			n := w.groups.Size(path)
-			g.Want = &n
+		if g.Want != nil {
+			continue
 		}
+		n := p.Size
+		if path := groupPath(c, g); w.groups.Exists(path) {
+			n = w.groups.Size(path)
+		}
+		g.Want = &n
 	}
 }
 
