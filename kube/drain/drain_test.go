@@ -349,6 +349,14 @@ func TestDrain(t *testing.T) {
 			})},
 			annotations: map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
 		},
+		"opened again by whom it was closed": {
+			reason: "a client that takes its cordon back during the drain leaves the cordon to Muster, so that undoing the drain opens the node",
+			objects: []client.Object{node(draining, func(n *corev1.Node) {
+				n.Spec.Unschedulable = false
+				n.Annotations[CordonedBeforeAnnotation] = "true"
+			})},
+			annotations: map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
+		},
 		"budget": {
 			reason:  "what a budget keeps is for the next pass: no error, and the other pods go",
 			objects: []client.Object{node(), podOn("a"), podOn("b")}, refuse: map[string]error{"a": tooMany()},

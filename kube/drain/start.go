@@ -146,6 +146,9 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 			node.Annotations[CordonedBeforeAnnotation] = "true"
 		}
 		node.Annotations[StartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
+	} else if !node.Spec.Unschedulable {
+		// The other client has taken its cordon back: from now on the cordon is Muster's alone.
+		delete(node.Annotations, CordonedBeforeAnnotation)
 	}
 	node.Spec.Unschedulable = true
 	return w.patch(ctx, before, node)

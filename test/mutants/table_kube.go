@@ -82,11 +82,13 @@ var kubeTable = []Mutation{
 		`others := node.Annotations[CordonedBeforeAnnotation]; !others || mutated("cordon of others taken back") {`),
 	one("foreign cordon taken back", kubeStart, "opens a node that a user has cordoned when its drain is given up",
 		Explore, []string{"foreign"},
-		`	delete(node.Annotations, CordonedBeforeAnnotation)
-`, `	delete(node.Annotations, CordonedBeforeAnnotation)
+		`	delete(node.Annotations, DetachStartedAnnotation)
+	return client.IgnoreNotFound(w.patch(ctx, before, node))
+`, `	delete(node.Annotations, DetachStartedAnnotation)
 	if mutated("foreign cordon taken back") {
 		node.Spec.Unschedulable = false
 	}
+	return client.IgnoreNotFound(w.patch(ctx, before, node))
 `).from(40),
 	one("drain begins anew in every round", kubeStart, "pushes the start of a drain away with each round",
 		Drain, []string{"TestDrain", "TestDrainRunsToItsEnd"},
