@@ -44,7 +44,7 @@ func (v *selection) selectInstances() {
 // selectFree selects the instances that the budget does not limit.
 func (v *selection) selectFree() {
 	for _, m := range v.queue {
-		if !m.lowersAvailable() && v.reasonHolds(m) {
+		if !m.lowersAvailable() && !m.yields && v.reasonHolds(m) {
 			m.selected = m.selected || m.reason != notServing && m.reason != failedInstance && m.reason != unhealthy || m.isDraining()
 		}
 	}
@@ -119,31 +119,43 @@ var isMarked = Cause{"Marked", "the instance is marked to go first"}
 // wanted and serve (rule 6): a surge can't be told from a size that was lowered for the marked ones. The surge is restored for the stale ones
 // then.
 func (v *selection) preferMarked() {
-	n := v.replaceableByMarked()
+	n, begun := v.replaceableByMarked()
 	for _, m := range v.queue {
-		if n > 0 && m.Marked && m.reason == keep && !m.Standby && (!m.available || v.room() > 0) {
-			m.reason, m.cause = surplus, isMarked
-			n--
+		if !m.Marked || m.reason != keep || m.Standby || m.available && v.room() <= 0 {
+			continue
 		}
+		switch {
+		case n > 0:
+			n--
+		case m.isDraining() && len(begun) > 0:
+			begun[0].yields, begun = true, begun[1:]
+		default:
+			continue
+		}
+		m.reason, m.cause = surplus, isMarked
 	}
 }
 
-// replaceableByMarked returns how many stale instances would go from above the wanted number and whose drain has not started.
-func (v *selection) replaceableByMarked() int {
+// replaceableByMarked returns how many stale instances would go from above the wanted number and whose drain has not started, and those of
+// them whose drain has: they give way to marked ones that are drained as well.
+func (v *selection) replaceableByMarked() (n int, begun []*member) {
 	if v.d.ReplicasManagedExternally {
-		return 0
+		return 0, nil
 	}
 	excess, waiting := min(v.counted, v.o.Group.Size)-v.want, 0
-	for _, m := range v.members {
+	for _, m := range v.queue {
 		switch {
 		case m.Standby || !v.reasonHolds(m):
+		case m.isDraining() && m.reason == stale && !m.Marked && excess > 0:
+			excess--
+			begun = append(begun, m)
 		case m.isDraining() || m.reason != stale:
 			excess--
 		default:
 			waiting++
 		}
 	}
-	return min(excess, waiting)
+	return min(excess, waiting), begun
 }
 
 // firstCounted returns the first n instances of the queue that the size of the group counts.
