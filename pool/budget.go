@@ -15,29 +15,27 @@ type budget struct {
 	// maxSize is the size above which the group is scaled in. A blocked rollout keeps its surge, because removing it would delete the
 	// replacement it is waiting for. It keeps none for a rollout of the cloud's own, which comes first and adds its own.
 	maxSize int
+	// surgeNeed is how many instances a surge would stand in for. Those that Muster has to replace after a provider rollout have none yet:
+	// cloudLeads is true if there is such a rollout, also when the instances left to it turn out to be surplus.
+	surgeNeed  int
+	cloudLeads bool
 }
 
 func newBudget(g *gate) *budget {
-	v := &budget{gate: g, minSize: g.want, maxSize: g.want}
+	v := &budget{gate: g, minSize: g.want, maxSize: g.want, surgeNeed: g.requested + g.shrinking, cloudLeads: g.cloudFirst()}
 	if v.t.SupportsStandby || v.o.Group == nil {
 		return v
 	}
-	need, all := v.requested+v.shrinking, v.surgeNeed()
+	need := v.surgeNeed
+	if !v.cloudLeads {
+		v.surgeNeed += v.servingStale
+	}
 	if v.mayReplace() {
-		need = all
+		need = v.surgeNeed
 	}
 	v.minSize = max(v.want+min(v.surge, need), v.sizeForRemoval())
-	v.maxSize = max(v.minSize, min(v.o.Group.Size, v.want+min(v.surge, all)))
+	v.maxSize = max(v.minSize, min(v.o.Group.Size, v.want+min(v.surge, v.surgeNeed)))
 	return v
-}
-
-// surgeNeed returns how many instances a surge would stand in for. Those that Muster has to replace after a provider rollout have none yet.
-func (v *classification) surgeNeed() int {
-	need := v.requested + v.shrinking
-	if !v.cloudFirst() {
-		need += v.servingStale
-	}
-	return need
 }
 
 // room returns how many serving instances the budget lets go now.
@@ -124,9 +122,9 @@ func (v *budget) lowered(list []*member) int {
 	if !v.t.ReplaceKeepsSize {
 		return len(list)
 	}
-	need, cloudFirst := v.surgeNeed(), v.cloudFirst()
+	need := v.surgeNeed
 	for _, m := range list {
-		if m.needsSurge && (!m.toReplace || !cloudFirst) {
+		if m.needsSurge && (!m.toReplace || !v.cloudLeads) {
 			need--
 		}
 	}

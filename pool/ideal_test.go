@@ -297,13 +297,16 @@ func TestFixedPoint(t *testing.T) {
 		for range 3 {
 			p := Decide(d, c.o, c.tr, c.now)
 			if p.Step != nil || !p.Quiescent && !stuck(p) {
-				t.Fatalf("want rest after %d passes, got %s; the way there: %q", bound, say(p), slices.Compact(trail))
+				t.Fatalf("want rest after %d passes, got %s; the way there: %q", bound, say(p), begin(slices.Compact(trail)))
 			}
 			c.tick()
 		}
 		c.asWanted(t, d, o)
 	})
 }
+
+// begin returns what is worth being shown of a long way.
+func begin(trail []string) []string { return trail[:min(20, len(trail))] }
 
 // stuck reports whether a removal waits for a failed machine that nothing replaces, and the user is told both.
 func stuck(p Plan) bool {

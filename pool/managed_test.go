@@ -196,5 +196,7 @@ func TestSurgeGoesBeforeTheCloudsRoll(t *testing.T) {
 	checkOn(t, nodeGroup, []row{
 		{name: "a restart half-way, another template, and a pause", why: "the surplus goes with the size: its replacement would be surplus again", d: wants(2, rolls(1, 0), restartOf(time.Minute), paused),
 			o: fleet(list(machine("i-1", 60, current, drainedNode), machine("i-2", 60, current), machine("i-3", 60)), behind), want: "Remove i-1 (ScaleIn), waiting RolloutPaused"},
+		{name: "and the surplus is what the cloud would replace", why: "it goes with the size all the same", d: wants(1, rolls(1, 0), restartOf(time.Minute), paused),
+			o: fleet(list(machine("i-1", 60, current), machine("i-3", 60, drainedNode)), behind), want: "Remove i-3 (ScaleIn), waiting RolloutPaused"},
 	})
 }
