@@ -215,6 +215,12 @@ func (f Input) runsOn(i *Infra) bool {
 	return f.Serving[i.Key] && i.Machine != nil && !i.Deleting && (i.Machine.Deleting || !f.Deleting)
 }
 
+// releasedOutside reports whether a user has deleted the infrastructure machine of an instance that serves outside of the group: the Machine goes
+// without its Node, which its controller would not drain any more.
+func (f Input) releasedOutside(i *Infra) bool {
+	return f.Serving[i.Key] && i.Machine != nil && i.Deleting && !i.Machine.Deleting && !f.Deleting
+}
+
 // abandon returns what is done about an infrastructure machine that is being deleted without an owner, and whose instance serves.
 func abandon(i *Infra) *Action {
 	if !i.Finalized {
@@ -265,6 +271,8 @@ func (f Input) gone(i *Infra) *Action {
 	switch m := i.Machine; {
 	case f.runsOn(i):
 		return nil
+	case f.releasedOutside(i):
+		return &Action{Do: Detach, Machine: m}
 	case m != nil && !m.Deleting:
 		return &Action{Do: DeleteMachine, Machine: m, Infra: i, Cause: pool.Cause{Reason: "InstanceGone", Message: "the instance does not exist any more"}}
 	case !i.Deleting:

@@ -245,6 +245,7 @@ func TestDecide(t *testing.T) {
 		"left, serves, going":               {"the Node is drained before its Machine goes", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"left, serves, released":            {"its controller has drained it", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"left, serves, never had":           {"no Machine has a Node deleted", serves, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"left, serves, let go":              {"its Node stays, as that of any instance outside of the pool", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
 		"left, serves, pool deleted":        {"its Machine goes with the pool", deleted, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 		"left, serves, pool deleted, going": {"when the Node is drained", deleted, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"ID given anew, going": {"a group that was made again gives its IDs to others: what goes for the one before has nothing to wait for", on,

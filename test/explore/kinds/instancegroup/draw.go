@@ -2,7 +2,6 @@ package instancegroup
 
 import (
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
@@ -45,13 +44,9 @@ func drawn(d *world.Drawing) {
 	}
 }
 
-// drawMachines draws what users delete of Machines, and of the objects below them, and instances that the group creates again meanwhile. Where one
-// is abandoned, no object below a Machine is deleted: that of an instance outside of its group has its Node deleted without a drain.
+// drawMachines draws what users delete of Machines, and of the objects below them, and instances that the group creates again meanwhile.
 func drawMachines(d *world.Drawing) {
 	deleted := []world.What{world.DropMachine, world.DropMachine, world.DropInfraMachine}
-	if slices.ContainsFunc(d.Scenario.Events, func(e world.Event) bool { return e.What == HandAbandon }) {
-		deleted[2] = world.DropMachine
-	}
 	d.Rand = rand.New(rand.NewPCG(d.Scenario.Seed, machinesSalt))
 	for range 1 + d.IntN(3) {
 		e := world.Event{What: deleted[d.IntN(3)], At: d.Moment(), N: d.IntN(9)}
