@@ -61,7 +61,7 @@ func (w *World) peace() {
 	w.Trace("event", "peace")
 }
 
-// rest waits until nothing is written any more. Where a drain kept users from taking back a cordon, they do so once it has ended.
+// rest waits until nothing is written any more, and no autoscaler has changed the size. Where a drain kept users from taking back a cordon, they do so once it has ended.
 func (w *World) rest() {
 	began := time.Now()
 	quiet := began
@@ -70,6 +70,8 @@ func (w *World) rest() {
 		switch {
 		case w.written.After(quiet):
 			quiet = w.written
+		case w.account.moved.After(quiet):
+			quiet = w.account.moved
 		case w.Workload.UncordonByUsers() || w.unjoined() || w.unrolled() || w.busy():
 			quiet = time.Now()
 		default:
