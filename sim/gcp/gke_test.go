@@ -2,6 +2,7 @@ package gcp_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -388,6 +389,30 @@ func TestGKEPausedEarly(t *testing.T) {
 		p := w.pool("p")
 		check(w, "version", newer, p.Version)
 		check(w, "nodes", 2, p.Nodes)
+	})
+}
+
+// TestGKEResumedWithFewer has an old node deleted while a blue-green upgrade is paused: the new ones stay as many as they were.
+func TestGKEResumedWithFewer(t *testing.T) {
+	gke(t, 2, func(w *world) {
+		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN", "blueGreenSettings": doc{"nodePoolSoakDuration": "60s",
+			"standardRolloutPolicy": doc{"batchNodeCount": 1, "batchSoakDuration": "600s"}}}})
+		w.settled("c")
+		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
+		w.rest(25 * time.Second) // until the new nodes are there
+		w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
+		w.settled("c")
+		p := w.pool("p")
+		check(w, "nodes of both sides", 4, len(p.Machines))
+		old := slices.IndexFunc(p.Machines, func(m container.InspectedMachine) bool { return m.Version == version })
+		path := "/compute/v1/" + p.Groups[0].Path
+		w.do(http.MethodPost, path+"/deleteInstances", doc{"instances": []any{"zones/us-central1-a/instances/" + p.Machines[old].Name}})
+		w.rest(2 * minute)
+		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+		w.settled("c")
+		p = w.pool("p")
+		check(w, "version", newer, p.Version)
+		check(w, "nodes", 2, len(p.Machines))
 	})
 }
 

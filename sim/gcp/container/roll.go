@@ -20,14 +20,16 @@ func (w *rolls) begin(c *Cluster, p *Pool) {
 	}
 }
 
-// resume lets a blue-green upgrade go on that was paused: the new groups get the sizes of the old ones.
+// resume lets a blue-green upgrade go on that was paused: the new groups get the sizes of the old ones, and lose no node where an old one has gone
+// meanwhile.
 func (w *rolls) resume(c *Cluster, p *Pool) {
 	w.keepSizes(c, p)
 	blue, green := p.sides()
 	for _, g := range green {
 		for _, old := range blue {
 			if old.Zone == g.Zone {
-				g.Want = old.Want
+				size := max(*g.Want, *old.Want)
+				g.Want = &size
 			}
 		}
 	}
