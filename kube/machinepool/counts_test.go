@@ -70,8 +70,12 @@ func TestNodes(t *testing.T) {
 		"a Node that the node controller has marked as unreachable was Ready once": {node: aNode("Unknown", 2*time.Hour-time.Second),
 			want: status.Nodes{NotReady: []string{"n (Because)"}}},
 		"a draining Node is Ready and not available": {node: with(aNode("True", time.Hour), func(n *corev1.Node) {
+			n.Spec.Unschedulable = true
 			n.Annotations = map[string]string{drain.StartedAnnotation: "2026-01-02T03:04:05Z"}
 		}), want: status.Nodes{Ready: 1, Leaving: []string{"n"}}},
+		"a Node that is open again drains no more": {node: with(aNode("True", time.Hour), func(n *corev1.Node) {
+			n.Annotations = map[string]string{drain.StartedAnnotation: "2026-01-02T03:04:05Z"}
+		}), want: status.Nodes{Ready: 1, Available: 1}},
 		"a deleting Node is Ready and not available": {node: with(aNode("True", time.Hour), func(n *corev1.Node) { n.DeletionTimestamp = &deleted }),
 			want: status.Nodes{Ready: 1, Leaving: []string{"n"}}},
 		"the cordon of a user does not count": {node: with(aNode("True", time.Hour), func(n *corev1.Node) { n.Spec.Unschedulable = true }),

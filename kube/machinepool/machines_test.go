@@ -157,6 +157,7 @@ func TestRow45_MachinesAreCountedByConditions(t *testing.T) {
 		}, [3]int32{2, 1, 2}, "True Ready: "},
 		"drained by the pool": {"a Machine does not report it", func(w *world) {
 			w.changeNode("n1", func(n *corev1.Node) {
+				n.Spec.Unschedulable = true
 				n.Annotations = map[string]string{drain.StartedAnnotation: "2026-01-02T03:04:05Z"}
 			})
 		}, [3]int32{2, 1, 2}, "True Ready: "},
