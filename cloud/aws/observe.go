@@ -46,7 +46,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	// Which versions have the wanted bootstrap data is known once it is known what is wanted.
 	out.Versions, out.ResolvedLookups = template.Versions(), want.remember
 	if err != nil {
-		if r.keepsFromCreation(err) {
+		if is == nil && driverkit.KeepsFromCreation(err, len(out.Versions) == 0) {
 			return out, &cloud.SpecUnsatisfiableError{Err: err}
 		}
 		out.Issues = append(out.Issues, driverkit.CauseOf(err))
@@ -59,13 +59,6 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	return out, nil
-}
-
-// keepsFromCreation reports whether there is no group, and an error keeps it from being created: nothing exists, or the look-up can succeed
-// the next time. As an issue of a pool in which nothing moves, each idle look would meet it again.
-func (r *reader) keepsFromCreation(err error) bool {
-	nothing := len(r.memory.template.Versions()) == 0
-	return r.memory.group.is == nil && (nothing || driverkit.Transient(err))
 }
 
 // conflict returns what prevents the pool from being created, or from being reconciled. Once the group exists, a template of another owner

@@ -89,11 +89,10 @@ func (r *reader) groupAndTemplate(ctx context.Context) error {
 	return r.template(ctx)
 }
 
-// keepsFromCreation reports whether there is no group, and an error keeps it from being created: nothing exists, or the look-up can succeed
-// the next time. As an issue of a pool in which nothing moves, each idle look would meet it again.
+// keepsFromCreation reports whether there is no group, and an error keeps it from being created.
 func (r *reader) keepsFromCreation(failed error) bool {
 	nothing := r.t.template == "" || len(r.memory.template.Versions()) == 0
-	return r.memory.group.is == nil && (nothing || driverkit.Transient(failed))
+	return r.memory.group.is == nil && driverkit.KeepsFromCreation(failed, nothing)
 }
 
 // observeGroup puts the node group and its instances into the observation.

@@ -58,12 +58,11 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 	return out, err
 }
 
-// withGroup adds the group and what has failed to an observation. Where nothing exists, a specification that can't be met is an error, and where
-// there is no group a look-up that can succeed the next time: as an issue of a pool in which nothing moves it would be met by each idle look again,
-// whose first read takes all that a small rate budget leaves to such looks.
+// withGroup adds the group and what has failed to an observation. What keeps a group from being created is an
+// error.
 func (p view) withGroup(want wanted, failed error, out pool.Observed) (pool.Observed, error) {
 	exists := p.memory.group.is != nil
-	if failed != nil && !exists && (len(out.Versions) == 0 || driverkit.Transient(failed)) {
+	if failed != nil && !exists && driverkit.KeepsFromCreation(failed, len(out.Versions) == 0) {
 		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
 	if failed != nil {
