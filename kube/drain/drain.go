@@ -160,11 +160,17 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 		n.Ready = ready.Status == corev1.ConditionTrue
 		n.ReadySince = ready.LastTransitionTime.Time
 	}
-	// Pods are scheduled to an uncordoned node: its drain has to begin again, whatever the annotation contains.
-	if node.Spec.Unschedulable {
+	if Draining(node) {
 		n.DrainStarted, _ = w.started(node)
 	}
 	return n
+}
+
+// Draining reports whether Muster drains a node. Pods are scheduled to an uncordoned one: its drain has to begin again, whatever its annotations
+// contain.
+func Draining(node *corev1.Node) bool {
+	_, started := node.Annotations[StartedAnnotation]
+	return started && node.Spec.Unschedulable
 }
 
 // started returns when Muster began to drain the node; false if it did not, or if the annotation contains no time from which the timeout

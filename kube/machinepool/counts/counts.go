@@ -110,8 +110,7 @@ func minReady(pool *clusterv1.MachinePool) time.Duration {
 // leaving reports whether a Node is being drained by Muster or deleted: it still runs pods, but is not available. A Node that a user has
 // cordoned still counts, and so does one that is uncordoned, as the machine is that a cloud creates anew under the name of a drained one.
 func leaving(node *corev1.Node) bool {
-	_, drained := node.Annotations[drain.StartedAnnotation]
-	return drained && node.Spec.Unschedulable || !node.DeletionTimestamp.IsZero()
+	return drain.Draining(node) || !node.DeletionTimestamp.IsZero()
 }
 
 // startLimit is the time after the creation of a Node within which its Ready condition is set for the first time.

@@ -62,7 +62,7 @@ func goesWith(m *clusterv1.Machine, ready bool) bool {
 // drain can be that of a new instance with the name of the drained one: its kubelet takes over the Node with the cordon.
 func drainedSince(node *corev1.Node, ready time.Time) bool {
 	started, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation])
-	return err == nil && node.Spec.Unschedulable && !ready.Truncate(time.Second).After(started)
+	return err == nil && drain.Draining(node) && !ready.Truncate(time.Second).After(started)
 }
 
 // OwnedBy returns the Nodes of a pool by name: those that it has claimed, and those of the instances in its list that no pool has
