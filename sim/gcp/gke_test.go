@@ -373,46 +373,51 @@ func TestGKECancel(t *testing.T) {
 	})
 }
 
-// TestGKEPausedEarly cancels a blue-green upgrade before it has its new nodes, and has it go on.
-func TestGKEPausedEarly(t *testing.T) {
+// pausedGreen runs a test on a node pool of two nodes whose blue-green upgrade is cancelled some time after it began.
+func pausedGreen(t *testing.T, after time.Duration, f func(*world)) {
 	gke(t, 2, func(w *world) {
 		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN", "blueGreenSettings": doc{"nodePoolSoakDuration": "60s",
 			"standardRolloutPolicy": doc{"batchNodeCount": 1}}}})
 		w.settled("c")
 		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
-		w.rest(15 * time.Second)
+		w.rest(after)
 		check(w, "phase", "CREATING_GREEN_POOL", w.pool("p").Phase)
-		w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
+		w.cancel(op)
 		w.settled("c")
-		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
-		w.settled("c")
-		p := w.pool("p")
-		check(w, "version", newer, p.Version)
-		check(w, "nodes", 2, p.Nodes)
+		f(w)
 	})
+}
+
+// cancel cancels an operation.
+func (w *world) cancel(op string) {
+	w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
+}
+
+// resumed has an upgrade go on, and looks at its version and its two nodes when it has ended.
+func (w *world) resumed() {
+	w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
+	w.settled("c")
+	p := w.pool("p")
+	check(w, "version", newer, p.Version)
+	check(w, "nodes", 2, p.Nodes)
+	check(w, "machines", 2, len(p.Machines))
+}
+
+// TestGKEPausedEarly cancels a blue-green upgrade before it has its new nodes, and has it go on.
+func TestGKEPausedEarly(t *testing.T) {
+	pausedGreen(t, 15*time.Second, (*world).resumed)
 }
 
 // TestGKEResumedWithFewer has an old node deleted while a blue-green upgrade is paused: the new ones stay as many as they were.
 func TestGKEResumedWithFewer(t *testing.T) {
-	gke(t, 2, func(w *world) {
-		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN", "blueGreenSettings": doc{"nodePoolSoakDuration": "60s",
-			"standardRolloutPolicy": doc{"batchNodeCount": 1, "batchSoakDuration": "600s"}}}})
-		w.settled("c")
-		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
-		w.rest(25 * time.Second) // until the new nodes are there
-		w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
-		w.settled("c")
+	pausedGreen(t, 25*time.Second, func(w *world) {
 		p := w.pool("p")
 		check(w, "nodes of both sides", 4, len(p.Machines))
 		old := slices.IndexFunc(p.Machines, func(m container.InspectedMachine) bool { return m.Version == version })
 		path := "/compute/v1/" + p.Groups[0].Path
 		w.do(http.MethodPost, path+"/deleteInstances", doc{"instances": []any{"zones/us-central1-a/instances/" + p.Machines[old].Name}})
 		w.rest(2 * minute)
-		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
-		w.settled("c")
-		p = w.pool("p")
-		check(w, "version", newer, p.Version)
-		check(w, "nodes", 2, len(p.Machines))
+		w.resumed()
 	})
 }
 
@@ -420,7 +425,7 @@ func TestGKEResumedWithFewer(t *testing.T) {
 func TestGKEZoneNeverCreated(t *testing.T) {
 	gke(t, 2, func(w *world) {
 		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"locations": []any{"us-central1-a", "us-central1-f"}}), "name")
-		w.do(http.MethodPost, "/v1/projects/simulated-project/locations/us-central1-a/operations/"+op+":cancel", nil)
+		w.cancel(op)
 		w.settled("c")
 		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
 		w.settled("c")
