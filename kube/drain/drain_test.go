@@ -357,6 +357,15 @@ func TestDrain(t *testing.T) {
 			})},
 			annotations: map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
 		},
+		"opened again, and another machine": {
+			reason: "a machine that took over the Node of a drained one has the whole timeout",
+			objects: []client.Object{node(draining, func(n *corev1.Node) {
+				n.Spec.Unschedulable = false
+				n.Annotations[CordonedBeforeAnnotation], n.Annotations[DetachStartedAnnotation] = "true", now.Add(-20*time.Second).Format(time.RFC3339)
+				n.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-10 * time.Second))
+			})},
+			annotations: begun, writes: 1,
+		},
 		"budget": {
 			reason:  "what a budget keeps is for the next pass: no error, and the other pods go",
 			objects: []client.Object{node(), podOn("a"), podOn("b")}, refuse: map[string]error{"a": tooMany()},

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/cluster-api/controllers/noderefutil"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/engine"
@@ -134,11 +135,14 @@ func unexpected(failed map[string][]*corev1.Pod) error {
 }
 
 // cordon cordons the node and records when its drain began, in one write. A drain that has begun before keeps its time, so that its timeout
-// cannot be extended.
+// cannot be extended; that of another machine, which took over the Node, does not count.
 func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 	before := node.DeepCopy()
 	if node.Annotations == nil {
 		node.Annotations = map[string]string{}
+	}
+	if started, ok := w.started(node); ok && !Draining(node) && readyAfter(node, started) {
+		forget(node)
 	}
 	if _, ok := w.started(node); !ok {
 		// Muster has cordoned a node with the annotation, whatever time it contains.
@@ -154,6 +158,20 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 	return w.patch(ctx, before, node)
 }
 
+// readyAfter reports whether a node is Ready and turned so after a moment. One that was opened since its drain began and has turned Ready is that of
+// another machine, which the cloud created under the name of the drained one.
+func readyAfter(node *corev1.Node, moment time.Time) bool {
+	ready := noderefutil.GetReadyCondition(&node.Status)
+	return ready != nil && ready.Status == corev1.ConditionTrue && ready.LastTransitionTime.Truncate(time.Second).After(moment)
+}
+
+// forget removes what Muster has noted of a drain.
+func forget(node *corev1.Node) {
+	for _, noted := range []string{StartedAnnotation, CordonedBeforeAnnotation, DetachStartedAnnotation} {
+		delete(node.Annotations, noted)
+	}
+}
+
 // undrain undoes what cordon did, and nothing else: a node that another client has cordoned stays cordoned.
 func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
 	if _, ours := node.Annotations[StartedAnnotation]; !ours {
@@ -163,9 +181,7 @@ func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
 	if _, others := node.Annotations[CordonedBeforeAnnotation]; !others {
 		node.Spec.Unschedulable = false
 	}
-	delete(node.Annotations, StartedAnnotation)
-	delete(node.Annotations, CordonedBeforeAnnotation)
-	delete(node.Annotations, DetachStartedAnnotation)
+	forget(node)
 	return client.IgnoreNotFound(w.patch(ctx, before, node))
 }
 

@@ -82,9 +82,9 @@ var kubeTable = []Mutation{
 		`others := node.Annotations[CordonedBeforeAnnotation]; !others || mutated("cordon of others taken back") {`),
 	one("foreign cordon taken back", kubeStart, "opens a node that a user has cordoned when its drain is given up",
 		Explore, []string{"foreign"},
-		`	delete(node.Annotations, DetachStartedAnnotation)
+		`	forget(node)
 	return client.IgnoreNotFound(w.patch(ctx, before, node))
-`, `	delete(node.Annotations, DetachStartedAnnotation)
+`, `	forget(node)
 	if mutated("foreign cordon taken back") {
 		node.Spec.Unschedulable = false
 	}
