@@ -12,7 +12,8 @@ const readsBehind = 10 * time.Second
 
 // presence is what this process has seen of a pool in the cloud.
 type presence struct {
-	// created is when this process last asked for the group, if the cloud may have created it.
+	// created is when this process last asked for the group, if the cloud may have created it; else when it looked first, because the process
+	// before it may have asked until then.
 	created time.Time
 	// deleted is true if the group was deleted, by this process or while it looked, after the last request to create it.
 	deleted bool
@@ -38,23 +39,25 @@ func (p *presence) started(k pool.StepKind, err error, now time.Time) {
 // this process has seen the group deleted, it, or the process before it, may have created a template or the group a moment ago, and nothing
 // would delete them once the object is gone. It returns the time of the wait.
 func (r *record) confirmAbsence(d pool.Desired, out *Outcome, now time.Time) time.Duration {
+	if r.presence.created.IsZero() {
+		r.presence.created = now
+	}
 	g := out.Observed.Group
 	if g != nil && g.Deleting {
 		r.presence.deleted = true
+	}
+	complete := out.Plan.DeletionComplete
+	if !complete {
+		r.presence.missingSince = time.Time{}
+	} else if r.presence.missingSince.IsZero() {
+		r.presence.missingSince = now
 	}
 	if wait := r.presence.created.Add(readsBehind).Sub(now); d.Deleting && g == nil && wait > 0 {
 		out.Plan = confirming("no group")
 		return wait
 	}
-	if !out.Plan.DeletionComplete {
-		r.presence.missingSince = time.Time{}
-		return 0
-	}
-	if r.presence.missingSince.IsZero() {
-		r.presence.missingSince = now
-	}
 	wait := r.presence.missingSince.Add(readsBehind).Sub(now)
-	if r.presence.deleted || wait <= 0 {
+	if !complete || r.presence.deleted || wait <= 0 {
 		return 0
 	}
 	out.Plan = confirming("nothing")

@@ -57,7 +57,7 @@ func TestDeletionIsConfirmed(t *testing.T) {
 	s = rest(t)
 	s.pass()
 	s.facts.Desired.Deleting, s.facts.Generation, s.driver.observed = true, "2", pool.Observed{}
-	if out := s.after(time.Second); out.Plan.DeletionComplete {
+	if out := s.after(10 * time.Second); out.Plan.DeletionComplete {
 		t.Errorf("want a second look where the group was there a moment ago, got %+v", out)
 	}
 	s.driver.observed = pool.Observed{Group: &pool.Group{ID: "g", Deleting: true}}
@@ -94,6 +94,20 @@ func TestNoGroupIsBelievedWhileItsCreationMayBeMissed(t *testing.T) {
 	}
 }
 
+// A process that ended a moment ago may have created the group too: to the next one its first look is as late as that may have been.
+func TestNoGroupIsBelievedSoonAfterARestart(t *testing.T) {
+	s := rest(t)
+	s.facts.Desired.Deleting = true
+	s.driver.observed = pool.Observed{Versions: s.driver.observed.Versions}
+	out := s.pass()
+	if out.Started || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "ConfirmingDeletion" || out.RequeueAfter != 10*time.Second {
+		t.Fatalf("want no step before ten seconds have passed since the first look, got %+v", out)
+	}
+	if out = s.after(out.RequeueAfter); !out.Started || s.driver.began() != "DeleteTemplates" {
+		t.Errorf("want the template deleted then, got %+v after %s", out, s.driver.began())
+	}
+}
+
 // What the specification wants no longer counts when the pool is deleted.
 func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
 	unmet := fmt.Errorf("observe: %w", &cloud.SpecUnsatisfiableError{Err: cloud.Invalidf("spec.x", "no such thing")})
@@ -108,9 +122,10 @@ func TestASpecificationThatCanNotBeMetIsDeleted(t *testing.T) {
 		t.Errorf("want it gone: everything was read, and nothing was there; got %+v", out)
 	}
 	s = rest(t)
-	s.facts.Desired.Deleting = true
+	s.pass()
+	s.facts.Desired.Deleting, s.facts.Generation = true, "2"
 	s.driver.observed.Group, s.driver.observed.Instances, s.driver.failing = nil, nil, unmet
-	if out := s.pass(); !out.Started || s.driver.began() != "DeleteTemplates" {
+	if out := s.after(10 * time.Second); !out.Started || s.driver.began() != "DeleteTemplates" {
 		t.Errorf("want what is left deleted, got %+v", out)
 	}
 }
