@@ -68,6 +68,6 @@ func (r *record) confirmAbsence(d pool.Desired, out *Outcome, now time.Time) tim
 func confirming(found string) pool.Plan {
 	return pool.Plan{Waiting: []pool.Cause{{
 		Reason:  "ConfirmingDeletion",
-		Message: found + " of the pool was found in the cloud; waiting for a second look, because the cloud's reads may be behind its writes",
+		Message: "found " + found + " of the pool in the cloud; waiting for a second look, because the cloud's reads may be behind its writes",
 	}}}
 }
