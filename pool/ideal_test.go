@@ -165,7 +165,7 @@ func (c *ideal) roll() {
 		}
 	}
 	roll.State, roll.Ended, roll.Failures = ProviderRolloutSucceeded, c.now, 0
-	c.o.Group.Template, c.o.Group.Content = roll.Template.Ref, ""
+	c.o.Group.Template, c.o.Group.Content, c.o.Group.Unfinished = roll.Template.Ref, "", nil
 }
 
 func (c *ideal) leave(who func(Instance) bool) {

@@ -10,6 +10,11 @@ import (
 // byOthers is a roll that another client began.
 func byOthers(r *ProviderRollout) { r.ByOthers = true }
 
+// halfDone is a group that a provider rollout has left so.
+func halfDone(o *Observed) {
+	o.Group.Unfinished = &Cause{"UpgradeUnfinished", "an upgrade has stopped"}
+}
+
 // rollsChanges is a cloud whose own roll replaces machines of another template and no others, and can't be ended.
 func rollsChanges(t *Traits) {
 	t.ProviderRollout, t.RolloutOnTemplateChange, t.CanCancelRollout = true, true, false
@@ -72,6 +77,11 @@ func TestRollOfChanges(t *testing.T) {
 		{"failed", "it is tried again after a pause, and the cloud's words are said", wants(3, rolls(0, 1)), fleet(serving(3), behind, failedRoll), "waiting ProviderRolloutFailed, settled"},
 		{"failed, restart", "who asks gets it at once", wants(3, rolls(0, 1), restart), fleet(serving(3), behind, failedRoll), "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{"failed, smaller", "meanwhile the group is ours again", wants(2, rolls(0, 1)), fleet(serving(3), behind, failedRoll), "Drain i-1 (ScaleIn), waiting ProviderRolloutFailed"},
+		{"left half-done", "nothing is to be replaced, and the cloud changes nothing else before", wants(3, rolls(0, 1)), fleet(serving(3), halfDone), "StartProviderRollout of lt:1 (UpgradeUnfinished)"},
+		{"left half-done, some are stale", "one roll does both", wants(3, rolls(0, 1)), fleet(serving(3), behind, halfDone), "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{"left half-done, failed", "it is tried again after a pause", wants(3, rolls(0, 1)), fleet(serving(3), halfDone, rollOf(ProviderRolloutFailed, "a", func(r *ProviderRollout) { r.Failures = 1 })), "waiting ProviderRolloutFailed, settled"},
+		{"left half-done, restart", "our hand comes after it", wants(3, rolls(0, 1), restart), fleet(serving(3), halfDone), "StartProviderRollout of lt:1 (UpgradeUnfinished), waiting ProviderRolloutInProgress"},
+		{"left half-done, paused", "a pause holds for it too", wants(3, rolls(0, 1), paused), fleet(serving(3), halfDone), "waiting RolloutPaused, settled"},
 		{"a step on the way", "the next version is another template, and rolls when the last roll has ended", wants(3, rolls(0, 1)), fleet(serving(3, current), func(o *Observed) {
 			newTemplate(o)
 			o.Versions = append([]Template{version(3, "c", "d")}, o.Versions...)
@@ -116,6 +126,9 @@ func TestWordsOfARollOfChanges(t *testing.T) {
 			"the rollout of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and it is waited for although a user asked for a pause"},
 		{"restart beside a change", "what comes first is told", wants(3, rolls(0, 1), restartOf(time.Minute)), fleet(append(serving(2), machine("i-9", 1, current)), behind), RolloutInProgress,
 			"3 of 3 machines to replace: launched from lt:1, which differs from what the specification asks for"},
+		{"left half-done", "why all machines are as wanted and it is not done", wants(3, rolls(0, 1)), fleet(serving(3), halfDone), RolloutInProgress, "an upgrade has stopped"},
+		{"left half-done, failed", "when it goes on", wants(3, rolls(0, 1)), fleet(serving(3), halfDone, rollOf(ProviderRolloutFailed, "a", func(r *ProviderRollout) { r.Failures = 1 })), RolloutWaiting,
+			"the rollout of the Auto Scaling group to lt:2 ended as Failed, retrying after a pause"},
 		{"pool deleted while it runs", "what the deletion waits for", wants(3, deleting), fleet(serving(3), behind, rollOf(ProviderRolloutRunning, "b")), "",
 			"the rollout of the Auto Scaling group to lt:2 is Running at 40 %; it can't be cancelled, and the Auto Scaling group is deleted when it has ended"},
 	} {

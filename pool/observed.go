@@ -146,6 +146,9 @@ type Group struct {
 	// Unchangeable names the fields of the group that differ from what the specification asks for and that this cloud can't
 	// change on a group that exists.
 	Unchangeable []string
+	// Unfinished, when set, is what a provider rollout has left half-done that was cancelled or has failed: the cloud changes nothing else of
+	// the group until another one ends it, though every instance may be what is wanted.
+	Unfinished *Cause
 	// Deferred is what the group is not asked for yet because the cloud would refuse it as the group is, with what it waits for; nil for
 	// nothing. It is for people.
 	Deferred *Cause

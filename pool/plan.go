@@ -250,12 +250,7 @@ func (v *status) budgetReport() Budget {
 
 // rolloutReport returns how far the replacement of instances is.
 func (v *status) rolloutReport() Rollout {
-	r := Rollout{State: RolloutDone, Total: len(v.members)}
-	for _, m := range v.members {
-		if m.replaced() {
-			r.Left++
-		}
-	}
+	r := Rollout{State: RolloutDone, Total: len(v.members), Left: v.countReplaced()}
 	roll := v.o.ProviderRollout
 	switch {
 	case roll != nil && !roll.ended() && (v.d.rolloutHeld() == nil || !v.t.CanCancelRollout || roll.ByOthers):
@@ -263,9 +258,22 @@ func (v *status) rolloutReport() Rollout {
 	case r.Left > 0 && !v.cloudFirst() && v.toReplace+v.inStandby+v.requested+v.goAnyway > 0:
 		r.State, r.Cause = v.musterRollout()
 	case r.Left > 0:
-		r.State, r.Cause = v.cloudRollout()
+		r.State, r.Cause = v.cloudRollout(v.firstStale())
+	case v.leftHalfDone():
+		r.State, r.Cause = v.cloudRollout(v.repointingCause())
 	}
 	return r
+}
+
+// countReplaced returns how many instances are to be replaced, or about to be.
+func (v *status) countReplaced() int {
+	n := 0
+	for _, m := range v.members {
+		if m.replaced() {
+			n++
+		}
+	}
+	return n
 }
 
 // musterRollout returns state and cause of a rollout that Muster performs.
@@ -280,8 +288,8 @@ func (v *status) musterRollout() (RolloutState, Cause) {
 	}
 }
 
-// cloudRollout returns state and cause of a rollout that is left to the cloud, or that nothing performs.
-func (v *status) cloudRollout() (RolloutState, Cause) {
+// cloudRollout returns state and cause of a rollout that is left to the cloud, or that nothing performs, for the cause that it has.
+func (v *status) cloudRollout(of Cause) (RolloutState, Cause) {
 	switch waits := v.rolloutWaits(); {
 	case v.d.rolloutHeld() != nil:
 		return RolloutPaused, *v.d.rolloutHeld()
@@ -292,6 +300,6 @@ func (v *status) cloudRollout() (RolloutState, Cause) {
 	case waits != nil:
 		return RolloutWaiting, *waits
 	default:
-		return RolloutInProgress, v.firstStale()
+		return RolloutInProgress, of
 	}
 }

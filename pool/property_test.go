@@ -125,6 +125,9 @@ func troubled(t *rapid.T, g *Group) {
 	if rapid.IntRange(0, 5).Draw(t, "stiff") == 0 {
 		g.Unchangeable = []string{"subnets"}
 	}
+	if rapid.IntRange(0, 5).Draw(t, "half-done") == 0 {
+		g.Unfinished = &Cause{"UpgradeUnfinished", "x"}
+	}
 }
 
 func aRoll() *rapid.Generator[*ProviderRollout] {

@@ -66,16 +66,21 @@ func (v *classification) cloudFirst() bool {
 }
 
 // needsRepointing reports whether the group must be pointed at the newest template by a provider rollout alone, although no instance has to
-// be replaced, or because the bootstrap data of its template is lost and instances are missing. A rollout replaces all instances of another
-// template even where that is no reason to: then it is not needed.
+// be replaced, or because an earlier one is left half-done, or because the bootstrap data of its template is lost and instances are missing. A
+// rollout replaces all instances of another template even where that is no reason to: then it is not needed.
 func (v *classification) needsRepointing() bool {
 	if !v.t.RolloutOnTemplateChange || v.o.Wanted.Content == "" {
 		return false
 	}
-	if v.launchesWanted() {
+	if v.launchesWanted() && v.o.Group.Unfinished == nil {
 		return v.dataLost(v.launched()) && !v.dataLost(v.o.Latest()) && v.missesInstances()
 	}
 	return !slices.ContainsFunc(v.members, func(m *member) bool { return v.otherTemplate(m.Instance) })
+}
+
+// leftHalfDone reports whether a provider rollout is needed to end an earlier one alone.
+func (v *classification) leftHalfDone() bool {
+	return v.o.Group.Unfinished != nil && v.needsRepointing()
 }
 
 // missesInstances reports whether instances are missing that only the group's template can launch.
@@ -89,8 +94,11 @@ func (v *classification) missesInstances() bool {
 	return joined < v.o.Group.Size
 }
 
-// repointingCause returns why the group is pointed at the newest template although no instance is stale.
+// repointingCause returns why a provider rollout is started although no instance is stale.
 func (v *steps) repointingCause() Cause {
+	if left := v.o.Group.Unfinished; left != nil {
+		return *left
+	}
 	if v.launchesWanted() {
 		return Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", v.o.Group.Template)}
 	}

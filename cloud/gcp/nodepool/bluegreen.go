@@ -71,16 +71,33 @@ func phase(is *container.NodePool) (pool.ProviderRolloutState, string) {
 }
 
 // members divides the machines: those that count, and others. A blue-green upgrade that is paused has two machines for each that is wanted:
-// those count that go when it is resumed or taken back, and the others serve beside them meanwhile.
+// those count that go when it is resumed or taken back, and the others serve beside them meanwhile. For each of the former that is not there, or
+// not any more, one of the latter counts: those stay.
 func (w wanted) members(read poolRead) (counted, others []groups.Machine) {
 	if !read.paused() {
 		return read.machines(), nil
 	}
-	blue, green := groups.Machines(read.blue()), groups.Machines(read.green())
+	leave, stay := groups.Machines(read.blue()), groups.Machines(read.green())
 	if w.reverts {
-		return green, blue
+		leave, stay = stay, leave
 	}
-	return blue, green
+	places := read.size()
+	for _, m := range leave {
+		if m.State() != pool.Terminating {
+			places--
+		}
+	}
+	places = min(max(0, places), len(stay))
+	return slices.Concat(leave, stay[:places]), stay[places:]
+}
+
+// unfinished returns what a blue-green upgrade that is paused keeps from being changed; nil if none is.
+func (r poolRead) unfinished() *pool.Cause {
+	if !r.paused() {
+		return nil
+	}
+	return &pool.Cause{Reason: "UpgradeUnfinished", Message: "a blue-green upgrade has stopped in phase " + blueGreen(r.pool).Phase +
+		": GKE changes nothing else of the node pool before the upgrade is resumed or rolled back"}
 }
 
 // conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted, and rolled back otherwise. One of

@@ -114,6 +114,7 @@ func (p *pass) group(w wanted) *pool.Group {
 	g := &pool.Group{
 		ID: p.path(), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
 		Deleting: is.Status == statusStopping, Busy: p.memory.busy(p.now), ProviderRolloutSurge: surge(is, machines),
+		Unfinished: read.unfinished(),
 	}
 	if a := is.Autoscaling; a != nil && a.Enabled {
 		zones := int64(max(1, len(read.groups)))

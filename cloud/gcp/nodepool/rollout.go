@@ -29,14 +29,19 @@ func (p *pass) rollout(w wanted) *pool.ProviderRollout {
 		}
 		return r
 	}
-	last := w.last.outcome
-	switch {
-	case last == nil || !w.last.rolls() && w.last.operation.Type != typeUpgrade || r.Percent == allPercent:
+	if last := w.last.outcome; last == nil || !w.last.rolls() && w.last.operation.Type != typeUpgrade || r.Percent == allPercent && !read.paused() {
 		return nil
+	}
+	return w.last.ending(r)
+}
+
+// ending fills in how the rollout ended; nil for one that ended well.
+func (l lastOperation) ending(r *pool.ProviderRollout) *pool.ProviderRollout {
+	switch last := l.outcome; {
 	case last.cancelled:
-		r.State, r.Ended = pool.ProviderRolloutCancelled, w.last.ended
+		r.State, r.Ended = pool.ProviderRolloutCancelled, l.ended
 	case last.failed != nil:
-		r.State, r.Ended, r.Failures, r.Reason = pool.ProviderRolloutFailed, w.last.ended, 1, session.IssueOf(last.failed).Message
+		r.State, r.Ended, r.Failures, r.Reason = pool.ProviderRolloutFailed, l.ended, 1, session.IssueOf(last.failed).Message
 	default:
 		return nil
 	}
@@ -122,7 +127,7 @@ func (p *pass) startRollout(ctx context.Context) error {
 		return p.rollBack(ctx, w)
 	}
 	read := p.memory.read
-	if !w.moves() && w.percent(w.launched, read) == allPercent {
+	if !w.moves() && w.percent(w.launched, read) == allPercent && !read.paused() {
 		return nil
 	}
 	r := w.request(is)

@@ -1,6 +1,7 @@
 package nodepool_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -397,6 +398,69 @@ func TestPausedUpgradeByHand(t *testing.T) {
 			w.Errorf("want the upgrade rolled back, got %v, %d fresh machines, %s", sent, fresh(o), w.held().ImageType)
 		}
 	})
+}
+
+// TestStoppedBlueGreen holds that a blue-green upgrade which stops where it has no machine left that is to go has all its machines, is named as
+// left half-done, and is ended, also by a driver that has not seen it begin: GKE changes nothing else of the node pool before.
+func TestStoppedBlueGreen(t *testing.T) {
+	const former, later = "e2-standard-4", "n2-standard-4"
+	machine := func(w *world, name string) {
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new(name) })
+	}
+	stop := func(w *world, when func() bool) {
+		for range 4000 {
+			if when() {
+				break
+			}
+			<-time.After(time.Second)
+		}
+		if err := w.cloud.GKE.FailPool(clusterName+"/"+poolName, "GCE_QUOTA_EXCEEDED", "Insufficient regional quota N2_CPUS."); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+	}
+	for name, c := range map[string]struct {
+		stop func(*world)
+		want string
+	}{
+		"before it has new machines, and taken back": {func(w *world) {
+			stop(w, func() bool { return true })
+			machine(w, former)
+		}, former},
+		"once the new machines of one that is rolled back are gone": {func(w *world) {
+			<-time.After(6 * time.Minute)
+			w.cancel(w.observe())
+			machine(w, former)
+			w.roll(0)
+			stop(w, func() bool { return len(w.held().Machines) == 3 })
+		}, former},
+		"once the older machines are gone": {func(w *world) {
+			stop(w, func() bool { return w.held().Phase == "DELETING_BLUE_POOL" && len(w.held().Machines) == 3 })
+		}, later},
+	} {
+		for _, seen := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, seen: %t", name, seen), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					w.blueGreen()
+					w.reach(3)
+					machine(w, later)
+					w.roll(0)
+					c.stop(w)
+					if !seen {
+						w.newcomer()
+					}
+					if o := w.observe(); len(o.Instances) != 3 || o.Group.Size != 3 || o.Group.Unfinished == nil {
+						w.Errorf("want three machines and an upgrade that is left half-done, got %d of %d, %v", len(o.Instances), o.Group.Size, o.Group.Unfinished)
+					}
+					steps := newPlay(w, 3).run(passesMost)
+					o := w.observe()
+					if len(o.Instances) != 3 || fresh(o) != 3 || o.Group.Unfinished != nil || w.held().MachineType != c.want || steps != string(pool.StartProviderRollout) {
+						w.Errorf("want three machines as wanted after a rollout, got %d, %d of them as wanted, %v, after %q", len(o.Instances), fresh(o), o.Group.Unfinished, steps)
+					}
+				})
+			})
+		}
+	}
 }
 
 // TestRolledBackUnseen holds that the machines which a rollback leaves are as the node pool, also where nothing tells how it ended: a driver
