@@ -23,6 +23,7 @@ func (w wanted) issues(read poolRead) []pool.Cause {
 	if read.pool.Status != statusError && !read.complete() {
 		out = append(out, conditionsOf(read.pool)...)
 	}
+	out = append(out, read.groupIssues()...)
 	out = append(out, machineIssues(read.machines())...)
 	if last := w.last.outcome; last != nil && last.failed != nil && !read.complete() {
 		out = append(out, session.IssueOf(last.failed))
@@ -50,6 +51,22 @@ func failureOf(is *container.NodePool) *pool.Cause {
 		return &words[0]
 	}
 	return &pool.Cause{Reason: "NodePoolError", Message: cmp.Or(session.Clean(is.StatusMessage), "the node pool is in an error that GKE does not name")}
+}
+
+// groupIssues are those of instance groups that the node pool names and Compute Engine does not have. While GKE is at work, or an upgrade or the
+// creation has stopped, GKE has not made them yet or has deleted them itself.
+func (r poolRead) groupIssues() []pool.Cause {
+	if r.busy() != nil || r.paused() || r.pool.Status == statusError {
+		return nil
+	}
+	var out []pool.Cause
+	for _, g := range r.groups {
+		if g.Missing() {
+			out = append(out, pool.Cause{Reason: "InstanceGroupMissing", Message: fmt.Sprintf(
+				"the node pool names instance group %s in zone %s, which Compute Engine does not have: no machine of it counts", g.Name, g.Zone)})
+		}
+	}
+	return out
 }
 
 // machineIssues are why machines do not come: of each error one, with the zone.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,41 @@ func TestZonesThatDoNotDivide(t *testing.T) {
 			if sent := w.sent(func() { w.start(pool.Step{Kind: pool.Resize, Size: c.size}) }); len(sent) > 0 {
 				w.Errorf("%d machines: want nothing sent once they are there, got %v", c.size, sent)
 			}
+		}
+	})
+}
+
+// TestSizeWhileItIsCreated holds that a node pool has its size before its instance groups are there: it would count as one of no machines, and
+// replicas that follow GKE's autoscaler as 0.
+func TestSizeWhileItIsCreated(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.CreateGroup, Size: 6}); err != nil {
+			w.Fatal(err)
+		}
+		if o := w.observe(); o.Group.Size != 6 || len(o.Instances) != 0 || len(o.Issues) > 0 {
+			w.Errorf("want a size of six without machines yet, got %d with %d, issues %v", o.Group.Size, len(o.Instances), o.Issues)
+		}
+	})
+}
+
+// TestMissingInstanceGroup holds that an instance group which the node pool names and Compute Engine does not have is told, that the others
+// count, and that GKE makes it again when the node pool is sized.
+func TestMissingInstanceGroup(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		w.reach(6)
+		at := w.held().Groups[1]
+		if err := w.cloud.DeleteGroup(sim.Resource{Name: path.Base(at.Path)}); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		o := w.observe()
+		if o.Group.Size != 4 || len(o.Instances) != 4 || len(o.Issues) != 1 || o.Issues[0].Reason != "InstanceGroupMissing" || !strings.Contains(o.Issues[0].Message, at.Zone) {
+			w.Errorf("want four machines and the missing group of %s told, got %d of %d, %v", at.Zone, len(o.Instances), o.Group.Size, o.Issues)
+		}
+		if o = w.reach(6); len(o.Issues) > 0 {
+			w.Errorf("want six machines and no issue, got %v", o.Issues)
 		}
 	})
 }

@@ -72,10 +72,12 @@ func (r poolRead) templates() []string {
 	return names
 }
 
-// size returns the number of machines that the node pool keeps. In a blue-green upgrade there are two groups in each zone: the green ones
+// size returns the number of machines that the node pool keeps; while it is created and has no groups yet, that which was asked for. In a blue-green upgrade there are two groups in each zone: the green ones
 // grow to the size of the blue ones, which go at its end; while it is paused the size is that of the blue ones.
 func (r poolRead) size() int {
 	switch info := blueGreen(r.pool); {
+	case info == nil && r.pool.Status == statusProvisioning:
+		return max(groups.Size(r.groups), int(r.pool.InitialNodeCount)*zones(r.pool, r.cluster))
 	case info == nil:
 		return groups.Size(r.groups)
 	case r.paused() && info.Phase != phaseDeleting:
