@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -16,12 +17,18 @@ import (
 
 func build(t *testing.T, dir string) resmap.ResMap {
 	t.Helper()
-	m, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	made, _ := builds.LoadOrStore(dir, sync.OnceValues(func() (resmap.ResMap, error) {
+		return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	}))
+	m, err := made.(func() (resmap.ResMap, error))()
 	if err != nil {
 		t.Fatalf("build %s: %v", dir, err)
 	}
-	return m
+	return m.DeepCopy()
 }
+
+// builds are those that were made, by folder: each takes a third of a second and more.
+var builds sync.Map
 
 // text is one object of a build, as YAML.
 func text(t *testing.T, m resmap.ResMap, kind, name string) string {

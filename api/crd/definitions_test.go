@@ -2,10 +2,12 @@ package crd_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,26 +23,35 @@ import (
 // definitions reads every generated definition strictly, as an API server with strict field validation would.
 func definitions(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
+	all, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// read reads the definitions once for all tests, which change none of them.
+var read = sync.OnceValues(func() (map[string]*apiextensionsv1.CustomResourceDefinition, error) {
 	all := map[string]*apiextensionsv1.CustomResourceDefinition{}
 	names, err := fs.Glob(crd.Files, "*.yaml")
 	if err != nil || len(names) == 0 {
-		t.Fatalf("no definitions: %v, %v", names, err)
+		return nil, fmt.Errorf("no definitions: %v, %w", names, err)
 	}
 	for _, name := range names {
 		data, err := fs.ReadFile(crd.Files, name)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		definition := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.UnmarshalStrict(data, definition); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		apiextensionsv1.SetDefaults_CustomResourceDefinition(definition)
 		apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&definition.Spec)
 		all[definition.Spec.Names.Kind] = definition
 	}
-	return all
-}
+	return all, nil
+})
 
 // TestKinds holds the list of kinds that have a definition.
 func TestKinds(t *testing.T) {
@@ -87,7 +98,7 @@ func TestAccepted(t *testing.T) {
 	t.Parallel()
 	for kind, definition := range definitions(t) {
 		var internal apiextensions.CustomResourceDefinition
-		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(definition, &internal, nil); err != nil {
+		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(definition.DeepCopy(), &internal, nil); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		// The API server fills this in when it stores the definition.

@@ -27,6 +27,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/azure"
+	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
@@ -188,13 +189,13 @@ func newAzureWorld(t *testing.T, objects ...client.Object) *azureWorld {
 	for _, i := range slices.Concat(watch.Indexes(), azure.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
-	w.management = b.Build()
+	w.management = b.WithObjectTracker(passtest.Tracker(s)).Build()
 	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
 	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
 	}
-	w.workload = b.Build()
+	w.workload = b.WithObjectTracker(passtest.Tracker(s)).Build()
 	w.reconciler = infrapool.New(azure.Adapter{}, w.cloud, infrapool.Options{Client: w.management, Recorder: events.NewFakeRecorder(1000), Now: func() time.Time { return w.now },
 		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "capz"})})
 	return w

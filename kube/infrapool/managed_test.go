@@ -21,6 +21,7 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/kube/infrapool"
 	"github.com/muster-project/muster/kube/infrapool/awsmanaged"
+	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
@@ -84,12 +85,12 @@ func newManagedWorld(t *testing.T, objects ...client.Object) *managedWorld {
 	d := definition()
 	d.Name = "awsmanagedcontrolplanes.controlplane.cluster.x-k8s.io"
 	b := fake.NewClientBuilder().WithScheme(s).WithObjects(append(objects, eksCluster(), d)...).WithStatusSubresource(&awsv1.AWSManagedMachinePool{}, &clusterv1.MachinePool{}).
-		WithObjectTracker(tracker(s))
+		WithObjectTracker(passtest.Tracker(s))
 	for _, i := range append(watch.Indexes(), watch.OwnerIDIndex(&awsv1.AWSManagedMachinePool{})) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()
-	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjectTracker(tracker(s)).
+	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjectTracker(passtest.Tracker(s)).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
 	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)

@@ -14,9 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -29,6 +27,7 @@ import (
 	"github.com/muster-project/muster/kube/definitions"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
@@ -143,13 +142,13 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w.account.now = func() time.Time { return w.now }
 	s := scheme(t)
 	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
-		WithInterceptorFuncs(w.counting("management")).WithObjectTracker(tracker(s))
+		WithInterceptorFuncs(w.counting("management")).WithObjectTracker(passtest.Tracker(s))
 	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.Build()
 	b = fake.NewClientBuilder().WithScheme(s).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}).
-		WithStatusSubresource(&corev1.Node{}).WithInterceptorFuncs(w.counting("workload")).WithObjectTracker(tracker(s)).
+		WithStatusSubresource(&corev1.Node{}).WithInterceptorFuncs(w.counting("workload")).WithObjectTracker(passtest.Tracker(s)).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
 	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
@@ -158,12 +157,6 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w.cache = clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c"})
 	w.restart()
 	return w
-}
-
-// tracker keeps objects without managed fields, which no test here looks at: the fake client's own tracker maps every kind of the scheme
-// anew at each write, and half of the tests' processor time would go into that.
-func tracker(s *runtime.Scheme) clienttesting.ObjectTracker {
-	return clienttesting.NewObjectTracker(s, serializer.NewCodecFactory(s).UniversalDecoder())
 }
 
 // restart makes the reconciler anew, as after the end of its process.
