@@ -19,7 +19,15 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 )
 
-var seeds = flag.Int("seeds", 3, "how many rollouts under faults are played in each mode")
+var seeds = flag.Int("seeds", 3, "how many rollouts under faults are played in each mode; one with -short")
+
+// played is how many rollouts under faults are played.
+func played() int {
+	if testing.Short() {
+		return min(*seeds, 1)
+	}
+	return *seeds
+}
 
 // trouble is what may go wrong at any time, none of it for long.
 var trouble = []sim.Fault{
@@ -37,7 +45,7 @@ var trouble = []sim.Fault{
 // Whatever goes wrong in between, and however often the process is replaced: when it is over the pool is as wanted, and no machine that served
 // has gone without a drain.
 func TestRolloutUnderFaults(t *testing.T) {
-	for seed := range *seeds {
+	for seed := range played() {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			inModes(t, func(t *testing.T, w *world) { rolloutUnderFaults(w, uint64(seed)) })
 		})
@@ -160,7 +168,7 @@ func (n *takesNobody) RoundTrip(req *http.Request) (*http.Response, error) {
 // Beside an autoscaler that grows the scale set while machines are replaced, whatever goes wrong: it ends with the size that he asked for,
 // and the account of the surge is closed.
 func TestSurgeUnderFaults(t *testing.T) {
-	for seed := range *seeds {
+	for seed := range played() {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			inModes(t, func(t *testing.T, w *world) { surgeUnderFaults(w, uint64(seed)) })
 		})

@@ -63,7 +63,7 @@ func commitSeed() uint64 {
 const workers = 16
 
 // shortScenarios is how many -short plays.
-const shortScenarios = 60
+const shortScenarios = 20
 
 func TestExplore(t *testing.T) {
 	n := *scenarios

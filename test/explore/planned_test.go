@@ -21,7 +21,7 @@ func planned() uint64 {
 	case *every:
 		return 120
 	case testing.Short():
-		return 15
+		return 10
 	default:
 		return 60
 	}

@@ -63,6 +63,9 @@ func (w *world) makeFleet() []nodepool.Target {
 
 // TestFleetAtRest holds that a look at one of many node pools at rest costs next to nothing, and that none is written to.
 func TestFleetAtRest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four looks at each of 400 node pools: left out with -short")
+	}
 	inWorld(t, func(w *world) {
 		targets := w.makeFleet()
 		remembered := map[string]string{}
