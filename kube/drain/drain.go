@@ -23,9 +23,6 @@ import (
 )
 
 const (
-	// StartedAnnotation on a Node is the RFC 3339 time at which Muster began to drain it. It is set together with the cordon, so that
-	// Muster has cordoned every Node with this annotation.
-	StartedAnnotation = "muster.dev/drain-started"
 	// CordonedBeforeAnnotation on a Node is set if another client had cordoned it before the drain began. Undoing the drain then leaves it
 	// cordoned.
 	CordonedBeforeAnnotation = "muster.dev/cordoned-before"
@@ -160,22 +157,17 @@ func (w *Workload) toNode(node *corev1.Node) pool.Node {
 		n.Ready = ready.Status == corev1.ConditionTrue
 		n.ReadySince = ready.LastTransitionTime.Time
 	}
-	if Draining(node) {
+	if nodes.Draining(node) {
 		n.DrainStarted, _ = w.started(node)
 	}
 	return n
 }
 
-// Draining reports whether Muster drains a node. Pods are scheduled to an uncordoned one: its drain has to begin again, whatever its annotations
-// contain.
-func Draining(node *corev1.Node) bool {
-	_, started := node.Annotations[StartedAnnotation]
-	return started && node.Spec.Unschedulable
-}
-
 // started returns when Muster began to drain the node; false if it did not, or if the annotation contains no time from which the timeout
 // could count.
-func (w *Workload) started(node *corev1.Node) (time.Time, bool) { return w.at(node, StartedAnnotation) }
+func (w *Workload) started(node *corev1.Node) (time.Time, bool) {
+	return w.at(node, nodes.DrainStartedAnnotation)
+}
 
 // at returns a time that Muster has written to a node; false if there is none, or if it is in the future.
 func (w *Workload) at(node *corev1.Node, annotation string) (time.Time, bool) {

@@ -101,7 +101,7 @@ func node(change ...func(*corev1.Node)) *corev1.Node {
 
 func draining(n *corev1.Node) {
 	n.Spec.Unschedulable = true
-	n.Annotations = map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}
+	n.Annotations = map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}
 }
 
 func cordoned(n *corev1.Node) { n.Spec.Unschedulable = true }
@@ -195,7 +195,7 @@ func TestFind(t *testing.T) {
 		"time unreadable": {
 			reason: "an annotation without a valid time is a drain to begin again, not one that began in year one",
 			objects: []client.Object{node(cordoned, func(n *corev1.Node) {
-				n.Annotations = map[string]string{StartedAnnotation: "soon"}
+				n.Annotations = map[string]string{nodes.DrainStartedAnnotation: "soon"}
 			})}, want: with(func(n *pool.Node) { n.Cordoned = true }),
 		},
 		"drained": {
@@ -315,7 +315,7 @@ func tooMany() error {
 
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	begun := map[string]string{StartedAnnotation: now.Format(time.RFC3339)}
+	begun := map[string]string{nodes.DrainStartedAnnotation: now.Format(time.RFC3339)}
 	for name, tc := range map[string]struct {
 		reason      string
 		objects     []client.Object
@@ -335,19 +335,19 @@ func TestDrain(t *testing.T) {
 		"next round": {
 			reason:      "a drain keeps the time at which it began and does not write the node again",
 			objects:     []client.Object{node(draining), podOn("a")},
-			annotations: map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, evicted: []string{"a"},
+			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, evicted: []string{"a"},
 		},
 		"cordoned by others": {
 			reason:      "the cordon of another client is recorded, so that undoing the drain keeps it",
 			objects:     []client.Object{node(cordoned)},
-			annotations: map[string]string{StartedAnnotation: now.Format(time.RFC3339), CordonedBeforeAnnotation: "true"}, writes: 1,
+			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Format(time.RFC3339), CordonedBeforeAnnotation: "true"}, writes: 1,
 		},
 		"opened again": {
 			reason: "a node that was uncordoned is closed again, and the timeout is not pushed away",
 			objects: []client.Object{node(draining, func(n *corev1.Node) {
 				n.Spec.Unschedulable = false
 			})},
-			annotations: map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
+			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
 		},
 		"opened again by whom it was closed": {
 			reason: "a client that takes its cordon back during the drain leaves the cordon to Muster, so that undoing the drain opens the node",
@@ -355,7 +355,7 @@ func TestDrain(t *testing.T) {
 				n.Spec.Unschedulable = false
 				n.Annotations[CordonedBeforeAnnotation] = "true"
 			})},
-			annotations: map[string]string{StartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
+			annotations: map[string]string{nodes.DrainStartedAnnotation: now.Add(-30 * time.Second).Format(time.RFC3339)}, writes: 1,
 		},
 		"opened again, and another machine": {
 			reason: "a machine that took over the Node of a drained one has the whole timeout",
@@ -509,7 +509,7 @@ func TestFindUncached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{node(func(n *corev1.Node) {
 		n.Spec.Unschedulable = true
-		n.Annotations = map[string]string{StartedAnnotation: now.Format(time.RFC3339)}
+		n.Annotations = map[string]string{nodes.DrainStartedAnnotation: now.Format(time.RFC3339)}
 	}), namespace, podOn("a")}, nil)
 	behind := newWorld(t, nil, nil)
 	behind.Live, w.Remote = w.Live, behind.Remote

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -23,7 +24,7 @@ func FuzzStarted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, annotated, cordoned bool) {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{ProviderID: providerID, Unschedulable: cordoned}}
 		if annotated {
-			n.Annotations = map[string]string{StartedAnnotation: text}
+			n.Annotations = map[string]string{nodes.DrainStartedAnnotation: text}
 		}
 		w := newWorld(t, []client.Object{n}, nil)
 		key := "aws://i-1"

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -141,15 +142,15 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 	if node.Annotations == nil {
 		node.Annotations = map[string]string{}
 	}
-	if started, ok := w.started(node); ok && !Draining(node) && readyAfter(node, started) {
+	if started, ok := w.started(node); ok && !nodes.Draining(node) && readyAfter(node, started) {
 		forget(node)
 	}
 	if _, ok := w.started(node); !ok {
 		// Muster has cordoned a node with the annotation, whatever time it contains.
-		if _, ours := node.Annotations[StartedAnnotation]; !ours && node.Spec.Unschedulable {
+		if _, ours := node.Annotations[nodes.DrainStartedAnnotation]; !ours && node.Spec.Unschedulable {
 			node.Annotations[CordonedBeforeAnnotation] = "true"
 		}
-		node.Annotations[StartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
+		node.Annotations[nodes.DrainStartedAnnotation] = w.Now.UTC().Format(time.RFC3339)
 	} else if !node.Spec.Unschedulable {
 		// The other client has taken its cordon back: from now on the cordon is Muster's alone.
 		delete(node.Annotations, CordonedBeforeAnnotation)
@@ -167,14 +168,14 @@ func readyAfter(node *corev1.Node, moment time.Time) bool {
 
 // forget removes what Muster has noted of a drain.
 func forget(node *corev1.Node) {
-	for _, noted := range []string{StartedAnnotation, CordonedBeforeAnnotation, DetachStartedAnnotation} {
+	for _, noted := range []string{nodes.DrainStartedAnnotation, CordonedBeforeAnnotation, DetachStartedAnnotation} {
 		delete(node.Annotations, noted)
 	}
 }
 
 // undrain undoes what cordon did, and nothing else: a node that another client has cordoned stays cordoned.
 func (w *Workload) undrain(ctx context.Context, node *corev1.Node) error {
-	if _, ours := node.Annotations[StartedAnnotation]; !ours {
+	if _, ours := node.Annotations[nodes.DrainStartedAnnotation]; !ours {
 		return nil
 	}
 	before := node.DeepCopy()

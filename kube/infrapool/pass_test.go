@@ -22,9 +22,9 @@ import (
 	"github.com/muster-project/muster/api/common"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine/report"
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/infrapool/ownership"
 	"github.com/muster-project/muster/kube/infrapool/stored"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -279,7 +279,7 @@ func TestShrinkDrainsFirst(t *testing.T) {
 	w.passes(5)
 	w.wantCalls("nothing is removed while its pods can't go")
 	node := w.node("node-i-1")
-	if !node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] == "" {
+	if !node.Spec.Unschedulable || node.Annotations[nodes.DrainStartedAnnotation] == "" {
 		t.Errorf("want the node cordoned by us, got %v, %v", node.Spec.Unschedulable, node.Annotations)
 	}
 	delete(w.refuse, "web")

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/machinepool/counts"
 	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/status"
+	"github.com/muster-project/muster/kube/nodes"
 )
 
 const countsID = "aws:///zone-a/i-1"
@@ -71,10 +71,10 @@ func TestNodes(t *testing.T) {
 			want: status.Nodes{NotReady: []string{"n (Because)"}}},
 		"a draining Node is Ready and not available": {node: with(aNode("True", time.Hour), func(n *corev1.Node) {
 			n.Spec.Unschedulable = true
-			n.Annotations = map[string]string{drain.StartedAnnotation: "2026-01-02T03:04:05Z"}
+			n.Annotations = map[string]string{nodes.DrainStartedAnnotation: "2026-01-02T03:04:05Z"}
 		}), want: status.Nodes{Ready: 1, Leaving: []string{"n"}}},
 		"a Node that is open again drains no more": {node: with(aNode("True", time.Hour), func(n *corev1.Node) {
-			n.Annotations = map[string]string{drain.StartedAnnotation: "2026-01-02T03:04:05Z"}
+			n.Annotations = map[string]string{nodes.DrainStartedAnnotation: "2026-01-02T03:04:05Z"}
 		}), want: status.Nodes{Ready: 1, Available: 1}},
 		"a deleting Node is Ready and not available": {node: with(aNode("True", time.Hour), func(n *corev1.Node) { n.DeletionTimestamp = &deleted }),
 			want: status.Nodes{Ready: 1, Leaving: []string{"n"}}},

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/nodes"
 )
 
 // The tests of this file are named after defects that were found in other machine pool controllers.
@@ -147,7 +147,7 @@ func TestDefectE_DrainingNodesAreNotAvailable(t *testing.T) {
 	w := running(t)
 	w.changeNode("n1", func(n *corev1.Node) {
 		n.Spec.Unschedulable = true
-		n.Annotations[drain.StartedAnnotation] = "2026-01-02T03:04:05Z"
+		n.Annotations[nodes.DrainStartedAnnotation] = "2026-01-02T03:04:05Z"
 	})
 	w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true })
 	w.settled()

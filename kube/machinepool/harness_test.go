@@ -27,7 +27,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/machinepool/workload"
 	"github.com/muster-project/muster/kube/nodes"
 )
@@ -219,7 +218,7 @@ func (w *world) drains(name string) {
 		if n.Annotations == nil {
 			n.Annotations = map[string]string{}
 		}
-		n.Annotations[drain.StartedAnnotation] = w.clock.Format(time.RFC3339)
+		n.Annotations[nodes.DrainStartedAnnotation] = w.clock.Format(time.RFC3339)
 	})
 }
 

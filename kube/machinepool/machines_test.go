@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/propagate"
 	"github.com/muster-project/muster/kube/machinepool/reference"
+	"github.com/muster-project/muster/kube/nodes"
 )
 
 func TestRow27_MachinesAreCreatedForInfrastructureMachines(t *testing.T) {
@@ -158,7 +158,7 @@ func TestRow45_MachinesAreCountedByConditions(t *testing.T) {
 		"drained by the pool": {"a Machine does not report it", func(w *world) {
 			w.changeNode("n1", func(n *corev1.Node) {
 				n.Spec.Unschedulable = true
-				n.Annotations = map[string]string{drain.StartedAnnotation: "2026-01-02T03:04:05Z"}
+				n.Annotations = map[string]string{nodes.DrainStartedAnnotation: "2026-01-02T03:04:05Z"}
 			})
 		}, [3]int32{2, 1, 2}, "True Ready: "},
 	} {

@@ -10,7 +10,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
@@ -110,7 +109,7 @@ func minReady(pool *clusterv1.MachinePool) time.Duration {
 // leaving reports whether a Node is being drained by Muster or deleted: it still runs pods, but is not available. A Node that a user has
 // cordoned still counts, and so does one that is uncordoned, as the machine is that a cloud creates anew under the name of a drained one.
 func leaving(node *corev1.Node) bool {
-	return drain.Draining(node) || !node.DeletionTimestamp.IsZero()
+	return nodes.Draining(node) || !node.DeletionTimestamp.IsZero()
 }
 
 // startLimit is the time after the creation of a Node within which its Ready condition is set for the first time.

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/machinepool/poolevents"
 	"github.com/muster-project/muster/kube/machinepool/status"
 	"github.com/muster-project/muster/kube/nodes"
@@ -61,8 +60,8 @@ func goesWith(m *clusterv1.Machine, ready bool) bool {
 // drainedSince reports whether Muster has begun to drain a Node, and still does, since it turned Ready. A Node that turned Ready during its
 // drain can be that of a new instance with the name of the drained one: its kubelet takes over the Node with the cordon.
 func drainedSince(node *corev1.Node, ready time.Time) bool {
-	started, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation])
-	return err == nil && drain.Draining(node) && !ready.Truncate(time.Second).After(started)
+	started, err := time.Parse(time.RFC3339, node.Annotations[nodes.DrainStartedAnnotation])
+	return err == nil && nodes.Draining(node) && !ready.Truncate(time.Second).After(started)
 }
 
 // OwnedBy returns the Nodes of a pool by name: those that it has claimed, and those of the instances in its list that no pool has

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/nodes"
 )
 
 // Witness watches a workload cluster while machines come and go, and remembers what must never happen.
@@ -188,7 +188,7 @@ func (s *Witness) seeNode(o any) {
 // loseNode holds that a node goes drained: closed by us, and with no pod on it.
 func (s *Witness) loseNode(o any) {
 	n := o.(*corev1.Node)
-	if !n.Spec.Unschedulable || n.Annotations[drain.StartedAnnotation] == "" && !s.others {
+	if !n.Spec.Unschedulable || n.Annotations[nodes.DrainStartedAnnotation] == "" && !s.others {
 		s.say("node %s was removed without a drain", n.Name)
 	}
 	for _, p := range s.pods {

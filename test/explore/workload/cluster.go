@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/kube/drain"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/memapi"
@@ -312,7 +311,7 @@ func (l *Cluster) Truth() map[string]oracle.Node {
 			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
 			n.Cordoned = node.Spec.Unschedulable
 			n.Pods = len(l.PodsOn(m.Hostname))
-			if at, err := time.Parse(time.RFC3339, node.Annotations[drain.StartedAnnotation]); err == nil && node.Spec.Unschedulable {
+			if at, err := time.Parse(time.RFC3339, node.Annotations[nodes.DrainStartedAnnotation]); err == nil && node.Spec.Unschedulable {
 				n.DrainStarted = at
 			}
 			if at := l.DrainStarted(id); !at.IsZero() {
@@ -327,7 +326,7 @@ func (l *Cluster) Truth() map[string]oracle.Node {
 // Draining reports whether a drain by Muster has begun on a node.
 func (l *Cluster) Draining(name string) bool {
 	node := &corev1.Node{}
-	return l.User.Get(l.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] != ""
+	return l.User.Get(l.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[nodes.DrainStartedAnnotation] != ""
 }
 
 // MachineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.
@@ -352,7 +351,7 @@ func (l *Cluster) Counts() (joined, cordoned int) {
 			continue
 		}
 		joined++
-		if node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] != "" {
+		if node.Spec.Unschedulable || node.Annotations[nodes.DrainStartedAnnotation] != "" {
 			cordoned++
 		}
 	}

@@ -3,7 +3,7 @@ package workload
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/memapi"
 )
 
@@ -30,7 +30,7 @@ func (l *Cluster) UncordonByUsers() bool {
 	uncordoned := false
 	for _, m := range l.running() {
 		node := l.node(m)
-		if node == nil || !l.cordoned[node.Name] || node.Annotations[drain.StartedAnnotation] != "" || !l.DrainStarted(m.ID).IsZero() {
+		if node == nil || !l.cordoned[node.Name] || node.Annotations[nodes.DrainStartedAnnotation] != "" || !l.DrainStarted(m.ID).IsZero() {
 			continue
 		}
 		delete(l.cordoned, node.Name)
@@ -45,7 +45,7 @@ func (l *Cluster) UncordonByUsers() bool {
 func (l *Cluster) UncordonRestored() {
 	for _, m := range l.running() {
 		node := l.node(m)
-		if node == nil || !node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] != "" || l.cordoned[node.Name] {
+		if node == nil || !node.Spec.Unschedulable || node.Annotations[nodes.DrainStartedAnnotation] != "" || l.cordoned[node.Name] {
 			continue
 		}
 		node.Spec.Unschedulable = false

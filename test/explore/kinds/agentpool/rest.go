@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/nodes"
 	muster "github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim/azure/containerservice"
 	"github.com/muster-project/muster/test/explore/kinds/azure"
@@ -131,7 +131,7 @@ func (a *pool) openNodes() {
 		if leaves(m) {
 			continue
 		}
-		if node := a.World.Workload.Node(m.UID); node != nil && a.World.Workload.ClosedByCloud(node) && node.Annotations[drain.StartedAnnotation] == "" {
+		if node := a.World.Workload.Node(m.UID); node != nil && a.World.Workload.ClosedByCloud(node) && node.Annotations[nodes.DrainStartedAnnotation] == "" {
 			a.World.Workload.Cordon(m.UID, false)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
-	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim/gcp/container"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
 	"github.com/muster-project/muster/test/explore/world"
@@ -242,7 +242,7 @@ func (p *pool) openNodes() {
 		if leaves(m) || m.UID == "" {
 			continue
 		}
-		if node := p.World.Workload.Node(m.UID); node != nil && node.Spec.Unschedulable && node.Annotations[drain.StartedAnnotation] == "" {
+		if node := p.World.Workload.Node(m.UID); node != nil && node.Spec.Unschedulable && node.Annotations[nodes.DrainStartedAnnotation] == "" {
 			p.World.Workload.Cordon(m.UID, false)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/cloud/wire"
-	"github.com/muster-project/muster/kube/drain"
+	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp/compute"
 	"github.com/muster-project/muster/test/explore/kinds/gcp"
@@ -160,7 +160,7 @@ func (p *pool) nodes(g *compute.Group) (joined, cordoned int) {
 		}
 		if node := p.World.Workload.Node(m.ID); node != nil {
 			joined++
-			if node.Spec.Unschedulable || node.Annotations[drain.StartedAnnotation] != "" {
+			if node.Spec.Unschedulable || node.Annotations[nodes.DrainStartedAnnotation] != "" {
 				cordoned++
 			}
 		}
