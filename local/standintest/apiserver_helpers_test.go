@@ -1,4 +1,4 @@
-package apiserver_test
+package standintest_test
 
 import (
 	"crypto/x509"

@@ -1,4 +1,4 @@
-package apiserver
+package standintest_test
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/util/cert"
+
+	"github.com/muster-project/muster/local/apiserver"
 )
 
 // TestOpenAuthority: what a crash or a person may have left must never end in a second authority of one name, nor in one
@@ -16,24 +18,24 @@ import (
 func TestOpenAuthority(t *testing.T) {
 	for _, tc := range []struct {
 		reason  string
-		damage  func(t *testing.T, a *Authority)
+		damage  func(t *testing.T, a *apiserver.Authority)
 		same    bool
 		wantErr string
 	}{
-		{reason: "an ordinary restart", damage: func(*testing.T, *Authority) {}, same: true},
-		{reason: "killed between the key and the certificate", damage: func(t *testing.T, a *Authority) { remove(t, a.CertFile) }},
-		{reason: "the key is lost", damage: func(t *testing.T, a *Authority) { remove(t, a.KeyFile) }, wantErr: "read the key"},
-		{reason: "the certificate is damaged", damage: func(t *testing.T, a *Authority) { write(t, a.CertFile, "x") }, wantErr: "ca.crt"},
-		{reason: "the key is damaged", damage: func(t *testing.T, a *Authority) { write(t, a.KeyFile, "x") }, wantErr: "ca.key"},
+		{reason: "an ordinary restart", damage: func(*testing.T, *apiserver.Authority) {}, same: true},
+		{reason: "killed between the key and the certificate", damage: func(t *testing.T, a *apiserver.Authority) { removeFile(t, a.CertFile) }},
+		{reason: "the key is lost", damage: func(t *testing.T, a *apiserver.Authority) { removeFile(t, a.KeyFile) }, wantErr: "read the key"},
+		{reason: "the certificate is damaged", damage: func(t *testing.T, a *apiserver.Authority) { overwrite(t, a.CertFile, "x") }, wantErr: "ca.crt"},
+		{reason: "the key is damaged", damage: func(t *testing.T, a *apiserver.Authority) { overwrite(t, a.KeyFile, "x") }, wantErr: "ca.key"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			dir := t.TempDir()
-			first, err := OpenAuthority(dir, "ca", "kubernetes")
+			first, err := apiserver.OpenAuthority(dir, "ca", "kubernetes")
 			if err != nil {
 				t.Fatal(err)
 			}
 			tc.damage(t, first)
-			again, err := OpenAuthority(dir, "ca", "kubernetes")
+			again, err := apiserver.OpenAuthority(dir, "ca", "kubernetes")
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Fatalf("want an error about %q, got %v", tc.wantErr, err)
@@ -52,9 +54,9 @@ func TestOpenAuthority(t *testing.T) {
 }
 
 // verify issues a certificate and verifies it with the authority's own.
-func verify(t *testing.T, a *Authority) {
+func verify(t *testing.T, a *apiserver.Authority) {
 	t.Helper()
-	issued, _, err := a.Issue(Subject{CommonName: "s", Server: true, Hosts: []string{"kubernetes.default.svc", "10.96.0.1"}})
+	issued, _, err := a.Issue(apiserver.Subject{CommonName: "s", Server: true, Hosts: []string{"kubernetes.default.svc", "10.96.0.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +77,8 @@ func verify(t *testing.T, a *Authority) {
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "secret")
-	write(t, file, "old")
-	if err := WriteFile(file, []byte("new")); err != nil {
+	overwrite(t, file, "old")
+	if err := apiserver.WriteFile(file, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	i, err := os.Stat(file)
@@ -89,14 +91,14 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-func remove(t *testing.T, file string) {
+func removeFile(t *testing.T, file string) {
 	t.Helper()
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func write(t *testing.T, file, text string) {
+func overwrite(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

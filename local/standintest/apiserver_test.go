@@ -1,4 +1,4 @@
-package apiserver_test
+package standintest_test
 
 import (
 	"context"
@@ -28,9 +28,6 @@ import (
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/controllers"
 )
-
-// patience bounds every wait below; an idle machine needs a second for most of them.
-const patience = 2 * time.Minute
 
 // TestServers starts two API servers on one store, uses one as a cluster that machines join, and starts them again.
 func TestServers(t *testing.T) {
