@@ -1,4 +1,4 @@
-package permissions
+package explore_test
 
 import (
 	"os"

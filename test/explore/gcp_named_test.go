@@ -1,4 +1,4 @@
-package gcp_test
+package explore_test
 
 import (
 	"testing"

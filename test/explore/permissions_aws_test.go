@@ -1,6 +1,7 @@
-// Package permissions plays scenarios with controllers whose credentials allow what the packages permissions of AWS and Google Cloud print and
-// nothing else, and holds that nothing of it is superfluous.
-package permissions
+// The tests of permissions play scenarios with controllers whose credentials allow what the packages permissions of AWS and Google Cloud print
+// and nothing else, and hold that nothing of it is superfluous.
+
+package explore_test
 
 import (
 	"context"
