@@ -938,10 +938,10 @@ func TestAKillAtEveryStepConverges(t *testing.T) {
 			w.passes(1)
 			w.restart()
 		}
-		if w.account.left() != "0 groups, 0 templates" {
-			t.Errorf("killed after every pass of the deletion: want nothing left, got %s", w.account.left())
+		if w.account.left() != "0 groups, 1 templates" {
+			t.Errorf("killed after every pass of the deletion: want the group gone and its template kept, got %s", w.account.left())
 		}
-		w.passes(2) // a process that lives for ten seconds confirms it
+		w.passes(4) // a process that lives for ten seconds knows that the group is gone, deletes the template and confirms it
 		if !w.gone() || w.account.left() != "0 groups, 0 templates" {
 			t.Errorf("killed after every pass of the deletion: want nothing left, got %s", w.account.left())
 		}
