@@ -39,6 +39,7 @@ import (
 	"github.com/muster-project/muster/cloud/wire"
 	"github.com/muster-project/muster/kube/infrapool"
 	awspool "github.com/muster-project/muster/kube/infrapool/aws"
+	"github.com/muster-project/muster/kube/infrapool/passtest"
 	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
@@ -241,13 +242,13 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
-	w.management = b.Build()
+	w.management = b.WithObjectTracker(passtest.Tracker(s)).Build()
 	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithInterceptorFuncs(w.sealing("workload")).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
 	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
 	}
-	w.workload = b.Build()
+	w.workload = b.WithObjectTracker(passtest.Tracker(s)).Build()
 	var err error
 	if w.cloud, err = simaws.New(simaws.Options{Seed: 1, MachineHost: w, Speed: 1}); err != nil {
 		t.Fatal(err)
