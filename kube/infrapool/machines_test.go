@@ -682,7 +682,7 @@ func TestAKillAtEveryWriteOfMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for kill := 1; kill <= 12; kill++ {
+			for kill := 1; kill <= 12; kill += killStep() {
 				w := populated(t)
 				tc.begin(w)
 				d := &dying{WithWatch: w.management, left: (kill + 1) / 2, after: kill%2 == 0}

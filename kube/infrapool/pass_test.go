@@ -917,7 +917,7 @@ func TestARotatedTokenRollsNothing(t *testing.T) {
 
 func TestAKillAtEveryStepConverges(t *testing.T) {
 	t.Parallel()
-	for kill := range 12 {
+	for kill := 0; kill < 12; kill += killStep() {
 		w := newWorld(t, everything()...)
 		for range kill {
 			w.passes(1)

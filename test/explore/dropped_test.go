@@ -11,7 +11,11 @@ import (
 // A user deletes a scale set while its machines boot. It is created again, and its instances get the provider IDs of the former ones: the
 // Machines of those must not drain or delete the new Nodes, whenever the deletion comes.
 func TestScaleSetDeletedWhileItsMachinesBoot(t *testing.T) {
-	const first, last, step = time.Second, 25 * time.Second, 4 * time.Second
+	const first, last = time.Second, 25 * time.Second
+	step := 4 * time.Second
+	if testing.Short() {
+		step = 12 * time.Second
+	}
 	for _, s := range all.Golden() {
 		if s.Name != "azure Uniform: create" {
 			continue

@@ -12,16 +12,19 @@ import (
 	"github.com/muster-project/muster/view/plan"
 )
 
-// edited are the kinds whose lives are planned, with how each draws one.
-var edited = map[string]func(seed uint64) world.Scenario{"asg": asg.Edit, "gke": gkenodepool.Edit}
+// edited are the kinds whose lives are planned, with how each draws one, and of how many with -short: enough that machines are replaced.
+var edited = map[string]struct {
+	draw  func(seed uint64) world.Scenario
+	short uint64
+}{"asg": {asg.Edit, 10}, "gke": {gkenodepool.Edit, 4}}
 
-// planned is how many fault-free lives of each kind are compared with their plans; with -every and -short others.
-func planned() uint64 {
+// planned is how many fault-free lives of a kind are compared with their plans; with -every and -short others.
+func planned(short uint64) uint64 {
 	switch {
 	case *every:
 		return 120
 	case testing.Short():
-		return 10
+		return short
 	default:
 		return 60
 	}
@@ -32,15 +35,15 @@ func planned() uint64 {
 // that is set aside may be gone before the one in its place is there.
 func TestPlannedIsWhatHappens(t *testing.T) {
 	t.Parallel()
-	for kind, edit := range edited {
+	for kind, lives := range edited {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			replaced := 0
-			for seed := uint64(1); seed <= planned(); seed++ {
-				replaced += len(comesAsPlanned(t, seed, edit(seed)).Left)
+			replaced, n := 0, planned(lives.short)
+			for seed := uint64(1); seed <= n; seed++ {
+				replaced += len(comesAsPlanned(t, seed, lives.draw(seed)).Left)
 			}
-			if replaced < int(planned()) {
-				t.Errorf("want a machine a life replaced at least, got %d in %d: the lives show nothing", replaced, planned())
+			if replaced < int(n) {
+				t.Errorf("want a machine a life replaced at least, got %d in %d: the lives show nothing", replaced, n)
 			}
 		})
 	}
