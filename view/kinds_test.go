@@ -1,9 +1,11 @@
-package view
+package view_test
 
 import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/muster-project/muster/view"
 )
 
 // A kind is typed as kubectl takes it: its definition declares the names.
@@ -33,7 +35,7 @@ func TestKindNames(t *testing.T) {
 		if c.kind == "MachinePool" {
 			gk.Group = "cluster.x-k8s.io"
 		}
-		if got := SameKind(c.typed, gk); got != c.want {
+		if got := view.SameKind(c.typed, gk); got != c.want {
 			t.Errorf("%s: SameKind(%q, %q): want %v, got %v", c.why, c.typed, c.kind, c.want, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package view
+package view_test
 
 import (
 	"flag"
@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/muster-project/muster/view"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -53,43 +55,43 @@ func TestPoolOf(t *testing.T) {
 		reason string
 		mp     *clusterv1.MachinePool
 		infra  *unstructured.Unstructured
-		want   Pool
+		want   view.Pool
 	}{
 		{reason: "all machines ready: settled, and the infrastructure's summary is the message",
 			mp: pool(nil), infra: infra(map[string]any{"state": "Running", "conditions": []any{condition("Ready", "True", "2 of 2 instances\nare Ready")}}),
-			want: Pool{State: "Running", Message: "2 of 2 instances are Ready", Settled: true}},
+			want: view.Pool{State: "Running", Message: "2 of 2 instances are Ready", Settled: true}},
 		{reason: "nodes that are ready before the infrastructure has seen them settle nothing: the table would contradict itself",
 			mp: pool(nil), infra: infra(map[string]any{"state": "Scaling", "conditions": []any{condition("Ready", "False", "1 of 2 machines are Ready")}}),
-			want: Pool{State: "Scaling", Message: "1 of 2 machines are Ready", Problems: []string{"AWSMachinePool: Ready is False (Because): 1 of 2 machines are Ready"}}},
+			want: view.Pool{State: "Scaling", Message: "1 of 2 machines are Ready", Problems: []string{"AWSMachinePool: Ready is False (Because): 1 of 2 machines are Ready"}}},
 		{reason: "a status that is about an older spec settles nothing", mp: pool(func(mp *clusterv1.MachinePool) { mp.Generation = 4 }), infra: infra(nil),
-			want: Pool{State: "Running"}},
+			want: view.Pool{State: "Running"}},
 		{reason: "one machine too many is not settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.Status.Replicas = n(3) }), infra: infra(nil),
-			want: Pool{Current: n(3), State: "Running"}},
+			want: view.Pool{Current: n(3), State: "Running"}},
 		{reason: "unknown is not settled, even where nothing is wanted", mp: pool(func(mp *clusterv1.MachinePool) {
 			mp.Spec.Replicas = n(0)
 			mp.Status.Replicas, mp.Status.ReadyReplicas, mp.Status.UpToDateReplicas = nil, nil, nil
-		}), infra: infra(nil), want: Pool{Desired: n(0), Current: nil, Ready: nil, UpToDate: nil, State: "Running"}},
+		}), infra: infra(nil), want: view.Pool{Desired: n(0), Current: nil, Ready: nil, UpToDate: nil, State: "Running"}},
 		{reason: "what the core object does not say the infrastructure may", mp: pool(func(mp *clusterv1.MachinePool) {
 			mp.Status.UpToDateReplicas = nil
-		}), infra: infra(map[string]any{"upToDateReplicas": int64(1)}), want: Pool{UpToDate: n(1), State: "Running", Settled: true}},
+		}), infra: infra(map[string]any{"upToDateReplicas": int64(1)}), want: view.Pool{UpToDate: n(1), State: "Running", Settled: true}},
 		{reason: "missing bootstrap data is why everything else waits: its condition speaks",
 			mp: pool(func(mp *clusterv1.MachinePool) {
 				mp.Status.ReadyReplicas = n(0)
 				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld", Message: "* Data: v1.16.8 is older\n  than v1.22\n* CA: not yet"}}
 			}),
 			infra: infra(map[string]any{"state": "Waiting", "conditions": []any{condition("Ready", "False", "waiting for bootstrap data"), condition("GroupReady", "Unknown", "not asked"), condition("TemplateReady", "False", "waiting for bootstrap data")}}),
-			want: Pool{Ready: n(0), State: "Waiting", Message: "Data: v1.16.8 is older than v1.22; CA: not yet", Problems: []string{
+			want: view.Pool{Ready: n(0), State: "Waiting", Message: "Data: v1.16.8 is older than v1.22; CA: not yet", Problems: []string{
 				"MachinePool: BootstrapConfigReady is False (TooOld): Data: v1.16.8 is older than v1.22; CA: not yet",
 				"AWSMachinePool: Ready, TemplateReady is False (Because): waiting for bootstrap data",
 				"AWSMachinePool: GroupReady is Unknown (Because): not asked"}}},
 		{reason: "no infrastructure object: that is the problem", mp: pool(func(mp *clusterv1.MachinePool) {
 			mp.Status.Phase = "Pending"
 			mp.Status.Conditions = []metav1.Condition{{Type: "InfrastructureReady", Status: "False", Reason: "NotFound", Message: "AWSMachinePool does not exist"}}
-		}), want: Pool{State: "Pending", Message: "AWSMachinePool does not exist", Settled: true, Problems: []string{
+		}), want: view.Pool{State: "Pending", Message: "AWSMachinePool does not exist", Settled: true, Problems: []string{
 			"MachinePool: InfrastructureReady is False (NotFound): AWSMachinePool does not exist", `AWSMachinePool "capa-mp-0" does not exist`}}},
 		{reason: "while it is deleted, deletion speaks and nothing is settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
 			infra: infra(map[string]any{"state": "Deleting", "conditions": []any{condition("Ready", "False", "deleted"), condition("Deleting", "True", "1 of 2 nodes drained")}}),
-			want:  Pool{State: "Deleting", Message: "1 of 2 nodes drained", Problems: []string{"AWSMachinePool: Ready is False (Because): deleted"}}},
+			want:  view.Pool{State: "Deleting", Message: "1 of 2 nodes drained", Problems: []string{"AWSMachinePool: Ready is False (Because): deleted"}}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			want := tc.want
@@ -100,7 +102,7 @@ func TestPoolOf(t *testing.T) {
 					*c = n(2)
 				}
 			}
-			if diff := cmp.Diff(want, PoolOf(tc.mp, tc.infra)); diff != "" {
+			if diff := cmp.Diff(want, view.PoolOf(tc.mp, tc.infra)); diff != "" {
 				t.Fatalf("pool (-want +got):\n%s", diff)
 			}
 		})
@@ -109,17 +111,17 @@ func TestPoolOf(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	pools := []Pool{
+	pools := []view.Pool{
 		{Namespace: "team", Name: "a-pool-with-a-rather-long-name", Cluster: "c", Desired: n(100), Current: n(98), Ready: n(97), UpToDate: n(40),
 			State: "Updating", Created: now.Add(-26 * time.Hour), Message: "60 of 100 instances are still launched from lt-0123:4, 2 wait for the budget default/web"},
 		{Namespace: "default", Name: "capa-mp-0", Cluster: "capa", Desired: n(2), Current: n(2), Ready: n(2), UpToDate: n(2),
 			State: "Running", Created: now.Add(-42 * time.Second), Message: "2 of 2 instances are Ready — all of them"},
 		{Namespace: "default", Name: "new", Cluster: "capa"},
 	}
-	Sort(pools)
+	view.Sort(pools)
 	for _, tc := range []struct {
 		reason, golden string
-		pools          []Pool
+		pools          []view.Pool
 		width          int
 	}{
 		{reason: "columns line up, unknown is shown as unknown, order is by name", golden: "table.txt", pools: pools},
@@ -129,7 +131,7 @@ func TestTable(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			var got strings.Builder
-			if err := Table(&got, tc.pools, now, tc.width); err != nil {
+			if err := view.Table(&got, tc.pools, now, tc.width); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, tc.golden, got.String())
@@ -160,7 +162,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestRead(t *testing.T) {
-	scheme, err := Scheme()
+	scheme, err := view.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func TestRead(t *testing.T) {
 		mp.Name, mp.Spec.Template.Spec.InfrastructureRef.Kind = "a", "NoSuchPool"
 	})
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(with, without, unknown, infra(map[string]any{"state": "Scaling"})).Build()
-	pools, err := Read(t.Context(), c, mapper)
+	pools, err := view.Read(t.Context(), c, mapper)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,8 @@
-package tree_test
+package view_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,16 +21,14 @@ import (
 	"github.com/muster-project/muster/view/tree"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-// management is a management cluster with the objects of testdata/objects.yaml.
+// management is a management cluster with the objects of tree/testdata/objects.yaml.
 func management(t *testing.T) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
 	if err := clusterv1.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("testdata/objects.yaml")
+	text, err := os.ReadFile("tree/testdata/objects.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +88,7 @@ func TestTree(t *testing.T) {
 			if err := tree.Text(&got, tree.Build(objects), c.width); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, c.golden, got.String())
+			goldenTree(t, c.golden, got.String())
 		})
 	}
 	_, err := tree.Read(t.Context(), tree.Request{Client: management(t), Kind: "mp", Name: "gone", Namespace: "default"})
@@ -114,12 +111,12 @@ func TestJSON(t *testing.T) {
 	if !json.Valid(got.Bytes()) {
 		t.Fatalf("want JSON, got %s", &got)
 	}
-	golden(t, "pool.json", got.String())
+	goldenTree(t, "pool.json", got.String())
 }
 
-func golden(t *testing.T, name, got string) {
+func goldenTree(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	path := filepath.Join("tree", "testdata", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
