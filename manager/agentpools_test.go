@@ -1,4 +1,4 @@
-package agentpools
+package manager_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
+	"github.com/muster-project/muster/providers/azure/agentpools"
 )
 
 func agentPoolScheme(t *testing.T) *runtime.Scheme {
@@ -63,7 +64,7 @@ func TestManagedDefaults(t *testing.T) {
 	t.Parallel()
 	scheme := agentPoolScheme(t)
 	p := agentPool("pool0", aksv1.ModeSystem)
-	answer := ManagedDefaulter(scheme).Handle(t.Context(), review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p))
+	answer := agentpools.ManagedDefaulter(scheme).Handle(t.Context(), review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p))
 	var got []string
 	for _, patch := range answer.Patches {
 		text, _ := json.Marshal(patch.Value)
@@ -76,7 +77,7 @@ func TestManagedDefaults(t *testing.T) {
 		}
 	}
 	p.Spec.Name, p.Labels[aksv1.ModeLabel] = new("other"), aksv1.ModeSystem
-	if answer := ManagedDefaulter(scheme).Handle(t.Context(), review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p)); len(answer.Patches) != 0 {
+	if answer := agentpools.ManagedDefaulter(scheme).Handle(t.Context(), review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p)); len(answer.Patches) != 0 {
 		t.Errorf("want what is there left alone, got %v", answer.Patches)
 	}
 }
@@ -132,7 +133,7 @@ func TestManagedValidation(t *testing.T) {
 		if c.old != nil {
 			old = c.old
 		}
-		answer := ManagedValidator(scheme, reader).Handle(t.Context(), review(t, c.op, aksv1.AzureManagedMachinePoolKind, old, o))
+		answer := agentpools.ManagedValidator(scheme, reader).Handle(t.Context(), review(t, c.op, aksv1.AzureManagedMachinePoolKind, old, o))
 		if answer.Allowed != (c.refused == "") || !answer.Allowed && !strings.Contains(answer.Result.Message, c.refused) {
 			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.refused, answer.Result)
 		}
@@ -172,7 +173,7 @@ func TestASOValidation(t *testing.T) {
 		if c.old != nil {
 			op, old = admissionv1.Update, c.old
 		}
-		answer := ASOValidator(scheme).Handle(t.Context(), review(t, op, aksv1.AzureASOManagedMachinePoolKind, old, c.p))
+		answer := agentpools.ASOValidator(scheme).Handle(t.Context(), review(t, op, aksv1.AzureASOManagedMachinePoolKind, old, c.p))
 		if answer.Allowed != (c.refused == "") || !answer.Allowed && !strings.Contains(answer.Result.Message, c.refused) {
 			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.refused, answer.Result)
 		}

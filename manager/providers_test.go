@@ -1,4 +1,4 @@
-package manager
+package manager_test
 
 import (
 	"context"

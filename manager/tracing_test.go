@@ -1,4 +1,4 @@
-package tracing
+package manager_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/muster-project/muster/manager/tracing"
 )
 
 func from(vars map[string]string) func(string) string {
@@ -36,13 +38,13 @@ func TestConfigured(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
-			var o Options
+			var o tracing.Options
 			set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 			o.AddFlags(set)
 			if err := set.Parse(c.args); err != nil {
 				t.Fatal(err)
 			}
-			p, err := New(t.Context(), o, from(c.env))
+			p, err := tracing.New(t.Context(), o, from(c.env))
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("want an error with %q, got %v", c.err, err)
@@ -64,7 +66,7 @@ func TestShutdownSends(t *testing.T) {
 	t.Parallel()
 	for ratio, want := range map[string]int{"": 1, "1": 1, "0": 0} {
 		exporter := &kept{InMemoryExporter: tracetest.NewInMemoryExporter()}
-		p, err := New(t.Context(), Options{Service: "muster-test", Version: "v1", Ratio: ratio, Exporter: exporter}, from(nil))
+		p, err := tracing.New(t.Context(), tracing.Options{Service: "muster-test", Version: "v1", Ratio: ratio, Exporter: exporter}, from(nil))
 		if err != nil {
 			t.Fatal(err)
 		}

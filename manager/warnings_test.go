@@ -1,4 +1,4 @@
-package warnings
+package manager_test
 
 import (
 	"encoding/json"
@@ -12,10 +12,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/providers/aws/warnings"
 )
 
-// raw is an object as an API server sends it.
-func raw(t *testing.T, kind, spec string) runtime.RawExtension {
+// rawSpec is an object as an API server sends it.
+func rawSpec(t *testing.T, kind, spec string) runtime.RawExtension {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte("{apiVersion: " + awsv1.GroupVersion.String() + ", kind: " + kind + ", metadata: {name: p, namespace: default}, spec: " + spec + "}"))
 	if err != nil {
@@ -31,13 +32,13 @@ func ask(t *testing.T, kind, old, spec string) []string {
 	if err := awsv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	hook := map[string]*admission.Webhook{awsv1.AWSMachinePoolKind: OfAWSMachinePool(scheme), awsv1.AWSManagedMachinePoolKind: OfAWSManagedMachinePool(scheme)}[kind]
+	hook := map[string]*admission.Webhook{awsv1.AWSMachinePoolKind: warnings.OfAWSMachinePool(scheme), awsv1.AWSManagedMachinePoolKind: warnings.OfAWSManagedMachinePool(scheme)}[kind]
 	req := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID: "1", Kind: metav1.GroupVersionKind{Group: awsv1.GroupVersion.Group, Version: awsv1.GroupVersion.Version, Kind: kind},
-		Operation: admissionv1.Create, Object: raw(t, kind, spec),
+		Operation: admissionv1.Create, Object: rawSpec(t, kind, spec),
 	}}
 	if old != "" {
-		req.Operation, req.OldObject = admissionv1.Update, raw(t, kind, old)
+		req.Operation, req.OldObject = admissionv1.Update, rawSpec(t, kind, old)
 	}
 	answer := hook.Handle(t.Context(), req)
 	if !answer.Allowed {

@@ -1,4 +1,4 @@
-package stored
+package infrapool_test
 
 import (
 	"encoding/json"
@@ -11,28 +11,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool/stored"
 )
+
+// storedMost is how many values an object keeps.
+const storedMost = 64
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	o := &awsv1.AWSMachinePool{}
-	if err := Update(o, map[string]string{"b": "2", "a": "1"}); err != nil {
+	if err := stored.Update(o, map[string]string{"b": "2", "a": "1"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.Annotations[Annotation]; got != `{"a":"1","b":"2"}` {
+	if got := o.Annotations[stored.Annotation]; got != `{"a":"1","b":"2"}` {
 		t.Errorf("want a stable text, got %s", got)
 	}
-	for i := range limit + 10 {
-		if err := Update(o, map[string]string{"a": "1", fmt.Sprintf("image-%d", i): "ami"}); err != nil {
+	for i := range storedMost + 10 {
+		if err := stored.Update(o, map[string]string{"a": "1", fmt.Sprintf("image-%d", i): "ami"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := Values(o)
-	if err != nil || len(got) > limit || got["a"] != "1" || got[fmt.Sprintf("image-%d", limit+9)] != "ami" {
-		t.Errorf("want no more than %d look-ups, the latest among them; got %d, %v", limit, len(got), err)
+	got, err := stored.Values(o)
+	if err != nil || len(got) > storedMost || got["a"] != "1" || got[fmt.Sprintf("image-%d", storedMost+9)] != "ami" {
+		t.Errorf("want no more than %d look-ups, the latest among them; got %d, %v", storedMost, len(got), err)
 	}
-	o.Annotations[Annotation] = "ami-1"
-	if _, err := Values(o); err == nil || !strings.Contains(err.Error(), "metadata.annotations[muster.dev/resolved]: want a JSON object of strings") {
+	o.Annotations[stored.Annotation] = "ami-1"
+	if _, err := stored.Values(o); err == nil || !strings.Contains(err.Error(), "metadata.annotations[muster.dev/resolved]: want a JSON object of strings") {
 		t.Errorf("want an error that names the next action, got %v", err)
 	}
 }
@@ -47,23 +51,23 @@ func FuzzUpdate(f *testing.F) {
 		if !utf8.ValidString(key) || !utf8.ValidString(value) {
 			return
 		}
-		o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{Annotation: text, "other": "kept"}}}
-		before, err := Values(o)
-		errUpdate := Update(o, map[string]string{key: value})
+		o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{stored.Annotation: text, "other": "kept"}}}
+		before, err := stored.Values(o)
+		errUpdate := stored.Update(o, map[string]string{key: value})
 		if (err == nil) != (errUpdate == nil) {
 			t.Fatalf("want one answer, got %v and %v", err, errUpdate)
 		}
 		if err != nil {
-			if !strings.Contains(err.Error(), Annotation) || o.Annotations[Annotation] != text {
+			if !strings.Contains(err.Error(), stored.Annotation) || o.Annotations[stored.Annotation] != text {
 				t.Errorf("want an error that names the annotation, which stays, got %v, %v", err, o.Annotations)
 			}
 			return
 		}
-		after, err := Values(o)
+		after, err := stored.Values(o)
 		if err != nil || after[key] != value || o.Annotations["other"] != "kept" {
 			t.Fatalf("want %q stored as %q, got %v, %v", key, value, o.Annotations, err)
 		}
-		if want := maps.Clone(before); len(before) < limit {
+		if want := maps.Clone(before); len(before) < storedMost {
 			delete(want, key)
 			rest := maps.Clone(after)
 			delete(rest, key)
@@ -71,8 +75,8 @@ func FuzzUpdate(f *testing.F) {
 				t.Errorf("want the rest kept, %v, got %v", want, rest)
 			}
 		}
-		once := o.Annotations[Annotation]
-		if err := Update(o, map[string]string{key: value}); err != nil || o.Annotations[Annotation] != once || !json.Valid([]byte(once)) {
+		once := o.Annotations[stored.Annotation]
+		if err := stored.Update(o, map[string]string{key: value}); err != nil || o.Annotations[stored.Annotation] != once || !json.Valid([]byte(once)) {
 			t.Errorf("want nothing new to write, got %v after %s, %v", o.Annotations, once, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package nodes
+package partstest
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/nodes"
 )
 
 // FuzzKeys holds that a list's keys are exactly the keys of its entries, each once, in the order of the list, and that pools
@@ -22,7 +23,7 @@ func FuzzKeys(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, namespace, cluster string) {
 		ids := strings.Split(text, "\n")
-		keys := Keys(ids)
+		keys := nodes.Keys(ids)
 		var want []string
 		for _, id := range ids {
 			if key := cloud.ProviderKey(id); key != "" && !slices.Contains(want, key) {
@@ -32,17 +33,17 @@ func FuzzKeys(f *testing.F) {
 		if !slices.Equal(keys, want) {
 			t.Fatalf("want %q for %q, got %q", want, ids, keys)
 		}
-		if again := Keys(keys); !slices.Equal(again, keys) {
+		if again := nodes.Keys(keys); !slices.Equal(again, keys) {
 			t.Errorf("want the keys of keys to be the same, got %q, then %q", keys, again)
 		}
 		pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}, Spec: clusterv1.MachinePoolSpec{ClusterName: cluster, ProviderIDList: ids}}
-		mine := PoolKeys(pool)
+		mine := nodes.PoolKeys(pool)
 		if len(mine) != len(keys) {
 			t.Fatalf("want %d values of the index, got %q", len(keys), mine)
 		}
 		other := pool.DeepCopy()
 		other.Spec.ClusterName += "-2"
-		for _, value := range PoolKeys(other) {
+		for _, value := range nodes.PoolKeys(other) {
 			if !strings.Contains(namespace+cluster, " ") && slices.Contains(mine, value) {
 				t.Errorf("want two clusters apart, got %q for both", value)
 			}

@@ -1,4 +1,4 @@
-package nodes
+package partstest
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/muster-project/muster/kube/nodes"
 )
 
 func builder(t *testing.T) *fake.ClientBuilder {
@@ -27,8 +29,8 @@ func builder(t *testing.T) *fake.ClientBuilder {
 			t.Fatal(err)
 		}
 	}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithIndex(&clusterv1.MachinePool{}, PoolField, PoolKeys)
-	for _, i := range Indexes() {
+	b := fake.NewClientBuilder().WithScheme(scheme).WithIndex(&clusterv1.MachinePool{}, nodes.PoolField, nodes.PoolKeys)
+	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
 	}
 	return b
@@ -59,7 +61,7 @@ func TestByProviderKeys(t *testing.T) {
 		node("none", "", 0),
 		node("odd", "no scheme", 0),
 	).Build()
-	got, err := ByProviderKeys(t.Context(), c, append(Keys([]string{
+	got, err := nodes.ByProviderKeys(t.Context(), c, append(nodes.Keys([]string{
 		"aws:///i-1", "aws:///zone-b/i-2", "aws:///i-3", "aws:///i-4", "no scheme", "", "aws:///zone-a/i-1"}), ""))
 	if err != nil {
 		t.Fatal(err)
@@ -85,12 +87,12 @@ func TestAskProviderKeysPicksAsTheIndexDoes(t *testing.T) {
 		node("other", "aws:///zone-a/i-9", 0), node("none", "", 0),
 	}
 	c := builder(t).WithObjects(objects...).Build()
-	keys := Keys([]string{"aws:///i-1", "aws:///i-2", "aws:///i-3"})
-	live, err := AskProviderKeys(t.Context(), c, append(keys, ""))
+	keys := nodes.Keys([]string{"aws:///i-1", "aws:///i-2", "aws:///i-3"})
+	live, err := nodes.AskProviderKeys(t.Context(), c, append(keys, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	indexed, err := ByProviderKeys(t.Context(), c, keys)
+	indexed, err := nodes.ByProviderKeys(t.Context(), c, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +105,9 @@ func TestAskProviderKeysPicksAsTheIndexDoes(t *testing.T) {
 		t.Errorf("want two nodes both ways, got %d and %d", len(live), len(indexed))
 	}
 }
+
+// nodesPerPage is how many Nodes a page of a list has at most.
+const nodesPerPage = 500
 
 // Pages of a list are all read.
 func TestAskProviderKeysReadsEveryPage(t *testing.T) {
@@ -122,7 +127,7 @@ func TestAskProviderKeysReadsEveryPage(t *testing.T) {
 		*list.(*corev1.NodeList) = pages[o.Continue]
 		return nil
 	}})
-	got, err := AskProviderKeys(t.Context(), c, []string{"aws://i-1", "aws://i-2"})
+	got, err := nodes.AskProviderKeys(t.Context(), c, []string{"aws://i-1", "aws://i-2"})
 	if err != nil || len(got) != 2 || asked != 3 {
 		t.Errorf("want two nodes of three pages, got %v of %d, %v", got, asked, err)
 	}
@@ -136,7 +141,7 @@ func TestClaimedBy(t *testing.T) {
 		owned(node("a machine's", "aws:///i-3", 0), "ns", "MachineSet", "pool"),
 		node("unowned", "aws:///i-4", 0),
 	).Build()
-	got, err := ClaimedBy(t.Context(), c, client.ObjectKey{Namespace: "ns", Name: "pool"})
+	got, err := nodes.ClaimedBy(t.Context(), c, client.ObjectKey{Namespace: "ns", Name: "pool"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +184,7 @@ func TestMapper(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, r := range Mapper(c, client.ObjectKey{Namespace: "ns", Name: tc.cluster}, nil)(t.Context(), tc.node) {
+			for _, r := range nodes.Mapper(c, client.ObjectKey{Namespace: "ns", Name: tc.cluster}, nil)(t.Context(), tc.node) {
 				got = append(got, r.String())
 			}
 			if !slices.Equal(got, tc.want) {
@@ -218,7 +223,7 @@ func TestChanged(t *testing.T) {
 			t.Parallel()
 			before, after := base(), base()
 			tc.change(after)
-			got := Changed().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+			got := nodes.Changed().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
 			if got != tc.want {
 				t.Errorf("want %t, got %t", tc.want, got)
 			}
@@ -229,19 +234,19 @@ func TestChanged(t *testing.T) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	n := node("n", "", 0)
-	if ready, since := Ready(n); ready || !since.Equal(n.CreationTimestamp.Time) {
+	if ready, since := nodes.Ready(n); ready || !since.Equal(n.CreationTimestamp.Time) {
 		t.Errorf("node without a condition: want not ready since it was made, got %t since %v", ready, since)
 	}
 	at := metav1.NewTime(time.Unix(7, 0))
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: at}}
-	if ready, since := Ready(n); ready || !since.Equal(at.Time) {
+	if ready, since := nodes.Ready(n); ready || !since.Equal(at.Time) {
 		t.Errorf("silent node: want not ready since the transition, got %t since %v", ready, since)
 	}
 }
 
 func TestKeysKeepTheOrder(t *testing.T) {
 	t.Parallel()
-	got := fmt.Sprint(Keys([]string{"aws:///b/i-2", "aws:///a/i-1", "aws:////i-2", "x"}))
+	got := fmt.Sprint(nodes.Keys([]string{"aws:///b/i-2", "aws:///a/i-1", "aws:////i-2", "x"}))
 	if want := "[aws://i-2 aws://i-1]"; got != want {
 		t.Errorf("want %s, got %s", want, got)
 	}

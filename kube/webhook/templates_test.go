@@ -1,4 +1,4 @@
-package templates_test
+package webhook_test
 
 import (
 	"strings"
