@@ -17,7 +17,12 @@ type specification = *azurev1.MachinePoolSource
 
 func TestContractUniform(t *testing.T) { suite(azurev1.UniformOrchestrationMode).Run(t) }
 
-func TestContractFlexible(t *testing.T) { suite(azurev1.FlexibleOrchestrationMode).Run(t) }
+func TestContractFlexible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the contract a second time")
+	}
+	suite(azurev1.FlexibleOrchestrationMode).Run(t)
+}
 
 func TestContractCanFail(t *testing.T) { suite(azurev1.UniformOrchestrationMode).RunMistakes(t) }
 

@@ -63,7 +63,7 @@ func commitSeed() uint64 {
 const workers = 16
 
 // shortScenarios is how many -short plays.
-const shortScenarios = 20
+const shortScenarios = 12
 
 func TestExplore(t *testing.T) {
 	n := *scenarios
@@ -153,7 +153,7 @@ func TestReplay(t *testing.T) {
 }
 
 // twice is how many scenarios are played twice: of each kind of pool some. With -short it is shortTwice.
-const twice, shortTwice = 10, 3
+const twice, shortTwice = 10, 2
 
 func TestOneSeedGivesOneTrace(t *testing.T) {
 	n := uint64(twice)

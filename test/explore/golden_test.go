@@ -53,7 +53,7 @@ func clean(t *testing.T, s world.Scenario) world.Result {
 }
 
 // shortStep is the distance of the golden scenarios that -short plays.
-const shortStep = 30
+const shortStep = 40
 
 // eachGolden plays every golden scenario undisturbed, and hands on what it did, with its place among them. With -short it leaves
 // most of them out.

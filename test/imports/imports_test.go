@@ -2,12 +2,12 @@
 package imports
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -15,22 +15,26 @@ const module = "github.com/muster-project/muster"
 
 // pkg is what go list reports of a package.
 type pkg struct {
-	ImportPath string
-	Imports    []string
+	importPath string
+	imports    []string
+	// test is set for what is built for tests alone, plugins for what depends on Go's plugins.
+	test, plugins bool
 }
 
 func TestImports(t *testing.T) {
 	t.Parallel()
-	ours, standard := list(t)
-	for _, p := range ours {
-		r, name, ok := ruleOf(short(p.ImportPath))
-		if !ok {
-			t.Errorf("%s has no rule: write one into rules_test.go", short(p.ImportPath))
+	for _, p := range listed(t) {
+		if p.test {
 			continue
 		}
-		for _, dep := range p.Imports {
-			if dep = short(dep); !standard[dep] && !r.allows(name, dep) {
-				t.Errorf("%s imports %s, which the rule of %s does not allow: %s", short(p.ImportPath), dep, r.path, r.why)
+		r, name, ok := ruleOf(short(p.importPath))
+		if !ok {
+			t.Errorf("%s has no rule: write one into rules_test.go", short(p.importPath))
+			continue
+		}
+		for _, dep := range p.imports {
+			if !standard(dep) && !r.allows(name, short(dep)) {
+				t.Errorf("%s imports %s, which the rule of %s does not allow: %s", short(p.importPath), short(dep), r.path, r.why)
 			}
 		}
 	}
@@ -155,40 +159,47 @@ func short(path string) string {
 	return strings.TrimPrefix(path, module+"/")
 }
 
-// list returns the module's packages with their imports, and the set of the standard library's packages.
-func list(t *testing.T) (ours []pkg, standard map[string]bool) {
-	t.Helper()
-	standard = map[string]bool{}
-	for _, p := range goList(t, "std") {
-		standard[p.ImportPath] = true
-	}
-	ours = goList(t, module+"/...")
-	if len(ours) == 0 {
-		t.Fatal("go list found no package of the module")
-	}
-	return ours, standard
-}
-
-func goList(t *testing.T, packages string) []pkg {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", packages)
+// list returns the module's packages, with their tests: one look-up for all tests that ask.
+var list = sync.OnceValues(func() ([]pkg, error) {
+	const columns = `{{.ImportPath}}|{{.ForTest}}|{{join .Imports " "}}|{{range .Deps}}{{if eq . "plugin"}}{{.}}{{end}}{{end}}`
+	cmd := exec.Command("go", "list", "-test", "-f", columns, module+"/...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+			return nil, fmt.Errorf("go list: %w\n%s", err, exit.Stderr)
 		}
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
 	var found []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p pkg
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return found
-		} else if err != nil {
-			t.Fatalf("go list: %v", err)
+	for line := range strings.Lines(string(out)) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 4 {
+			return nil, fmt.Errorf("go list: want four columns, got %q", line)
 		}
+		p := pkg{importPath: cells[0], imports: strings.Fields(cells[2]), plugins: cells[3] != ""}
+		p.test = cells[1] != "" || strings.HasSuffix(p.importPath, ".test")
 		found = append(found, p)
 	}
+	if len(found) == 0 {
+		return nil, errors.New("go list found no package of the module")
+	}
+	return found, nil
+})
+
+// listed returns what list found.
+func listed(t *testing.T) []pkg {
+	t.Helper()
+	found, err := list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// standard reports whether a package belongs to the standard library: the first element of all others' paths is the name of a host.
+func standard(path string) bool {
+	host, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(host, ".")
 }

@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -14,16 +13,12 @@ var linkedByC = []string{"cmd/muster", "config.test"}
 // TestLinking fails for a binary or a test binary that is linked by the C compiler without need.
 func TestLinking(t *testing.T) {
 	t.Parallel()
-	const plugins = `{{range .Deps}}{{if eq . "plugin"}}{{$.ImportPath}}{{"\n"}}{{end}}{{end}}`
-	cmd := exec.Command("go", "list", "-test", "-f", plugins, module+"/...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
 	found := map[string]bool{}
-	for line := range strings.Lines(string(out)) {
-		path, _, variant := strings.Cut(short(strings.TrimSpace(line)), " ")
+	for _, p := range listed(t) {
+		if !p.plugins {
+			continue
+		}
+		path, _, variant := strings.Cut(short(p.importPath), " ")
 		if plain, test := strings.CutSuffix(path, ".test"); test || variant {
 			path = strings.TrimSuffix(plain, "_test") + ".test"
 		}
