@@ -1,4 +1,4 @@
-package tokens
+package partstest
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/muster-project/muster/kube/tokens"
 )
 
 func zipped(text string) string {
@@ -48,21 +50,21 @@ func TestContent(t *testing.T) {
 		"other token":       {"what has another form is what its provider made of it", "token: K10abc::server:def", "token: K10abc::server:xyz", false},
 		"what looks alike":  {"without the word for it, nothing is a token", "image: abcdef.0123456789abcdef", "image: ghijkl.fedcba9876543210", false},
 	} {
-		a, b := Content([]byte(tc.a)), Content([]byte(tc.b))
-		if (a == b) != tc.same || len(a) != contentLength {
+		a, b := tokens.Content([]byte(tc.a)), tokens.Content([]byte(tc.b))
+		if (a == b) != tc.same || len(a) != 16 {
 			t.Errorf("%s: %s: want same=%t, got %s and %s", name, tc.why, tc.same, a, b)
 		}
 	}
-	if got := IDs([]byte(zipped(joins))); !slices.Equal(got, []string{"abcdef"}) {
+	if got := tokens.IDs([]byte(zipped(joins))); !slices.Equal(got, []string{"abcdef"}) {
 		t.Errorf("want the token of packed data found, got %v", got)
 	}
 }
 
 func TestRefreshedAnd(t *testing.T) {
 	t.Parallel()
-	soon, later := Refreshed{Next: time.Minute, Until: now}, Refreshed{Next: time.Hour, Until: now.Add(time.Hour), Lost: true}
-	want := Refreshed{Next: time.Minute, Until: now, Lost: true}
-	for _, got := range []Refreshed{soon.And(later), later.And(soon), want.And(Refreshed{}), Refreshed{}.And(want)} {
+	soon, later := tokens.Refreshed{Next: time.Minute, Until: now}, tokens.Refreshed{Next: time.Hour, Until: now.Add(time.Hour), Lost: true}
+	want := tokens.Refreshed{Next: time.Minute, Until: now, Lost: true}
+	for _, got := range []tokens.Refreshed{soon.And(later), later.And(soon), want.And(tokens.Refreshed{}), tokens.Refreshed{}.And(want)} {
 		if got != want {
 			t.Errorf("want the earlier of both, and what is lost of either, got %+v", got)
 		}

@@ -1,4 +1,4 @@
-package tokens
+package partstest
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/muster-project/muster/kube/tokens"
 )
 
 // TestMemory holds that the expiration of a token is read from time to time, and always if the token may need an extension.
@@ -28,14 +30,14 @@ func TestMemory(t *testing.T) {
 		reads   int
 		lost    bool
 	}{
-		"busy":         {why: "passes that follow one another read once", until: in(lasts), cluster: "c", after: time.Second, reads: 1},
-		"later":        {why: "what was read a while ago is read again", until: in(lasts), cluster: "c", after: freshFor, reads: 2},
+		"busy":         {why: "passes that follow one another read once", until: in(tokenLasts), cluster: "c", after: time.Second, reads: 1},
+		"later":        {why: "what was read a while ago is read again", until: in(tokenLasts), cluster: "c", after: tokenFreshFor, reads: 2},
 		"for ever":     {why: "one without an end is no exception", cluster: "c", after: time.Second, reads: 1},
-		"due":          {why: "one that needs more time now is given it", until: in(Early + 5*time.Second), cluster: "c", after: 6 * time.Second, reads: 2},
+		"due":          {why: "one that needs more time now is given it", until: in(tokens.Early + 5*time.Second), cluster: "c", after: 6 * time.Second, reads: 2},
 		"renewed":      {why: "what was written is known too", until: in(time.Minute), cluster: "c", after: time.Second, reads: 1},
-		"elsewhere":    {why: "clusters have their own tokens", until: in(lasts), cluster: "d", after: time.Second, reads: 2},
+		"elsewhere":    {why: "clusters have their own tokens", until: in(tokenLasts), cluster: "d", after: time.Second, reads: 2},
 		"gone":         {why: "one that is gone is asked for each time", until: "gone", cluster: "c", after: time.Second, reads: 2, lost: true},
-		"clock behind": {why: "a clock that was set back makes nothing fresh", until: in(lasts), cluster: "c", after: -freshFor, reads: 2},
+		"clock behind": {why: "a clock that was set back makes nothing fresh", until: in(tokenLasts), cluster: "c", after: -tokenFreshFor, reads: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,11 +53,11 @@ func TestMemory(t *testing.T) {
 			if tc.until != "gone" {
 				b = b.WithObjects(secret("a", tc.until))
 			}
-			c, m := b.Build(), &Memory{}
-			if _, err := m.Refresh(t.Context(), c, "c", []string{"a"}, Early, now); err != nil {
+			c, m := b.Build(), &tokens.Memory{}
+			if _, err := m.Refresh(t.Context(), c, "c", []string{"a"}, tokens.Early, now); err != nil {
 				t.Fatal(err)
 			}
-			got, err := m.Refresh(t.Context(), c, tc.cluster, []string{"a"}, Early, now.Add(tc.after))
+			got, err := m.Refresh(t.Context(), c, tc.cluster, []string{"a"}, tokens.Early, now.Add(tc.after))
 			if err != nil || reads != tc.reads || got.Lost != tc.lost {
 				t.Errorf("%s: want %d reads and lost %t, got %d and %+v, error %v", tc.why, tc.reads, tc.lost, reads, got, err)
 			}
@@ -93,16 +95,16 @@ func TestManyTokensAreReadTogether(t *testing.T) {
 			},
 		})
 		for k := range pools {
-			token := secret(fmt.Sprint(k), in(lasts))
+			token := secret(fmt.Sprint(k), in(tokenLasts))
 			token.Type = bootstrapapi.SecretTypeBootstrapToken
 			b = b.WithObjects(token)
 		}
-		cl, m := b.Build(), &Memory{}
+		cl, m := b.Build(), &tokens.Memory{}
 		var passes sync.WaitGroup
 		for k := range pools {
 			passes.Go(func() {
 				// Passes that run at the same time have taken the time in any order.
-				got, err := m.Refresh(t.Context(), cl, "c", []string{fmt.Sprint(k)}, Early, now.Add(time.Duration(k%7)*time.Millisecond))
+				got, err := m.Refresh(t.Context(), cl, "c", []string{fmt.Sprint(k)}, tokens.Early, now.Add(time.Duration(k%7)*time.Millisecond))
 				if err != nil || got.Lost || got.Until.IsZero() {
 					t.Errorf("%s: want token %d kept, got %+v, %v", c.why, k, got, err)
 				}

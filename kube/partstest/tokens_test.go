@@ -1,4 +1,4 @@
-package tokens
+package partstest
 
 import (
 	"bytes"
@@ -17,7 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/muster-project/muster/kube/tokens"
 )
+
+// tokenLasts is how long an extended token is valid, and tokenFreshFor how long what was read of one is used.
+const tokenLasts, tokenFreshFor = 2 * tokens.Early, 10 * time.Second
 
 const joins = "discovery:\n  bootstrapToken:\n    apiServerEndpoint: 127.0.0.1:6443\n    token: abcdef.0123456789abcdef\n"
 
@@ -46,7 +51,7 @@ func TestIDs(t *testing.T) {
 		"ignition, broken": {"and what is broken neither", ignition("data:;base64,AAAA", "gzip"), nil},
 		"ignition, escape": {"likewise", ignition("data:,%zz", ""), nil},
 	} {
-		if got := IDs([]byte(tc.data)); !slices.Equal(got, tc.want) {
+		if got := tokens.IDs([]byte(tc.data)); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.why, tc.want, got)
 		}
 	}
@@ -70,18 +75,18 @@ func TestRefresh(t *testing.T) {
 		why    string
 		tokens map[string]string
 		ids    []string
-		want   Refreshed
+		want   tokens.Refreshed
 		until  map[string]string
 		writes int
 	}{
-		"fresh":     {why: "nothing is written while there is time", tokens: map[string]string{"a": in(14 * time.Minute)}, ids: []string{"a"}, want: Refreshed{Next: 14*time.Minute - lasts/2, Until: now.Add(14 * time.Minute)}, until: map[string]string{"a": in(14 * time.Minute)}},
-		"runs out":  {why: "it gets more", tokens: map[string]string{"a": in(time.Minute)}, ids: []string{"a"}, want: Refreshed{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
-		"ran out":   {why: "until the token cleaner has deleted it, it can be extended", tokens: map[string]string{"a": in(-time.Hour)}, ids: []string{"a"}, want: Refreshed{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
-		"no time":   {why: "what is no time keeps no token valid", tokens: map[string]string{"a": "soon"}, ids: []string{"a"}, want: Refreshed{Next: lasts / 2, Until: now.Add(lasts)}, until: map[string]string{"a": in(lasts)}, writes: 1},
+		"fresh":     {why: "nothing is written while there is time", tokens: map[string]string{"a": in(14 * time.Minute)}, ids: []string{"a"}, want: tokens.Refreshed{Next: 14*time.Minute - tokenLasts/2, Until: now.Add(14 * time.Minute)}, until: map[string]string{"a": in(14 * time.Minute)}},
+		"runs out":  {why: "it gets more", tokens: map[string]string{"a": in(time.Minute)}, ids: []string{"a"}, want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
+		"ran out":   {why: "until the token cleaner has deleted it, it can be extended", tokens: map[string]string{"a": in(-time.Hour)}, ids: []string{"a"}, want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
+		"no time":   {why: "what is no time keeps no token valid", tokens: map[string]string{"a": "soon"}, ids: []string{"a"}, want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
 		"for ever":  {why: "one without an end stays so", tokens: map[string]string{"a": ""}, ids: []string{"a"}},
-		"gone":      {why: "it can't be made again, for its secret part is not kept", ids: []string{"a"}, want: Refreshed{Lost: true}},
+		"gone":      {why: "it can't be made again, for its secret part is not kept", ids: []string{"a"}, want: tokens.Refreshed{Lost: true}},
 		"others":    {why: "those that are not asked for run out", tokens: map[string]string{"b": in(time.Minute)}, until: map[string]string{"b": in(time.Minute)}},
-		"gone, two": {why: "one lost does not keep the other from its renewal", tokens: map[string]string{"b": in(time.Minute)}, ids: []string{"a", "b"}, want: Refreshed{Next: lasts / 2, Lost: true, Until: now.Add(lasts)}, until: map[string]string{"b": in(lasts)}, writes: 1},
+		"gone, two": {why: "one lost does not keep the other from its renewal", tokens: map[string]string{"b": in(time.Minute)}, ids: []string{"a", "b"}, want: tokens.Refreshed{Next: tokenLasts / 2, Lost: true, Until: now.Add(tokenLasts)}, until: map[string]string{"b": in(tokenLasts)}, writes: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +99,7 @@ func TestRefresh(t *testing.T) {
 				writes++
 				return c.Patch(ctx, o, p, opts...)
 			}}).Build()
-			got, err := Refresh(t.Context(), c, tc.ids, Early, now)
+			got, err := tokens.Refresh(t.Context(), c, tc.ids, tokens.Early, now)
 			if err != nil || got != tc.want || writes != tc.writes {
 				t.Errorf("%s: want %+v with %d writes, got %+v with %d, error %v", tc.why, tc.want, tc.writes, got, writes, err)
 			}
@@ -120,11 +125,11 @@ func TestRefreshLate(t *testing.T) {
 		until  time.Time
 	}{
 		{"its maker looks at it every third of its time, so that at his latest look two and a half minutes are left", 150 * time.Second, now.Add(150 * time.Second)},
-		{"he has not looked", Late, now.Add(lasts)},
+		{"he has not looked", tokens.Late, now.Add(tokenLasts)},
 	} {
 		c := fake.NewClientBuilder().WithObjects(secret("a", in(tc.left))).Build()
-		got, err := Refresh(t.Context(), c, []string{"a"}, Late, now)
-		if err != nil || !got.Until.Equal(tc.until) || got.Next != tc.until.Sub(now)-Late {
+		got, err := tokens.Refresh(t.Context(), c, []string{"a"}, tokens.Late, now)
+		if err != nil || !got.Until.Equal(tc.until) || got.Next != tc.until.Sub(now)-tokens.Late {
 			t.Errorf("%s: want it valid until %s, got %+v, %v", tc.reason, tc.until, got, err)
 		}
 	}
@@ -135,7 +140,7 @@ func TestRefreshErrors(t *testing.T) {
 	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 		return errors.New("out of reach")
 	}}).Build()
-	kept, err := Refresh(t.Context(), c, []string{"a"}, Early, now)
+	kept, err := tokens.Refresh(t.Context(), c, []string{"a"}, tokens.Early, now)
 	if err == nil || !strings.Contains(err.Error(), "bootstrap token a of the workload cluster alive: out of reach") || kept.Lost {
 		t.Errorf("a cluster that can't be asked has lost nothing: got %+v, %v", kept, err)
 	}
@@ -153,7 +158,7 @@ func TestRefreshContinuesAfterErrors(t *testing.T) {
 		}
 		return c.Get(ctx, key, o, opts...)
 	}}).Build()
-	kept, err := Refresh(t.Context(), c, []string{"a", "b"}, Early, now)
+	kept, err := tokens.Refresh(t.Context(), c, []string{"a", "b"}, tokens.Early, now)
 	if err == nil || !strings.Contains(err.Error(), "token a of") || !kept.Until.After(soon) {
 		t.Errorf("want the error of a, and b kept, got %+v, %v", kept, err)
 	}
@@ -199,7 +204,7 @@ func TestRevoke(t *testing.T) {
 			}
 			return c.Get(ctx, key, o, opts...)
 		}})
-		if err := Revoke(t.Context(), refusing, []string{"a", "b", "gone", "users"}); (err != nil) != tc.fails {
+		if err := tokens.Revoke(t.Context(), refusing, []string{"a", "b", "gone", "users"}); (err != nil) != tc.fails {
 			t.Errorf("%s: %s: got error %v", name, tc.reason, err)
 		}
 		list := &corev1.SecretList{}

@@ -1,4 +1,4 @@
-package members
+package machinepool_test
 
 import (
 	"context"
@@ -11,10 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/objects"
 )
 
-func aMachine(name, pool, owner string) *clusterv1.Machine {
+func aMember(name, pool, owner string) *clusterv1.Machine {
 	m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	if pool != "" {
 		m.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: pool}
@@ -33,13 +34,17 @@ func TestMachinesAreReadByIndex(t *testing.T) {
 	if err := clusterv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	all := []client.Object{aMachine("labelled", "pool", ""), aMachine("controlled", "pool", "pool"), aMachine("taken", "pool", "other"),
-		aMachine("other", "other", "other"), aMachine("unlabelled", "", "")}
+	all := []client.Object{aMember("labelled", "pool", ""), aMember("controlled", "pool", "pool"), aMember("taken", "pool", "other"),
+		aMember("other", "other", "other"), aMember("unlabelled", "", "")}
 	pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pool"}, Spec: clusterv1.MachinePoolSpec{ClusterName: "c1"}}
-	indexed := fake.NewClientBuilder().WithScheme(scheme).WithIndex(&clusterv1.Machine{}, poolField, poolOf).WithObjects(all...).Build()
+	index := &recordingIndexer{}
+	if err := members.NewIndex(index).Add(t.Context(), clusterv1.GroupVersion.WithKind("Machine"), &clusterv1.Machine{}); err != nil {
+		t.Fatal(err)
+	}
+	indexed := fake.NewClientBuilder().WithScheme(scheme).WithIndex(&clusterv1.Machine{}, index.added[0], index.values).WithObjects(all...).Build()
 	plain := fake.NewClientBuilder().WithScheme(scheme).WithObjects(all...).Build()
-	for reason, r := range map[string]Reader{
-		"by the index":            {Objects: objects.Reader{Cached: indexed}, Index: NewIndex(nil)},
+	for reason, r := range map[string]members.Reader{
+		"by the index":            {Objects: objects.Reader{Cached: indexed}, Index: members.NewIndex(nil)},
 		"by labels, without it":   {Objects: objects.Reader{Cached: plain}},
 		"by labels, on any cache": {Objects: objects.Reader{Cached: indexed}},
 	} {
@@ -53,29 +58,32 @@ func TestMachinesAreReadByIndex(t *testing.T) {
 		}
 	}
 	// Without the index the fake client rejects a list by the index. That is how the test knows that it was used.
-	if _, err := (Reader{Objects: objects.Reader{Cached: plain}, Index: NewIndex(nil)}).Machines(t.Context(), pool); err == nil {
+	if _, err := (members.Reader{Objects: objects.Reader{Cached: plain}, Index: members.NewIndex(nil)}).Machines(t.Context(), pool); err == nil {
 		t.Error("want Machines read by the index, got them without one")
 	}
 }
 
-// countingIndexer counts the indexes that are added.
-type countingIndexer struct{ added []string }
+// recordingIndexer records the indexes that are added, and how the last takes its values from an object.
+type recordingIndexer struct {
+	added  []string
+	values client.IndexerFunc
+}
 
-func (c *countingIndexer) IndexField(_ context.Context, _ client.Object, field string, _ client.IndexerFunc) error {
-	c.added = append(c.added, field)
+func (r *recordingIndexer) IndexField(_ context.Context, _ client.Object, field string, values client.IndexerFunc) error {
+	r.added, r.values = append(r.added, field), values
 	return nil
 }
 
 func TestAddIndexesAKindOnce(t *testing.T) {
 	t.Parallel()
-	c := &countingIndexer{}
-	index := NewIndex(c)
+	r := &recordingIndexer{}
+	index := members.NewIndex(r)
 	for range 3 {
 		if err := index.Add(t.Context(), clusterv1.GroupVersion.WithKind("Machine"), &clusterv1.Machine{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(c.added, []string{poolField}) {
-		t.Errorf("want one index, got %v", c.added)
+	if !slices.Equal(r.added, []string{"muster.dev/memberOfPool"}) {
+		t.Errorf("want one index, got %v", r.added)
 	}
 }

@@ -1,4 +1,4 @@
-package queue
+package partstest
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/muster-project/muster/kube/queue"
 )
 
 // named is a pool of two machines as a user asks for it.
@@ -42,21 +45,21 @@ func TestOrderAfterAStart(t *testing.T) {
 	list := []*clusterv1.MachinePool{
 		named("rests-1", nil), named("scaled", scaled), named("rests-2", nil), named("sized-elsewhere", sized), named("deleted", deleted), named("new", unstated), named("edited", nil),
 	}
-	every := handler.EnqueueRequestsFromMapFunc(Itself)
-	urgent := First(Itself, Waits)
+	every := handler.EnqueueRequestsFromMapFunc(queue.Itself)
+	urgent := queue.First(queue.Itself, queue.Waits)
 	for _, mp := range list {
 		e := event.CreateEvent{Object: mp, IsInInitialList: true}
 		every.Create(ctx, e, q)
 		urgent.Create(ctx, e, q)
 	}
-	connected := source.Func(func(ctx context.Context, q requests) error {
+	connected := source.Func(func(ctx context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 		for _, mp := range list {
-			q.Add(Itself(ctx, mp)[0])
+			q.Add(queue.Itself(ctx, mp)[0])
 		}
 		q.Add(ctrl.Request{NamespacedName: client.ObjectKey{Name: "rests-3"}})
 		return nil
 	})
-	if err := Behind(connected).Start(ctx, q); err != nil {
+	if err := queue.Behind(connected).Start(ctx, q); err != nil {
 		t.Fatal(err)
 	}
 	every.Update(ctx, event.UpdateEvent{ObjectOld: named("edited", nil), ObjectNew: named("edited", func(mp *clusterv1.MachinePool) { mp.ResourceVersion = "2" })}, q)
