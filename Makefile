@@ -4,7 +4,7 @@ N       ?= 10000
 T       ?= 30
 # Where goroutines meet: the packages that share memory between passes, calls and machines, and none that is pure or only declares
 # types. Those that hold or run an API server would take longer than everything else together; exploration has a run of its own.
-SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./view/... ./manager/... ./local/seed ./test/explore/memapi | grep -vE '/kube/machinepool/(acceptancetest|integrationtest)$$|/shapes')
+SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./view/... ./manager/... ./local/seed ./test/explore/memapi | grep -vE '/kube/machinepool/acceptancetest$$|/shapes')
 # What the race detector does not run: a race is found by the paths that run at the same time, not by how often or with which values. Left
 # out are the drivers that are wrong on purpose, the contract a second time over another specification of the same kind, and those of its
 # cases that repeat the calls of others: with smaller pages, with other refusals, with older reads. `go test ./...` runs all of them.

@@ -1,3 +1,6 @@
+// Package acceptancetest tests, on a real API server and together with Cluster API's own controllers, the behaviour of other machine pool
+// controllers and the fixes of their defects: one test a row. Rows that need no API server are tested in package
+// machinepool. Pools with Machines live here with a provider that terminates their instances.
 package acceptancetest
 
 import (
@@ -35,10 +38,22 @@ func newWorld(t *testing.T) *world {
 
 func emptyWorld(t *testing.T) *world {
 	t.Helper()
+	needsServer(t)
+	t.Parallel()
+	return ownWorld(t)
+}
+
+func needsServer(t *testing.T) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("an API server: left out with -short")
 	}
-	t.Parallel()
+}
+
+// ownWorld creates a namespace, and does not run the test beside others.
+func ownWorld(t *testing.T) *world {
+	t.Helper()
+	needsServer(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "r-"}}
 	w := &world{t: t}
 	w.create(namespace)

@@ -1,4 +1,4 @@
-package integrationtest
+package acceptancetest
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -22,10 +24,14 @@ import (
 )
 
 // TestMachinesLive holds that Machines which the API server accepts become ready with Cluster API's controller, that only one controller
-// writes their Nodes, and that nothing is written if nothing changes. It runs alone, because it counts passes.
+// writes their Nodes, and that nothing is written if nothing changes. It runs alone, because it counts passes, and because Cluster API's
+// webhook accepts the taints of its Machines by a feature gate of the process.
 func TestMachinesLive(t *testing.T) {
+	needsServer(t)
+	propagate(t, true)
+	t.Cleanup(func() { propagate(t, false) })
 	num := func(n int32) *int32 { return &n }
-	w := newWorld(t, 2, func(p *clusterv1.MachinePool) {
+	w := newProvided(t, 2, func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web"}
 		p.Spec.Template.Annotations = map[string]string{"note": "x"}
 		s := &p.Spec.Template.Spec
@@ -58,14 +64,22 @@ func TestMachinesLive(t *testing.T) {
 	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(gpu) }) || node.Labels["node.cluster.x-k8s.io/tier"] != "web" {
 		t.Errorf("node: want the taint and the label of the template, got %v, %v", node.Spec.Taints, node.Labels)
 	}
-	w.quiet()
+	w.restsUnwritten()
 }
 
-// quiet holds that a pass over all objects writes nothing: their resource versions stay.
-func (w *world) quiet() {
+// propagate sets Cluster API's feature gate for taints of Machines.
+func propagate(t *testing.T, on bool) {
+	t.Helper()
+	if err := feature.MutableGates.Set(fmt.Sprintf("%s=%t", feature.MachineTaintPropagation, on)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restsUnwritten holds that a pass over all objects writes nothing: their resource versions stay.
+func (w *provided) restsUnwritten() {
 	w.t.Helper()
 	versions := func(ctx context.Context) (string, error) {
-		pool, err := w.pool(ctx)
+		pool, err := w.stored(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -95,8 +109,8 @@ func (w *world) quiet() {
 	})
 	// Changes without an effect on the status wake the pool once more. No other test runs meanwhile.
 	passes := reconciles(w.t)
-	w.change("infra", poolGVK, func(o map[string]any) { o["touched"] = "yes" })
-	w.change("m1", machineGVK, func(o map[string]any) { o["touched"] = "yes" })
+	w.change(poolGVK, "infra", func(o map[string]any) { o["touched"] = "yes" })
+	w.change(machineGVK, "m1", func(o map[string]any) { o["touched"] = "yes" })
 	w.eventually("the pool is looked at again", func(context.Context) error {
 		if now := reconciles(w.t); now <= passes {
 			return fmt.Errorf("passes: want more than %v, got %v", passes, now)
@@ -132,10 +146,10 @@ func reconciles(t *testing.T) (passes float64) {
 // its Node, and no other.
 func TestRow59_HealthCheckReplacesAMachine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 3, nil)
+	w := newProvided(t, 3, nil)
 	w.runs(3)
 	w.healthCheck(1)
-	w.ready(2, corev1.ConditionFalse)
+	w.ready(2, corev1.ConditionFalse, time.Now().Add(-time.Minute))
 	w.eventually("the Machine goes", func(ctx context.Context) error {
 		names, err := w.machines(ctx)
 		if err == nil && !slices.Equal(names, []string{"m1", "m3"}) {
@@ -173,13 +187,13 @@ func TestRow59_HealthCheckReplacesAMachine(t *testing.T) {
 // health check allows fewer: the pool deletes only marked Machines.
 func TestRow59_HealthCheckOverItsBudgetReplacesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 3, nil)
+	w := newProvided(t, 3, nil)
 	w.runs(3)
 	// Both are unhealthy before the health check exists.
-	w.ready(2, corev1.ConditionFalse)
-	w.ready(3, corev1.ConditionFalse)
+	w.ready(2, corev1.ConditionFalse, time.Now().Add(-time.Minute))
+	w.ready(3, corev1.ConditionFalse, time.Now().Add(-time.Minute))
 	w.eventually("the pool reports them", func(ctx context.Context) error {
-		pool, err := w.pool(ctx)
+		pool, err := w.stored(ctx)
 		if err == nil && show(pool.Status.ReadyReplicas) != any(int32(1)) {
 			return fmt.Errorf("want one ready, got %+v", pool.Status)
 		}
@@ -205,7 +219,7 @@ func TestRow59_HealthCheckOverItsBudgetReplacesNothing(t *testing.T) {
 
 // healthCheck creates a health check of the pool's Machines that marks Machines at once if their Nodes are not Ready, while at most
 // maxUnhealthy are.
-func (w *world) healthCheck(most int) {
+func (w *provided) healthCheck(most int) {
 	w.t.Helper()
 	limit := intstr.FromInt(most)
 	w.create(&clusterv1.MachineHealthCheck{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "mhc"}, Spec: clusterv1.MachineHealthCheckSpec{
@@ -219,7 +233,7 @@ func (w *world) healthCheck(most int) {
 // TestDeletedMachineTerminatesOnlyItsInstance holds that a user who deletes a Machine has exactly that one drained and terminated.
 func TestDeletedMachineTerminatesOnlyItsInstance(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 2, nil)
+	w := newProvided(t, 2, nil)
 	w.runs(2)
 	m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "m1"}}
 	if err := admin.Delete(t.Context(), m); err != nil {
@@ -230,7 +244,7 @@ func TestDeletedMachineTerminatesOnlyItsInstance(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		pool, err := w.pool(ctx)
+		pool, err := w.stored(ctx)
 		if err == nil && (!slices.Equal(names, []string{"m2"}) || len(pool.Spec.ProviderIDList) != 1) {
 			return fmt.Errorf("want m2 alone, got Machines %v, instances %v", names, pool.Spec.ProviderIDList)
 		}
@@ -247,7 +261,7 @@ func TestDeletedMachineTerminatesOnlyItsInstance(t *testing.T) {
 // TestRow69_PoolDeletionWaitsForMachineHooks holds the order: Machines, then the infrastructure, then the pool.
 func TestRow69_PoolDeletionWaitsForMachineHooks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 2, nil)
+	w := newProvided(t, 2, nil)
 	w.runs(2)
 	// A hook blocks the deletion of one Machine, so that the message can be read meanwhile.
 	w.eventually("the hook is set", func(ctx context.Context) error {
@@ -262,7 +276,7 @@ func TestRow69_PoolDeletionWaitsForMachineHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.eventually("what is waited for is said", func(ctx context.Context) error {
-		pool, err := w.pool(ctx)
+		pool, err := w.stored(ctx)
 		if err != nil {
 			return err
 		}
@@ -281,7 +295,7 @@ func TestRow69_PoolDeletionWaitsForMachineHooks(t *testing.T) {
 		return admin.Update(ctx, m)
 	})
 	w.eventually("the pool goes", func(ctx context.Context) error {
-		pool, err := w.pool(ctx)
+		pool, err := w.stored(ctx)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -311,7 +325,7 @@ func TestRow69_PoolDeletionWaitsForMachineHooks(t *testing.T) {
 // TestCauseIsRecordedOnTheMachine holds that the controller that terminates the instance can report the cause.
 func TestCauseIsRecordedOnTheMachine(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1, nil)
+	w := newProvided(t, 1, nil)
 	w.runs(1)
 	w.eventually("the hook and the mark are set", func(ctx context.Context) error {
 		m := &clusterv1.Machine{}

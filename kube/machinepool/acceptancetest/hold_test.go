@@ -1,4 +1,4 @@
-package integrationtest
+package acceptancetest
 
 import (
 	"context"
@@ -18,10 +18,10 @@ import (
 )
 
 // restoredAlone has the Machine of an instance left without its infrastructure machine, as a restore does.
-func (w *world) restoredAlone(n int) {
+func (w *provided) restoredAlone(n int) {
 	w.t.Helper()
 	name := fmt.Sprintf("m%d", n)
-	w.change(name, machineGVK, func(o map[string]any) { unstructured.RemoveNestedField(o, "metadata", "finalizers") })
+	w.change(machineGVK, name, func(o map[string]any) { unstructured.RemoveNestedField(o, "metadata", "finalizers") })
 	infra := &unstructured.Unstructured{}
 	infra.SetGroupVersionKind(machineGVK)
 	infra.SetNamespace(w.ns)
@@ -35,7 +35,7 @@ func (w *world) restoredAlone(n int) {
 // machine is created again.
 func TestMachinesOfNothingAreDrained(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 2, nil)
+	w := newProvided(t, 2, nil)
 	w.runs(2)
 	w.restoredAlone(2)
 	w.eventually("the hook is set", func(ctx context.Context) error {
