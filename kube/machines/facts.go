@@ -195,9 +195,15 @@ func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.
 func (i Infra) goes() bool { return i.Deleting || i.Machine != nil && i.Machine.Deleting }
 
 // of reports whether it stands for an instance that has its ID. One that is being deleted does not where another instance has been given
-// the ID since; one that stays is handed on to it, and so is one whose deletion was requested when that instance existed already.
+// the ID since; one that stays is handed on to it, and so is one that another client deleted when that instance existed already. The pool deletes
+// a Machine for the instance that it stands for.
 func (i Infra) of(seen *pool.Instance) bool {
-	return !i.goes() || sameInstance(i.UID, seen.UID) || i.deletedAfter(seen.Created)
+	return !i.goes() || sameInstance(i.UID, seen.UID) || !i.deletedByPool() && i.deletedAfter(seen.Created)
+}
+
+// deletedByPool reports whether the pool has deleted its Machine.
+func (i Infra) deletedByPool() bool {
+	return i.Machine != nil && i.Machine.Deleting && i.Machine.Object.Annotations[CauseAnnotation] != ""
 }
 
 // deletedAfter reports whether nothing of it was deleted before the moment, which is zero when it is not known. Deletion timestamps are whole seconds:
