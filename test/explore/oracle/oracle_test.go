@@ -118,6 +118,12 @@ func tried(before int) Write {
 	return w
 }
 
+// leastOf is a write where the user wants the autoscaler to keep so many machines at least.
+func leastOf(n int, w Write) Write {
+	w.Wanted.Replicas, w.Wanted.Min = n, n
+	return w
+}
+
 func young(w *Write) {
 	for k := range w.After.Groups[0].Members {
 		w.After.Groups[0].Members[k].Launched = now.Add(-time.Second)
@@ -159,6 +165,9 @@ func TestChecks(t *testing.T) {
 		{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although an autoscaler"},
 		{"the cloud tries again to bring what it was asked for", "unwanted removal", tried(3), ""},
 		{"a write that asks for more than the autoscaler did", "unwanted removal", tried(2), "from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
+		{"the least number of the user's, of a cloud that ignores it", "unwanted removal", leastOf(3, tried(2)), ""},
+		{"and more than it", "unwanted removal", leastOf(2, tried(2)), "from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
+		{"nor is it a surge", "surge", leastOf(3, tried(2)), ""},
 		{"a surge beside it", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External, w.Before.Groups[0].Surge = true, 1 }), ""},
 
 		{"as many serve as are wanted", "available", replacement(3, four), ""},

@@ -60,7 +60,7 @@ func shrunk(w Write, before, after Group) []string {
 
 // resized reports whether a write changes the size that an autoscaler has set, by other than the surge and what was asked to go.
 func resized(w Write, before, after Group) bool {
-	if !w.Wanted.External || after.Size == before.Size || raised(before, after) || retried(w, before, after) {
+	if !w.Wanted.External || after.Size == before.Size || raised(w, before, after) || retried(w, before, after) {
 		return false
 	}
 	asked := 0
@@ -73,8 +73,11 @@ func resized(w Write, before, after Group) bool {
 	return has > had || has < had-asked
 }
 
-// raised reports whether bounds that the user changed have moved the size between them.
-func raised(before, after Group) bool { return before.Size < after.Min && after.Size == after.Min }
+// raised reports whether bounds that the user changed have moved the size between them, also where the cloud ignores the bounds themselves.
+func raised(w Write, before, after Group) bool {
+	least := max(after.Min, w.Wanted.Min)
+	return before.Size < least && after.Size == least
+}
 
 // retried reports whether a write that leaves the size that is asked for, and takes nothing, has the cloud bring what it had given up.
 func retried(w Write, before, after Group) bool {

@@ -12,7 +12,7 @@ func Surge(w Write) []string {
 	if !existed || !exists || w.Wanted.Deleting || w.Moved {
 		return nil
 	}
-	if w.Wanted.Replicas < w.Wanted.Min || after.Min > before.Size {
+	if w.Wanted.Replicas < w.Wanted.Min || max(after.Min, w.Wanted.Min) > before.Size {
 		return nil // the bounds move the size
 	}
 	want := w.wanted(before)
