@@ -43,6 +43,6 @@ var nodepoolTable = []Mutation{
 		`|| m.leftBehind(w) && !mutated("machines of a cancelled upgrade forgotten")`),
 	one("paused upgrade always resumed", nodepoolBlueGreen, "resumes a blue-green upgrade that was paused although it is not wanted any more",
 		NodePool, []string{"TestPausedBlueGreen"},
-		`if w.leadsOn(read) && (!read.`,
-		`if mutated("paused upgrade always resumed") || w.leadsOn(read) && (!read.`),
+		`if w.leadsOn(read) && read.inTurn(w) {`,
+		`if mutated("paused upgrade always resumed") || w.leadsOn(read) && read.inTurn(w) {`),
 }

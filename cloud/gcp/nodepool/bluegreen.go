@@ -1,7 +1,7 @@
 package nodepool
 
 import (
-	"maps"
+	"reflect"
 	"slices"
 
 	"google.golang.org/api/container/v1"
@@ -100,21 +100,29 @@ func (r poolRead) unfinished() *pool.Cause {
 		": GKE changes nothing else of the node pool before the upgrade is resumed or rolled back"}
 }
 
-// conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted, and rolled back otherwise. One of
-// the version is rolled back too where another part is to be changed, which goes first: nodes of the new version that have what is not wanted
-// any more may never join.
+// conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted and nothing goes before it, and
+// rolled back otherwise: nodes that have what is not wanted any more may never join.
 func (w *wanted) conclude(read poolRead) {
-	if w.leadsOn(read) && (!read.bringsVersion(w.launched.version) || len(withoutImage(request.Differing(w.pool, read.pool, request.Rolls))) == 0) {
+	if w.leadsOn(read) && read.inTurn(w) {
 		w.resume(read)
 		return
 	}
 	w.reverts, w.course.next = true, w.launched.version
 }
 
-// bringsVersion reports whether a blue-green upgrade is one from another version that can still be rolled back.
-func (r poolRead) bringsVersion(from release) bool {
-	to := greenVersion(r.pool)
-	return to.minor != 0 && to.compare(from) != 0 && blueGreen(r.pool).Phase != phaseDeleting
+// inTurn reports whether a blue-green upgrade changes what goes before all that is still to be changed, or can't be rolled back any more.
+func (r poolRead) inTurn(w *wanted) bool {
+	others := withoutImage(request.Differing(w.pool, r.pool, request.Rolls))
+	if len(others) == 0 || blueGreen(r.pool).Phase == phaseDeleting {
+		return true
+	}
+	before := w.before(r)
+	for part, value := range w.launched.rolls {
+		if !reflect.DeepEqual(value, before[part]) && request.Ahead(part, others[0].Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // resume has a blue-green upgrade go on as it began: GKE changes nothing else of the node pool before its end.
@@ -142,10 +150,28 @@ func (w *wanted) leadsOn(read poolRead) bool {
 
 // before returns the parts that roll as the blue machines have them, as far as that is known.
 func (w *wanted) before(read poolRead) map[string]any {
-	for _, m := range groups.Machines(read.blue()) {
-		out := w.configurationOf(m, read).rolls
-		maps.DeleteFunc(out, func(part string, _ any) bool { return !w.last.rolls() && !slices.Contains(partsOfTemplates, part) })
-		return out
+	blue := groups.Machines(read.blue())
+	if len(blue) == 0 {
+		return nil
 	}
-	return nil
+	out := w.configurationOf(blue[0], read).rolls
+	if !w.last.rolls() {
+		w.launched.untoldBefore(out)
+	}
+	return out
+}
+
+// untoldBefore corrects the parts of blue machines that no template tells, of an upgrade to the configuration that is not remembered: they are not known, unless the
+// templates tell that another part changes. A request of Muster's that changes what templates tell changes nothing else.
+func (c configuration) untoldBefore(rolls map[string]any) {
+	told := slices.ContainsFunc(partsOfTemplates, func(part string) bool { return !reflect.DeepEqual(rolls[part], c.rolls[part]) })
+	for part := range rolls {
+		switch {
+		case slices.Contains(partsOfTemplates, part):
+		case told:
+			rolls[part] = c.rolls[part]
+		default:
+			delete(rolls, part)
+		}
+	}
 }

@@ -149,7 +149,9 @@ func TestRequest(t *testing.T) {
 			}
 		}, `{"etag":"etag","taints":{"taints":[{"effect":"NO_SCHEDULE","key":"nvidia.com/gpu","value":"present"}]}}`},
 		{"the last tag goes", requestSpec{}, func(n *container.NodePool) { n.Config.Tags = []string{"a"} }, `{"etag":"etag","tags":{}}`},
-		{"a machine type goes with the disk, and an image before both", requestSpec{InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50))}, nil,
+		{"a machine type goes with the disk, and before an image", requestSpec{
+			InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50)), ImageType: new("UBUNTU_CONTAINERD"),
+		}, nil,
 			`{"diskSizeGb":"50","etag":"etag","machineType":"n2-standard-4"}`},
 		{"a surge that the specification leaves out stays", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{MaxUnavailable: new(int32(2))}}, nil,
 			`{"etag":"etag","upgradeSettings":{"maxSurge":1,"maxUnavailable":2,"strategy":"SURGE"}}`},
@@ -251,7 +253,7 @@ func TestWithRolling(t *testing.T) {
 		steps = append(steps, strings.Join(names, "+"))
 		is = request.WithRolling(want, is, changed)
 	}
-	if expected := []string{"imageType", "machineType+diskSizeGb", "linuxNodeConfig"}; !slices.Equal(steps, expected) {
+	if expected := []string{"machineType+diskSizeGb", "linuxNodeConfig", "imageType"}; !slices.Equal(steps, expected) {
 		t.Errorf("want the steps %v, got %v", expected, steps)
 	}
 }

@@ -318,11 +318,12 @@ func TestBlueGreen(t *testing.T) {
 }
 
 // TestPausedBlueGreen holds how a blue-green upgrade that is paused ends, beside which GKE changes nothing else: it is rolled back unless all
-// that it changes is wanted, and resumed otherwise, also where more is wanted by now.
+// that it changes is wanted, and where another part is to be changed first; and resumed otherwise, also where more is wanted by now.
 func TestPausedBlueGreen(t *testing.T) {
 	const rollback, update = "container:projects.locations.clusters.nodePools.rollback", "container:projects.locations.clusters.nodePools.update"
 	type spec = gcpv1.GCPManagedMachinePoolSpec
 	larger := func(s *spec) { s.InstanceType = new("n2-standard-4") }
+	another := func(s *spec) { s.ImageType = new("UBUNTU_CONTAINERD") }
 	both := func(s *spec) { s.InstanceType, s.ImageType = new("n2-standard-4"), new("UBUNTU_CONTAINERD") }
 	for _, c := range []struct {
 		name          string
@@ -333,6 +334,9 @@ func TestPausedBlueGreen(t *testing.T) {
 		{"another change than the one that was begun", larger, func(s *spec) { s.InstanceType = new("n2-standard-2") }, version, rollback},
 		{"nothing else", larger, nil, version, update},
 		{"the first of two changes", both, nil, version, update},
+		{"an image, and a machine type since", another, both, version, rollback},
+		{"a disk, and a machine type since", func(s *spec) { s.DiskSizeGb = new(int32(50)) }, larger, version, rollback},
+		{"a machine type, and kernel settings since", larger, func(s *spec) { s.LinuxNodeConfig = sysctls("4096") }, version, update},
 		{"a version beside it", larger, nil, latest, update},
 		{"a version, and another part since", nil, larger, latest, rollback},
 		{"taken back, and a version", larger, func(s *spec) { s.InstanceType = new("e2-standard-4") }, latest, rollback},

@@ -2,6 +2,7 @@ package request
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"google.golang.org/api/container/v1"
@@ -92,6 +93,15 @@ func (p Part) first() string {
 		return p.With
 	}
 	return p.Name
+}
+
+// Ahead reports whether one part is changed by an earlier request than another.
+func Ahead(name, other string) bool {
+	place := func(name string) int {
+		of := parts[slices.IndexFunc(parts, func(p Part) bool { return p.Name == name })]
+		return slices.IndexFunc(parts, func(p Part) bool { return p.Name == of.first() })
+	}
+	return place(name) < place(other)
 }
 
 // Request returns the nodePools.update that changes parts of a node pool, on condition that it is still as it was read.

@@ -22,17 +22,12 @@ const (
 	ResourceLabels = "resourceLabels"
 )
 
-// parts are all parts of a node pool that a specification may name, in the order in which they are changed; the version goes before them.
-// Labels, taints, tags and resource labels reach nodes that run; a list of zones is never sent with anything else, because GKE may ignore
-// the rest then.
+// parts are all parts of a node pool that a specification may name, in the order in which they are changed. The version goes after those that
+// roll, with the image: nodes that have what is not wanted any more may never join. Labels, taints, tags and resource labels reach nodes that
+// run; a list of zones is never sent with anything else, because GKE may ignore the rest then.
 var parts = slices.Concat(rollingParts, partsInPlace, fixedParts)
 
 var rollingParts = []Part{
-	{Name: ImageType, Field: "spec.imageType", Effect: Rolls,
-		value: config(func(c *container.NodeConfig) any { return text(strings.ToUpper(c.ImageType)) }),
-		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
-			r.ImageType = want.Config.ImageType
-		}},
 	{Name: partMachine, Field: "spec.instanceType", Effect: Rolls,
 		value: config(func(c *container.NodeConfig) any { return text(c.MachineType) }),
 		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
@@ -52,6 +47,11 @@ var rollingParts = []Part{
 		value: config(func(c *container.NodeConfig) any { return linuxValue(c.LinuxNodeConfig) }),
 		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
 			r.LinuxNodeConfig = want.Config.LinuxNodeConfig
+		}},
+	{Name: ImageType, Field: "spec.imageType", Effect: Rolls,
+		value: config(func(c *container.NodeConfig) any { return text(strings.ToUpper(c.ImageType)) }),
+		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
+			r.ImageType = want.Config.ImageType
 		}},
 }
 
