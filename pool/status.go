@@ -92,6 +92,8 @@ func (v *status) waiting() []Cause {
 	out = append(out, v.stranded()...)
 	out = append(out, v.rolloutWaiting()...)
 	out = append(out, v.remediationBlocked()...)
+	// What only a user ends comes before what the cloud says of others.
+	out = append(out, v.failedLeft()...)
 	out = append(out, o.Issues...)
 	if rests := v.scaleUpInBackoff(); rests != nil {
 		out = append(out, *rests)
@@ -254,8 +256,7 @@ func (v *status) launching() []Cause {
 		}
 	}
 	missing := max(0, o.Group.Size-v.counted)
-	left := v.leftFailed()
-	failed -= len(left)
+	failed -= len(v.leftFailed())
 	var out []Cause
 	if n := pending + missing; n > 0 {
 		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
@@ -263,14 +264,20 @@ func (v *status) launching() []Cause {
 	if failed > 0 && (!v.t.KeepsFailedInstances || !v.removalIsLost()) {
 		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
 	}
-	if len(left) > 0 {
-		out = append(out, Cause{"FailedLeft", fmt.Sprintf("%s failed, and the %s leaves them as they are: start or delete %s in the cloud, or change %s",
-			machines(len(left)), v.t.Group, firstNames(left), o.Group.LeavesFailed)})
-	}
 	if serving > 0 {
 		out = append(out, Cause{"FailedServing", "left alone: the cloud reports " + machines(serving) + " as failed, and the nodes are Ready"})
 	}
 	return out
+}
+
+// failedLeft returns that failed instances are left as they are, and what the user can do.
+func (v *status) failedLeft() []Cause {
+	left := v.leftFailed()
+	if len(left) == 0 {
+		return nil
+	}
+	return []Cause{{"FailedLeft", fmt.Sprintf("%s failed, and the %s leaves them as they are: start or delete %s in the cloud, or change %s",
+		machines(len(left)), v.t.Group, firstNames(left), v.o.Group.LeavesFailed)}}
 }
 
 // leftFailed returns the failed instances that the group leaves as they are and that no rule replaces.

@@ -358,6 +358,8 @@ func TestInstancesReady(t *testing.T) {
 		{"failed", "a machine that failed is not Ready, whatever its node says", first(broken), "False InstancesFailed: 2 of 3 machines are Ready; 1 machine failed and will be replaced"},
 		{"failed, left alone", "what neither the cloud nor Muster replaces is the user's to start or delete", and(first(broken), leavesFailed),
 			"False FailedLeft: 2 of 3 machines are Ready; 1 machine failed, and the Auto Scaling group leaves them as they are: start or delete i-1 in the cloud, or change spec.policy"},
+		{"failed, left alone, and an issue", "what the cloud says of others does not hide what only the user ends", and(first(broken), leavesFailed, issue),
+			"False FailedLeft: 2 of 3 machines are Ready; 1 machine failed, and the Auto Scaling group leaves them as they are: start or delete i-1 in the cloud, or change spec.policy"},
 		{"failed, and its deletion requested", "it is replaced in any case", and(first(broken), first(requested), leavesFailed), "False InstancesFailed: 2 of 3 machines are Ready; 1 machine failed and will be replaced"},
 		{"leaving", "nor is one on its way out", first(leaving), "False InstancesLaunching: 2 of 3 machines are Ready; waiting for 1 machine to be launched"},
 		{"capacity", "the cloud's words come before our counting", and(first(pending), issue), "False Capacity: 2 of 3 machines are Ready; no m5.large left in zone a"},
