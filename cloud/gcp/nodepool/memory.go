@@ -47,6 +47,8 @@ type lastOperation struct {
 	begun     time.Time
 	// from and to are the configurations of a rollout that Muster began; zero for other operations.
 	from, to configuration
+	// inPlace is true if Muster began it for a change that replaces no nodes. GKE calls it an upgrade of nodes all the same.
+	inPlace bool
 	// aborting is true if it runs and was cancelled.
 	aborting bool
 	// ran is when a read of it last showed that it runs; zero if none has.
@@ -60,9 +62,14 @@ type lastOperation struct {
 // rolls reports whether the operation is a rollout that Muster began.
 func (l lastOperation) rolls() bool { return l.to.version.minor != 0 || len(l.to.rolls) > 0 }
 
-// cancelling reports whether GKE was asked a moment ago to cancel the operation, and has not told yet how it ended.
+// mayRoll reports whether the operation is a rollout that Muster began, or an upgrade of nodes of which it is not known what it changes.
+func (l lastOperation) mayRoll() bool {
+	return l.rolls() || l.operation.Type == typeUpgrade && !l.inPlace
+}
+
+// cancelling reports whether GKE was asked a moment ago to cancel the rollout, and has not told yet how it ended.
 func (l lastOperation) cancelling(now time.Time) bool {
-	return l.aborting && l.outcome == nil && l.operation.Token != "" && now.Sub(l.begun) < visibleWithin
+	return l.aborting && !l.inPlace && l.outcome == nil && l.operation.Token != "" && now.Sub(l.begun) < visibleWithin
 }
 
 // goesOn reports whether the operation is a rollout that Muster began and that ran a moment ago.

@@ -29,7 +29,7 @@ func (p *pass) rollout(w wanted) *pool.ProviderRollout {
 		}
 		return r
 	}
-	if last := w.last.outcome; last == nil || !w.last.rolls() && w.last.operation.Type != typeUpgrade || r.Percent == allPercent && !read.paused() {
+	if last := w.last.outcome; last == nil || !w.last.mayRoll() || r.Percent == allPercent && !read.paused() {
 		return nil
 	}
 	return w.last.ending(r)
@@ -85,7 +85,7 @@ func (w wanted) unlike(read poolRead) []configuration {
 }
 
 // rolling reports whether GKE replaces nodes. It calls every update of a node pool an upgrade of nodes, so that one which Muster did not
-// begin is known by the machines.
+// begin is known by the machines. One that Muster began in place is none, whatever machines an earlier rollout has left.
 func (w wanted) rolling(read poolRead) bool {
 	if w.status != statusReconciling {
 		return false
@@ -94,7 +94,7 @@ func (w wanted) rolling(read poolRead) bool {
 	case w.last.rolls(), w.last.operation.Type == typeAutoUpgrade, blueGreen(read.pool) != nil:
 		return true
 	}
-	return w.last.operation.Type == typeUpgrade && len(w.unlike(read)) > 0
+	return w.last.mayRoll() && len(w.unlike(read)) > 0
 }
 
 // percent returns the share of machines that have a configuration.
@@ -187,6 +187,8 @@ func (p *pass) began(o *container.Operation, err error, w wanted) error {
 	if err = p.c.Refusal(err); err != nil {
 		return err
 	}
-	p.memory.began(lastOperation{operation: operationOf(o, p.path()), begun: p.now, from: w.launched, to: w.next})
+	last := lastOperation{operation: operationOf(o, p.path()), begun: p.now, from: w.launched, to: w.next}
+	last.inPlace = !last.rolls()
+	p.memory.began(last)
 	return nil
 }
