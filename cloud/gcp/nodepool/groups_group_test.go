@@ -45,6 +45,37 @@ func TestRaised(t *testing.T) {
 	}
 }
 
+// TestEach holds how many machines each zone is given when the node pool itself is sized.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	const missing = -1
+	for _, c := range []struct {
+		reason string
+		now    []int
+		total  int
+		want   int
+	}{
+		{"no group exists", []int{missing, missing, missing}, 7, 2},
+		{"no group exists, and the zones are more than the machines", []int{missing, missing, missing}, 2, 1},
+		{"a zone's share makes its group", []int{2, missing, 2}, 6, 2},
+		{"the zones that exist have fewer", []int{1, missing, 0}, 6, 2},
+		{"a zone would lose machines", []int{3, missing, 2}, 6, 0},
+		{"the zones do not divide the total", []int{3, missing, 3}, 8, 0},
+		{"fewer machines than zones", []int{1, missing, 0}, 2, 0},
+		{"no zones", nil, 4, 0},
+	} {
+		groups := groupsOf(c.now...)
+		for i, n := range c.now {
+			if groups[i].Target, groups[i].Template = max(0, n), "t"; n == missing {
+				groups[i].Template = ""
+			}
+		}
+		if got := groupspkg.Each(groups, c.total); got != c.want {
+			t.Errorf("%s: want %d, got %d", c.reason, c.want, got)
+		}
+	}
+}
+
 func TestRaisedReachesEveryTotal(t *testing.T) {
 	t.Parallel()
 	for total := range 30 {

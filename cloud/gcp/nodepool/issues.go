@@ -62,11 +62,18 @@ func (r poolRead) groupIssues() []pool.Cause {
 	var out []pool.Cause
 	for _, g := range r.groups {
 		if g.Missing() {
-			out = append(out, pool.Cause{Reason: "InstanceGroupMissing", Message: fmt.Sprintf(
-				"the node pool names instance group %s in zone %s, which Compute Engine does not have: no machine of it counts", g.Name, g.Zone)})
+			out = append(out, pool.Cause{Reason: codeMissing, Message: missingGroup(g) + ": no machine of it counts"})
 		}
 	}
 	return out
+}
+
+// codeMissing is the code of an instance group that Compute Engine does not have.
+const codeMissing = "InstanceGroupMissing"
+
+// missingGroup tells of an instance group that Compute Engine does not have.
+func missingGroup(g groups.Group) string {
+	return fmt.Sprintf("the node pool names instance group %s in zone %s, which Compute Engine does not have", g.Name, g.Zone)
 }
 
 // machineIssues are why machines do not come: of each error one, with the zone.

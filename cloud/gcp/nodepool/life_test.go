@@ -148,6 +148,57 @@ func TestMissingInstanceGroup(t *testing.T) {
 	})
 }
 
+// TestNoZoneShrinksBesideAMissingGroup holds that a larger size takes no machine from a zone while an instance group is missing: GKE makes that one
+// only with as many machines in each zone, and would choose in the others which go.
+func TestNoZoneShrinksBesideAMissingGroup(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		w.reach(8)
+		if err := w.cloud.DeleteGroup(sim.Resource{Name: path.Base(w.held().Groups[2].Path)}); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		before := w.observe()
+		sent := w.sent(func() { w.start(pool.Step{Kind: pool.Resize, Size: 8}) })
+		if want := []string{"compute:instanceGroupManagers.resize", "compute:instanceGroupManagers.resize"}; !slices.Equal(sent, want) || w.zones() != "4 4" {
+			w.Errorf("want the groups sized that exist, got %s by %v", w.zones(), sent)
+		}
+		o := w.observe()
+		for _, i := range before.Instances {
+			if !slices.ContainsFunc(o.Instances, func(after pool.Instance) bool { return after.ID == i.ID }) {
+				w.Errorf("want %s kept", i.ID)
+			}
+		}
+		if len(o.Issues) != 1 || o.Issues[0].Reason != "InstanceGroupMissing" {
+			w.Errorf("want the missing group told, got %v", o.Issues)
+		}
+		if o = w.reach(12); w.zones() != "4 4 4" || len(o.Issues) > 0 {
+			w.Errorf("want the group made once no zone has more machines than each is to have, got %s, issues %v", w.zones(), o.Issues)
+		}
+	})
+}
+
+// TestGrowthWithoutGroups holds that a larger size is refused, in words that name the group, while no zone that stays has one and those that leave
+// have more machines than each zone would get.
+func TestGrowthWithoutGroups(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		w.reach(8)
+		missing := w.held().Groups[2]
+		if err := w.cloud.DeleteGroup(sim.Resource{Name: path.Base(missing.Path)}); err != nil {
+			w.Fatal(err)
+		}
+		settle()
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.NodeLocations = []string{missing.Zone} })
+		w.observe()
+		var err error
+		sent := w.sent(func() { err = w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 7}) })
+		if cloud.KindOf(err) != cloud.Conflict || cloud.CodeOf(err) != "InstanceGroupMissing" || !strings.Contains(err.Error(), missing.Zone) || len(sent) > 0 {
+			w.Errorf("want the growth refused for the group of %s, got %v, sent %v", missing.Zone, err, sent)
+		}
+	})
+}
+
 // TestFailedCreationIsSized holds that a node pool whose creation failed, and which has no instance groups, is brought to a size that its zones
 // do not divide.
 func TestFailedCreationIsSized(t *testing.T) {

@@ -13,9 +13,7 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// resize asks for a number of machines, never for fewer than exist. Where all zones have the same size then, the node pool is sized; else
-// its instance groups are, one by one, the smallest first. Groups that GKE has not made it makes when the node pool is sized, with as many
-// machines in each zone as do not exceed the number, and at least one.
+// resize asks for a number of machines, never for fewer than exist.
 func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
@@ -29,22 +27,25 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
 			"node pool %s has %d machines and was to be asked for %d: GKE would choose which go", p.t.name, n, s.Size)}
 	}
+	if s.Size == shown {
+		return nil
+	}
 	want, err := p.want()
 	if err != nil {
 		return err
 	}
-	stay := want.staying(read.groups)
-	sizes, alike := groups.Raised(stay, s.Size-shown+groups.Size(stay))
-	if len(sizes) == 0 {
+	g, err := growthOf(read, want.staying(read.groups), s.Size)
+	switch {
+	case err != nil:
+		return err
+	case g.each > 0:
+		return p.sizeZones(ctx, g.each, len(read.groups))
+	case len(g.sizes) == 0:
 		return nil
 	}
 	p.forget()
-	missing := slices.ContainsFunc(read.groups, groups.Group.Missing)
-	if missing || alike && len(stay) == len(read.groups) {
-		return p.sizeZones(ctx, max(1, s.Size/len(read.groups)), len(read.groups))
-	}
-	for _, at := range slices.Sorted(maps.Keys(sizes)) {
-		if err := (groups.Writer{Session: p.c}).Resize(ctx, stay[at], sizes[at]); err != nil {
+	for _, at := range slices.Sorted(maps.Keys(g.sizes)) {
+		if err := (groups.Writer{Session: p.c}).Resize(ctx, g.list[at], g.sizes[at]); err != nil {
 			return err
 		}
 	}
@@ -52,8 +53,37 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	return nil
 }
 
+// growth is how a node pool gets more machines: each zone the same number, or groups of a list their sizes by index.
+type growth struct {
+	each  int
+	list  []groups.Group
+	sizes map[int]int
+}
+
+// growthOf returns how a node pool gets a number of machines that is larger than now, in the groups of zones that stay. Where all zones have
+// the same size then, the node pool is sized; else its instance groups are, one by one, the smallest first. Groups that are missing GKE makes
+// when the node pool is sized, with as many machines in each zone: while a zone would lose machines by that, those grow that exist, and the
+// others wait.
+func growthOf(read poolRead, stay []groups.Group, total int) (growth, error) {
+	if at := slices.IndexFunc(read.groups, groups.Group.Missing); at >= 0 {
+		if each := groups.Each(read.groups, total); each > 0 {
+			return growth{each: each}, nil
+		}
+		if stay = groups.Existing(stay); len(stay) == 0 {
+			return growth{}, &cloud.Error{Kind: cloud.Conflict, Code: codeMissing, Message: fmt.Sprintf("node pool %s can't grow to %d machines: %s",
+				read.pool.Name, total, missingGroup(read.groups[at]))}
+		}
+	}
+	sizes, alike := groups.Raised(stay, total-groups.Size(read.groups)+groups.Size(stay))
+	if alike && len(sizes) > 0 && len(stay) == len(read.groups) {
+		return growth{each: total / len(stay)}, nil
+	}
+	return growth{list: stay, sizes: sizes}, nil
+}
+
 // sizeZones gives each of the zones the same number of machines.
 func (p *pass) sizeZones(ctx context.Context, each, zones int) error {
+	p.forget()
 	o, err := p.nodePools().SetSize(p.path(), &container.SetNodePoolSizeRequest{NodeCount: int64(each)}).Context(ctx).Do()
 	err = p.began(o, err, wanted{})
 	p.memory.asked.Note(each*zones, p.now, err)

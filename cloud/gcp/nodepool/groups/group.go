@@ -59,6 +59,27 @@ func Raised(list []Group, total int) (sizes map[int]int, alike bool) {
 	return sizes, len(now) > 0 && slices.Min(now) == slices.Max(now)
 }
 
+// Each returns the number of machines of each zone by which GKE is asked to size the node pool itself, which makes the groups that are missing; 0 if
+// that number would take machines from a zone. It does not exceed the total, but for one machine in each zone where no group exists.
+func Each(list []Group, total int) int {
+	if len(list) == 0 {
+		return 0
+	}
+	each := total / len(list)
+	if !slices.ContainsFunc(list, func(g Group) bool { return !g.Missing() }) {
+		return max(1, each)
+	}
+	if slices.ContainsFunc(list, func(g Group) bool { return g.Target > each }) {
+		return 0
+	}
+	return each
+}
+
+// Existing returns the groups that are not missing.
+func Existing(list []Group) []Group {
+	return slices.DeleteFunc(slices.Clone(list), Group.Missing)
+}
+
 // Among returns the groups that URLs name.
 func Among(list []Group, urls []string) []Group {
 	var out []Group
