@@ -424,6 +424,9 @@ func TestRefreshRefusals(t *testing.T) {
 
 // Time passes by itself: a world that is observed ten times a second ends as one that is not observed.
 func TestLookingChangesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a world that is observed ten times a second")
+	}
 	run := func(look bool) string {
 		var out string
 		inWorld(t, aws.Options{Limits: aws.Limits{}}, func(t *testing.T, w *world) {

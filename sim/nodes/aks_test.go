@@ -61,6 +61,9 @@ func (p *agentPool) node(m containerservice.InspectedMachine, want string, ok fu
 
 // TestNodesOfAnAgentPool walks the machines of an agent pool through what AKS does to them, and looks at their Nodes.
 func TestNodesOfAnAgentPool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a pool whose machines go through an upgrade at their pace")
+	}
 	t.Parallel()
 	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
 	cloud, err := azure.New(azure.Options{MachineHost: f, Speed: cloudSpeed})

@@ -170,6 +170,9 @@ func (s simulated) run(t *testing.T, line string) string {
 
 // Every example of the page works, and has the effect that the page promises.
 func TestSimulatorExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every example, with three simulators")
+	}
 	t.Parallel()
 	text := read(t, simulators)
 	faults := func(f *sim.Faults) string {
