@@ -161,8 +161,8 @@ func (w *wanted) before(read poolRead) map[string]any {
 	return out
 }
 
-// untoldBefore corrects the parts of blue machines that no template tells, of an upgrade to the configuration that is not remembered: they are not known, unless the
-// templates tell that another part changes. A request of Muster's that changes what templates tell changes nothing else.
+// untoldBefore corrects the parts of blue machines that no template tells, of an upgrade to the configuration that is not remembered: they are
+// not known, unless the templates tell that another part changes. A request of Muster's that changes what templates tell changes nothing else.
 func (c configuration) untoldBefore(rolls map[string]any) {
 	told := slices.ContainsFunc(partsOfTemplates, func(part string) bool { return !reflect.DeepEqual(rolls[part], c.rolls[part]) })
 	for part := range rolls {
