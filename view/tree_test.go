@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,14 +20,14 @@ import (
 	"github.com/muster-project/muster/view/tree"
 )
 
-// management is a management cluster with the objects of tree/testdata/objects.yaml.
+// management is a management cluster with the objects of testdata/tree/objects.yaml.
 func management(t *testing.T) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
 	if err := clusterv1.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("tree/testdata/objects.yaml")
+	text, err := os.ReadFile("testdata/tree/objects.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func TestTree(t *testing.T) {
 			if err := tree.Text(&got, tree.Build(objects), c.width); err != nil {
 				t.Fatal(err)
 			}
-			goldenTree(t, c.golden, got.String())
+			golden(t, filepath.Join("tree", c.golden), got.String())
 		})
 	}
 	_, err := tree.Read(t.Context(), tree.Request{Client: management(t), Kind: "mp", Name: "gone", Namespace: "default"})
@@ -111,22 +110,5 @@ func TestJSON(t *testing.T) {
 	if !json.Valid(got.Bytes()) {
 		t.Fatalf("want JSON, got %s", &got)
 	}
-	goldenTree(t, "pool.json", got.String())
-}
-
-func goldenTree(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("tree", "testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	golden(t, filepath.Join("tree", "pool.json"), got.String())
 }

@@ -58,8 +58,7 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 	return out, err
 }
 
-// withGroup adds the group and what has failed to an observation. What keeps a group from being created is an
-// error.
+// withGroup adds the group and what has failed to an observation. What keeps a group from being created is an error.
 func (p view) withGroup(want wanted, failed error, out pool.Observed) (pool.Observed, error) {
 	exists := p.memory.group.is != nil
 	if failed != nil && !exists && driverkit.KeepsFromCreation(failed, len(out.Versions) == 0) {
