@@ -212,13 +212,22 @@ func (f Input) known(i *Infra, seen *pool.Instance) bool {
 // deletes the Node without a drain. The deletion of the Machine, or of the pool, has the Node drained first. An instance that was terminated serves
 // until its Node turns unready.
 func (f Input) runsOn(i *Infra) bool {
-	return f.Serving[i.Key] && i.Machine != nil && !i.Deleting && (i.Machine.Deleting || !f.Deleting)
+	switch m := i.Machine; {
+	case m == nil || !f.Serving[i.Key]:
+		return false
+	case m.Deleting:
+		return !i.Deleting || !m.pastDrain() && !i.drainEnded()
+	}
+	return !i.Deleting && !f.Deleting
 }
 
-// releasedOutside reports whether a user has deleted the infrastructure machine of an instance that serves outside of the group: the Machine goes
-// without its Node, which its controller would not drain any more.
+// releasedOutside reports whether the infrastructure machine of an instance that serves outside of the group is deleted while its controller has
+// drained no Node: a user has deleted it, or the Node joined after the controller had looked for it. The Machine goes without its Node.
 func (f Input) releasedOutside(i *Infra) bool {
-	return f.Serving[i.Key] && i.Machine != nil && i.Deleting && !i.Machine.Deleting && !f.Deleting
+	if !f.Serving[i.Key] || i.Machine == nil || !i.Deleting {
+		return false
+	}
+	return i.drainSkipped() || !i.Machine.Deleting && !f.Deleting
 }
 
 // abandon returns what is done about an infrastructure machine that is being deleted without an owner, and whose instance serves.

@@ -151,6 +151,27 @@ func becauseOf(cause string) func(*clusterv1.Machine) {
 	return func(m *clusterv1.Machine) { m.Annotations = map[string]string{CauseAnnotation: cause} }
 }
 
+// condition has the Machine's controller report how far it is with its deletion.
+func condition(reason, message string) func(*clusterv1.Machine) {
+	return func(m *clusterv1.Machine) {
+		machineGoing(m)
+		m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, Message: message}}
+	}
+}
+
+// waiting has it wait for the infrastructure machine, which comes after the drain.
+func waiting(m *clusterv1.Machine) {
+	condition(clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, "")(m)
+}
+
+// drain has it report how its drain went.
+func drain(succeeded corev1.ConditionStatus) func(*clusterv1.Machine) {
+	return func(m *clusterv1.Machine) {
+		m.Status.Deprecated = &clusterv1.MachineDeprecatedStatus{V1Beta1: &clusterv1.MachineV1Beta1DeprecatedStatus{
+			Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded, LastTransitionTime: *at(30 * time.Second)}}}}
+	}
+}
+
 func instance(id string, state pool.InstanceState) pool.Instance {
 	return pool.Instance{ID: id, ProviderID: "aws:///zone-b/" + id, State: state}
 }
@@ -231,19 +252,24 @@ func TestDecide(t *testing.T) {
 		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
 		"failed, kept": {"an instance that stays until it is removed has a machine until then", Input{On: true, Announced: true, Failed: true, Trusted: true},
 			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed)}, nil, nil, []string{"Create i-2"}},
-		"known":                             {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"other zone":                        {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"other name":                        {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
-		"not asked":                         {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"no Machine yet":                    {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"gone":                              {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"gone, going":                       {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
-		"gone, both going":                  {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
-		"gone, let go":                      {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"gone, never had":                   {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
-		"left, serves":                      {"its Node would be deleted with its pods", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"left, serves, going":               {"the Node is drained before its Machine goes", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"left, serves, released":            {"its controller has drained it", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"known":                  {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"other zone":             {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"other name":             {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-b/i-1" })}, nil, []string{"Update asg-x7k2p"}},
+		"not asked":              {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"no Machine yet":         {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"gone":                   {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"gone, going":            {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+		"gone, both going":       {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"gone, let go":           {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"gone, never had":        {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"left, serves":           {"its Node would be deleted with its pods", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"left, serves, going":    {"the Node is drained before its Machine goes", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"left, serves, released": {"its controller has drained it", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting, drain(corev1.ConditionTrue))}, []string{"Release i-1"}},
+		"left, serves, never drained": {"its Node joined after its controller had looked for one: nothing may delete it with its pods", serves, nil,
+			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)}, []string{"Detach i-1"}},
+		"left, serves, both deleted": {"its controller has not looked yet", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"left, serves, pool deleted, never drained": {"likewise, whatever goes with it", deleted, nil,
+			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)}, []string{"Detach i-1"}},
 		"left, serves, never had":           {"no Machine has a Node deleted", serves, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
 		"left, serves, let go":              {"its Node stays, as that of any instance outside of the pool", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
 		"left, serves, pool deleted":        {"its Machine goes with the pool", deleted, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
@@ -320,23 +346,10 @@ func TestDecide(t *testing.T) {
 
 func TestSay(t *testing.T) {
 	t.Parallel()
-	condition := func(reason, message string) func(*clusterv1.Machine) {
-		return func(m *clusterv1.Machine) {
-			machineGoing(m)
-			m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, Message: message}}
-		}
-	}
 	drainingFor := func(d time.Duration, message string) func(*clusterv1.Machine) {
 		return func(m *clusterv1.Machine) {
 			condition(clusterv1.MachineDeletingDrainingNodeReason, message)(m)
 			m.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: *at(-d)}
-		}
-	}
-	waiting := condition(clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, "")
-	drain := func(succeeded corev1.ConditionStatus) func(*clusterv1.Machine) {
-		return func(m *clusterv1.Machine) {
-			m.Status.Deprecated = &clusterv1.MachineDeprecatedStatus{V1Beta1: &clusterv1.MachineV1Beta1DeprecatedStatus{
-				Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded, LastTransitionTime: *at(30 * time.Second)}}}}
 		}
 	}
 	// timedOut has a drain of half a minute begun so long before the infrastructure machine was deleted.
