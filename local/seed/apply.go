@@ -127,9 +127,12 @@ func waitFor(err error) time.Duration {
 }
 
 // unreachable tells a webhook, or a part of the API server, that could not be asked from one that has refused: what the API
-// server can't classify is an internal error too, such as an unknown field or a conversion that is impossible.
+// server can't classify is an internal error too, such as an unknown field. Of a conversion that is impossible it says that as the reason, or
+// gives none.
 func unreachable(err error) bool {
-	return apierrors.ReasonForError(err) == metav1.StatusReasonInternalError || strings.Contains(err.Error(), `: Post "`)
+	text := err.Error()
+	return strings.Contains(text, `: Post "`) ||
+		apierrors.ReasonForError(err) == metav1.StatusReasonInternalError && !strings.Contains(text, "conversion webhook for ")
 }
 
 // namesObject tells an object that is not there (a namespace) from a path that is not served yet.

@@ -96,6 +96,8 @@ func TestApply(t *testing.T) {
 		{reason: "an unknown field is a refusal, though the API server calls it an internal error", text: one, answers: []error{unclassified("failed to create typed patch object (default/a; v1, Kind=ConfigMap): .spec.minsize: field not declared in schema")},
 			err: "(ConfigMap a): refused: spec.minsize: field not declared in schema"},
 		{reason: "so is what can't be converted", text: one, answers: []error{unclassified("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")}, err: "spec.subnets[0]: want a string"},
+		{reason: "also where the API server gives the conversion as an internal error", text: one, err: "spec.subnets[0]: want a string",
+			answers: forever(apierrors.NewInternalError(errors.New("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")))},
 		{reason: "a conversion webhook that is not up yet is waited for", text: one, want: []string{"ConfigMap default/a"}, within: time.Second,
 			answers: []error{unclassified(`conversion webhook for AWSMachinePool failed: Post "https://127.0.0.1:1/convert": connection refused`)}},
 		{reason: "a kind that is not served is reported soon", text: "apiVersion: v1\nkind: Confgmap\nmetadata: {name: a}\n", err: "m.yaml: document 1 (Confgmap a): no such kind is served", within: kindPatience + time.Second},
