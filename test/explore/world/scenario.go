@@ -193,6 +193,13 @@ func (s Scenario) Has(what What) bool {
 	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.What == what })
 }
 
+// KeepsFromJoining reports whether a fault has machines not come, or not become nodes.
+func (s Scenario) KeepsFromJoining() bool {
+	return slices.ContainsFunc(s.Events, func(e Event) bool {
+		return e.What == CloudFault && (e.Fault.Kind == sim.NoCapacity || e.Fault.Kind == sim.Dies || e.Fault.Kind == sim.Impaired)
+	})
+}
+
 // Without is the scenario without some of its events, by their places.
 func (s Scenario) Without(places ...int) Scenario {
 	var events []Event

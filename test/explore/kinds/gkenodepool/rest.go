@@ -96,8 +96,8 @@ func (p *pool) leaveToUsers(s *spec, want map[string]string) {
 	if n := p.nodes(); n != nil && n.Version > want["version"] && !strings.HasPrefix(n.Version, want["version"]+"-") {
 		delete(want, "version") // a version beyond it is kept
 	}
-	if s.ImageType == nil && (has(HandCancel) || has(world.HandFail)) {
-		delete(want, "stale") // some of the machines may have another image, which the object says nothing about
+	if s.ImageType == nil && (has(HandCancel) || has(world.HandFail) || has(gcp.HandQuota) || p.World.Scenario.KeepsFromJoining()) {
+		delete(want, "stale") // an upgrade that ended early has left machines with another image, which the object says nothing about
 	}
 }
 
