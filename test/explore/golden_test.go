@@ -55,11 +55,31 @@ func clean(t *testing.T, s world.Scenario) world.Result {
 // shortStep is the distance of the golden scenarios that -short plays.
 const shortStep = 40
 
-// eachGolden plays every golden scenario undisturbed, and hands on what it did, with its place among them. With -short it leaves
-// most of them out.
-func eachGolden(t *testing.T, disturb func(t *testing.T, at int, s world.Scenario, clean world.Result)) {
+// turn is whose turn it is where a commit plays a half of the golden scenarios with one disturbance, and the other half with others: the
+// next commit may have it the other way round.
+type turn int
+
+// The turns of those disturbances that end the manager, and of all others.
+const (
+	endings turn = iota
+	others
+)
+
+// plays reports whether the golden scenario in a place is disturbed.
+func (of turn) plays(at int) bool {
+	switch {
+	case testing.Short():
+		return at%shortStep == 0
+	case *every || *disturbances > 1:
+		return true
+	}
+	return (uint64(at)+*first)%2 == uint64(of)
+}
+
+// eachGolden plays golden scenarios undisturbed, and hands on what each did, with its place among them.
+func eachGolden(t *testing.T, of turn, disturb func(t *testing.T, at int, s world.Scenario, clean world.Result)) {
 	for at, s := range all.Golden() {
-		if testing.Short() && at%shortStep > 0 {
+		if !of.plays(at) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
@@ -69,7 +89,7 @@ func eachGolden(t *testing.T, disturb func(t *testing.T, at int, s world.Scenari
 	}
 }
 
-// Every golden scenario can be disturbed at hundreds of places: without a flag each meets a few, every scenario others.
+// Every golden scenario can be disturbed at hundreds of places: without a flag each meets two, every scenario others.
 var (
 	every        = flag.Bool("every", false, "disturb golden scenarios at every effect, right before and right after it, which takes hours")
 	disturbances = flag.Int("disturb", 1, "how many disturbances of each kind a golden scenario meets, ends of the manager twice as many")
@@ -120,7 +140,7 @@ func picked(name string, effects []string, ofCall, ofKind, oneOf int) []int {
 // would be the same but for reads, so that only every fourth run ends it there. Of calls that are alike these are the first, the last
 // and one between.
 func TestCrashAtEveryEffect(t *testing.T) {
-	eachGolden(t, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
+	eachGolden(t, endings, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
 		list := few(picked(s.Name, clean.Effects, 3, 1, 2), 2*(*disturbances), at)
 		for n, k := range list {
 			for _, before := range []bool{true, false} {
@@ -137,7 +157,7 @@ func TestCrashAtEveryEffect(t *testing.T) {
 
 // A second manager is there, as while a lease changes hands, and runs a pass right before effects of the first.
 func TestTwoManagersMeetAtEveryEffect(t *testing.T) {
-	eachGolden(t, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
+	eachGolden(t, others, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
 		for _, k := range few(picked(s.Name, clean.Effects, 2, 1, 3), *disturbances, at) {
 			with := s
 			with.Events = append([]world.Event{
@@ -167,7 +187,7 @@ func staleness(s world.Scenario) []stale {
 }
 
 func TestStaleAndMissed(t *testing.T) {
-	eachGolden(t, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
+	eachGolden(t, others, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
 		for _, way := range few(staleness(s), *disturbances, at) {
 			with := s
 			with.Events = append([]world.Event{}, s.Events...)
