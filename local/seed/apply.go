@@ -127,8 +127,8 @@ func waitFor(err error) time.Duration {
 }
 
 // unreachable tells a webhook, or a part of the API server, that could not be asked from one that has refused: what the API
-// server can't classify is an internal error too, such as an unknown field. Of a conversion that is impossible it says that as the reason, or
-// gives none.
+// server can't classify is an internal error too, such as an unknown field. A conversion that is impossible has that as its reason, or
+// none.
 func unreachable(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, `: Post "`) ||

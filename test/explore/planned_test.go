@@ -19,7 +19,7 @@ type lives struct {
 	whole, short uint64
 }
 
-// edited are the kinds whose lives are planned. An upgrade of GKE's takes ten times as many passes as a rollout of ours.
+// edited are the kinds whose lives are planned. An upgrade of GKE's takes ten times as many passes as a rollout by Muster.
 var edited = map[string]lives{"asg": {asg.Edit, 60, 10}, "gke": {gkenodepool.Edit, 20, 4}}
 
 // count is how many lives are played.
