@@ -3,6 +3,7 @@ package machinecontroller
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/workload"
 )
@@ -199,7 +201,7 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 		return true
 	}
 	if node := k.referred(m); node != nil && !k.Workload.Away() {
-		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 {
+		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) {
 			w.Blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
 		}
 		w.Must(client.IgnoreNotFound(k.Workload.User.Delete(ctx, node)), "delete node %s", node.Name)
@@ -207,6 +209,12 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
 	w.Must(k.User.Update(ctx, m), "let Machine %s go", m.Name)
 	return false
+}
+
+// takenForGone reports whether the pool has deleted a Machine whose instance had left the group while its Node was not Ready. Nothing tells it
+// from one that was terminated, and no pod of it answers an eviction.
+func takenForGone(m *clusterv1.Machine, node *corev1.Node) bool {
+	return strings.HasPrefix(m.Annotations[machines.CauseAnnotation], "InstanceGone:") && node.Status.Conditions[0].Status != corev1.ConditionTrue
 }
 
 // advance goes on with the hook, the drain or the infrastructure machine of a Machine, and says what is waited for.
