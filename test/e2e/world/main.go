@@ -1,7 +1,6 @@
 package world
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -31,15 +30,12 @@ func runAll(m *testing.M) int {
 	}
 	defer remove()
 	Binary = path
-	if err := errors.Join(collectLess(), flag.Set("test.parallel", atOnce)); err != nil {
+	if err := collectLess(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
 }
-
-// atOnce is how many tests run in parallel: each has a world of its own, and mostly waits for it.
-const atOnce = "4"
 
 // garbage is how much of it may pile up in the processes that the tests start, in percent of what is in use: with Go's own 100, and the 50
 // of the API servers, a quarter of a world's processor time would go into its collection. There is no limit in bytes beside it: what the
