@@ -70,8 +70,8 @@ func (i Infra) deletedAlone() bool {
 
 // releasedAt is when the controller's drain succeeded, as its condition says, and otherwise when it went on to the infrastructure machine.
 func (i Infra) releasedAt() time.Time {
-	if c := i.Machine.draining(); c != nil && c.Status == corev1.ConditionTrue {
-		return c.LastTransitionTime.Time
+	if m := i.Machine; m.drainSucceeded() {
+		return m.draining().LastTransitionTime.Time
 	}
 	return i.Object.GetDeletionTimestamp().Time
 }
