@@ -148,14 +148,18 @@ func (w *wanted) leadsOn(read poolRead) bool {
 	return w.onTheWay(w.before(read))
 }
 
-// before returns the parts that roll as the blue machines have them, as far as that is known.
+// before returns the parts that roll as they were before the blue-green upgrade: as the blue machines have them, as far as that is known, and
+// as is remembered where there are none.
 func (w *wanted) before(read poolRead) map[string]any {
-	blue := groups.Machines(read.blue())
+	blue, remembered := groups.Machines(read.blue()), w.last.rolls()
 	if len(blue) == 0 {
+		if remembered {
+			return w.last.from.rolls
+		}
 		return nil
 	}
 	out := w.configurationOf(blue[0], read).rolls
-	if !w.last.rolls() {
+	if !remembered {
 		w.launched.untoldBefore(out)
 	}
 	return out

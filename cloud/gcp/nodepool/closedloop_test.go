@@ -241,3 +241,20 @@ func (p *play) mind(how string) {
 		p.Errorf("want the version from before, got %s after %q", p.held().Version, steps)
 	}
 }
+
+// TestUpgradesWithoutMachines holds that each change of a node pool that has no machines is one blue-green upgrade to its end: no blue machine
+// shows there what an upgrade came from.
+func TestUpgradesWithoutMachines(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.blueGreen()
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.ImageType = new("UBUNTU_CONTAINERD") })
+		p := newPlay(w, 0)
+		p.run(passesMost)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
+			s.InstanceType, s.ImageType = new("n2-standard-4"), new("COS_CONTAINERD")
+		})
+		if steps := p.run(passesMost); steps != "StartProviderRollout StartProviderRollout" {
+			w.Errorf("want an upgrade for each of both changes, got %q", steps)
+		}
+	})
+}
