@@ -9,8 +9,8 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// Of ignoredOneOf rules one is played, for each kind of pool another one, unless all are asked for.
-const ignoredOneOf = 4
+// Of ignoredOneOf rules one is played, for each kind of pool another one, and others with the next commit, unless all are asked for.
+const ignoredOneOf = 8
 
 // A cloud that accepts a change and ignores it is asked ever more rarely, and a condition reports it, whatever it is that it ignores.
 func TestIgnoredChangesComeToRest(t *testing.T) {
@@ -34,7 +34,7 @@ func TestIgnoredChangesComeToRest(t *testing.T) {
 			t.Parallel()
 			told := 0
 			for n, f := range world.Ignorable(s) {
-				if !*every && (n+len(s.Name))%ignoredOneOf > 0 {
+				if !*every && (uint64(n+len(s.Name))+*first)%ignoredOneOf > 0 {
 					continue
 				}
 				got := world.Play(t, s, world.Options{Ignores: &f})

@@ -1,7 +1,7 @@
 // The tests of permissions play scenarios with controllers whose credentials allow what the packages permissions of AWS and Google Cloud print
 // and nothing else, and hold that nothing of it is superfluous.
 
-package explore_test
+package explore
 
 import (
 	"context"
@@ -41,10 +41,10 @@ func TestScenarios(t *testing.T) {
 		for _, s := range slices.Concat(asg.Kind.Goldens(), nodegroup.Kind.Goldens(), refreshes()) {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
-				asked := play(t, s)
+				allowed := clean(t, s).asked.allowed
 				mu.Lock()
 				defer mu.Unlock()
-				for action, n := range asked {
+				for action, n := range allowed {
 					used[action] += n
 				}
 			})
@@ -110,8 +110,8 @@ func lookedUp(t *testing.T) map[string]int {
 	return server.Asked().Allowed
 }
 
-// play plays one scenario, and gives what was allowed.
-func play(t *testing.T, s world.Scenario) map[string]int {
+// awsLimits are the policies of what the scenario's pool needs.
+func awsLimits(t *testing.T, s world.Scenario) limits {
 	t.Helper()
 	of, managed := s.Own.(nodegroup.Own)
 	o := permissions.Options{EKS: managed, EKSIAM: of.Roles, NodeRoles: []string{simaws.NodegroupRole}}
@@ -120,17 +120,13 @@ func play(t *testing.T, s world.Scenario) map[string]int {
 		beside = append(beside, adoptionPolicy(t))
 	}
 	var server *simaws.Server
-	got := world.Play(t, s, world.Options{CountFrom: s.Counted(), Manager: account.Credentials(func(made *simaws.Server) (awssdk.CredentialsProvider, error) {
-		server = made
-		return bound.Credentials(context.Background(), made, o, beside...)
-	})})
-	for _, v := range got.Wrong {
-		t.Errorf("%s: %s", v.Oracle, v.Text)
+	return limits{
+		manager: account.Credentials(func(made *simaws.Server) (awssdk.CredentialsProvider, error) {
+			server = made
+			return bound.Credentials(context.Background(), made, o, beside...)
+		}),
+		asked: func() asked { return asked{server.Asked().Allowed, bound.Denied(server)} },
 	}
-	for _, denied := range bound.Denied(server) {
-		t.Errorf("want it allowed by what package permissions prints: %s", denied)
-	}
-	return server.Asked().Allowed
 }
 
 // adoptionPolicy returns the policy that docs/migrating.md has users add for an adoption, for the cluster of the scenarios.
