@@ -42,6 +42,8 @@ const (
 	callsMost, azureCalls, rarely                  = 3.0, 2.0, 0.1
 	sharedUniform, sharedFlexible, sharedAgentPool = 1.3, 0.7, 1.3
 	sharedGroup, sharedNodePool                    = 0.5, 0.7
+	// livePools are those of an account whose whole life is watched: enough for one pass to use what another has read.
+	livePools = 2
 	// looksMost is how many looks a pass takes at its group at most, each of which may wait a moment for those of other passes.
 	looksMost = 3
 	// azurePage is how many machines Azure names in a page.
@@ -137,11 +139,11 @@ func kindOf[S any](l lab[S]) kind {
 	return kind{
 		machines: l.machines(), pools: l.number(),
 		rest: func(t *testing.T, long time.Duration) (is rested) {
-			inAccount(t, l, func(a *account[S]) { is = a.rest(long) })
+			inAccount(t, l, l.number(), func(a *account[S]) { is = a.rest(long) })
 			return is
 		},
 		waits: func(t *testing.T) (longest time.Duration) {
-			inAccount(t, l, func(a *account[S]) { longest = a.live() })
+			inAccount(t, l, livePools, func(a *account[S]) { longest = a.live() })
 			return longest
 		},
 	}
@@ -320,7 +322,7 @@ func eksCluster(k int) string {
 }
 
 // inAccount makes pools of a kind in an account of their own, in virtual time.
-func inAccount[S any](t *testing.T, l lab[S], f func(*account[S])) {
+func inAccount[S any](t *testing.T, l lab[S], pools int, f func(*account[S])) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNodes(join)
 		server, err := l.cloud(n, 1)
@@ -338,7 +340,7 @@ func inAccount[S any](t *testing.T, l lab[S], f func(*account[S])) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f(newAccount(t, engine.New(d, engine.Options{}), line, l, n))
+		f(newAccount(t, engine.New(d, engine.Options{}), line, l, pools, n))
 	})
 }
 
@@ -404,9 +406,9 @@ type looked[S any] struct {
 	last       engine.Outcome
 }
 
-func newAccount[S any](t *testing.T, e *engine.Engine[S], line *way, l lab[S], n *nodes) *account[S] {
+func newAccount[S any](t *testing.T, e *engine.Engine[S], line *way, l lab[S], pools int, n *nodes) *account[S] {
 	a := &account[S]{t: t, engine: e, way: line, lab: l, nodes: n}
-	for k := range l.number() {
+	for k := range pools {
 		name := fmt.Sprintf("pool-%d", k)
 		a.pools = append(a.pools, &looked[S]{due: time.Now(), target: cloud.Target[S]{
 			Owner:             cloud.Owner{ID: "owner-" + name, Cluster: "c", Namespace: "default", Name: name},
