@@ -290,14 +290,14 @@ func news(last, err error) error {
 
 // join puts each node to its instance. Unknown nodes are said to be unknown.
 func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes) pool.Observed {
-	keys := make([]string, 0, len(o.Instances))
-	for _, i := range o.Instances {
+	keys := make([]string, 0, len(o.Instances)+len(o.Beside))
+	for _, i := range slices.Concat(o.Instances, o.Beside) {
 		if key := cloud.ProviderKey(i.ProviderID); key != "" {
 			keys = append(keys, key)
 		}
 	}
-	instances := append([]pool.Instance(nil), o.Instances...)
-	o.Instances = instances
+	instances, beside := append([]pool.Instance(nil), o.Instances...), slices.Clone(o.Beside)
+	o.Instances, o.Beside = instances, beside
 	var nodes map[string]pool.Node
 	if len(keys) > 0 {
 		var err error
@@ -313,6 +313,7 @@ func join(ctx context.Context, o pool.Observed, marked map[string]bool, n Nodes)
 		instances[k].Marked = instances[k].Marked || marked[key]
 	}
 	attach(instances, nodes)
+	attach(beside, nodes)
 	return o
 }
 

@@ -57,20 +57,22 @@ func (v *classification) halted() *Cause {
 	if v.o.NodesUnknown {
 		return nil
 	}
-	var first *member
-	n := 0
+	var late []*Instance
 	for _, m := range v.members {
-		if !v.missedProgressDeadline(m) {
-			continue
-		}
-		n++
-		if first == nil || m.ID < first.ID {
-			first = m
+		if v.missedProgressDeadline(m) {
+			late = append(late, m.Instance)
 		}
 	}
-	if first == nil {
+	for k := range v.o.Beside {
+		i := &v.o.Beside[k]
+		if v.o.ProviderRollout.brought(i) && v.missedProgressDeadline(&member{Instance: i, reason: keep, current: i.Template.Same(v.o.Wanted)}) {
+			late = append(late, i)
+		}
+	}
+	if len(late) == 0 {
 		return nil
 	}
+	first, n := slices.MinFunc(late, func(a, b *Instance) int { return cmp.Compare(a.ID, b.ID) }), len(late)
 	what := "has not joined the cluster in time"
 	if first.Node != nil {
 		what = fmt.Sprintf("has joined as %s and was never Ready", first.Node.Name)

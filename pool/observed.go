@@ -64,9 +64,9 @@ type Observed struct {
 	// ExternalStandby are the provider IDs of instances that another client put into standby: they are not in Instances, and not gone
 	// either.
 	ExternalStandby []string
-	// Beside are the provider IDs of instances that serve beside Instances while a provider rollout is paused. Nothing is decided about them,
-	// and their Nodes stay.
-	Beside []string
+	// Beside are instances that serve beside Instances while a provider rollout is paused. Nothing is decided about them, and their Nodes stay;
+	// new ones that do not join halt the rollout.
+	Beside []Instance
 	// ProviderRollout is the running provider rollout, or the last one that the cloud remembers; nil if there was none.
 	ProviderRollout *ProviderRollout
 	// ProviderRolloutUnknown, when set, is the cloud's refusal to report whether a provider rollout is running. No other one is started

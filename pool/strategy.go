@@ -123,6 +123,11 @@ func (r *ProviderRollout) ended() bool {
 // Runs reports whether there is a rollout and it has not ended.
 func (r *ProviderRollout) Runs() bool { return r != nil && !r.ended() }
 
+// brought reports whether an instance came while the rollout ran or was paused. Older ones serve beside those when it is taken back.
+func (r *ProviderRollout) brought(i *Instance) bool {
+	return r != nil && !provisioned(i).Before(r.Started)
+}
+
 // cancellable reports whether the rollout is still replacing instances.
 func (r *ProviderRollout) cancellable() bool {
 	return !r.ended() && r.State != ProviderRolloutCancelling && r.State != ProviderRolloutReverting

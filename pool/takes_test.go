@@ -88,6 +88,11 @@ func rollOf(state ProviderRolloutState, content string, change ...func(*Provider
 	}
 }
 
+// beside puts machines beside the others.
+func beside(list ...Instance) func(*Observed) {
+	return func(o *Observed) { o.Beside = list }
+}
+
 // The cloud's own roll.
 func TestNativeRoll(t *testing.T) {
 	failedTimes := func(n, ago int) func(*ProviderRollout) {
@@ -140,6 +145,10 @@ func TestNativeRoll(t *testing.T) {
 		{name: "reverting", why: "the cloud finishes what it began", d: wants(3), o: fleet(serving(3), newTemplate, rollOf(ProviderRolloutReverting, "c")), want: "waiting ProviderRolloutReverting"},
 		{name: "new machines do not join", why: "the cloud does not know of nodes and would go on to the last machine (rule 5)", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutRunning, "b")), want: "CancelProviderRollout refs roll-1 (RolloutHalted), waiting ProviderRolloutRunning, waiting NodesJoining"},
 		{name: "new machines did not join", why: "none is begun before a user changes something", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), newTemplate, rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
+		{name: "new machines beside the others did not join", why: "what is paused is not resumed for more of them", d: wants(3), o: fleet(serving(3), newTemplate, beside(machine("i-9", 0, current, notJoined, born5(30))), rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "waiting RolloutHalted, settled"},
+		{name: "machines beside the others are late", why: "they may still come", d: wants(3), o: fleet(serving(3), newTemplate, beside(machine("i-9", 0, current, notJoined, born5(19))), rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "machines beside the others from before the rollout", why: "a rollout that is taken back leads back to these, come what may", d: wants(3), o: fleet(serving(3), newTemplate, beside(machine("i-9", 2, current, notJoined)), rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
+		{name: "machines beside the others of another template", why: "it is not for them that the rollout is halted", d: wants(3), o: fleet(serving(3), newTemplate, beside(machine("i-9", 0, notJoined, born5(30))), rollOf(ProviderRolloutCancelled, "b", failedTimes(0, 30))), want: "StartProviderRollout of lt:2 i-1 i-2 i-3 (TemplateChanged)"},
 		{name: "new machines did not join, another template", why: "that lets it go on, and takes the bad ones too", d: wants(3), o: fleet(append(serving(2), machine("i-9", 1, current, notJoined)), func(o *Observed) {
 			newTemplate(o)
 			o.Versions = append([]Template{version(3, "c", "d")}, o.Versions...)

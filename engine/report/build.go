@@ -112,7 +112,10 @@ func rows(o pool.Observed) (list []Instance, ids []string) {
 			ids = append(ids, i.ProviderID)
 		}
 	}
-	return list, append(ids, o.Beside...)
+	for _, i := range o.Beside {
+		ids = append(ids, i.ProviderID)
+	}
+	return list, ids
 }
 
 // ProviderIDs are those that a report of the observation lists.

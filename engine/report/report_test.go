@@ -715,7 +715,7 @@ func TestCountsAndLists(t *testing.T) {
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(first(leaving), held).report().ProviderIDs; !reflect.DeepEqual(got, want) {
 		t.Errorf("a machine that is held for its drain keeps its Node: want %v, got %v", want, got)
 	}
-	beside := func(s *scene) { s.o.Beside = []string{"aws:///a/i-4"} }
+	beside := func(s *scene) { s.o.Beside = []pool.Instance{{ID: "i-4", ProviderID: "aws:///a/i-4"}} }
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3", "aws:///a/i-4"}, aScene(beside).report().ProviderIDs; !reflect.DeepEqual(got, want) {
 		t.Errorf("a machine that serves beside the others keeps its Node: want %v, got %v", want, got)
 	}

@@ -27,6 +27,8 @@ type play struct {
 	drained, served, there map[string]bool
 	// rolling is true while GKE replaces nodes, and drains them itself.
 	rolling bool
+	// barred, if set, is since when machines are made whose nodes never join.
+	barred time.Time
 	// steps are those that were begun, in order.
 	steps []string
 	// lowest and highest are the least machines that served and the most that existed, outside of GKE's own rollouts.
@@ -43,21 +45,22 @@ func newPlay(w *world, replicas int) *play {
 func (p *play) look() pool.Observed {
 	p.Helper()
 	o := p.observe()
-	now, here, serving, rolled := time.Now(), map[string]bool{}, 0, p.rolling
+	here, serving, rolled := map[string]bool{}, 0, p.rolling
 	p.rolling = p.rolling && o.Group != nil && o.Group.Busy != nil || o.ProviderRollout.Runs()
 	for k := range o.Instances {
 		i := &o.Instances[k]
-		joined := i.Created.Add(joinsIn)
-		if here[i.ID] = i.State != pool.Terminating; !here[i.ID] || i.State != pool.Running || now.Before(joined) {
+		if here[i.ID] = i.State != pool.Terminating; !p.joins(i) {
 			continue
 		}
 		p.served[i.ID] = true
-		i.Node = &pool.Node{Name: "node-" + i.ID, Joined: joined, Ready: true, ReadySince: joined.Add(time.Second)}
 		if p.drained[i.ID] {
-			i.Node.Cordoned, i.Node.DrainStarted = true, joined
+			i.Node.Cordoned, i.Node.DrainStarted = true, i.Node.Joined
 			continue
 		}
 		serving++
+	}
+	for k := range o.Beside {
+		p.joins(&o.Beside[k])
 	}
 	for id := range p.there {
 		if !here[id] && p.served[id] && !p.drained[id] && !rolled && !p.rolling && len(o.Beside) == 0 {
@@ -69,6 +72,16 @@ func (p *play) look() pool.Observed {
 		p.lowest, p.highest = min(p.lowest, serving), max(p.highest, len(o.Instances))
 	}
 	return o
+}
+
+// joins gives a machine its node, once it has joined, and reports whether it has.
+func (p *play) joins(i *pool.Instance) bool {
+	joined := i.Created.Add(joinsIn)
+	if i.State != pool.Running || time.Now().Before(joined) || !p.barred.IsZero() && i.Created.After(p.barred) {
+		return false
+	}
+	i.Node = &pool.Node{Name: "node-" + i.ID, Joined: joined, Ready: true, ReadySince: joined.Add(time.Second)}
+	return true
 }
 
 // pass is one pass of the engine.
@@ -255,6 +268,29 @@ func TestUpgradesWithoutMachines(t *testing.T) {
 		})
 		if steps := p.run(passesMost); steps != "StartProviderRollout StartProviderRollout" {
 			w.Errorf("want an upgrade for each of both changes, got %q", steps)
+		}
+	})
+}
+
+// TestUpgradeWhoseMachinesNeverJoin holds that a blue-green upgrade whose machines do not join is cancelled once, and is not resumed before the
+// specification asks for something else: then it is rolled back.
+func TestUpgradeWhoseMachinesNeverJoin(t *testing.T) {
+	inWorld(t, func(w *world) {
+		machine := func(name string) { w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new(name) }) }
+		w.blueGreen()
+		p := newPlay(w, 3)
+		p.d.ProgressDeadline = 2 * time.Minute
+		p.run(passesMost)
+		p.barred = time.Now()
+		machine("n2-standard-4")
+		steps := p.run(passesMost)
+		if o := p.look(); steps != "StartProviderRollout CancelProviderRollout" || len(o.Instances) != 3 || fresh(o) > 0 || len(o.Beside) == 0 {
+			w.Errorf("want the upgrade cancelled for good, got %q, with %d machines, %d of them fresh, and %d beside them", steps, len(o.Instances), fresh(o), len(o.Beside))
+		}
+		machine("e2-standard-4")
+		steps = p.run(passesMost)
+		if o := p.look(); steps != "StartProviderRollout" || len(o.Instances) != 3 || fresh(o) != 3 || len(o.Beside) > 0 {
+			w.Errorf("want it rolled back, got %q, with %d machines, %d of them as wanted, and %d beside them", steps, len(o.Instances), fresh(o), len(o.Beside))
 		}
 	})
 }

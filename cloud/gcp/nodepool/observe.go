@@ -73,7 +73,7 @@ func (p *pass) observePool(w wanted, out *pool.Observed) {
 	out.TaggedFor = template.TaggedFor(read.labels(), p.t.Owner)
 	counted, others := w.members(read)
 	for _, m := range others {
-		out.Beside = append(out.Beside, m.ProviderID(p.c.Project))
+		out.Beside = append(out.Beside, m.Instance(p.c.Project, w.templateOf(m, read)))
 	}
 	for _, m := range counted {
 		i := m.Instance(p.c.Project, w.templateOf(m, read))

@@ -96,8 +96,11 @@ func lostInstances(before *common.Status, o pool.Observed) []string {
 	for _, i := range o.Instances {
 		stays[i.ProviderID] = i.State != pool.Terminating
 	}
-	for _, id := range slices.Concat(o.ExternalStandby, o.Beside) {
+	for _, id := range o.ExternalStandby {
 		stays[id] = true
+	}
+	for _, i := range o.Beside {
+		stays[i.ProviderID] = true
 	}
 	var names []string
 	for _, i := range before.Instances {
