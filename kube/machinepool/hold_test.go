@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -71,6 +72,21 @@ func TestMachinesOfGoneInstancesAreReleased(t *testing.T) {
 	})
 	w.settled()
 	want(t, "m1 is held", w.held("m1"), false)
+}
+
+// TestMachinesOfInstancesThatServeOutsideStay holds that a Machine which was restored without its infrastructure machine, and whose instance a user
+// had taken out of the group, stays while its Node is Ready: the Machine controller would delete the Node undrained.
+func TestMachinesOfInstancesThatServeOutsideStay(t *testing.T) {
+	t.Parallel()
+	w := restored(t)
+	w.changeInfra(func(o map[string]any) {
+		_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
+	})
+	w.settled()
+	want(t, "m1 is being deleted", !w.machine("m1").DeletionTimestamp.IsZero(), false)
+	w.changeNode("n1", func(n *corev1.Node) { setReady(n, false, w.clock) })
+	w.settled()
+	want(t, "m1 is being deleted when its Node is not Ready", !w.machine("m1").DeletionTimestamp.IsZero(), true)
 }
 
 func TestMachinesOfAGoneInfrastructureAreReleased(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -128,6 +129,7 @@ func TestObsoleteMachinesAreDeleted(t *testing.T) {
 		goes   bool
 	}{
 		"instance is gone": {"it represents nothing any more", func(w *world) {
+			w.changeNode("n1", func(n *corev1.Node) { setReady(n, false, w.clock) })
 			w.changeInfra(func(o map[string]any) {
 				_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
 			})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/kube/machinepool/contract"
 	"github.com/muster-project/muster/kube/machinepool/counts"
+	"github.com/muster-project/muster/kube/machinepool/instances"
 	"github.com/muster-project/muster/kube/machinepool/machinesync"
 	"github.com/muster-project/muster/kube/machinepool/members"
 	"github.com/muster-project/muster/kube/machinepool/nodesync"
@@ -47,7 +48,11 @@ func (r *Reconciler) syncMachinesAndNodes(ctx context.Context, p *pass) steps.Re
 	p.facts.NodesUnknown, p.facts.ConnectionInterrupted = found.Unknown, found.Interrupted
 	basis := uptodate.Basis{Infrastructure: p.facts.Infrastructure.String(), UpToDate: p.facts.UpToDate, Replicas: p.facts.Replicas,
 		Version: p.pool.Spec.Template.Spec.Version, Nodes: found.Found, NodesUnknown: found.Unknown}
-	synced, written := r.syncMachines(ctx, p, basis)
+	serving, err := servingOutside(ctx, p, found)
+	if err != nil {
+		return outcome.Join(steps.Failed(err))
+	}
+	synced, written := r.syncMachines(ctx, p, basis, serving)
 	outcome = outcome.Join(written)
 	ids := p.pool.Spec.ProviderIDList
 	p.facts.ByVersion = p.facts.Machines == nil && p.facts.UpToDate == nil && basis.Version != ""
@@ -66,9 +71,29 @@ func (r *Reconciler) syncMachinesAndNodes(ctx context.Context, p *pass) steps.Re
 	return outcome
 }
 
+// servingOutside returns the keys of instances that have Machines, are not in the pool's list, and whose Nodes are Ready.
+func servingOutside(ctx context.Context, p *pass, found workload.Nodes) (map[string]bool, error) {
+	listed := instances.ListedBy(p.pool)
+	var ids []string
+	for _, m := range p.machines {
+		if id := m.Spec.ProviderID; id != "" && !listed[instances.Key(id)] {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 || found.Client == nil {
+		return nil, nil
+	}
+	outside, err := nodes.ByProviderKeys(ctx, found.Client, nodes.Keys(ids))
+	serving := make(map[string]bool, len(outside))
+	for key, node := range outside {
+		serving[key], _ = nodes.Ready(node)
+	}
+	return serving, err
+}
+
 // syncMachines writes the Machines of a pool whose infrastructure object reports a kind of machines, and those that are left of one that
 // is being deleted.
-func (r *Reconciler) syncMachines(ctx context.Context, p *pass, basis uptodate.Basis) (machinesync.Output, steps.Result) {
+func (r *Reconciler) syncMachines(ctx context.Context, p *pass, basis uptodate.Basis, servingOutside map[string]bool) (machinesync.Output, steps.Result) {
 	kind := p.machineKind()
 	if kind == "" && len(p.machines) == 0 {
 		return machinesync.Output{}, steps.Continue()
@@ -78,7 +103,8 @@ func (r *Reconciler) syncMachines(ctx context.Context, p *pass, basis uptodate.B
 		return machinesync.Output{}, steps.Continue()
 	}
 	all, gvk, problem, outcome := r.pairMembers(ctx, p, kind)
-	in := machinesync.Input{Pool: p.pool, Members: all, InfraKind: gvk, InfraGone: p.infrastructure.Object == nil, UpToDate: basis}
+	in := machinesync.Input{Pool: p.pool, Members: all, InfraKind: gvk, InfraGone: p.infrastructure.Object == nil, UpToDate: basis,
+		ServingOutside: servingOutside, Interrupted: p.facts.ConnectionInterrupted}
 	synced, written := machinesync.Syncer{Objects: r.objects()}.Sync(ctx, in)
 	p.events = append(p.events, synced.Events...)
 	p.facts.Machines = &status.Machines{Kind: kind, Problem: problem, Waiting: synced.Waiting, Remediating: synced.Remediating}

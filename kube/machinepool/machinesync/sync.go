@@ -35,6 +35,10 @@ type Input struct {
 	InfraKind schema.GroupVersionKind
 	// InfraGone is true if the pool's infrastructure object does not exist.
 	InfraGone bool
+	// ServingOutside are the keys of instances that are not in the pool's list and whose Nodes are Ready. Interrupted is true if they can't be
+	// known for a short time.
+	ServingOutside map[string]bool
+	Interrupted    bool
 	// UpToDate is what decides which machines are up to date. It holds the Nodes of the pool.
 	UpToDate uptodate.Basis
 }

@@ -89,13 +89,14 @@ func (s Syncer) update(ctx context.Context, in Input, m members.Member, listed m
 }
 
 // deleteObsolete deletes a Machine whose infrastructure machine is gone and whose instance has left the pool. While the instance is listed
-// its provider may create the infrastructure machine again, and the deletion of the Machine would terminate the instance.
+// its provider may create the infrastructure machine again, and the deletion of the Machine would terminate the instance. While the instance
+// serves outside of the group, which a restore can leave without an infrastructure machine, the Machine controller would delete its Node undrained.
 func (s Syncer) deleteObsolete(ctx context.Context, in Input, machine *clusterv1.Machine, listed map[string]bool) (change, error) {
 	done := change{machine: machine}
 	if !machine.DeletionTimestamp.IsZero() || !ownership.Controls(in.Pool, machine) || mayRepresent(in, machine.Spec.ProviderID, listed) {
 		return done, nil
 	}
-	if !in.ofKind(machine) {
+	if !in.ofKind(machine) || in.Interrupted || in.ServingOutside[instances.Key(machine.Spec.ProviderID)] {
 		return done, nil
 	}
 	infra, err := s.Objects.GetLive(ctx, in.InfraKind, client.ObjectKey{Namespace: machine.Namespace, Name: machine.Spec.InfrastructureRef.Name})
