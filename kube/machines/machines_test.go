@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -22,22 +21,6 @@ import (
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/pool"
 )
-
-var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-
-// kind is AWSMachine with as little as the package needs to know of it.
-var kind = Kind{
-	GroupVersion: awsv1.GroupVersion, Name: "AWSMachine", Finalizer: awsv1.MachineFinalizer,
-	New:        func() client.Object { return &awsv1.AWSMachine{} },
-	NewList:    func() client.ObjectList { return &awsv1.AWSMachineList{} },
-	ProviderID: func(o client.Object) string { return o.(*awsv1.AWSMachine).Spec.ProviderID },
-	FillSpec: func(o client.Object, seen Seen) {
-		o.(*awsv1.AWSMachine).Spec.ProviderID = seen.Instance.ProviderID
-	},
-	FillStatus: func(o client.Object, seen Seen) {
-		o.(*awsv1.AWSMachine).Status.InstanceState = string(seen.Instance.State)
-	},
-}
 
 func TestName(t *testing.T) {
 	t.Parallel()
@@ -90,140 +73,6 @@ func TestFit(t *testing.T) {
 	if got := Normalize(long); len(got) != 63 || got == Normalize(long+"q") || len(validation.IsDNS1123Subdomain(got)) > 0 {
 		t.Errorf("what does not is cut, and a hash tells it from others, got %s", got)
 	}
-}
-
-// ofPool is the owner reference to the pool.
-func ofPool() metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}
-}
-
-// The parts of a pool's machines, named as a person would say them.
-func infra(name string, change ...func(*awsv1.AWSMachine)) client.Object {
-	o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("u-" + name), Finalizers: []string{awsv1.MachineFinalizer},
-		OwnerReferences: []metav1.OwnerReference{ofPool()}}, Spec: awsv1.AWSMachineSpec{ProviderID: "aws:///zone-a/" + name}}
-	for _, f := range change {
-		f(o)
-	}
-	return o
-}
-
-func machine(name string, change ...func(*clusterv1.Machine)) clusterv1.Machine {
-	m := clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("m-" + name), Finalizers: []string{clusterv1.MachineFinalizer}},
-		Spec: clusterv1.MachineSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachine", Name: name}}}
-	for _, f := range change {
-		f(&m)
-	}
-	return m
-}
-
-func at(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(d)} }
-
-func made(d time.Duration) func(*awsv1.AWSMachine) {
-	return func(o *awsv1.AWSMachine) { o.CreationTimestamp = *at(d) }
-}
-
-func infraGoing(o *awsv1.AWSMachine)       { o.DeletionTimestamp = at(time.Minute) }
-func infraGoingFirst(o *awsv1.AWSMachine)  { o.DeletionTimestamp = at(-time.Minute) }
-func infraGoingAtOnce(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(0) }
-func infraDetached(o *awsv1.AWSMachine)    { o.Annotations = map[string]string{DetachedAnnotation: ""} }
-func infraPaused(o *awsv1.AWSMachine) {
-	o.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
-}
-func infraMarked(o *awsv1.AWSMachine) {
-	o.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: ""}
-}
-func infraOrphaned(o *awsv1.AWSMachine) { o.OwnerReferences = nil }
-func infraRestored(o *awsv1.AWSMachine) { o.OwnerReferences[0].UID = "before" }
-func infraFree(o *awsv1.AWSMachine)     { o.Finalizers = nil }
-func machineGoing(m *clusterv1.Machine) { m.DeletionTimestamp = at(0) }
-func machineHeld(m *clusterv1.Machine) {
-	m.Annotations = map[string]string{HoldAnnotation: ""}
-	m.Spec.ProviderID = "aws:///zone-a/" + m.Name
-}
-func machineDetached(m *clusterv1.Machine) { machinePaused(m); m.Annotations[DetachedAnnotation] = "" }
-func machinePaused(m *clusterv1.Machine) {
-	m.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
-}
-func machineMarked(m *clusterv1.Machine) {
-	m.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: "now"}
-}
-func becauseOf(cause string) func(*clusterv1.Machine) {
-	return func(m *clusterv1.Machine) { m.Annotations = map[string]string{CauseAnnotation: cause} }
-}
-
-// condition has the Machine's controller report how far it is with its deletion.
-func condition(reason, message string) func(*clusterv1.Machine) {
-	return func(m *clusterv1.Machine) {
-		machineGoing(m)
-		m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, Message: message}}
-	}
-}
-
-// waiting has it wait for the infrastructure machine, which comes after the drain.
-func waiting(m *clusterv1.Machine) {
-	condition(clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, "")(m)
-}
-
-// drain has it report how its drain went.
-func drain(succeeded corev1.ConditionStatus) func(*clusterv1.Machine) {
-	return func(m *clusterv1.Machine) {
-		m.Status.Deprecated = &clusterv1.MachineDeprecatedStatus{V1Beta1: &clusterv1.MachineV1Beta1DeprecatedStatus{
-			Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded, LastTransitionTime: *at(30 * time.Second)}}}}
-	}
-}
-
-func instance(id string, state pool.InstanceState) pool.Instance {
-	return pool.Instance{ID: id, ProviderID: "aws:///zone-b/" + id, State: state}
-}
-
-func identified(id, uid string) pool.Instance {
-	i := instance(id, pool.Running)
-	i.UID = uid
-	return i
-}
-
-// since returns an instance that was made that long after now.
-func since(id, uid string, d time.Duration) pool.Instance {
-	i := identified(id, uid)
-	i.Created = now.Add(d)
-	return i
-}
-
-// ending returns one instance that the cloud is terminating.
-func ending(id, uid string) []pool.Instance {
-	i := identified(id, uid)
-	i.State = pool.Terminating
-	return []pool.Instance{i}
-}
-
-func infraOf(uid string) func(*awsv1.AWSMachine) {
-	return func(o *awsv1.AWSMachine) { o.Annotations = map[string]string{InstanceUIDAnnotation: uid} }
-}
-
-func held(i pool.Instance) pool.Instance {
-	i.LifecycleHook = &pool.LifecycleHook{}
-	return i
-}
-
-// say puts actions into words.
-func say(list []Action) []string {
-	var out []string
-	for _, a := range list {
-		text := string(a.Do)
-		switch {
-		case a.Do == Create:
-			text += " " + a.Instance.ID
-		case a.Machine != nil:
-			text += " " + a.Machine.Object.Name
-		case a.Infra != nil:
-			text += " " + a.Infra.Object.GetName()
-		}
-		if a.Cause.Reason != "" {
-			text += " (" + a.Cause.Reason + ")"
-		}
-		out = append(out, text)
-	}
-	return out
 }
 
 func TestDecide(t *testing.T) {

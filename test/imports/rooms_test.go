@@ -1,11 +1,15 @@
 package imports
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +17,8 @@ import (
 const (
 	maxFiles   = 20
 	maxMethods = 30
+	// maxLines bounds a file of tests; the linter bounds others.
+	maxLines = 600
 )
 
 // TestSizesOfRooms holds that packages have at most maxFiles files and types at most maxMethods methods.
@@ -26,6 +32,31 @@ func TestSizesOfRooms(t *testing.T) {
 		if n > bound {
 			t.Errorf("%s has %d files or methods, at most %d are allowed: split it by what its parts do", room, n, bound)
 		}
+	}
+}
+
+// TestSizesOfTestFiles holds that files of tests have at most maxLines lines.
+func TestSizesOfTestFiles(t *testing.T) {
+	t.Parallel()
+	root, files := filepath.Join("..", ".."), 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(d.Name(), "_test.go"):
+			return nil
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if n := bytes.Count(text, []byte("\n")); n > maxLines {
+			t.Errorf("%s has %d lines, at most %d are allowed: split it by what it tests", path, n, maxLines)
+		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("want the files of tests, got %d, %v", files, err)
 	}
 }
 
