@@ -26,7 +26,8 @@ type wanted struct {
 	// drift are the parts that GKE changes in place and that differ; unchangeable the fields of those that it refuses to change.
 	drift        []request.Part
 	unchangeable []string
-	// leaving are the zones that the specification names no more and that still have machines.
+	// named are the zones that the specification names, leaving those that it names no more and that still have machines.
+	named   []string
 	leaving map[string]bool
 	// last is the last operation, as it is known, and told what is remembered of the machines of templates.
 	last lastOperation

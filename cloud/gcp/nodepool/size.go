@@ -60,13 +60,18 @@ type growth struct {
 	sizes map[int]int
 }
 
-// growthOf returns how a node pool gets a number of machines that is larger than now, in the groups of zones that stay. Where all zones have
+// growthOf returns how a node pool gets a number of machines that is larger than now, in the groups of zones that stay: machines in others would
+// be removed again. Where all zones have
 // the same size then, the node pool is sized; else its instance groups are, one by one, the smallest first. Groups that are missing GKE makes
 // when the node pool is sized, with as many machines in each zone: while a zone would lose machines by that, those grow that exist, and the
 // others wait.
 func growthOf(read poolRead, stay []groups.Group, total int) (growth, error) {
+	if len(stay) == 0 && len(read.groups) > 0 {
+		return growth{}, &cloud.Error{Kind: cloud.Conflict, Code: codeZones, Message: fmt.Sprintf(
+			"node pool %s can't grow to %d machines: it is in none of the zones of spec.nodeLocations yet", read.pool.Name, total)}
+	}
 	if at := slices.IndexFunc(read.groups, groups.Group.Missing); at >= 0 {
-		if each := groups.Each(read.groups, total); each > 0 {
+		if each := groups.Each(read.groups, total); each > 0 && len(stay) == len(read.groups) {
 			return growth{each: each}, nil
 		}
 		if stay = groups.Existing(stay); len(stay) == 0 {
@@ -80,6 +85,9 @@ func growthOf(read poolRead, stay []groups.Group, total int) (growth, error) {
 	}
 	return growth{list: stay, sizes: sizes}, nil
 }
+
+// codeZones is the code of a node pool that is in none of the zones that the specification names.
+const codeZones = "ZonesMissing"
 
 // sizeZones gives each of the zones the same number of machines.
 func (p *pass) sizeZones(ctx context.Context, each, zones int) error {

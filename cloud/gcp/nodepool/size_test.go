@@ -122,6 +122,24 @@ func TestGrowthWithoutGroups(t *testing.T) {
 	})
 }
 
+// TestGrowthInOtherZones holds that no machine comes in a zone that the specification names no more: it would be removed again.
+func TestGrowthInOtherZones(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.zoned("-a", "-b")
+		w.reach(0)
+		w.zoned("-c")
+		var err error
+		sent := w.sent(func() { err = w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 1}) })
+		if cloud.KindOf(err) != cloud.Conflict || cloud.CodeOf(err) != "ZonesMissing" || len(sent) > 0 {
+			w.Errorf("want the growth to wait for the zone, got %v, sent %v", err, sent)
+		}
+		w.zoned("-b", "-c")
+		if w.reach(1); w.zones() != "0 1" {
+			w.Errorf("want the machine in the zone that stays, got %s", w.zones())
+		}
+	})
+}
+
 // TestFailedCreationIsSized holds that a node pool whose creation failed, and which has no instance groups, is brought to a size that its zones
 // do not divide.
 func TestFailedCreationIsSized(t *testing.T) {

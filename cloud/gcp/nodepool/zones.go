@@ -14,9 +14,9 @@ func (w *wanted) keepZones(read poolRead) {
 	if len(w.pool.Locations) == 0 {
 		return
 	}
-	named := w.pool.Locations
+	w.named = w.pool.Locations
 	for _, g := range read.groups {
-		if slices.Contains(named, g.Zone) || g.Target == 0 && len(g.Machines) == 0 || w.leaving[g.Zone] {
+		if slices.Contains(w.named, g.Zone) || g.Target == 0 && len(g.Machines) == 0 || w.leaving[g.Zone] {
 			continue
 		}
 		if w.leaving == nil {
@@ -35,7 +35,10 @@ func (w *wanted) zoneRemoved(m groups.Machine) *pool.Cause {
 	return &pool.Cause{Reason: "ZoneRemoved", Message: fmt.Sprintf("spec.nodeLocations does not name zone %s any more", m.Zone)}
 }
 
-// staying returns the groups of zones that the specification names.
+// staying returns the groups of zones that the specification names; all where it names none.
 func (w *wanted) staying(list []groups.Group) []groups.Group {
-	return slices.DeleteFunc(slices.Clone(list), func(g groups.Group) bool { return w.leaving[g.Zone] })
+	if len(w.named) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(g groups.Group) bool { return !slices.Contains(w.named, g.Zone) })
 }
