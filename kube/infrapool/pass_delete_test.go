@@ -49,6 +49,16 @@ func TestDelete(t *testing.T) {
 		t.Errorf("want Deleting True, got %+v", got)
 	}
 	list := w.get().Spec.ProviderIDList
+	w.account.mu.Lock()
+	for name := range w.account.groups {
+		w.account.resize(name, 3)
+	}
+	w.account.mu.Unlock()
+	w.passes(1)
+	if got := w.get().Spec.ProviderIDList; len(got) != len(list)+1 || !slices.Equal(got[:len(list)], list) {
+		t.Errorf("what comes meanwhile is drained with its Node: want it listed beside %v, got %v", list, got)
+	}
+	list = w.get().Spec.ProviderIDList
 	for range 30 {
 		if w.gone() {
 			break

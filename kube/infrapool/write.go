@@ -184,8 +184,12 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 
 // spec writes the provider IDs of the object, and what its MachinePool says about the size of the group.
 func (w *writer[O]) spec(ctx context.Context, s scope[O], z sizing, out engine.Outcome, rep report.Report) error {
-	if out.Seen && writesInstances(s, out.Observed) {
-		if err := w.providerIDs(ctx, s.object, rep.GroupID, rep.ProviderIDs); err != nil {
+	if out.Seen && out.Observed.OwnershipConflict == nil {
+		ids := rep.ProviderIDs
+		if s.deleting() {
+			ids = withNew(s.object.GetProviderIDList(), ids)
+		}
+		if err := w.providerIDs(ctx, s.object, rep.GroupID, ids); err != nil {
 			return err
 		}
 	}
@@ -207,9 +211,20 @@ func fillStatus[O Object](s scope[O], rep report.Report, aliases map[string]stri
 	status.Fill(common, rep, version)
 }
 
-// writesInstances reports whether a pass may write the lists of instances. A pool that is being deleted keeps its last list, which a clean-up
-// of its Nodes needs. So does one whose group was found to belong to another owner: its instances are unknown then, and the Nodes of running
-// machines would be taken for orphans.
+// withNew returns a list of provider IDs with those of another one that it lacks.
+func withNew(list, others []string) []string {
+	out := slices.Clone(list)
+	for _, id := range others {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// writesInstances reports whether the lists of instances are what a pass has observed. A pool that is being deleted keeps its last list, which a
+// clean-up of its Nodes needs, and adds what comes meanwhile, whose Nodes would be deleted while they are drained. One whose group was found to
+// belong to another owner keeps it too: its instances are unknown then, and the Nodes of running machines would be taken for orphans.
 func writesInstances[O Object](s scope[O], o pool.Observed) bool {
 	return !s.deleting() && o.OwnershipConflict == nil
 }
