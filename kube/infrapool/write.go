@@ -184,17 +184,15 @@ func (r *Reconciler[O, S]) write(ctx context.Context, p *pass[O, S], rep report.
 
 // spec writes the provider IDs of the object, and what its MachinePool says about the size of the group.
 func (w *writer[O]) spec(ctx context.Context, s scope[O], z sizing, out engine.Outcome, rep report.Report) error {
-	if out.Seen && out.Observed.OwnershipConflict == nil {
-		ids := rep.ProviderIDs
-		if s.deleting() {
-			ids = withNew(s.object.GetProviderIDList(), ids)
-		}
-		if err := w.providerIDs(ctx, s.object, rep.GroupID, ids); err != nil {
-			return err
-		}
-	}
 	if !out.Seen || out.Observed.OwnershipConflict != nil {
 		return nil // another controller may run the group
+	}
+	ids := rep.ProviderIDs
+	if s.deleting() {
+		ids = withNew(s.object.GetProviderIDList(), ids)
+	}
+	if err := w.providerIDs(ctx, s.object, rep.GroupID, ids); err != nil {
+		return err
 	}
 	return w.followSize(ctx, s, z, rep.Size)
 }
