@@ -188,6 +188,26 @@ func TestConfigurationOfAllInstances(t *testing.T) {
 	})
 }
 
+// TestLabelsOfOneInstance holds that labels are set on an instance only by who has seen the ones before, that it takes a moment, and that an
+// update of the group puts the group's beside them.
+func TestLabelsOfOneInstance(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		w.group("pool", w.template("first"), 1)
+		w.rest(minute)
+		path := base + "/zones/" + zone + "/instances/" + keys(w.ids(groups + "/pool"))[0]
+		seen := document.Text(w.get(path), "labelFingerprint")
+		w.refused(http.MethodPost, path+"/setLabels", doc{"labels": doc{"owner": "you"}, "labelFingerprint": "b3RoZXI="}, http.StatusPreconditionFailed, "conditionNotMet")
+		w.do(http.MethodPost, path+"/setLabels", doc{"labels": doc{"owner": "you"}, "labelFingerprint": seen})
+		check(w, "the fingerprint at once", seen, document.Text(w.get(path), "labelFingerprint"))
+		w.rest(minute)
+		check(w, "the label", "you", document.Text(w.get(path), "labels.owner"))
+		w.do(http.MethodPatch, groups+"/pool", doc{"allInstancesConfig": doc{"properties": doc{"labels": doc{"team": "a"}}}})
+		w.do(http.MethodPost, groups+"/pool/applyUpdatesToInstances", doc{"allInstances": true})
+		w.rest(minute)
+		check(w, "both labels", "you a", document.Text(w.get(path), "labels.owner")+" "+document.Text(w.get(path), "labels.team"))
+	})
+}
+
 func TestUpdateThatIsTooDisruptiveFails(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		w.group("pool", w.template("first"), 1)

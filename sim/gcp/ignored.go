@@ -68,5 +68,6 @@ func Ignorable() []sim.Fault {
 			add(kind+action, "")
 		}
 	}
+	add("instances.setLabels", "")
 	return append(out, ignorableOfGKE()...)
 }

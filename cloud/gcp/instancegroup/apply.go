@@ -2,6 +2,8 @@ package instancegroup
 
 import (
 	"context"
+	"maps"
+	"time"
 
 	"google.golang.org/api/compute/v1"
 
@@ -9,22 +11,38 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-const (
-	actionRefreshing = "REFRESHING"
-	// updateNone and updateRefresh are the least that is done to an instance, and the most: what can be changed while it runs.
-	updateNone, updateRefresh = "NONE", "REFRESH"
-)
+const actionRefreshing = "REFRESHING"
+
+// relabelling is a change of an instance's labels that Compute Engine has accepted and no read has shown yet.
+type relabelling struct {
+	at time.Time
+	// fingerprint is that of the labels before.
+	fingerprint string
+}
+
+// await forgets the details of instances whose labels are being changed, so that they are read again: for the last time once the change should
+// have become visible.
+func (m *memory) await(now time.Time) {
+	maps.DeleteFunc(m.relabels, func(id uint64, r relabelling) bool {
+		delete(m.details, id)
+		return now.Sub(r.at) >= visibleWithin
+	})
+}
+
+// relabelled reports whether a change of the instance's labels is awaited.
+func (m *memory) relabelled(i instance) bool {
+	_, awaited := m.relabels[i.id]
+	return awaited
+}
 
 // effective reports whether all instances have the group's labels, as Compute Engine says.
 func effective(is *compute.InstanceGroupManager) bool {
 	return is.Status == nil || is.Status.AllInstancesConfig == nil || is.Status.AllInstancesConfig.Effective
 }
 
-// inPlaceDrift names the field of labels that an instance lacks and its group has: the group is repaired first. An instance of a template
-// that another tool has made can't be given them any more once the group launches from the pool's own: that would need another instance.
-func (p view) inPlaceDrift(i instance, is pool.Template, group *pool.Group, want wanted) []string {
-	if i.state() != pool.Running || i.action == actionRefreshing || i.labels == nil || len(group.Drift) > 0 || effective(p.memory.group.is) ||
-		is.UserManaged && is.Ref != group.Template {
+// inPlaceDrift names the field of labels that an instance lacks and its group has: the group is repaired first.
+func (p view) inPlaceDrift(i instance, group *pool.Group, want wanted) []string {
+	if i.state() != pool.Running || i.action == actionRefreshing || i.labels == nil || len(group.Drift) > 0 || effective(p.memory.group.is) {
 		return nil
 	}
 	for key, value := range want.labels {
@@ -35,39 +53,71 @@ func (p view) inPlaceDrift(i instance, is pool.Template, group *pool.Group, want
 	return nil
 }
 
-// apply gives instances the labels of the group. What would need more than that is refused by Compute Engine.
+// apply gives instances the labels of the group, each beside what it has. The group itself can't: it would give an instance of an older
+// template all that the newer one has, and disks with other labels need another instance.
 func (p writer) apply(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
 	}
-	urls := p.chosen(s)
-	if len(urls) == 0 {
-		return nil
+	instances, labels := p.chosen(s), p.t.source().Labels()
+	if len(instances) > 0 {
+		p.memory.touched()
 	}
-	p.memory.touched()
-	p.memory.revision = "" // their labels are others from now on
-	var err error
-	if p.t.place.zonal() {
-		op, refused := p.c.Compute.InstanceGroupManagers.ApplyUpdatesToInstances(p.t.project, p.t.place.location, p.t.group,
-			&compute.InstanceGroupManagersApplyUpdatesRequest{Instances: urls, MinimalAction: updateNone, MostDisruptiveAllowedAction: updateRefresh}).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
-	} else {
-		op, refused := p.c.Compute.RegionInstanceGroupManagers.ApplyUpdatesToInstances(p.t.project, p.t.place.location, p.t.group,
-			&compute.RegionInstanceGroupManagersApplyUpdatesRequest{Instances: urls, MinimalAction: updateNone, MostDisruptiveAllowedAction: updateRefresh}).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
+	for _, i := range instances {
+		if err := p.relabel(ctx, i, labels); err != nil {
+			return err
+		}
 	}
-	return session.Vanished(err)
+	return nil
 }
 
-// chosen are the URLs of the instances that a step names, as far as they stay.
-func (p writer) chosen(s pool.Step) []string {
-	var urls []string
+// relabel sets labels of an instance, on the condition that its others are those that were read. They are read again before anything else is
+// concluded from them, also after a refusal.
+func (p writer) relabel(ctx context.Context, i instance, labels map[string]string) error {
+	was, err := p.detailed(ctx, i)
+	if err != nil {
+		return err
+	}
+	delete(p.memory.details, i.id)
+	all := maps.Clone(was.labels)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, labels)
+	op, err := p.c.Compute.Instances.SetLabels(p.t.project, i.zone, i.name, &compute.InstancesSetLabelsRequest{
+		Labels: all, LabelFingerprint: was.fingerprint,
+	}).Context(ctx).Do()
+	if err == nil {
+		if failed := session.Failed(op); failed != nil {
+			return failed
+		}
+		if p.memory.relabels == nil {
+			p.memory.relabels = map[uint64]relabelling{}
+		}
+		p.memory.relabels[i.id] = relabelling{at: p.now, fingerprint: was.fingerprint}
+	}
+	return session.Vanished(p.c.Refusal(err))
+}
+
+// detailed returns the details of an instance, which are read if a look could not do so.
+func (p writer) detailed(ctx context.Context, i instance) (detail, error) {
+	if d, ok := p.memory.details[i.id]; ok {
+		return d, nil
+	}
+	found, err := p.detailZone(ctx, i.zone, "", []string{i.name})
+	p.memory.note(found...)
+	return p.memory.details[i.id], err
+}
+
+// chosen are the instances that a step names, as far as they stay.
+func (p writer) chosen(s pool.Step) []instance {
+	var list []instance
 	for _, target := range s.Targets {
 		for _, i := range p.memory.group.instances {
 			if i.named(target) && i.state() != pool.Terminating {
-				urls = append(urls, i.url())
+				list = append(list, i)
 			}
 		}
 	}
-	return urls
+	return list
 }

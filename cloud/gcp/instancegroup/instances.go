@@ -37,6 +37,7 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 	if stable(read.is) && read.is.TargetSize == 0 {
 		return nil, nil
 	}
+	p.memory.await(p.now)
 	members, err := p.members(ctx, read.is)
 	if err != nil {
 		return nil, err
@@ -60,9 +61,10 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 }
 
 // members reads the list of the group's instances. While nothing happens to the group the list is one for all pools of the project; it shows
-// no actions. Where it does not have as many as the group keeps, the group's own tells more.
+// no actions. Where it does not have as many as the group keeps, the group's own tells more; and while labels of instances are being changed, they
+// themselves do.
 func (p *pass) members(ctx context.Context, is *compute.InstanceGroupManager) (session.Members, error) {
-	if stable(is) && p.t.MaxAge > 0 {
+	if stable(is) && p.t.MaxAge > 0 && len(p.memory.relabels) == 0 {
 		members, _, err := p.c.Members(ctx, p.t.place.location, p.t.group, p.t.MaxAge)
 		if err != nil || members.Managed != nil || len(members.Instances) == int(is.TargetSize) {
 			return members, err
@@ -120,7 +122,10 @@ func (m *memory) note(list ...*compute.Instance) {
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		m.details[i.Id] = detail{created: created, labels: labels}
+		m.details[i.Id] = detail{created: created, labels: labels, fingerprint: i.LabelFingerprint}
+		if m.relabels[i.Id].fingerprint != i.LabelFingerprint {
+			delete(m.relabels, i.Id)
+		}
 	}
 }
 
@@ -147,6 +152,7 @@ func (m *memory) complete(list []instance, skew time.Duration) {
 		}
 	}
 	m.details = kept
+	maps.DeleteFunc(m.relabels, func(id uint64, _ relabelling) bool { _, there := kept[id]; return !there })
 	slices.SortFunc(list, func(a, b instance) int { return cmp.Or(byAge(a.created, b.created), cmp.Compare(a.name, b.name)) })
 }
 

@@ -344,27 +344,3 @@ func TestReadDetailsAreKept(t *testing.T) {
 		}
 	})
 }
-
-// TestLabelsRolledByOthers holds that labels which another client has given to a group and its instances are put back on both, also by looks
-// that accept older answers.
-func TestLabelsRolledByOthers(t *testing.T) {
-	inWorld(t, []string{zone}, func(w *world) {
-		w.create(2)
-		group := "zones/" + zone + "/instanceGroupManagers/" + w.observe().Group.ID[strings.LastIndex(w.observe().Group.ID, "/")+1:]
-		w.send(http.MethodPatch, group, map[string]any{
-			"updatePolicy":       map[string]any{"type": "PROACTIVE", "minimalAction": "REFRESH", "mostDisruptiveAllowedAction": "REFRESH"},
-			"allInstancesConfig": map[string]any{"properties": map[string]any{"labels": map[string]any{"team": "b"}}}})
-		settle()
-		w.target.MaxAge = time.Second
-		o := w.observe()
-		if len(o.Group.Drift) == 0 {
-			t.Fatalf("want the group's labels put back, got %+v", o.Group)
-		}
-		w.start(pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
-		for _, i := range w.observe().Instances {
-			if len(i.InPlaceDrift) == 0 {
-				t.Errorf("want the labels of %s put back, got %+v", i.ID, i)
-			}
-		}
-	})
-}

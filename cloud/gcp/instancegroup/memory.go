@@ -27,6 +27,8 @@ type memory struct {
 	templates templates
 	// details are the instances' own, by their IDs. Labels change only while the group says so.
 	details map[uint64]detail
+	// relabels are changes of instances' labels that no read has shown yet, by the instances' IDs.
+	relabels map[uint64]relabelling
 	// revision is the change of the group's labels after which they were read last.
 	revision string
 	// denied is why a read was denied that an observation can do without; nil if none was.
@@ -53,6 +55,8 @@ type groupRead struct {
 type detail struct {
 	created time.Time
 	labels  map[string]string
+	// fingerprint stands for the labels: who sets some on this condition overwrites none that another client has set meanwhile.
+	fingerprint string
 }
 
 // asRead reports whether the group need not be read again.

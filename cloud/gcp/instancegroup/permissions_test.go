@@ -49,7 +49,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 var forGroups = []string{
 	"compute.instanceGroupManagers.get", "compute.instanceGroupManagers.create", "compute.instanceGroupManagers.update", "compute.instanceGroupManagers.delete",
 	"compute.instanceTemplates.list", "compute.instanceTemplates.get", "compute.instanceTemplates.create", "compute.instanceTemplates.delete", "compute.instanceTemplates.useReadOnly",
-	"compute.instances.get", "compute.instances.list", "compute.machineTypes.get", "compute.images.getFromFamily",
+	"compute.instances.get", "compute.instances.list", "compute.instances.setLabels", "compute.machineTypes.get", "compute.images.getFromFamily",
 	"compute.zoneOperations.get",
 }
 
@@ -61,12 +61,20 @@ func (w *world) life() error {
 	w.Helper()
 	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily = nil, new(family) })(w.target.Spec)
 	var o pool.Observed
+	relabel := func() pool.Step {
+		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalLabels = gcpv1.Labels{"stage": "b"} })(w.target.Spec)
+		return pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.additionalLabels"}}
+	}
 	for _, next := range []func() pool.Step{
 		func() pool.Step { return pool.Step{Kind: pool.PutTemplate} },
 		func() pool.Step { return pool.Step{Kind: pool.CreateGroup, Size: 1, Template: o.Latest().Ref} },
 		func() pool.Step { return pool.Step{Kind: pool.Resize, Size: 5} },
 		func() pool.Step {
 			return pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}
+		},
+		relabel,
+		func() pool.Step {
+			return pool.Step{Kind: pool.Apply, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}
 		},
 		func() pool.Step { return pool.Step{Kind: pool.DeleteGroup} },
 		func() pool.Step { return pool.Step{Kind: pool.DeleteTemplates} },

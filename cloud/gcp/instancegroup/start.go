@@ -282,7 +282,10 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
 	}
-	urls := p.chosen(s)
+	urls := []string{}
+	for _, i := range p.chosen(s) {
+		urls = append(urls, i.url())
+	}
 	if len(urls) == 0 {
 		return nil
 	}

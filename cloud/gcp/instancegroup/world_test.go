@@ -200,8 +200,17 @@ func (w *world) create(size int) pool.Observed {
 	return w.observe()
 }
 
-// send sends a request of another client, which must succeed.
-func (w *world) send(method, path string, body any) {
+// read reads what another client would.
+func (w *world) read(path string) (is map[string]any) {
+	w.Helper()
+	if err := json.Unmarshal(w.send(http.MethodGet, path, nil), &is); err != nil {
+		w.Fatal(err)
+	}
+	return is
+}
+
+// send sends a request of another client, which must succeed, and returns the answer.
+func (w *world) send(method, path string, body any) []byte {
 	w.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -217,9 +226,11 @@ func (w *world) send(method, path string, body any) {
 		w.Fatal(err)
 	}
 	defer func() { _ = reply.Body.Close() }()
-	if answer, err := io.ReadAll(reply.Body); err != nil || reply.StatusCode != http.StatusOK {
+	answer, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK {
 		w.Fatalf("%s %s: %s, %v", method, path, answer, err)
 	}
+	return answer
 }
 
 // beside is the target of another pool.

@@ -22,6 +22,7 @@ func groups() []Grant {
 		{Name: templates + "useReadOnly", Why: "a group is made, or pointed at another template"},
 		{Name: "compute.instances.get", Why: "since when an instance exists"},
 		{Name: "compute.instances.list", Why: "since when instances exist; one list reads the instances of all pools of the project"},
+		{Name: "compute.instances.setLabels", Why: "spec.additionalLabels change, or an instance lacks some"},
 		{Name: "compute.machineTypes.get", Why: "what a machine type offers, for autoscalers"},
 		{Name: "compute.zoneOperations.get", Why: "why an operation on a zonal group failed, in Compute Engine's words"},
 		{Name: "compute.regionOperations.get", Why: "why an operation on a regional group failed"},

@@ -106,7 +106,7 @@ func (w *others) setLabels(x *project.Call) (*project.Answer, error) {
 	if document.Text(d, "labelFingerprint") != project.Fingerprint(w.labels(m)) {
 		return nil, project.Unmet("Labels fingerprint either invalid or resource labels have changed")
 	}
-	m.Labels = document.Pairs(d, "labels")
+	m.Relabel, m.RelabelAt = document.Pairs(d, "labels"), w.Now.Add(w.Life(lifeRelabel))
 	w.touch(m)
 	return w.Begin(x, "setLabels", m.path(), m.ID)
 }

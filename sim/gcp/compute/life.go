@@ -17,6 +17,7 @@ const (
 	lifeStop      = 25 * time.Second
 	lifeAbandon   = 5 * time.Second
 	lifeRefresh   = 3 * time.Second
+	lifeRelabel   = 2 * time.Second
 	// lifeRetry is how long a group waits before it tries again to create an instance; it doubles up to retryLimit times.
 	lifeRetry  = 20 * time.Second
 	retryLimit = 4
@@ -32,6 +33,10 @@ func (w *fleet) tick(key string, m *instance) {
 	if state.Due(m.StopsAt, w.Now) {
 		w.halt(m)
 	}
+	if state.Due(m.RelabelAt, w.Now) {
+		m.Labels, m.Relabel, m.RelabelAt = m.Relabel, nil, time.Time{}
+		w.touch(m)
+	}
 	if state.Due(m.Next, w.Now) && w.instances.Get(key) == m {
 		w.advance(m)
 	}
@@ -39,7 +44,7 @@ func (w *fleet) tick(key string, m *instance) {
 
 // due returns when something happens to an instance next, the zero time for never.
 func (m *instance) due() time.Time {
-	return state.Earliest(m.Next, state.Earliest(m.StopsAt, m.PreemptAt))
+	return state.Earliest(state.Earliest(m.Next, m.RelabelAt), state.Earliest(m.StopsAt, m.PreemptAt))
 }
 
 // advance lets an instance pass from one state to the next.
@@ -124,7 +129,7 @@ func (w *fleet) stopped(m *instance) {
 func (w *fleet) vanish(m *instance) {
 	m.ID, m.State, m.Address, m.Created, m.Running = 0, "", "", time.Time{}, time.Time{}
 	m.StopsAt, m.PreemptAt, m.NeverBoots, m.Unhealthy, m.Labels, m.Overrides = time.Time{}, time.Time{}, false, false, nil, nil
-	m.Revision = time.Time{}
+	m.Revision, m.Relabel, m.RelabelAt = time.Time{}, nil, time.Time{}
 }
 
 // remove begins to delete an instance of a group.
@@ -218,6 +223,9 @@ func (w *fleet) apply(m *instance) {
 		return
 	}
 	m.Overrides, m.Revision = document.Copied(g.Config), g.Revision
+	if m.Labels != nil {
+		m.Labels = document.Overlaid(m.Labels, document.Pairs(g.Config, "labels"))
+	}
 	if m.Renew {
 		w.renew(g, m)
 	}

@@ -124,10 +124,13 @@ type instance struct {
 	Overrides document.Object
 	Revision  time.Time
 	// Labels are those that were set on the instance alone, nil for none.
-	Labels  map[string]string
-	Action  string
-	State   string
-	Address string
+	Labels map[string]string
+	// Relabel are those that it is about to have, RelabelAt when.
+	Relabel   map[string]string
+	RelabelAt time.Time
+	Action    string
+	State     string
+	Address   string
 	// Next is when the current state or attempt ends, Retries how many attempts to create it failed.
 	Next    time.Time
 	Retries int
