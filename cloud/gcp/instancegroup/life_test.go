@@ -71,6 +71,25 @@ func TestPolicyOfOthers(t *testing.T) {
 	})
 }
 
+// TestSizeByAnOlderList holds that a group is not made smaller by a list of instances that is older than the group's own count: Compute Engine
+// would choose which go.
+func TestSizeByAnOlderList(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		w.create(2)
+		w.start(pool.Step{Kind: pool.Resize, Size: 3})
+		settle()
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "*.listManagedInstances", Delay: sim.Duration(2*within + time.Second)}); err != nil {
+			w.Fatal(err)
+		}
+		if o := w.observe(); o.Group.Size != 3 || len(o.Instances) != 2 {
+			w.Fatalf("want a list that is older than the group, got %+v", o)
+		}
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 2}); cloud.KindOf(err) != cloud.Conflict {
+			w.Errorf("want no size below the instances that the group counts, got %v", err)
+		}
+	})
+}
+
 // TestVersionsOfOthers holds that a second template from which another client has the group make some of its instances is named and taken off:
 // the instances would be stale, be replaced, and be made from it again.
 func TestVersionsOfOthers(t *testing.T) {

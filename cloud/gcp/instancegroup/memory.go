@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/pool"
 )
 
 const (
@@ -49,6 +50,20 @@ type groupRead struct {
 	at        time.Time
 	skew      time.Duration
 	named     driverkit.NamedGroup
+}
+
+// staying is how many instances the group has that stay, by its own count or by their list: one of the two may be older.
+func (g groupRead) staying() int {
+	listed, counted := 0, 0
+	for _, i := range g.instances {
+		if i.state() != pool.Terminating {
+			listed++
+		}
+	}
+	if a := g.is.CurrentActions; a != nil {
+		counted = int(a.None + a.Creating + a.CreatingWithoutRetries + a.Refreshing + a.Restarting + a.Resuming + a.Starting + a.Stopping + a.Suspending + a.Verifying)
+	}
+	return max(listed, counted)
 }
 
 // detail is what an instance itself shows and its group does not.

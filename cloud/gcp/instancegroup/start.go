@@ -237,13 +237,7 @@ func (p writer) resize(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	staying := 0
-	for _, i := range p.memory.group.instances {
-		if i.state() != pool.Terminating {
-			staying++
-		}
-	}
-	if s.Size < staying {
+	if staying := p.memory.group.staying(); s.Size < staying {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesWouldGo", Message: fmt.Sprintf(
 			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", p.t.group, staying, s.Size)}
 	}
