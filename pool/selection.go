@@ -15,6 +15,9 @@ type selection struct {
 	*budget
 	// queue are the members in the order in which they would go; nil when there is no reason to choose.
 	queue []*member
+	// marked is true if a marked instance goes in place of a stale one: stale ones begin to go when it is gone, as those that are ready sooner
+	// would leave none too many.
+	marked bool
 }
 
 // newSelection selects the instances whose turn it is.
@@ -61,7 +64,7 @@ func (v *selection) selectByTurn() {
 			if free <= 0 {
 				return
 			}
-			if !m.selected && m.lowersAvailable() && turn(m) && v.reasonHolds(m) {
+			if !m.selected && m.lowersAvailable() && turn(m) && v.reasonHolds(m) && (m.reason != stale || m.Marked || !v.marked) {
 				m.selected = true
 				free--
 			}
@@ -132,7 +135,7 @@ func (v *selection) preferMarked() {
 		default:
 			continue
 		}
-		m.reason, m.cause = surplus, isMarked
+		m.reason, m.cause, v.marked = surplus, isMarked, true
 	}
 }
 
