@@ -201,7 +201,7 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 		return true
 	}
 	if node := k.referred(m); node != nil && !k.Workload.Away() {
-		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) {
+		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) && !timeUp(m) {
 			w.Blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
 		}
 		w.Must(client.IgnoreNotFound(k.Workload.User.Delete(ctx, node)), "delete node %s", node.Name)
@@ -261,9 +261,14 @@ func drainAllowed(m *clusterv1.Machine, infra client.Object) bool {
 	if _, excluded := m.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]; excluded || infra == nil || !infra.GetDeletionTimestamp().IsZero() {
 		return false
 	}
+	return !timeUp(m)
+}
+
+// timeUp reports whether the drain of a Machine's Node has had all the time that the user gives it.
+func timeUp(m *clusterv1.Machine) bool {
 	limit, d := m.Spec.Deletion.NodeDrainTimeoutSeconds, m.Status.Deletion
-	return limit == nil || *limit <= 0 || d == nil || d.NodeDrainStartTime.IsZero() ||
-		time.Since(d.NodeDrainStartTime.Time) < time.Duration(*limit)*time.Second
+	return limit != nil && *limit > 0 && d != nil && !d.NodeDrainStartTime.IsZero() &&
+		time.Since(d.NodeDrainStartTime.Time) >= time.Duration(*limit)*time.Second
 }
 
 // drained goes on with the drain of a Machine's Node, and says whether nothing is left there.

@@ -51,7 +51,7 @@ func (w Write) ends(m Member) bool {
 // wanted is the number of machines that limits are counted from.
 func (w Write) wanted(g Group) int {
 	if w.Wanted.External {
-		return g.Size - g.Surge
+		return max(g.Size, g.Asked) - g.Surge
 	}
 	return w.Wanted.Replicas
 }

@@ -179,6 +179,8 @@ func TestChecks(t *testing.T) {
 		{"fewer serve than it wants for some time", "available", replacement(5, autoscaled(), four), "left 3 of 5"},
 
 		{"a machine stays that the cloud was draining", "surge", cancelled(3, 2), ""},
+		{"what the cloud had given up comes with the next write", "surge", tried(3), ""},
+		{"and more than it was asked for", "surge", tried(2), "raised the machines from 1 to 3, 2 are wanted with a surge of 0"},
 		{"and another one is asked for", "surge", cancelled(3, 4), "raised the machines from 2 to 4, 1 are wanted with a surge of 1"},
 
 		{"a marked one that stays", "marked first", removal(marks(true)), "removed instance b, and 1 that are marked to go first stay"},

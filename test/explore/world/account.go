@@ -144,6 +144,9 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 			w.Blame("repeated", "%s", wrong)
 		}
 	}
+	if w.Scenario.Kind.Places {
+		p.wanted.Condemned = w.allCondemned() // an instance may have come in the place of one during the pass
+	}
 	sent := oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
 		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
