@@ -106,16 +106,16 @@ func (f Input) seen() map[string]*pool.Instance {
 }
 
 // Left returns the infrastructure machines with Machines whose instances the group does not have any more: such an instance may run on outside of
-// the group.
+// the group. Of a group that is lost they are those alone whose end has drained no Node: nothing waits for others.
 func (f Input) Left() []*Infra {
-	if !f.Trusted {
+	if !f.Trusted && !f.Lost {
 		return nil
 	}
 	seen, lent := f.seen(), f.lent()
 	var left []*Infra
 	for k := range f.Known.Infras {
 		i := &f.Known.Infras[k]
-		if i.Key != "" && i.Machine != nil && seen[i.Key] == nil && !lent[i.Key] {
+		if i.Key != "" && i.Machine != nil && seen[i.Key] == nil && !lent[i.Key] && (f.Trusted || i.drainSkipped()) {
 			left = append(left, i)
 		}
 	}

@@ -80,6 +80,8 @@ func TestDecide(t *testing.T) {
 	on := Input{On: true, Announced: true, Trusted: true}
 	off := Input{Trusted: true}
 	serves := Input{On: true, Announced: true, Trusted: true, Serving: map[string]bool{cloud.ProviderKey("aws:///zone-a/i-1"): true}}
+	lost := serves
+	lost.Trusted, lost.Lost = false, true
 	deleted := serves
 	deleted.Deleting = true
 	running := []pool.Instance{instance("i-1", pool.Running)}
@@ -115,6 +117,8 @@ func TestDecide(t *testing.T) {
 		"left, serves, going":    {"the Node is drained before its Machine goes", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"left, serves, released": {"its controller has drained it", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting, drain(corev1.ConditionTrue))}, []string{"Release i-1"}},
 		"left, serves, never drained": {"its Node joined after its controller had looked for one: nothing may delete it with its pods", serves, nil,
+			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)}, []string{"Detach i-1"}},
+		"left with its group, serves, never drained": {"and if the group itself is lost", lost, nil,
 			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)}, []string{"Detach i-1"}},
 		"left, serves, both deleted": {"its controller has not looked yet", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"left, serves, pool deleted, never drained": {"likewise, whatever goes with it", deleted, nil,
@@ -436,11 +440,17 @@ func TestLeft(t *testing.T) {
 		{"another instance has its ID", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id, UID: "new"}}}, []clusterv1.Machine{machine("i-1", machineGoing)}, 0},
 		{"it is in standby", Input{Trusted: true, Lent: []string{id}}, with, 0},
 		{"it has no Machine", Input{Trusted: true}, without, 0},
+		{"the group is lost", Input{Lost: true}, with, 0},
+		{"the group is lost, and the Machine was going", Input{Lost: true}, []clusterv1.Machine{machine("i-1", machineGoing)}, 0},
 	} {
 		c.facts.Known = BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraOf("old"))}, c.machines)
 		if got := len(c.facts.Left()); got != c.want {
 			t.Errorf("%s: %d have left, want %d", c.reason, got, c.want)
 		}
+	}
+	undrained := Input{Lost: true, Known: BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)})}
+	if len(undrained.Left()) != 1 {
+		t.Error("want one of a lost group whose Node was not drained")
 	}
 }
 
