@@ -307,7 +307,8 @@ func (l *Cluster) Truth() map[string]oracle.Node {
 			all[id] = n
 			continue
 		}
-		if node := l.node(m); node != nil {
+		node := l.node(m)
+		if n.Gone = node == nil; node != nil {
 			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
 			n.Cordoned = node.Spec.Unschedulable
 			n.Pods = len(l.PodsOn(m.Hostname))

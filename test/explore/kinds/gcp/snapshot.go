@@ -32,9 +32,14 @@ func (a *Account) Snapshot() oracle.Cloud {
 	return c
 }
 
-// Leaves reports whether an instance is on its way out: it is deleted, abandoned, or created again, as another one.
+// Leaves reports whether an instance is on its way out: it is deleted, abandoned, or about to be created again, as another one.
 func Leaves(m compute.Instance) bool {
-	return m.Action == "DELETING" || m.Action == "ABANDONING" || m.Action == "RECREATING" && m.ID != ""
+	return m.Action == "DELETING" || m.Action == "ABANDONING" || yields(m)
+}
+
+// yields reports whether another instance is about to come in the place of one.
+func yields(m compute.Instance) bool {
+	return m.Action == "RECREATING" && m.ID != "" && !slices.Contains([]string{"PROVISIONING", "STAGING"}, m.State)
 }
 
 // running reports whether an instance runs, or is about to for the first time.
@@ -84,7 +89,7 @@ func (a *Account) group(g compute.Group, templates []compute.Template) oracle.Gr
 			is.Template = "" // the group never creates it again
 		}
 		out.Members = append(out.Members, is)
-		if m.Action == "RECREATING" && m.ID != "" { // its place stays, for another one
+		if yields(m) { // its place stays, for another one
 			out.Members = append(out.Members, oracle.Member{ID: m.Name, Launched: time.Now(), Template: shelfOf(owner, from), Version: out.Version, Content: out.Content})
 		}
 		a.World.Secrets("an instance's labels", fmt.Sprint(m.Labels))
