@@ -106,9 +106,10 @@ func (f Input) seen() map[string]*pool.Instance {
 }
 
 // Left returns the infrastructure machines with Machines whose instances the group does not have any more: such an instance may run on outside of
-// the group. Of a group that is lost they are those alone whose end has drained no Node: nothing waits for others.
+// the group. Of a group that is lost, and not deleted with its pool, they are those alone whose end has drained no Node:
+// nothing waits for others.
 func (f Input) Left() []*Infra {
-	if !f.Trusted && !f.Lost {
+	if !f.Trusted && (!f.Lost || f.Deleting) {
 		return nil
 	}
 	seen, lent := f.seen(), f.lent()

@@ -452,6 +452,9 @@ func TestLeft(t *testing.T) {
 	if len(undrained.Left()) != 1 {
 		t.Error("want one of a lost group whose Node was not drained")
 	}
+	if undrained.Deleting = true; len(undrained.Left()) != 0 {
+		t.Error("want none while the pool is deleted: it has to be gone first")
+	}
 }
 
 // TestEndingInstancesOfPlaces holds that the Machine of a place outlives an instance that the cloud is about to terminate: its Node is drained
