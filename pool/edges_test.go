@@ -52,6 +52,10 @@ func TestBudgetsWhereThingsMeet(t *testing.T) {
 		{name: "sized down by another client, none left", why: "what was set aside goes then too", d: wants(0, external, rolls(1, 0)), o: fleet(list(machine("i-9", 9, asideOne)), newTemplate, sized(0)), want: "Drain i-9 (TemplateChanged)"},
 		{name: "rule 5: halted, set aside", why: "it serves on, for its successor does not", d: wants(3, rolls(1, 0)), o: fleet(append(serving(2), machine("i-9", 9, asideOne), machine("n-1", 0, current, notJoined, born5(30))), newTemplate, sized(3)), want: "waiting RolloutHalted, waiting NodesJoining, settled"},
 	})
+	checkOn(t, func(t *Traits) { t.ReplaceKeepsSize = false }, []row{
+		{name: "rule 6: marked, one too many, others stale, each removal lowers the size", why: "a stale one that is ready sooner would leave none too many", d: wants(2, rolls(0, 1)), o: fleet(list(machine("i-1", 3), machine("i-2", 2, marked, current), machine("i-3", 1)), newTemplate), want: "Drain i-2 (ScaleIn)"},
+		{name: "rule 6: marked as the others, one too many", why: "likewise", d: wants(1, rolls(0, 1)), o: fleet(list(machine("i-1", 3), machine("i-2", 2, marked, drainingNode)), newTemplate), want: "Drain i-2 (TemplateChanged), waiting Draining"},
+	})
 }
 
 // While the workload cluster does not answer nothing is known about any node: no machine is drained, set aside or removed for

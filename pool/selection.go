@@ -15,8 +15,8 @@ type selection struct {
 	*budget
 	// queue are the members in the order in which they would go; nil when there is no reason to choose.
 	queue []*member
-	// marked is true if a marked instance goes in place of a stale one: stale ones begin to go when it is gone, as those that are ready sooner
-	// would leave none too many.
+	// marked is true if a marked instance goes from above the wanted number: stale ones begin to go when it is gone, as those that are ready
+	// sooner would leave none too many.
 	marked bool
 }
 
@@ -111,7 +111,7 @@ func (v *selection) markSurplus(n int) {
 		if m.reason != notServing && m.reason != stale || !v.reasonHolds(m) {
 			m.cause = cause
 		}
-		m.reason = surplus
+		m.reason, v.marked = surplus, v.marked || m.Marked && !v.t.ReplaceKeepsSize
 	}
 }
 
