@@ -38,16 +38,10 @@ type memory struct {
 	setMade time.Time
 	// made is when AKS accepted the creation of the agent pool.
 	made time.Time
-	// leaving are the machines that the last removal named. AKS drains them before it deletes them, and shows nothing of it meanwhile; a list
-	// that is behind shows them once more after leavingSeen, when the removal was last seen to run.
-	leaving     map[string]bool
-	leavingSeen time.Time
-	// leavingFrom is the count before that removal, and leavingConfirmed true once a read has shown its effect. Without an answer it may never
-	// have arrived, and with one it may have been ignored.
-	leavingFrom      int
-	leavingConfirmed bool
-	excess           excess
-	last             lastOperation
+	// removal is the last one; a zero one has no machines.
+	removal removal
+	excess  excess
+	last    lastOperation
 }
 
 // machinesRead are the machines of an agent pool, and when they were read.
@@ -159,36 +153,13 @@ func (m *memory) note(is *agentPool, now time.Time) {
 	case strings.EqualFold(is.state(), stateSucceeded) && now.Sub(m.last.begun) >= visibleWithin:
 		m.last = lastOperation{}
 	}
-	deleting := strings.EqualFold(is.state(), stateDeletingMachines)
-	m.leavingConfirmed = m.leavingConfirmed || deleting || is.count() < m.leavingFrom
-	switch {
-	case deleting:
-		m.leavingSeen = now
-	case is.gaveUp(), now.Sub(m.leavingSeen) >= visibleWithin:
-		m.leaving = nil
-	}
-}
-
-// removed remembers the machines that a removal named, and the count before it.
-func (m *memory) removed(names []string, count int, now time.Time) {
-	m.leaving, m.leavingSeen, m.leavingFrom, m.leavingConfirmed = map[string]bool{}, now, count, false
-	for _, name := range names {
-		m.leaving[name] = true
-	}
-}
-
-// left returns the machines that AKS is seen to delete by the last removal.
-func (m *memory) left() map[string]bool {
-	if !m.leavingConfirmed {
-		return nil
-	}
-	return m.leaving
+	m.removal.note(is, now)
 }
 
 // staying counts the machines that are not on their way out.
 func (m *memory) staying(members []machine) (n int) {
 	for _, one := range members {
-		if !m.left()[one.name] && one.state() != pool.Terminating {
+		if !m.removal.left()[one.name] && one.state() != pool.Terminating {
 			n++
 		}
 	}

@@ -75,7 +75,7 @@ func (p *pass) observePool(ctx context.Context, w wanted, out *pool.Observed) {
 	out.Group = p.group(w)
 	out.TaggedFor = cloud.TaggedFor(func(name string) string { return read.pool.tag(model.OwnTag(name)) })
 	members, kept := read.members()
-	out.Instances = read.instances(members, w.launched, p.memory.left(), p.t.field(body.NodeImage))
+	out.Instances = read.instances(members, w.launched, p.memory.removal.left(), p.t.field(body.NodeImage))
 	for _, m := range kept {
 		out.ExternalStandby = append(out.ExternalStandby, providerID(m.id))
 	}

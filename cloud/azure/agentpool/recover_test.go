@@ -259,6 +259,47 @@ func TestListBehindARemoval(t *testing.T) {
 	})
 }
 
+// TestRemovalAfterAnother holds that a read which still shows the removal before is no proof of one that never arrived: the Nodes of machines
+// that serve would be deleted.
+func TestRemovalAfterAnother(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(pool.Step{Kind: pool.CreateGroup, Size: 4})
+		o := w.observe()
+		remove := func(i pool.Instance) pool.Step {
+			return pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: i.ID}}}
+		}
+		if err := w.driver.Start(w.Context(), w.target, remove(o.Instances[0])); err != nil {
+			w.Fatal(err)
+		}
+		for k := 0; k == 0 || w.observe().Group.Busy != nil; k++ {
+			<-time.After(time.Second)
+		}
+		for _, f := range []sim.Fault{
+			{Kind: sim.Stale, Action: "ManagedClusters_*", Delay: sim.Duration(4 * time.Second)}, {Kind: sim.DropBefore, Action: "AgentPools_DeleteMachines", Times: 1},
+		} {
+			if err := w.cloud.Faults().Add(f); err != nil {
+				w.Fatal(err)
+			}
+		}
+		second := o.Instances[1]
+		_ = w.driver.Start(w.Context(), w.target, remove(second))
+		behind := false
+		for range 15 {
+			o = w.observe()
+			behind = behind || o.Group.Busy != nil
+			for _, i := range o.Instances {
+				if i.ID == second.ID && i.State == pool.Terminating {
+					w.Errorf("want the second machine to stay, got it on its way out")
+				}
+			}
+			<-time.After(time.Second)
+		}
+		if !behind || len(o.Instances) != 3 {
+			w.Errorf("want a read that is behind, and 3 machines, got %+v", o)
+		}
+	})
+}
+
 // TestRemovalWithoutEffect holds that machines stay in the observation until AKS is seen to remove them: their Nodes would be deleted while
 // they run. A request without an answer may not have arrived, and one with an answer may have been ignored.
 func TestRemovalWithoutEffect(t *testing.T) {

@@ -231,7 +231,7 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		err = cloud.AsConflict(err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.removed(names, count, p.now)
+		p.memory.removal = p.memory.removal.next(names, count, p.now)
 	}
 	return err
 }
