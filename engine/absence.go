@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/muster-project/muster/cloud"
@@ -19,11 +21,13 @@ type presence struct {
 	deleted bool
 	// missingSince is when a fresh read first found nothing of a pool that is being deleted; zero if something was found since.
 	missingSince time.Time
+	// pruned is when a template version was deleted last, or may have been, by its ref.
+	pruned map[string]time.Time
 }
 
 // started notes a step that was started, or was not with an error.
-func (p *presence) started(k pool.StepKind, err error, now time.Time) {
-	switch k {
+func (p *presence) started(s pool.Step, err error, now time.Time) {
+	switch s.Kind {
 	case pool.CreateGroup:
 		p.deleted = false
 		if err == nil || cloud.KindOf(err) == cloud.Unavailable {
@@ -31,7 +35,27 @@ func (p *presence) started(k pool.StepKind, err error, now time.Time) {
 		}
 	case pool.DeleteGroup:
 		p.deleted = true
+	case pool.PruneTemplates:
+		if p.pruned == nil {
+			p.pruned = map[string]time.Time{}
+		}
+		for _, ref := range s.Refs {
+			p.pruned[ref] = now
+		}
 	}
+}
+
+// marked returns the template versions, with those marked that were deleted so recently that a read may still show them.
+func (p *presence) marked(versions []pool.Template, now time.Time) []pool.Template {
+	maps.DeleteFunc(p.pruned, func(_ string, at time.Time) bool { return now.Sub(at) >= readsBehind })
+	if len(p.pruned) == 0 {
+		return versions
+	}
+	versions = slices.Clone(versions)
+	for k := range versions {
+		_, versions[k].Deleting = p.pruned[versions[k].Ref]
+	}
+	return versions
 }
 
 // confirmAbsence has a deletion wait until the reads can no longer be behind a write. A read that finds no group may be from before the

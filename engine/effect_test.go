@@ -14,6 +14,31 @@ import (
 
 const warmup = "spec.defaultInstanceWarmup"
 
+// A list of versions that is behind shows one that was just deleted. It stands for its content no more: the other version of the same content
+// would be deleted for it, and nothing would be left to go back to.
+func TestAListThatIsBehindCostsNoHistory(t *testing.T) {
+	s := rest(t)
+	at, old := s.driver.observed.Versions[0], pool.Template{Content: "v1:b"}
+	newer, older := old, old
+	newer.Ref, older.Ref = "t:0", "t:-1"
+	s.driver.observed.Versions = []pool.Template{at, newer, older}
+	going := pool.Instance{ID: "i-0", State: pool.Terminating, Template: older}
+	s.driver.observed.Instances = append(s.driver.observed.Instances, going)
+	if out := s.pass(); !out.Started || !slices.Equal(out.Plan.Step.Refs, []string{"t:0"}) {
+		t.Fatalf("want the version without a machine deleted, got %+v", out.Plan.Step)
+	}
+	s.driver.observed.Instances = s.driver.observed.Instances[:2]
+	for range 9 {
+		s.after(time.Second)
+	}
+	for _, step := range s.driver.starts {
+		check(t, "deleted", []string{"t:0"}, step.Refs)
+	}
+	s.driver.starts = nil
+	s.after(time.Minute)
+	check(t, "a minute later the list is believed, deleted", []string{"t:-1"}, s.driver.starts[0].Refs)
+}
+
 // ignoring returns a pool at rest in a cloud that accepts every step and shows the effect of none.
 func ignoring(t *testing.T, change func(*scene)) *scene {
 	s := rest(t)

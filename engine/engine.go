@@ -218,6 +218,7 @@ func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Ou
 	m.observed()
 	observed = join(ctx, observed, f.Marked, n)
 	name(observed.Instances, f)
+	observed.Versions = m.presence.marked(observed.Versions, f.Now)
 	m.sawEffects(observed, f.Now)
 	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed, m, f.Now)}
 	e.preferUnused(ctx, f, n, m, &out)

@@ -52,7 +52,7 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n edge, m *record, ou
 	} else if err = n.store(ctx, s.Kind, out.Observed.ResolvedLookups); err == nil {
 		err = e.driver.Start(m.queue.since(m.refusal[s.Kind].held).in(ctx, priorityOf(*s, f.Desired, out.Observed), f.Now), f.Target, *s)
 	}
-	m.presence.started(s.Kind, err, f.Now)
+	m.presence.started(*s, err, f.Now)
 	if err != nil {
 		out.Failed = failedTargets(err)
 		if out.NewError = news(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {

@@ -77,6 +77,7 @@ func aFleet() *rapid.Generator[Observed] {
 		for k := range rapid.IntRange(0, 5).Draw(t, "versions") {
 			v := aTemplate().Draw(t, "version")
 			v.Ref, v.Undeletable, v.UserManaged = fmt.Sprintf("lt:%d", 6-k), rapid.IntRange(0, 4).Draw(t, "fixed") == 0, rapid.IntRange(0, 9).Draw(t, "given") == 0
+			v.Deleting = rapid.IntRange(0, 5).Draw(t, "pruned") == 0
 			o.Versions = append(o.Versions, v)
 		}
 		if rapid.IntRange(0, 9).Draw(t, "group") == 0 {

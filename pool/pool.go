@@ -159,6 +159,8 @@ type Template struct {
 	Ref string
 	// Undeletable versions can't be deleted as long as the template exists (a default version).
 	Undeletable bool
+	// Deleting is true if Muster has deleted it so recently that a read may be from before.
+	Deleting bool
 	// Content is the versioned hash of everything in it that only new machines can take up.
 	Content string
 	// Data is the hash of the bootstrap data. It alone never makes an instance stale.

@@ -460,7 +460,7 @@ func unsafePrune(d Desired, o Observed, s Step) string {
 		if !slices.Contains(s.Refs, v.Ref) {
 			left[v.identity()] = true
 		}
-		if !slices.Contains(contents, v.identity()) {
+		if !v.Deleting && !slices.Contains(contents, v.identity()) {
 			contents = append(contents, v.identity())
 		}
 	}

@@ -216,33 +216,45 @@ func (v *steps) used() map[string]bool {
 }
 
 // pruneStep deletes versions beyond the history. It counts contents, so that rotated bootstrap data removes nothing from it: of versions
-// that differ in nothing else one is kept, preferably one in use. Versions in use are kept beyond it.
+// that differ in nothing else one is kept, preferably one in use. Versions in use are kept beyond it. One that was deleted a moment ago
+// counts for nothing: another of its content would be deleted for it.
 func (v *steps) pruneStep() *Step {
-	used := v.used()
-	inUse := map[string]bool{}
-	for _, version := range v.o.Versions {
-		if used[version.Ref] {
-			inUse[version.identity()] = true
-		}
-	}
-	var refs []string
-	counted := map[string]bool{}
-	for _, version := range v.o.Versions {
-		id := version.identity()
-		first := !counted[id]
-		counted[id] = true
-		switch {
-		case used[version.Ref] || version.Undeletable || version.UserManaged:
-		case first && !inUse[id] && len(counted) <= v.d.kept():
-		default:
-			refs = append(refs, version.Ref)
-		}
-	}
+	refs := beyondHistory(v.o.Versions, v.used(), v.d.kept())
 	if len(refs) == 0 {
 		return nil
 	}
 	return &Step{Kind: PruneTemplates, Refs: refs,
 		Cause: Cause{"TemplateUnused", fmt.Sprintf("nothing launches from %s of the %s any more", versions(len(refs)), v.t.Template)}}
+}
+
+// beyondHistory returns the versions that nothing uses and that are not among the newest of as many contents as are kept.
+func beyondHistory(list []Template, used map[string]bool, kept int) (refs []string) {
+	contents, counted := inUse(list, used), map[string]bool{}
+	for _, version := range list {
+		id := version.identity()
+		first := !version.Deleting && !counted[id]
+		if first {
+			counted[id] = true
+		}
+		switch {
+		case used[version.Ref] || version.Undeletable || version.UserManaged:
+		case first && !contents[id] && len(counted) <= kept:
+		default:
+			refs = append(refs, version.Ref)
+		}
+	}
+	return refs
+}
+
+// inUse returns the contents of the versions that are used.
+func inUse(list []Template, used map[string]bool) map[string]bool {
+	contents := map[string]bool{}
+	for _, version := range list {
+		if used[version.Ref] {
+			contents[version.identity()] = true
+		}
+	}
+	return contents
 }
 
 // identity is what a version counts as in the history. Of one whose content is not known nothing can be said but that it is

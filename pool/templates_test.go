@@ -8,6 +8,7 @@ import (
 // The changes of one version.
 func isDefault(v Template) Template { v.Undeletable = true; return v }
 func given(v Template) Template     { v.UserManaged = true; return v }
+func pruned(v Template) Template    { v.Deleting = true; return v }
 
 func TestPrune(t *testing.T) {
 	for _, c := range []struct {
@@ -50,6 +51,8 @@ func TestPrune(t *testing.T) {
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), version(3, "c", "d")}, "lt:5", []Instance{machine("i-1", 1, from(Template{Ref: "lt:1", Content: "v1:e"}))}, "lt:3"},
 		{"unknown contents", "each may be another, so that each counts", 2,
 			[]Template{version(5, "e", "d"), {Ref: "lt:4"}, {Ref: "lt:3"}, {Ref: "lt:2"}}, "lt:5", nil, "lt:3 lt:2"},
+		{"deleted a moment ago", "a list that is behind shows it: it stands for its content no more, and is asked for again", 2,
+			[]Template{version(5, "e", "d"), pruned(version(4, "b", "d2")), version(3, "b", "d1"), version(2, "a", "d")}, "lt:5", nil, "lt:4 lt:2"},
 		{"default version", "the cloud would refuse to delete it", 2,
 			[]Template{version(5, "e", "d"), version(4, "d", "d"), isDefault(version(3, "c", "d")), version(2, "b", "d")}, "lt:5", nil, "lt:2"},
 		{"brought", "what exists without us is not ours to delete, however many there are", 2,
