@@ -130,9 +130,7 @@ type Instance struct {
 type Node struct {
 	// Joined is true if the machine has become a node of the workload cluster.
 	Joined bool
-	// Gone is true if its object was deleted: a drain would find nothing, and what deletes one with pods is judged there.
-	Gone bool
-	// DrainStarted is when our drain of it began; zero when it is not being drained.
+	// DrainStarted is when our drain of it began; zero when it is not being drained. Of one that Muster has deleted it is what it was then.
 	DrainStarted time.Time
 	// Pods is how many pods run there that a drain would evict.
 	Pods int

@@ -13,7 +13,7 @@ func Undrained(w Write) []string {
 	for _, m := range append(gone(w), released(w)...) {
 		n := w.Nodes[m.ID]
 		switch {
-		case !n.Joined, n.Gone:
+		case !n.Joined:
 		case !m.Held.IsZero() && w.Wanted.DrainTimeout > 0 && w.At.Sub(m.Held)+time.Second >= w.Wanted.DrainTimeout: // in a cluster that is out of reach; the cloud reports whole seconds
 		case n.DrainStarted.IsZero():
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, whose node was never drained%s", w.Call, m.ID, w.heldFor(m)))

@@ -15,17 +15,20 @@ const (
 // Quarrel is how often what the objects say of the cloud was written back to what it was before the last change.
 type Quarrel struct {
 	before, last string
-	backs        []time.Time
+	// cloud is what there was when last was written.
+	cloud string
+	backs []time.Time
 }
 
 // Said notes what a write has left in the objects, and returns what is wrong if they were taken back too often. Where counts returns false
-// a way back does not count.
-func (q *Quarrel) Said(said string, counts func() bool) string {
+// a way back does not count, nor where the cloud has changed since: a group may create the same instance again and again.
+func (q *Quarrel) Said(said string, cloud func() string, counts func() bool) string {
 	if said == q.last {
 		return ""
 	}
-	now, back := time.Now(), said == q.before
-	q.before, q.last = q.last, said
+	now, is := time.Now(), cloud()
+	back := said == q.before && is == q.cloud
+	q.before, q.last, q.cloud = q.last, said, is
 	if !back || !counts() {
 		return ""
 	}

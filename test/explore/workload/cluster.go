@@ -23,7 +23,6 @@ import (
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/memapi"
-	"github.com/muster-project/muster/test/explore/oracle"
 )
 
 // World is what a workload cluster uses of what is around it.
@@ -95,6 +94,8 @@ type machine struct {
 	joined bool
 	// marked is when a user or the autoscaler asked for it to go first.
 	marked time.Time
+	// drained is when the drain of its node began that Muster has deleted since; zero for none.
+	drained time.Time
 }
 
 const (
@@ -295,33 +296,6 @@ func (l *Cluster) remove(m *machine) {
 	for _, pod := range l.PodsOn(m.Hostname) {
 		l.finish(pod.Name)
 	}
-}
-
-// Truth is what is so, whether the API server answers or not.
-func (l *Cluster) Truth() map[string]oracle.Node {
-	l.Arrive()
-	all := map[string]oracle.Node{}
-	for id, m := range l.by {
-		n := oracle.Node{Joined: m.joined && m.off.IsZero(), Marked: m.marked}
-		if !n.Joined {
-			all[id] = n
-			continue
-		}
-		node := l.node(m)
-		if n.Gone = node == nil; node != nil {
-			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
-			n.Cordoned = node.Spec.Unschedulable
-			n.Pods = len(l.PodsOn(m.Hostname))
-			if at, err := time.Parse(time.RFC3339, node.Annotations[nodes.DrainStartedAnnotation]); err == nil && node.Spec.Unschedulable {
-				n.DrainStarted = at
-			}
-			if at := l.DrainStarted(id); !at.IsZero() {
-				n.DrainStarted = at
-			}
-		}
-		all[id] = n
-	}
-	return all
 }
 
 // Draining reports whether a drain by Muster has begun on a node.

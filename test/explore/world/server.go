@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -149,7 +150,11 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 
 // lives looks at a Node that is to be deleted.
 func (w *World) lives(workload bool, op memapi.Op) {
-	if workload && op.Verb == "delete" && op.Kind == "Node" && !w.deleted() {
+	if !workload || op.Verb != "delete" || op.Kind != "Node" {
+		return
+	}
+	w.Workload.Deletes(op.Key.Name)
+	if !w.deleted() {
 		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.Workload.MachineOf(op.Key.Name), w.Snapshot()))
 	}
 }
@@ -169,9 +174,21 @@ func (w *World) quarrels(op memapi.Op) {
 	counts := func() bool { // each read that is behind may take the objects back
 		return len(w.processes) > 1 && !slices.ContainsFunc(w.account.inForce(), func(f sim.PlayedFault) bool { return f.Kind == sim.Stale })
 	}
-	if wrong := w.quarrel.Said(w.observed(), counts); wrong != "" {
+	if wrong := w.quarrel.Said(w.observed(), w.members, counts); wrong != "" {
 		w.Blame("busy", "%s", wrong)
 	}
+}
+
+// members names those that the cloud has, and whether they leave.
+func (w *World) members() string {
+	var list []string
+	for _, g := range w.Snapshot().Groups {
+		for _, m := range g.Members {
+			list = append(list, fmt.Sprint(g.Name, m.ID, m.Leaving))
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
 }
 
 func slash(sub string) string {
