@@ -245,7 +245,8 @@ func (b *bench) idle(ctx context.Context) error {
 	return b.profile(ctx)
 }
 
-// edit scales pools of an idle world up, one after another, and measures how long each edit takes to the first write to the cloud.
+// edit scales pools of an idle world up, and measures how long each edit takes to the first write to the cloud. The next one is edited once
+// the machine of the one before has joined: a world in which machines boot is not idle.
 func (b *bench) edit(ctx context.Context) error {
 	if err := b.calls.reset(ctx); err != nil {
 		return err
@@ -255,6 +256,7 @@ func (b *bench) edit(ctx context.Context) error {
 	b.say("edit: %d pools, one after another", len(pools))
 	p := phase{name: "first write", pools: len(pools)}
 	for _, edited := range pools {
+		b.watch.expect([]*wanted{edited}, func(_ string, s seen) bool { return s.has(edited.replicas) })
 		asked := time.Now()
 		if err := edited.scale(ctx, b.client, edited.replicas+1); err != nil {
 			return err
@@ -265,6 +267,9 @@ func (b *bench) edit(ctx context.Context) error {
 			continue
 		}
 		p.took = append(p.took, first.At.Sub(asked))
+		if _, late := b.watch.wait(ctx, b.limit, func(int) {}); len(late) > 0 {
+			return fmt.Errorf("an edit of %s brought no machine within %s", edited.name, b.limit)
+		}
 	}
 	slices.Sort(p.took)
 	p.lasted = time.Since(began)
