@@ -164,18 +164,22 @@ func Decide(f Input) []Action {
 
 // creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays
 // until another controller takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take the
-// new object for the one below that Machine, and delete it. A Machine that is held waits for exactly that, to drain the instance first.
+// new object for the one below that Machine, and delete it. A Machine that is held waits for exactly that, to drain the instance first. Nor is it used
+// while something of the pool has it that stands for another instance, which goes first: a group names an instance anew in another zone as it did before.
 func (f Input) creations(have map[string]bool) []Action {
 	var out []Action
-	going := map[string]bool{}
+	taken := map[string]bool{}
 	for _, m := range f.Known.Alone {
-		going[m.Infra] = m.Deleting && !m.Held
+		taken[m.Infra] = m.Deleting && !m.Held
+	}
+	for k := range f.Known.Infras {
+		taken[f.Known.Infras[k].Object.GetName()] = f.Known.Infras[k].Key != ""
 	}
 	for k := range f.Instances {
 		i := &f.Instances[k]
 		key := cloud.ProviderKey(i.ProviderID)
 		stays := i.State == pool.Pending || i.State == pool.Running || f.Failed && i.State == pool.Failed
-		if stays && key != "" && !have[key] && !going[f.NameOf(*i)] {
+		if stays && key != "" && !have[key] && !taken[f.NameOf(*i)] {
 			out = append(out, Action{Do: Create, Instance: i})
 		}
 	}

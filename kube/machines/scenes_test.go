@@ -59,6 +59,10 @@ func made(d time.Duration) func(*awsv1.AWSMachine) {
 	return func(o *awsv1.AWSMachine) { o.CreationTimestamp = *at(d) }
 }
 
+func infraFor(providerID string) func(*awsv1.AWSMachine) {
+	return func(o *awsv1.AWSMachine) { o.Spec.ProviderID = providerID }
+}
+
 func infraGoing(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(time.Minute) }
 
 func infraGoingFirst(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(-time.Minute) }
