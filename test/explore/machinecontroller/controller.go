@@ -191,6 +191,7 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 	before := m.DeepCopy()
 	k.refer(m, infra)
 	reason := k.advance(m, infra)
+	k.follow(m)
 	meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
 		Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now(),
 	})
@@ -331,6 +332,18 @@ func (k *Controller) Succeed(m *clusterv1.Machine) {
 	before := len(k.drains)
 	id, d := k.Condemn(m.Spec.ProviderID), m.Status.Deletion
 	if len(k.drains) > before && d != nil && !d.NodeDrainStartTime.IsZero() {
+		k.drains[id] = d.NodeDrainStartTime.Time
+	}
+}
+
+// follow notes that the drain of a Machine is that of the instance which has its Node now. One that is gone may have had the Node, or the provider
+// ID, when the deletion began.
+func (k *Controller) follow(m *clusterv1.Machine) {
+	d := m.Status.Deletion
+	if d == nil || d.NodeDrainStartTime.IsZero() || !m.Status.NodeRef.IsDefined() {
+		return
+	}
+	if id := k.Workload.MachineOf(m.Status.NodeRef.Name); id != "" && k.drains[id].IsZero() {
 		k.drains[id] = d.NodeDrainStartTime.Time
 	}
 }

@@ -32,12 +32,12 @@ func (l *Cluster) Truth() map[string]oracle.Node {
 	return all
 }
 
-// drainOf is when a drain of the machine's node began; zero where none has.
+// drainOf is when the first drain of the machine's node began, by Muster or for its Machine; zero where none has.
 func (l *Cluster) drainOf(m *machine, node *corev1.Node) (began time.Time) {
 	if at, err := time.Parse(time.RFC3339, node.Annotations[nodes.DrainStartedAnnotation]); err == nil && node.Spec.Unschedulable {
 		began = at
 	}
-	if at := l.DrainStarted(m.ID); !at.IsZero() {
+	if at := l.DrainStarted(m.ID); !at.IsZero() && (began.IsZero() || at.Before(began)) {
 		began = at
 	}
 	return began
