@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -132,8 +133,18 @@ func (m *memory) tell(w wanted, machines []groups.Machine) {
 	}
 }
 
+// keepSize is the key of Target.Remembered under which the size at rest is kept while GKE replaces nodes.
+const keepSize = "size-at-rest"
+
+// recallSize takes over the size at rest that the object remembers, where this process has not seen GKE at rest.
+func (m *memory) recallSize(remembered map[string]string) {
+	if n, err := strconv.Atoi(remembered[keepSize]); err == nil && m.rested == 0 {
+		m.rested = n
+	}
+}
+
 // size returns the number of machines that the node pool keeps. While GKE replaces nodes its groups have the surge too: the size is then the
-// one that it had before, or what it was asked for last where that can be.
+// one that it had before, or what it was created with where that can be.
 func (m *memory) size(rolling bool) int {
 	now := m.read.size()
 	if !rolling || blueGreen(m.read.pool) != nil {
@@ -143,7 +154,7 @@ func (m *memory) size(rolling bool) int {
 	if asked == 0 {
 		asked = int(m.read.pool.InitialNodeCount) * len(m.read.groups)
 	}
-	if asked <= now && now-asked <= most {
+	if asked > 0 && asked <= now && now-asked <= most {
 		return asked
 	}
 	return now

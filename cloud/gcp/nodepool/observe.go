@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 
 	"google.golang.org/api/container/v1"
 
@@ -69,7 +70,14 @@ func (p *pass) unowned() *pool.Unowned {
 func (p *pass) observePool(w wanted, out *pool.Observed) {
 	read := p.memory.read
 	out.Versions = w.versions()
-	out.Group = p.group(w)
+	rolling := w.rolling(read)
+	if rolling {
+		p.memory.recallSize(p.t.Remembered)
+	}
+	if rolling && p.memory.rested > 0 {
+		out.ResolvedLookups[keepSize] = strconv.Itoa(p.memory.rested)
+	}
+	out.Group = p.group(w, p.memory.size(rolling))
 	out.TaggedFor = template.TaggedFor(read.labels(), p.t.Owner)
 	counted, others := w.members(read)
 	for _, m := range others {
@@ -106,11 +114,10 @@ func (w wanted) versions() []pool.Template {
 	return []pool.Template{next, launched}
 }
 
-// group returns the node pool as package pool describes groups.
-func (p *pass) group(w wanted) *pool.Group {
+// group returns the node pool as package pool describes groups, with its number of machines.
+func (p *pass) group(w wanted, machines int) *pool.Group {
 	read, launched := p.memory.read, w.launched.template()
 	is := read.pool
-	machines := p.memory.size(w.rolling(read))
 	g := &pool.Group{
 		ID: p.path(), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
 		Deleting: is.Status == statusStopping, Busy: p.memory.busy(p.now), ProviderRolloutSurge: surge(is, machines),

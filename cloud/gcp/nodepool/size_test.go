@@ -189,3 +189,30 @@ func TestSizeIsReachedAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestSizeAmidARollout holds that the size during a rollout, when the groups have the surge too, is the same to a process that has not seen the
+// node pool before it. A node pool that was created with less than one machine a zone would count as one of none.
+func TestSizeAmidARollout(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.regional()
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
+			s.UpgradeSettings = &gcpv1.UpgradeSettings{MaxSurge: new(int32(4)), MaxUnavailable: new(int32(0))}
+		})
+		w.reach(2)
+		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
+		o := w.roll(10 * time.Second)
+		w.target.Operations = o.Operations
+		for _, remembered := range []map[string]string{o.ResolvedLookups, nil} {
+			w.newcomer()
+			w.target.Remembered = remembered
+			is := w.observe()
+			if !is.ProviderRollout.Runs() || remembered != nil && is.Group.Size != 2 || is.Group.Size < 2 {
+				w.Errorf("remembered %v: want a size of 2, or what is seen while it rolls, got %d, %+v", remembered, is.Group.Size, is.ProviderRollout)
+			}
+		}
+		settle()
+		if o = w.observe(); o.Group.Size != 2 || o.ResolvedLookups["size-at-rest"] != "" {
+			w.Errorf("want a size of 2 at rest, and nothing remembered of it, got %d and %v", o.Group.Size, o.ResolvedLookups)
+		}
+	})
+}
