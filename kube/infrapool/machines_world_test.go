@@ -95,7 +95,7 @@ func (w *world) core() bool {
 		}
 		return true
 	}
-	changed := false
+	changed := w.meetNodes()
 	infras := w.infras()
 	ctx := w.t.Context()
 	have := map[string]bool{}
@@ -129,6 +129,22 @@ func (w *world) core() bool {
 				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachine", Name: name}},
 		}
 		changed = do(w.management.Create(ctx, m))
+	}
+	return changed
+}
+
+// meetNodes has the Machines of instances that have joined refer to their Nodes. It says whether it has done anything.
+func (w *world) meetNodes() (changed bool) {
+	for _, m := range w.machines() {
+		for _, n := range w.nodes() {
+			if n.Spec.ProviderID != m.Spec.ProviderID || m.Status.NodeRef.IsDefined() {
+				continue
+			}
+			m.Status.NodeRef.Name, changed = n.Name, true
+			if err := w.management.Status().Update(w.t.Context(), &m); err != nil {
+				w.t.Fatal(err)
+			}
+		}
 	}
 	return changed
 }

@@ -280,21 +280,32 @@ func terminating(i *pool.Instance) pool.Cause {
 }
 
 // gone returns the action for an infrastructure machine whose instance is gone: the Machine is deleted first. There is nothing left to drain,
-// and so its controller is not waited for, unless the instance runs on elsewhere.
+// and so its controller is not waited for, unless the instance runs on elsewhere. A Machine without a Node goes last, and without its controller:
+// where the instance does run on, its Node would join just before the controller deletes it, with its pods.
 func (f Input) gone(i *Infra) *Action {
 	switch m := i.Machine; {
 	case f.runsOn(i):
 		return nil
 	case f.releasedOutside(i):
 		return &Action{Do: Detach, Machine: m}
-	case m != nil && !m.Deleting:
-		return &Action{Do: DeleteMachine, Machine: m, Infra: i, Cause: pool.Cause{Reason: "InstanceGone", Message: "the instance does not exist any more"}}
+	case f.nodeless(m) && !m.Deleting && i.Deleting:
+		return &Action{Do: Detach, Machine: m, Cause: instanceGone}
+	case m != nil && !m.Deleting && !f.nodeless(m):
+		return &Action{Do: DeleteMachine, Machine: m, Infra: i, Cause: instanceGone}
 	case !i.Deleting:
 		return &Action{Do: DeleteInfra, Infra: i}
 	case i.Finalized:
 		return &Action{Do: Release, Infra: i}
 	}
 	return nil
+}
+
+// instanceGone is why a Machine without an instance goes.
+var instanceGone = pool.Cause{Reason: "InstanceGone", Message: "the instance does not exist any more"}
+
+// nodeless reports whether a Machine has never had a Node, in a pool that stays.
+func (f Input) nodeless(m *Machine) bool {
+	return m != nil && !f.Deleting && !m.Object.Status.NodeRef.IsDefined()
 }
 
 // detach returns the action that deletes a Machine and then its infrastructure machine, and leaves the instance as it is. It does not begin as

@@ -79,7 +79,7 @@ func (d *Doer) one(ctx context.Context, a Action) error {
 	case DeleteMachine:
 		return d.deleteMachine(ctx, a.Machine, a.Cause)
 	case Detach:
-		return d.detach(ctx, a.Machine.Object)
+		return d.detachMachine(ctx, a)
 	case DetachInfra:
 		return d.detach(ctx, a.Infra.Object)
 	case DeleteInfra:
@@ -218,6 +218,16 @@ func (d *Doer) detach(ctx context.Context, was client.Object) error {
 		return err
 	}
 	return d.delete(ctx, o)
+}
+
+// detachMachine detaches a Machine, and reports the cause if there is one.
+func (d *Doer) detachMachine(ctx context.Context, a Action) error {
+	m := a.Machine.Object
+	if err := d.detach(ctx, m); err != nil || a.Cause.Reason == "" || a.Machine.Deleting {
+		return err
+	}
+	d.reportDeleted(m, a.Cause)
+	return nil
 }
 
 // delete deletes exactly the object that was read.

@@ -47,6 +47,7 @@ func infra(name string, change ...func(*awsv1.AWSMachine)) client.Object {
 func machine(name string, change ...func(*clusterv1.Machine)) clusterv1.Machine {
 	m := clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("m-" + name), Finalizers: []string{clusterv1.MachineFinalizer}},
 		Spec: clusterv1.MachineSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachine", Name: name}}}
+	m.Status.NodeRef.Name = name
 	for _, f := range change {
 		f(&m)
 	}
@@ -84,6 +85,9 @@ func infraOrphaned(o *awsv1.AWSMachine) { o.OwnerReferences = nil }
 func infraRestored(o *awsv1.AWSMachine) { o.OwnerReferences[0].UID = "before" }
 
 func infraFree(o *awsv1.AWSMachine) { o.Finalizers = nil }
+
+// machineNodeless takes away the Node that other Machines have.
+func machineNodeless(m *clusterv1.Machine) { m.Status.NodeRef = clusterv1.MachineNodeReference{} }
 
 func machineGoing(m *clusterv1.Machine) { m.DeletionTimestamp = at(0) }
 
