@@ -23,10 +23,15 @@ type presence struct {
 	missingSince time.Time
 	// pruned is when a template version was deleted last, or may have been, by its ref.
 	pruned map[string]time.Time
+	// outdated is when the cloud last refused a write because what it rested on is out of date.
+	outdated time.Time
 }
 
 // started notes a step that was started, or was not with an error.
 func (p *presence) started(s pool.Step, err error, now time.Time) {
+	if cloud.OutOfDate(err) {
+		p.outdated = now
+	}
 	switch s.Kind {
 	case pool.CreateGroup:
 		p.deleted = false

@@ -151,12 +151,12 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 		return out
 	}
 	e.confirm(ctx, f, n, m, &out)
-	absent := m.confirmAbsence(f.Desired, &out, f.Now)
+	wait := max(m.confirmAbsence(f.Desired, &out, f.Now), m.presence.holdScaleIn(&out, f.Now))
 	e.start(ctx, f, edge{n, l}, m, &out)
 	m.queue.ended(f.Now, false, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
-	if out.RequeueAfter = m.next(f.Now, out, e.steadyOf(f.Desired)); absent > 0 {
-		out.RequeueAfter = absent
+	if out.RequeueAfter = m.next(f.Now, out, e.steadyOf(f.Desired)); wait > 0 {
+		out.RequeueAfter = wait
 	}
 	return out
 }

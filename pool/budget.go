@@ -70,7 +70,7 @@ func (v *budget) shrinkStep() *Step {
 	if size >= v.o.Group.Size {
 		return v.forgoStep()
 	}
-	return &Step{Kind: Resize, Size: size, Surge: v.surgeIn(size), Cause: Cause{scaleIn,
+	return &Step{Kind: Resize, Size: size, Surge: v.surgeIn(size), Cause: Cause{ScaleIn,
 		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.t.Group, v.o.Group.Size-size)}}
 }
 
@@ -81,7 +81,7 @@ func (v *budget) forgoStep() *Step {
 	if larger := v.larger(); g.UnfulfilledCapacity == 0 || larger != nil && larger.Size >= g.Size+g.UnfulfilledCapacity {
 		return nil
 	}
-	return &Step{Kind: Resize, Size: g.Size, Surge: v.surgeIn(g.Size), Cause: Cause{scaleIn,
+	return &Step{Kind: Resize, Size: g.Size, Surge: v.surgeIn(g.Size), Cause: Cause{ScaleIn,
 		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more", machines(g.UnfulfilledCapacity), v.t.Group)}}
 }
 

@@ -181,7 +181,7 @@ func instanceRefs(list []*member) []InstanceRef {
 
 func instanceRef(m *member) InstanceRef {
 	t := InstanceRef{ID: m.ID, ProviderID: m.ProviderID, UID: m.UID, Cause: m.cause, Ending: m.ending()}
-	if m.Marked && m.cause.Reason == scaleIn {
+	if m.Marked && m.cause.Reason == ScaleIn {
 		t.Cause = isMarked
 	}
 	if m.Node != nil {

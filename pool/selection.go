@@ -77,7 +77,7 @@ var turns = []func(m *member) bool{
 	func(m *member) bool { return m.reason == deletionRequested },
 	func(m *member) bool { return m.Marked },
 	func(m *member) bool { return m.reason == standby },
-	func(m *member) bool { return m.reason == surplus && m.cause.Reason != scaleIn },
+	func(m *member) bool { return m.reason == surplus && m.cause.Reason != ScaleIn },
 	func(m *member) bool { return m.reason == stale },
 	func(m *member) bool { return m.reason == surplus },
 }
@@ -99,11 +99,12 @@ func (v *selection) selectNotServing() {
 	}
 }
 
-const scaleIn = "ScaleIn"
+// ScaleIn is the reason of instances that go because the pool has more than it wants, whichever they are.
+const ScaleIn = "ScaleIn"
 
 // markSurplus gives the first n instances of the queue the reason surplus, unless they have another one that holds now.
 func (v *selection) markSurplus(n int) {
-	cause := Cause{scaleIn, fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, v.o.Group.Size, v.want)}
+	cause := Cause{ScaleIn, fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, v.o.Group.Size, v.want)}
 	for _, m := range v.affordableSurplus(n) {
 		if m.reason == deletionRequested {
 			continue
