@@ -206,6 +206,9 @@ type Instance struct {
 	// Template is what it was launched from; Content is empty when that is unknown.
 	Template Template
 	State    InstanceState
+	// RemovalAssumed is true if the instance is Terminating because the cloud has accepted its removal, and no read shows that yet: the cloud may
+	// have ignored it.
+	RemovalAssumed bool
 	// CloudState is its state in the cloud's own word, for people; empty where the cloud has none. Nothing is decided by it.
 	CloudState string
 	// Stopped is the cloud's own word for why a Failed instance does not run, where it has not failed to be made but was stopped or

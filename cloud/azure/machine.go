@@ -41,6 +41,8 @@ type machine struct {
 	created             time.Time
 	// protected is true if it is protected from scale-in, protectionUnknown if Azure refuses to list which machines are.
 	protected, protectionUnknown bool
+	// assumed is true if its removal was accepted and no list shows it yet.
+	assumed bool
 	// statuses are those of its instance view, followed by those of its extensions.
 	statuses []*armcompute.InstanceViewStatus
 }

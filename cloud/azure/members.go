@@ -29,6 +29,7 @@ func (r setRead) instances(t target, want wanted, given extended) []pool.Instanc
 			Zone:               m.zone,
 			Template:           pool.Template{Ref: model.Ref(is.Content, is.Data), Content: is.Content, Data: is.Data},
 			State:              m.state(),
+			RemovalAssumed:     m.assumed,
 			CloudState:         m.provisioning,
 			Stopped:            m.stopped(),
 			Created:            m.created,

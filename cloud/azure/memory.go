@@ -2,7 +2,6 @@ package azure
 
 import (
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -38,8 +37,8 @@ type memory struct {
 	role       roleassignment.Memory
 	issues     issuesRead
 	operations operations
-	// removed are the removals of machines that Azure has accepted, by UID.
-	removed map[string]acceptedRemoval
+	// removed are the removals of machines that Azure has accepted.
+	removed driverkit.Removals
 	// surgeRemoval is a removal that the surge tag does not count yet.
 	surgeRemoval *driverkit.SurgeRemoval
 	// made is when Azure accepted the creation of the scale set.
@@ -77,47 +76,23 @@ func (m *memory) touched() {
 	m.set, m.issues = setRead{}, issuesRead{}
 }
 
-// acceptedRemoval is a removal of a machine that Azure has accepted.
-type acceptedRemoval struct {
-	at time.Time
-	// ignored is true if the machine was still listed as before when no list could be older than the removal.
-	ignored bool
-}
-
 // removing remembers that Azure accepted the removal of machines.
 func (m *memory) removing(chosen []machine, now time.Time) {
-	if m.removed == nil {
-		m.removed = map[string]acceptedRemoval{}
-	}
 	for _, c := range chosen {
-		if c.uid != "" {
-			m.removed[c.uid] = acceptedRemoval{at: now, ignored: m.removed[c.uid].ignored}
-		}
+		m.removed.Accept(c.uid, now, visibleWithin)
 	}
 }
 
-// seen returns the machines of a list that began at a moment, with those that were removed as terminating: the list may be older than the
-// accepted removal, and a removed machine must not be removed and counted a second time. A machine whose removal Azure has ignored before
-// is returned as it is listed, so that the engine finds that its removal shows no effect.
+// seen returns the machines of a list that began at a moment, with those that were removed as terminating.
 func (m *memory) seen(machines []machine, listed time.Time) []machine {
 	there := map[string]bool{}
 	for k := range machines {
-		uid := machines[k].uid
-		r, ok := m.removed[uid]
-		if there[uid] = true; !ok {
-			continue
+		is := &machines[k]
+		there[is.uid] = true
+		if is.assumed = m.removed.Assumed(is.uid, is.state() == pool.Terminating, listed); is.assumed {
+			is.provisioning = stateDeleting
 		}
-		old := listed.Sub(r.at) >= visibleWithin
-		switch {
-		case machines[k].state() == pool.Terminating:
-			r.ignored = false
-		case old:
-			r.ignored = true
-		case !r.ignored:
-			machines[k].provisioning = stateDeleting
-		}
-		m.removed[uid] = r
 	}
-	maps.DeleteFunc(m.removed, func(uid string, r acceptedRemoval) bool { return !there[uid] && listed.Sub(r.at) >= visibleWithin })
+	m.removed.Listed(there, listed)
 	return machines
 }

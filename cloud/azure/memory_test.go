@@ -42,7 +42,7 @@ func TestRemovalsThatAreIgnored(t *testing.T) {
 			t.Errorf("after %s: %s: want %q, got %q", step.at, step.reason, step.want, got)
 		}
 	}
-	if len(m.removed) > 0 {
+	if m.removed.Len() > 0 {
 		t.Errorf("want nothing to be kept, got %v", m.removed)
 	}
 }
