@@ -37,6 +37,12 @@ func (r *SurgeRemoval) Under(record string) *SurgeRemoval {
 	return r
 }
 
+// Shown reports whether a group with the record and the size is as the removal has left it, or there is none to be shown. Before it is, a read may be
+// from before the removal, or another client may have raised the size since.
+func (r *SurgeRemoval) Shown(record string, size int) bool {
+	return r == nil || r.record == record && size <= r.before.Size-len(r.chosen)
+}
+
 // Left returns the surge and the size that the removal leaves. stay are the instances of the group that are not being deleted: a removal that
 // was refused for some leaves those.
 func (r *SurgeRemoval) Left(stay []string) pool.PlannedSurge {

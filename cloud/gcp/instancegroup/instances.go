@@ -30,6 +30,8 @@ type instance struct {
 	labels map[string]string
 	// failures are what went wrong when the group last tried something with it.
 	failures []*cloud.Error
+	// assumed is true if its removal was accepted and no list shows it yet.
+	assumed bool
 }
 
 // instances reads the instances of the group.
@@ -57,6 +59,7 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 		return nil, err
 	}
 	p.memory.complete(list, read.skew)
+	p.memory.assume(list, p.now)
 	return list, nil
 }
 
@@ -263,7 +266,7 @@ var (
 // state returns the state of an instance.
 func (i instance) state() pool.InstanceState {
 	switch {
-	case slices.Contains(going, i.action) || i.status == statusDeprovisioning:
+	case i.assumed || slices.Contains(going, i.action) || i.status == statusDeprovisioning:
 		return pool.Terminating
 	case i.action == actionRecreating && i.id != 0 && !slices.Contains(launching, i.status):
 		return pool.Terminating

@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
+	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -39,6 +40,8 @@ type memory struct {
 	operation     operation
 	// removal is a removal that the label of the surge does not count yet.
 	removal *driverkit.SurgeRemoval
+	// removed are the removals of instances that Compute Engine has accepted.
+	removed driverkit.Removals
 	// wrote is when templates were created or deleted last: a list read soon after may be older.
 	wrote time.Time
 }
@@ -89,6 +92,36 @@ func (m *memory) touched() {
 func (m *memory) forget() {
 	m.touched()
 	m.templates = templates{}
+}
+
+// behind returns an error if a read shows the group as it was before a removal of a moment ago: beside a list of the instances from after it, what
+// has used the surge up would be taken for a size that another client wants. Where that client has raised the size since, the read is believed later.
+func (m *memory) behind(now time.Time, name string) error {
+	is := m.group.is
+	if m.removal.Shown(labelsOf(is)[template.LabelSurge], int(is.TargetSize)) || !m.removed.Lately(now) {
+		return nil
+	}
+	m.touched()
+	return &cloud.Error{Kind: cloud.Conflict, Code: "RemovalNotShown",
+		Message: "managed instance group " + name + " is not shown without the instances yet that were removed a moment ago"}
+}
+
+// removing remembers that Compute Engine accepted the removal of instances.
+func (m *memory) removing(list []instance, now time.Time) {
+	for _, i := range list {
+		m.removed.Accept(i.uid(), now, visibleWithin)
+	}
+}
+
+// assume marks the instances of a list that were removed, and that it shows as before.
+func (m *memory) assume(list []instance, listed time.Time) {
+	there := map[string]bool{}
+	for k := range list {
+		i := &list[k]
+		there[i.uid()] = true
+		i.assumed = m.removed.Assumed(i.uid(), i.state() == pool.Terminating, listed)
+	}
+	m.removed.Listed(there, listed)
 }
 
 // absent returns an error if Compute Engine accepted the creation so recently that a read may be older, which shows no group: otherwise it

@@ -181,7 +181,7 @@ func (p view) describeInstances(want wanted, group *pool.Group) []pool.Instance 
 		made := p.of(i.template, want)
 		m := pool.Instance{
 			ID: i.ref(), ProviderID: "gce://" + p.t.project + "/" + i.zone + "/" + i.name, UID: i.uid(), Zone: i.zone, Template: made,
-			State: i.state(), CloudState: i.cloudState(), Created: i.created, TerminationNotice: i.notice(),
+			State: i.state(), RemovalAssumed: i.assumed, CloudState: i.cloudState(), Created: i.created, TerminationNotice: i.notice(),
 			InPlaceDrift: p.inPlaceDrift(i, group, want), Updating: i.action == actionRefreshing || p.memory.relabelled(i),
 		}
 		switch {

@@ -85,7 +85,7 @@ func (p *pass) readAgain(ctx context.Context) error {
 		return p.beingCreated(ctx)
 	}
 	p.memory.group, p.memory.made = read, time.Time{}
-	return nil
+	return p.memory.behind(p.now, p.t.group)
 }
 
 // readWhole reads the group, and the instances of one that is the pool's own.

@@ -276,17 +276,24 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err
 	}
+	chosen := p.chosen(s)
 	urls := []string{}
-	for _, i := range p.chosen(s) {
+	for _, i := range chosen {
 		urls = append(urls, i.url())
 	}
 	if len(urls) == 0 {
 		return nil
 	}
-	p.memory.removing(urls)
+	removal := p.memory.surge().without(p.memory.surgeLabel(), urls)
 	p.memory.touched()
 	op, err := p.deleteInstances(ctx, urls)
-	return session.Vanished(p.ended(methodChange, op, err))
+	if err = p.ended(methodChange, op, err); driverkit.MayHaveHappened(err) {
+		p.memory.removal = removal
+	}
+	if err == nil {
+		p.memory.removing(chosen, p.now)
+	}
+	return session.Vanished(err)
 }
 
 func (p writer) deleteInstances(ctx context.Context, urls []string) (*compute.Operation, error) {

@@ -53,12 +53,12 @@ func (m *memory) surge() surge {
 
 func (m *memory) surgeLabel() string { return labelsOf(m.group.is)[template.LabelSurge] }
 
-// removing remembers a removal that uses the surge up.
-func (m *memory) removing(urls []string) {
-	s := m.surge()
-	if removal := driverkit.RemovalFromSurge(m.surgeLabel(), pool.PlannedSurge{Surge: s.count(), Size: s.size}, urls); removal != nil {
-		m.removal = removal
+// without returns the removal of instances that uses the surge up, to be remembered; the one before where there is no surge.
+func (s surge) without(label string, urls []string) *driverkit.SurgeRemoval {
+	if removal := driverkit.RemovalFromSurge(label, pool.PlannedSurge{Surge: s.count(), Size: s.size}, urls); removal != nil {
+		return removal
 	}
+	return s.removal
 }
 
 // surgeRecorded forgets the removal once the label was written with what is left of the surge; err is the result of that write.

@@ -1,9 +1,12 @@
 package instancegroup_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
@@ -104,4 +107,45 @@ func TestRefusedRemovalLeavesTheSurge(t *testing.T) {
 			w.Errorf("want the surge of one left, got %+v", o.Group)
 		}
 	})
+}
+
+// TestReadsBehindARemoval holds that a removal which reads do not show yet is not asked for again, and that the size from before it is not believed
+// beside the instances from after it: what had used the surge up would be taken for a size that another client wants.
+func TestReadsBehindARemoval(t *testing.T) {
+	for action, check := range map[string]func(w *world, o pool.Observed, err error){
+		"*.get": func(w *world, _ pool.Observed, err error) {
+			if failed, ok := errors.AsType[*cloud.Error](err); !ok || failed.Code != "RemovalNotShown" || failed.Kind != cloud.Conflict {
+				w.Errorf("want the size of before refused, got %v", err)
+			}
+		},
+		"*.listManagedInstances": func(w *world, o pool.Observed, err error) {
+			if err != nil || o.Group.Size != 2 || o.Group.Surge != 0 || o.Instances[0].State != pool.Terminating {
+				w.Errorf("want the surge used up and the instance going, got %v, %+v, %+v", err, o.Group, o.Instances)
+			}
+		},
+	} {
+		t.Run(action, func(t *testing.T) {
+			inWorld(t, []string{zone}, func(w *world) {
+				w.create(2)
+				w.start(pool.Step{Kind: pool.Resize, Size: 3, Surge: 1})
+				remove := pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: w.observe().Instances[0].ID}}}
+				if err := w.driver.Start(w.Context(), w.target, remove); err != nil {
+					w.Fatal(err)
+				}
+				if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: action, Writes: 1}); err != nil {
+					w.Fatal(err)
+				}
+				o, err := w.driver.Observe(w.Context(), w.target)
+				check(w, o, err)
+				if got := w.calls.during(func() { err = w.driver.Start(w.Context(), w.target, remove) }); slices.Contains(got, "compute:instanceGroupManagers.deleteInstances") {
+					w.Errorf("want nothing removed twice, got %v", got)
+				}
+				w.cloud.Faults().Clear()
+				settle()
+				if o = w.observe(); o.Group.Size != 2 || o.Group.Surge != 0 || len(o.Instances) != 2 {
+					w.Errorf("want two instances and no surge, got %+v, %+v", o.Group, o.Instances)
+				}
+			})
+		})
+	}
 }
