@@ -267,7 +267,11 @@ func (b *bench) edit(ctx context.Context) error {
 			continue
 		}
 		p.took = append(p.took, first.At.Sub(asked))
-		if _, late := b.watch.wait(ctx, b.limit, func(int) {}); len(late) > 0 {
+		_, late := b.watch.wait(ctx, b.limit, func(int) {})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(late) > 0 {
 			return fmt.Errorf("an edit of %s brought no machine within %s", edited.name, b.limit)
 		}
 	}
