@@ -29,6 +29,8 @@ type machines struct {
 	// empty are the keys of the scale sets whose own list has shown no machine. A listing shows nothing of such a scale set, which agrees
 	// with its own list; of any other scale set it proves nothing.
 	empty sync.Map
+	// models and statuses are the two lists of the subscription.
+	models, statuses relisted[armcompute.VirtualMachine]
 }
 
 func newMachines(client *armcompute.VirtualMachinesClient, of *sets, o Options) *sweep.Sweep[Machines] {
@@ -63,12 +65,12 @@ func (m *machines) some(ctx context.Context, keys []string, found func(string, M
 func (m *machines) all(ctx context.Context, found func(string, Machines)) (pages int, err error) {
 	var reply *http.Response
 	ctx = policy.WithCaptureResponse(ctx, &reply)
-	models, n, err := m.list(ctx, nil)
+	models, n, err := m.list(ctx, &m.models, nil)
 	if err != nil {
 		return n, err
 	}
 	skew := m.sets.skew(reply)
-	statuses, more, err := m.list(ctx, &armcompute.VirtualMachinesClientListAllOptions{StatusOnly: new("true")})
+	statuses, more, err := m.list(ctx, &m.statuses, &armcompute.VirtualMachinesClientListAllOptions{StatusOnly: new("true")})
 	pages = n + more
 	if err != nil {
 		return pages, err
@@ -89,11 +91,12 @@ func (m *machines) all(ctx context.Context, found func(string, Machines)) (pages
 }
 
 // list reads one list of the subscription to its end, and counts its pages.
-func (m *machines) list(ctx context.Context, o *armcompute.VirtualMachinesClientListAllOptions) (all []*armcompute.VirtualMachine, pages int, err error) {
-	all, err = Listed(ctx, m.client.NewListAllPager(o), func(page armcompute.VirtualMachinesClientListAllResponse) []*armcompute.VirtualMachine {
+func (m *machines) list(ctx context.Context, r *relisted[armcompute.VirtualMachine], o *armcompute.VirtualMachinesClientListAllOptions) (
+	all []*armcompute.VirtualMachine, pages int, err error) {
+	err = read(ctx, r, m.client.NewListAllPager(o), m.sets.now(), func(page []*armcompute.VirtualMachine) {
 		pages++
-		return page.Value
-	}, m.sets.now())
+		all = append(all, page...)
+	})
 	return all, pages, err
 }
 
@@ -117,8 +120,9 @@ func joined(models, statuses []*armcompute.VirtualMachine) map[string][]*armcomp
 			lacking[key] = true
 			continue
 		}
-		vm.Properties.InstanceView = view.InstanceView
-		grouped[key] = append(grouped[key], vm)
+		whole, properties := *vm, *vm.Properties
+		properties.InstanceView, whole.Properties = view.InstanceView, &properties
+		grouped[key] = append(grouped[key], &whole)
 	}
 	for key := range lacking {
 		grouped[key] = nil

@@ -161,7 +161,7 @@ func (s *Sessions) build(at place, where azcloud.Configuration, subscription str
 	}
 	options := &arm.ClientOptions{ClientOptions: clientOptions(where, through), DisableRPRegistration: true}
 	options.InsecureAllowCredentialWithHTTP = plain(at.endpoint)
-	options.PerCallPolicies = []policy.Policy{asking{by: identity, through: through}}
+	options.PerCallPolicies = []policy.Policy{leavesOut{}, asking{by: identity, through: through}}
 	made := &Session{SubscriptionID: subscription, Location: at.location, identity: identity}
 	for _, each := range []func() error{
 		func() (err error) {

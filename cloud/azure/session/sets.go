@@ -32,6 +32,7 @@ type sets struct {
 	now          func() time.Time
 	// names are the resource group and the name of each key as pools spell them: Azure ignores case.
 	names sync.Map
+	list  relisted[armcompute.VirtualMachineScaleSet]
 }
 
 // setName is a resource group and a name as a pool spells them, and the ID that they make.
@@ -78,16 +79,14 @@ func (s *sets) some(ctx context.Context, keys []string, found func(string, Set))
 // all lists the scale sets of the subscription.
 func (s *sets) all(ctx context.Context, found func(string, Set)) (pages int, err error) {
 	var reply *http.Response
-	_, err = Listed(policy.WithCaptureResponse(ctx, &reply), s.client.NewListAllPager(nil),
-		func(page armcompute.VirtualMachineScaleSetsClientListAllResponse) []*armcompute.VirtualMachineScaleSet {
-			pages++
-			for _, is := range page.Value {
-				if is != nil && keyOfID(is.ID) != "" {
-					found(keyOfID(is.ID), Set{Is: is, Skew: s.skew(reply)})
-				}
+	err = read(policy.WithCaptureResponse(ctx, &reply), &s.list, s.client.NewListAllPager(nil), s.now(), func(page []*armcompute.VirtualMachineScaleSet) {
+		pages++
+		for _, is := range page {
+			if keyOfID(is.ID) != "" {
+				found(keyOfID(is.ID), Set{Is: is, Skew: s.skew(reply)})
 			}
-			return nil
-		}, s.now())
+		}
+	})
 	return pages, err
 }
 
