@@ -128,13 +128,14 @@ func (w *writer) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup,
 	return w.memory.written.Apply(ctx, w.client(), existing, changes)
 }
 
-// updateProcesses writes the bookkeeping of processes, then suspends and resumes processes.
+// updateProcesses writes the bookkeeping of processes, then suspends and resumes processes. What the bookkeeping does not show yet is suspended by a later
+// pass: if Auto Scaling ignored the tag, the process would be taken for one that another client has suspended, and would never be resumed.
 func (w *writer) updateProcesses(ctx context.Context, is *asgtypes.AutoScalingGroup, want desired.Group) error {
 	suspend, resume := want.Processes(is)
 	if err := w.mark(ctx, is, want.ProcessMarks(resume)); err != nil {
 		return err
 	}
-	if len(suspend) > 0 {
+	if len(suspend) > 0 && desired.Recorded(is, suspend) {
 		_, err := w.c.AutoScaling.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &w.t.group, ScalingProcesses: suspend})
 		if err != nil {
 			return session.Refusal(err, w.now)

@@ -151,6 +151,12 @@ func (g Group) Processes(is *asgtypes.AutoScalingGroup) (suspend, resume []strin
 	return suspend, resume
 }
 
+// Recorded reports whether the bookkeeping of the group as it was read names processes.
+func Recorded(is *asgtypes.AutoScalingGroup, processes []string) bool {
+	marks := splitList(asg.Tag(is, tagSuspended))
+	return !slices.ContainsFunc(processes, func(name string) bool { return !slices.Contains(marks, name) })
+}
+
 func (g Group) processesDrift(is *asgtypes.AutoScalingGroup) bool {
 	suspend, resume := g.Processes(is)
 	return len(suspend) > 0 || len(resume) > 0 || asg.Tag(is, tagSuspended) != g.tags[tagSuspended]

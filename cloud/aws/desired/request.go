@@ -1,7 +1,6 @@
 package desired
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,11 +11,8 @@ import (
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
-// Create returns the request that creates the group with a size and a launch template.
+// Create returns the request that creates the group with a size and a launch template. Its bookkeeping names the processes that are suspended next.
 func (g Group) Create(name string, size int, from *asgtypes.LaunchTemplateSpecification) *autoscaling.CreateAutoScalingGroupInput {
-	// A new group has no process suspended.
-	tags := maps.Clone(g.tags)
-	delete(tags, tagSuspended)
 	input := &autoscaling.CreateAutoScalingGroupInput{
 		AutoScalingGroupName:           &name,
 		MinSize:                        &g.min,
@@ -27,7 +23,7 @@ func (g Group) Create(name string, size int, from *asgtypes.LaunchTemplateSpecif
 		CapacityRebalance:              &g.rebalance,
 		VPCZoneIdentifier:              new(strings.Join(g.Subnets, ",")),
 		LifecycleHookSpecificationList: g.Hooks,
-		Tags:                           session.GroupTags(name, tags, Bookkeeping),
+		Tags:                           session.GroupTags(name, g.tags, Bookkeeping),
 	}
 	input.LaunchTemplate, input.MixedInstancesPolicy = g.launch(from)
 	return input
