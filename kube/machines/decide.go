@@ -303,9 +303,10 @@ func (f Input) gone(i *Infra) *Action {
 // instanceGone is why a Machine without an instance goes.
 var instanceGone = pool.Cause{Reason: "InstanceGone", Message: "the instance does not exist any more"}
 
-// nodeless reports whether a Machine has never had a Node, in a pool that stays.
+// nodeless reports whether a Machine has never had a Node, in a pool that stays. One whose deletion another client's hook waits for has its controller
+// see to that.
 func (f Input) nodeless(m *Machine) bool {
-	return m != nil && !f.Deleting && !m.Object.Status.NodeRef.IsDefined()
+	return m != nil && !f.Deleting && !m.Object.Status.NodeRef.IsDefined() && !m.hooked()
 }
 
 // detach returns the action that deletes a Machine and then its infrastructure machine, and leaves the instance as it is. It does not begin as

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"strings"
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -13,6 +14,16 @@ import (
 func onHold(m *clusterv1.Machine) bool {
 	_, ok := m.Annotations[HoldAnnotation]
 	return ok
+}
+
+// hooked reports whether a hook of another client holds the deletion of a Machine.
+func (m *Machine) hooked() bool {
+	for name := range m.Object.Annotations {
+		if name != HoldAnnotation && (strings.HasPrefix(name, clusterv1.PreDrainDeleteHookAnnotationPrefix) || strings.HasPrefix(name, clusterv1.PreTerminateDeleteHookAnnotationPrefix)) {
+			return true
+		}
+	}
+	return false
 }
 
 // waitsFor returns the provider key of the instance whose infrastructure machine a held deletion of the Machine waits for; empty if there is

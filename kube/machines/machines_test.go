@@ -116,6 +116,8 @@ func TestDecide(t *testing.T) {
 		"gone, never joined": {"no controller is asked to look for a Node that may join at last", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineNodeless)}, []string{"DeleteInfra i-1"}},
 		"gone, never joined, half": {"the Machine goes last, and none is made of what is being deleted", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineNodeless)},
 			[]string{"Detach i-1 (InstanceGone)"}},
+		"gone, never joined, hooked": {"the client whose hook it is sees the Machine go", on, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineNodeless, machineHooked)}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 		"gone, never joined, pool deleted": {"its deletion takes each of its Nodes along", Input{On: true, Announced: true, Trusted: true, Deleting: true}, nil,
 			[]client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineNodeless)}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 		"gone, never joined, Machine deleted": {"its controller has begun", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineNodeless, machineGoing)}, []string{"DeleteInfra i-1"}},

@@ -91,6 +91,10 @@ func machineNodeless(m *clusterv1.Machine) { m.Status.NodeRef = clusterv1.Machin
 
 func machineGoing(m *clusterv1.Machine) { m.DeletionTimestamp = at(0) }
 
+func machineHooked(m *clusterv1.Machine) {
+	m.Annotations = map[string]string{HoldAnnotation: "", clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/backup": ""}
+}
+
 func machineHeld(m *clusterv1.Machine) {
 	m.Annotations = map[string]string{HoldAnnotation: ""}
 	m.Spec.ProviderID = "aws:///zone-a/" + m.Name
