@@ -23,18 +23,16 @@ import (
 // are shared with those who had them from an earlier list, and must not be changed.
 type relisted[Item any] struct {
 	mu sync.Mutex
-	// known are the items of the last list by the digest of their encoding.
+	// known are the items of the last list by the digest of their encoding. The map is not changed.
 	known map[[sha256.Size]byte]*Item
 }
 
 // read reads the list to its end, and hands over each page.
 func read[Page, Item any](ctx context.Context, r *relisted[Item], pages *runtime.Pager[Page], now time.Time, page func([]*Item)) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	left, seen := &leftOut{}, map[[sha256.Size]byte]*Item{}
+	left, known, seen := &leftOut{}, r.get(), map[[sha256.Size]byte]*Item{}
 	var failed error
 	_, err := Listed(context.WithValue(ctx, leftOutKey{}, left), pages, func(Page) []*Item {
-		list, err := r.decode(left.items, seen)
+		list, err := decode(left.items, known, seen)
 		if failed = errors.Join(failed, err); err == nil {
 			page(list)
 		}
@@ -44,20 +42,33 @@ func read[Page, Item any](ctx context.Context, r *relisted[Item], pages *runtime
 		return err
 	}
 	if failed == nil {
-		r.known = seen
+		r.set(seen)
 	}
 	return failed
 }
 
-// decode returns the items of a page, and notes them in seen.
-func (r *relisted[Item]) decode(items []json.RawMessage, seen map[[sha256.Size]byte]*Item) ([]*Item, error) {
+// get returns what is known. It is not locked while a list is read: two of them may be read at the same time, and the later one is kept.
+func (r *relisted[Item]) get() map[[sha256.Size]byte]*Item {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known
+}
+
+func (r *relisted[Item]) set(seen map[[sha256.Size]byte]*Item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known = seen
+}
+
+// decode returns the items of a page, those that are known as they are, and notes them in seen.
+func decode[Item any](items []json.RawMessage, known, seen map[[sha256.Size]byte]*Item) ([]*Item, error) {
 	list := make([]*Item, 0, len(items))
 	for _, raw := range items {
 		if bytes.Equal(raw, []byte("null")) {
 			continue
 		}
 		digest := sha256.Sum256(raw)
-		item, ok := r.known[digest]
+		item, ok := known[digest]
 		if !ok {
 			item = new(Item)
 			if err := json.Unmarshal(raw, item); err != nil {

@@ -67,6 +67,9 @@ func TestRelisted(t *testing.T) {
 		t.Errorf("want an item that can't be read to be an error, got %v", err)
 	}
 	answers[list] = give("", raw[0])
+	if _, err := s.sets.all(t.Context(), func(string, Set) { _, err = look() }); err != nil {
+		t.Errorf("want two lists read at the same time, neither waiting for the other, got %v", err)
+	}
 	if third, err := look(); err != nil || third["capz/pool-0"] != first["capz/pool-0"] || len(s.sets.list.known) != 1 {
 		t.Errorf("want what is known to outlive a failure, and no more of it than the last list has, got %v, %d, %v", third, len(s.sets.list.known), err)
 	}
@@ -97,10 +100,10 @@ func BenchmarkRelisted(b *testing.B) {
 				if err := json.Unmarshal(body, &page); err != nil {
 					b.Fatal(err)
 				}
-				if list, err := r.decode(page.Items, seen); err != nil || len(list) != n {
+				if list, err := decode(page.Items, r.get(), seen); err != nil || len(list) != n {
 					b.Fatal(err)
 				}
-				r.known = seen
+				r.set(seen)
 			}
 			look()
 			for b.Loop() {
