@@ -86,14 +86,14 @@ func tally(t pool.Traits, o pool.Observed) (current, ready, upToDate int) {
 }
 
 // listed reports whether an instance still counts as a machine of the pool. One that a lifecycle hook of Muster holds does: its Node would
-// be deleted while it is drained otherwise. So does one whose removal the cloud may have ignored, and one that the cloud reports as failed while its Node is Ready: it runs, and is drained
-// before it goes.
-func listed(i pool.Instance) bool {
+// be deleted while it is drained otherwise. So does one whose removal the cloud may have ignored, and one that the cloud reports as failed while
+// its Node is Ready, or may be: it runs, and is drained before it goes.
+func listed(o pool.Observed, i pool.Instance) bool {
 	switch i.State {
 	case pool.Terminating:
 		return i.LifecycleHook != nil || i.RemovalAssumed
 	case pool.Failed:
-		return i.Node != nil && i.Node.Ready
+		return o.NodesUnknown || i.Node != nil && i.Node.Ready
 	default:
 		return true
 	}
@@ -108,7 +108,7 @@ func rows(o pool.Observed) (list []Instance, ids []string) {
 			row.Node, row.Ready, row.Version = i.Node.Name, i.Node.Ready, i.Node.KubeletVersion
 		}
 		list = append(list, row)
-		if listed(i) {
+		if listed(o, i) {
 			ids = append(ids, i.ProviderID)
 		}
 	}

@@ -503,6 +503,12 @@ func TestCountsAndLists(t *testing.T) {
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(func(s *scene) { s.o.Instances[1].State = pool.Failed }).report().ProviderIDs; !reflect.DeepEqual(got, want) {
 		t.Errorf("a machine that is taken for failed while its Node is Ready keeps the Node: want %v, got %v", want, got)
 	}
+	unknown := func(s *scene) {
+		s.o.Instances[1].State, s.o.Instances[1].Node, s.o.NodesUnknown = pool.Failed, nil, true
+	}
+	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(unknown).report().ProviderIDs; !reflect.DeepEqual(got, want) {
+		t.Errorf("a machine that is taken for failed keeps its Node while that may be Ready: want %v, got %v", want, got)
+	}
 	assumed := func(s *scene) { s.o.Instances[0].RemovalAssumed = true }
 	if want, got := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}, aScene(first(leaving), assumed).report().ProviderIDs; !reflect.DeepEqual(got, want) {
 		t.Errorf("a machine whose removal the cloud may have ignored keeps its Node: want %v, got %v", want, got)
