@@ -133,7 +133,7 @@ func (w *world) core() bool {
 	return changed
 }
 
-// meetNodes has the Machines of instances that have joined refer to their Nodes. It says whether it has done anything.
+// meetNodes has the Machines of instances that have joined refer to their Nodes. It reports whether one was written.
 func (w *world) meetNodes() (changed bool) {
 	for _, m := range w.machines() {
 		for _, n := range w.nodes() {

@@ -20,7 +20,7 @@ import (
 
 // relisted decodes a list that is read again and again. An item that has not changed by a byte is what it was decoded to before: the SDK takes longer to
 // decode a scale set or a virtual machine than all else that a look costs, and of a large subscription at rest nearly none change. The items
-// are shared with those who had them from an earlier list, and must not be changed.
+// are shared by the readers of all earlier lists, and must not be changed.
 type relisted[Item any] struct {
 	mu sync.Mutex
 	// known are the items of the last list by the digest of their encoding. The map is not changed.
@@ -87,7 +87,7 @@ type (
 	leftOutKey struct{}
 )
 
-// leavesOut takes the items out of the pages of a list whose context says where they belong. What is no page is left to the SDK.
+// leavesOut takes the items out of the pages of a list whose context has a place for them. What is no page is left to the SDK.
 type leavesOut struct{}
 
 // Do sends the request.
