@@ -1,11 +1,13 @@
-// Package ports chooses ports that stay the same for as long as a directory exists.
+// Package ports chooses ports that stay the same for as long as a directory exists, and keeps them for their owner until it ends.
 package ports
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net"
 	"strconv"
+	"sync"
 )
 
 const (
@@ -14,27 +16,69 @@ const (
 	first, last = 20000, 29999
 )
 
-// Pick finds a port on 127.0.0.1 that is free now and is none of taken. The same name begins its search at the same
-// port, and different names at different ones, so that worlds that start together do not meet.
-func Pick(name string, taken map[int]bool) (int, error) {
+// Set is a set of TCP ports on 127.0.0.1 that no other set has, of this process or of another, until they are given back or the process
+// ends. A port is often chosen long before something listens there, and is free for a moment when that is restarted; meanwhile it is
+// kept by the UDP port of the same number, which the set holds. The zero value is an empty set. Methods may be called at the same time.
+type Set struct {
+	mu   sync.Mutex
+	held map[int]net.PacketConn
+}
+
+// Pick adds a port that is free. The same name begins its search at the same port, and different names at different ones.
+func (s *Set) Pick(name string) (int, error) {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	count := last - first + 1
 	start := int(h.Sum32() % uint32(count))
 	for i := range count {
 		port := first + (start+i)%count
-		if !taken[port] && Free(port) == nil {
+		if s.Take(port) == nil {
 			return port, nil
 		}
 	}
 	return 0, fmt.Errorf("want a free port between %d and %d on 127.0.0.1, found none", first, last)
 }
 
-// Free says why nothing can listen on a port of 127.0.0.1; nil when something can.
-func Free(port int) error {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+// Take adds a port, or says why that can't be: something listens there, or a set has it.
+func (s *Set) Take(port int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	hold, err := net.ListenPacket("udp", address)
 	if err != nil {
 		return err
 	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return errors.Join(err, hold.Close())
+	}
+	if s.held == nil {
+		s.held = map[int]net.PacketConn{}
+	}
+	s.held[port] = hold
 	return l.Close()
+}
+
+// GiveBack removes a port; one that the set does not have is left alone.
+func (s *Set) GiveBack(port int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hold := s.held[port]
+	if hold == nil {
+		return nil
+	}
+	delete(s.held, port)
+	return hold.Close()
+}
+
+// Close gives all ports back. The set is empty then, and may be used again.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, hold := range s.held {
+		errs = append(errs, hold.Close())
+	}
+	clear(s.held)
+	return errors.Join(errs...)
 }

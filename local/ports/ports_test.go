@@ -6,28 +6,73 @@ import (
 	"testing"
 )
 
-// TestPick: the choice must be repeatable, and must avoid what is taken by others and by the caller.
+// TestPick: the choice must be repeatable, and must avoid what is listened on.
 func TestPick(t *testing.T) {
-	chosen, err := Pick("a world", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var s Set
+	chosen := pick(t, &s)
 	if chosen < first || chosen > last {
 		t.Fatalf("want a port between %d and %d, got %d", first, last, chosen)
 	}
-	other, err := Pick("a world", map[int]bool{chosen: true})
-	if err != nil || other == chosen {
-		t.Fatalf("taken by the caller: want another port than %d, got %d, %v", chosen, other, err)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(chosen)))
 	if err != nil {
 		t.Skipf("another client took %d in between: %v", chosen, err)
 	}
 	defer func() { _ = l.Close() }()
-	if err := Free(chosen); err == nil {
+	if err := s.Take(chosen); err == nil {
 		t.Fatalf("port %d is listened on: want an error, got none", chosen)
 	}
-	if other, err = Pick("a world", nil); err != nil || other == chosen {
-		t.Fatalf("taken by another client: want another port than %d, got %d, %v", chosen, other, err)
+	if other := pick(t, &s); other == chosen {
+		t.Fatalf("taken by another client: want another port than %d, got it", chosen)
 	}
+}
+
+// TestSetsHaveNoPortInCommon: two worlds choose their ports before anything listens there. One that is chosen belongs to its world alone.
+func TestSetsHaveNoPortInCommon(t *testing.T) {
+	var one, other Set
+	chosen := pick(t, &one)
+	if next := pick(t, &other); next == chosen {
+		t.Fatalf("another set has %d: want another port, got it", chosen)
+	}
+	if next := pick(t, &one); next == chosen {
+		t.Fatalf("the set has %d itself: want another port, got it", chosen)
+	}
+	if err := other.Take(chosen); err == nil {
+		t.Fatalf("another set has %d: want an error, got none", chosen)
+	}
+	if err := other.GiveBack(chosen); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Take(chosen); err == nil {
+		t.Fatalf("given back by a set that does not have %d: want it kept, got it", chosen)
+	}
+	if err := one.GiveBack(chosen); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Take(chosen); err != nil {
+		t.Fatalf("port %d was given back: want it, got %v", chosen, err)
+	}
+}
+
+// TestHeldPortsAreListenedOn: the owner of a port listens there while its set has the port.
+func TestHeldPortsAreListenedOn(t *testing.T) {
+	var s Set
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(pick(t, &s))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+}
+
+// pick chooses the port of a name, the same for all sets of a test, which are closed when the test ends.
+func pick(t *testing.T, s *Set) int {
+	t.Helper()
+	t.Cleanup(func() { _ = s.Close() })
+	port, err := s.Pick(t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }

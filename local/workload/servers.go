@@ -26,6 +26,9 @@ type Servers struct {
 	// ended gets the errors of API servers that ended without being stopped.
 	ended chan error
 
+	// ports of those that run.
+	ports ports.Set
+
 	mu      sync.Mutex
 	running map[types.NamespacedName]*Server
 }
@@ -103,7 +106,17 @@ func (s *Servers) open(ctx context.Context, key types.NamespacedName, w Wanted) 
 	if err != nil {
 		return nil, err
 	}
-	started := &Server{stopping: make(chan struct{})}
+	started, err := s.serve(ctx, key, w, port)
+	if err != nil {
+		return nil, errors.Join(err, s.ports.GiveBack(port))
+	}
+	return started, nil
+}
+
+// serve starts what belongs to one cluster, at a port.
+func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w Wanted, port int) (started *Server, err error) {
+	dir := s.Place(key)
+	started = &Server{stopping: make(chan struct{})}
 	if started.etcdCA, err = apiserver.OpenAuthority(dir, "etcd-ca", "etcd-ca"); err != nil {
 		return nil, err
 	}
@@ -142,7 +155,7 @@ func KeyOf(kind string, object types.NamespacedName) types.NamespacedName {
 
 func prefix(key types.NamespacedName) string { return "/clusters/" + key.Namespace + "/" + key.Name }
 
-// port of a server: the one that its object names, else the one that it had, else a new one, which is kept.
+// port of a server, which ports has then: the one that its object names, else the one that it had, else a new one, which is kept.
 func (s *Servers) port(dir string, wanted int) (int, error) {
 	file := filepath.Join(dir, "port")
 	kept, err := os.ReadFile(file)
@@ -156,26 +169,22 @@ func (s *Servers) port(dir string, wanted int) (int, error) {
 		}
 	}
 	if port == 0 {
-		if port, err = ports.Pick(dir, s.taken()); err != nil {
-			return 0, err
-		}
+		port, err = s.ports.Pick(dir)
+	} else if err = s.ports.Take(port); err != nil {
+		err = fmt.Errorf("want port %d for an API server, found it taken; end what listens there: %w", port, err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return 0, fmt.Errorf("make the directory of an API server: %w", err)
+	if err != nil {
+		return 0, err
 	}
-	return port, apiserver.WriteFile(file, []byte(strconv.Itoa(port)+"\n"))
-}
-
-// taken are the ports of those that run; a port that another start has chosen but does not yet listen on may slip
-// through, and is then refused when it is listened on, and chosen anew.
-func (s *Servers) taken() map[int]bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken := map[int]bool{}
-	for _, r := range s.running {
-		taken[r.Port] = true
+	if err = os.MkdirAll(dir, 0o700); err != nil {
+		err = fmt.Errorf("make the directory of an API server: %w", err)
+	} else {
+		err = apiserver.WriteFile(file, []byte(strconv.Itoa(port)+"\n"))
 	}
-	return taken
+	if err != nil {
+		return 0, errors.Join(err, s.ports.GiveBack(port))
+	}
+	return port, nil
 }
 
 // Remove stops the API server of key and removes everything that it has kept.
@@ -185,6 +194,9 @@ func (s *Servers) Remove(ctx context.Context, key types.NamespacedName) error {
 		s.mu.Lock()
 		delete(s.running, key)
 		s.mu.Unlock()
+		if err := s.ports.GiveBack(running.Port); err != nil {
+			return fmt.Errorf("give back the port of the API server of %s: %w", key, err)
+		}
 	}
 	if err := s.etcd.DeletePrefix(ctx, prefix(key)); err != nil {
 		return err
@@ -207,6 +219,7 @@ func (s *Servers) Close() {
 		delete(s.running, key)
 	}
 	all.Wait()
+	_ = s.ports.Close() // whose error would only say that a port was given back before
 }
 
 func (w *Server) close() {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/muster-project/muster/local/ports"
 )
 
 // TestChildIsStartedAgain: a child that dies comes back, says why it died, and is given up when it dies again and again.
@@ -134,23 +136,61 @@ func TestLastLine(t *testing.T) {
 // TestPlaces: ports are found again, give way when they are taken, except for the one that kubeconfigs lead to.
 func TestPlaces(t *testing.T) {
 	dir := layout(t.TempDir())
-	first, err := dir.places(0)
+	first, err := found(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := dir.places(0)
+	again, err := found(dir)
 	if err != nil || !maps.Equal(again, first) {
 		t.Fatalf("want %+v found again, got %+v, %v", first, again, err)
 	}
 	hold(t, first["aws"])
-	moved, err := dir.places(0)
+	moved, err := found(dir)
 	if err != nil || moved["aws"] == first["aws"] || moved[apiServerPlace] != first[apiServerPlace] || moved[webhookPlace] != first[webhookPlace] {
 		t.Fatalf("port of AWS taken: want that one alone chosen anew, got %+v after %+v, %v", moved, first, err)
 	}
 	hold(t, first[apiServerPlace])
-	if _, err := dir.places(0); err == nil {
+	if _, err := found(dir); err == nil {
 		t.Fatal("port of the API server taken: want an error, got none")
 	}
+}
+
+// TestPlacesAreKept: a world listens on some of its ports many seconds after it has chosen them. Another one chooses none of them until then.
+func TestPlacesAreKept(t *testing.T) {
+	dir := layout(t.TempDir())
+	var held ports.Set
+	defer func() { _ = held.Close() }()
+	first, err := dir.places(0, &held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := layout(t.TempDir())
+	if err := other.writePlaces(maps.Clone(first)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := found(other); err == nil {
+		t.Error("the API server's port is another world's: want an error, got none")
+	}
+	delete(first, apiServerPlace)
+	if err := other.writePlaces(maps.Clone(first)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := found(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, port := range first {
+		if got[name] == port {
+			t.Errorf("port %d of %s is another world's: want another one, got it", port, name)
+		}
+	}
+}
+
+// found are the ports of a world that is started and stopped.
+func found(dir layout) (places, error) {
+	var held ports.Set
+	p, err := dir.places(0, &held)
+	return p, errors.Join(err, held.Close())
 }
 
 // TestPlacesOfOlderWorlds: the file of a world that was made before a cloud was there is read as it is, and gets a port for that cloud.
@@ -166,7 +206,7 @@ func TestPlacesOfOlderWorlds(t *testing.T) {
 	if settings := p.cloudEnvironment(Clouds()); slices.ContainsFunc(settings, func(s string) bool { return strings.HasSuffix(s, ":0") }) {
 		t.Errorf("want no setting for the cloud that the world does not have, got %v", settings)
 	}
-	if p, err = dir.places(0); err != nil || p["azure"] == 0 {
+	if p, err = found(dir); err != nil || p["azure"] == 0 {
 		t.Errorf("want a port for each cloud, got %v, %v", p, err)
 	}
 }

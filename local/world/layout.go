@@ -82,9 +82,9 @@ const (
 	metricsPlace   = "metrics"
 )
 
-// places finds the ports again or chooses them. A port that is wanted, or that kubeconfigs lead to, has to be free;
+// places finds the ports again or chooses them, and adds them to held. A port that is wanted, or that kubeconfigs lead to, has to be free;
 // the others give way.
-func (l layout) places(apiServer int) (places, error) {
+func (l layout) places(apiServer int, held *ports.Set) (places, error) {
 	p, err := l.readPlaces()
 	if err != nil {
 		return p, err
@@ -93,21 +93,23 @@ func (l layout) places(apiServer int) (places, error) {
 		p[apiServerPlace] = apiServer
 	}
 	if port := p[apiServerPlace]; port != 0 {
-		if err := ports.Free(port); err != nil {
+		if err := held.Take(port); err != nil {
 			return p, fmt.Errorf("want port %d for the API server, found it taken; end what listens there, or choose another port: %w", port, err)
 		}
 	}
-	taken := map[int]bool{}
-	for _, port := range p {
-		taken[port] = true
+	names := append([]string{apiServerPlace, webhookPlace, healthPlace, metricsPlace}, Clouds()...)
+	// Those that are found again come first, so that none of them is chosen for another.
+	for _, name := range names {
+		if port := p[name]; port != 0 && name != apiServerPlace && held.Take(port) != nil {
+			delete(p, name)
+		}
 	}
-	for _, name := range append([]string{apiServerPlace, webhookPlace, healthPlace, metricsPlace}, Clouds()...) {
-		if port := p[name]; port == 0 || (name != apiServerPlace && ports.Free(port) != nil) {
-			if p[name], err = ports.Pick(l.path(strings.ToLower(name)), taken); err != nil {
+	for _, name := range names {
+		if p[name] == 0 {
+			if p[name], err = held.Pick(l.path(strings.ToLower(name))); err != nil {
 				return p, err
 			}
 		}
-		taken[p[name]] = true
 	}
 	return p, l.writePlaces(p)
 }

@@ -15,6 +15,8 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/muster-project/muster/local/ports"
 )
 
 // Names of the children, which are also the hidden subcommands that run them.
@@ -52,6 +54,7 @@ type World struct {
 	clouds   []string
 	progress func(doing string)
 	places   places
+	ports    ports.Set // those of places, for as long as the world lives
 	config   *rest.Config
 	lock     *fileutil.LockedFile
 
@@ -136,8 +139,8 @@ func (w *World) open(o Options) error {
 			return errors.Join(fmt.Errorf("unlock %s: %w", name, err), lock.Close())
 		}
 	}
-	if w.places, err = w.dir.places(o.Port); err != nil {
-		return errors.Join(err, lock.Close())
+	if w.places, err = w.dir.places(o.Port, &w.ports); err != nil {
+		return errors.Join(err, w.ports.Close(), lock.Close())
 	}
 	w.lock = lock
 	return nil
@@ -225,8 +228,9 @@ func (w *World) Stop() error {
 			c.end()
 			<-c.ended
 		}
-		if err = w.lock.Close(); err != nil {
-			err = fmt.Errorf("unlock the directory of the world: %w", err)
+		err = w.ports.Close()
+		if unlocked := w.lock.Close(); unlocked != nil {
+			err = errors.Join(err, fmt.Errorf("unlock the directory of the world: %w", unlocked))
 		}
 	})
 	return err

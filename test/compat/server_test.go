@@ -45,6 +45,9 @@ var server *rest.Config
 // kubeconfig makes its bearer the server's administrator.
 var kubeconfig []byte
 
+// held are the ports of the webhooks' manager, until the process ends.
+var held ports.Set
+
 // muster is the path of the built binary, scratch a folder for what outlives one test.
 var muster, scratch string
 
@@ -74,11 +77,11 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	port, err := ports.Pick(dir, nil)
+	port, err := held.Pick(dir)
 	if err != nil {
 		return nil, err
 	}
-	health, err := ports.Pick(dir, map[int]bool{port: true})
+	health, err := held.Pick(dir)
 	if err != nil {
 		return nil, err
 	}

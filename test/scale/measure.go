@@ -37,6 +37,7 @@ type bench struct {
 	watch    *watch
 	calls    *calls
 	profiler string
+	ports    ports.Set // the profiler's, until the process ends
 	out      io.Writer
 	pools    []*wanted
 	phases   []phase
@@ -103,7 +104,7 @@ func (b *bench) profileAt() error {
 	if b.profiles == "" {
 		return nil
 	}
-	port, err := ports.Pick(b.dir, map[int]bool{})
+	port, err := b.ports.Pick(b.dir)
 	if err != nil {
 		return err
 	}

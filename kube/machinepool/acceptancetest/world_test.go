@@ -134,6 +134,9 @@ func control(ctx context.Context, dir string) (stop func() error, err error) {
 	return stop, install.Objects(ctx, server.Config, scheme, configurations(at))
 }
 
+// held is the port of the webhooks, until the process ends.
+var held ports.Set
+
 // webhooks creates a certificate for the webhooks and picks a port for them.
 func webhooks(dir string) (*install.Webhook, webhook.Options, error) {
 	ca, err := apiserver.OpenAuthority(dir, "ca", "webhooks")
@@ -143,7 +146,7 @@ func webhooks(dir string) (*install.Webhook, webhook.Options, error) {
 	if _, _, err := ca.IssueFiles("tls", apiserver.Subject{CommonName: "webhooks", Server: true}); err != nil {
 		return nil, webhook.Options{}, err
 	}
-	port, err := ports.Pick(dir, nil)
+	port, err := held.Pick(dir)
 	if err != nil {
 		return nil, webhook.Options{}, err
 	}
