@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
@@ -100,7 +102,8 @@ func listed(o pool.Observed, i pool.Instance) bool {
 }
 
 // rows lists the instances, and the provider IDs of those that are or will be of use, those beside them included: the Node of an instance
-// that is not listed would be deleted once it is not Ready.
+// that is not listed would be deleted once it is not Ready. They are ordered by their IDs, which are all that is always known of them: two
+// managers, one of which is denied the moment of their creation, would write the lists of each other back for ever.
 func rows(o pool.Observed) (list []Instance, ids []string) {
 	for _, i := range o.Instances {
 		row := Instance{ID: i.ID, ProviderID: i.ProviderID, Zone: i.Zone, State: i.State, Template: i.Template.Ref}
@@ -115,6 +118,8 @@ func rows(o pool.Observed) (list []Instance, ids []string) {
 	for _, i := range o.Beside {
 		ids = append(ids, i.ProviderID)
 	}
+	slices.SortFunc(list, func(a, b Instance) int { return cmp.Compare(a.ID, b.ID) })
+	slices.Sort(ids)
 	return list, ids
 }
 

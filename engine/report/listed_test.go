@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -32,5 +33,16 @@ func TestListed(t *testing.T) {
 		if got := aScene(tc.change...).report().ProviderIDs; !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)
 		}
+	}
+}
+
+// TestOrderOfLists: what is known of the instances decides in which order an observation has them; a manager that is denied the moment of
+// their creation has another one. Both report the same, or each would write back what the other has written.
+func TestOrderOfLists(t *testing.T) {
+	beside := func(s *scene) { s.o.Beside = []pool.Instance{{ID: "i-0", ProviderID: "aws:///a/i-0"}} }
+	one := aScene(beside).report()
+	other := aScene(beside, func(s *scene) { slices.Reverse(s.o.Instances) }).report()
+	if !slices.Equal(one.ProviderIDs, other.ProviderIDs) || !reflect.DeepEqual(one.Instances, other.Instances) {
+		t.Errorf("want the same lists whatever the order of the observation, got %v and %v, %v and %v", one.ProviderIDs, other.ProviderIDs, one.Instances, other.Instances)
 	}
 }
