@@ -61,18 +61,60 @@ func (m machine) made(against *model.Comparison) model.Instance {
 	}
 }
 
-// extended are the extensions that machines of a Flexible scale set were last given, by the machine's ID, as a hash.
-type extended map[string]string
+// extended are the extensions that machines of a Flexible scale set were last given, by the machine's ID.
+type extended map[string]given
+
+// given are extensions that Azure was asked to give a machine.
+type given struct {
+	// extensions as a hash, as the machine's tags hold it once it has them.
+	extensions string
+	// since is when Azure was asked first, others what the machine showed beside them then.
+	since  time.Time
+	others string
+}
+
+// unshownPeriod is for how long Azure is asked to give a machine extensions that the machine does not show. It may ignore a request that it
+// accepts; and it may show extensions otherwise than they were asked for, or some that others have added.
+const unshownPeriod = 30 * time.Minute
 
 // has reports whether a machine was given the extensions of a model.
-func (e extended) has(m machine, wanted *model.Model) bool { return e[m.id] == wanted.Extensions() }
+func (e extended) has(m machine, wanted *model.Model) bool {
+	return e[m.id].extensions == wanted.Extensions()
+}
 
-// lacking returns the chosen machines that lack extensions and were not given them. A machine's tags show the extensions only once they
-// are written; losing this memory costs one more request.
-func (e extended) lacking(want wanted, chosen []machine) []machine {
+// taken reports whether a machine has taken the extensions of a model that it was given, as far as can be told.
+func (e extended) taken(m machine, wanted *model.Model, now time.Time) bool {
+	if !e.has(m, wanted) {
+		return false
+	}
+	was := e[m.id]
+	all, others := wanted.ExtensionsShown(m.flexible.Resources)
+	return all && (others == "" || others != was.others) || now.Sub(was.since) >= unshownPeriod
+}
+
+// and returns e, for the machines that still exist, and what is given to the chosen ones now.
+func (e extended) and(existing, chosen []machine, wanted *model.Model, now time.Time) extended {
+	out := extended{}
+	for _, m := range existing {
+		if was, known := e[m.id]; known {
+			out[m.id] = was
+		}
+	}
+	for _, m := range chosen {
+		if !e.has(m, wanted) {
+			_, others := wanted.ExtensionsShown(m.flexible.Resources)
+			out[m.id] = given{wanted.Extensions(), now, others}
+		}
+	}
+	return out
+}
+
+// lacking returns the chosen machines that lack extensions and have not taken those that they were given. A machine's tags show the
+// extensions only once they are written; losing this memory costs one more request.
+func (e extended) lacking(want wanted, chosen []machine, now time.Time) []machine {
 	return slices.DeleteFunc(slices.Clone(chosen), func(m machine) bool {
 		behind := want.against == nil || slices.Contains(m.made(want.against).Behind, model.FieldExtensions)
-		return !behind || e.has(m, want.model)
+		return !behind || e.taken(m, want.model, now)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure"
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
@@ -370,6 +371,57 @@ func TestWords(t *testing.T) {
 		settle()
 		if i := w.observe(target).Instances[0]; i.CloudState != "Succeeded" || i.Updating || i.State != pool.Running {
 			t.Errorf("want a machine that runs, got %+v", i)
+		}
+	})
+}
+
+// Azure may accept a request to give machines the extensions of their scale set and ignore it. What a machine shows is what it has: it is
+// asked again until then, and for half an hour where a machine shows extensions of others, from which nothing can be told.
+func TestExtensionsThatAreIgnored(t *testing.T) {
+	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
+		extended := func(list ...azurev1.VMExtension) azure.Target {
+			return with(w.aTarget(), func(s *azurev1.AzureMachinePoolSpec) { s.Template.VMExtensions = list })
+		}
+		monitor := azurev1.VMExtension{Name: "monitor", Publisher: "Microsoft.Azure.Monitor", Version: "1.0"}
+		w.create(extended(), 1)
+		for _, step := range []struct {
+			reason string
+			target azure.Target
+		}{
+			{"an extension is added", extended(monitor)},
+			{"it is removed", extended()},
+		} {
+			w.start(step.target, pool.Step{Kind: pool.UpdateGroup, Fields: w.observe(step.target).Group.Drift})
+			settle()
+			behind := func() bool {
+				t.Helper()
+				o := w.observe(step.target)
+				return len(chosen(o, func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })) > 0
+			}
+			apply := func() (writes []string) {
+				t.Helper()
+				o := w.observe(step.target)
+				defer time.Sleep(5 * time.Minute)
+				return slices.DeleteFunc(w.wire.during(func() {
+					w.start(step.target, pool.Step{Kind: pool.Apply, Targets: chosen(o, func(pool.Instance) bool { return true })})
+				}), func(c string) bool { return strings.HasSuffix(c, ".Get") || strings.HasSuffix(c, ".List") })
+			}
+			tag, give := []string{"compute:VirtualMachines.Update"}, []string{"compute:VirtualMachineScaleSets.UpdateInstances"}
+			w.fault(sim.Fault{Kind: sim.Ignore, Service: "compute", Action: "VirtualMachineScaleSets_UpdateInstances"})
+			for k, want := range [][]string{tag, give, give, give} {
+				if got := apply(); !slices.Equal(got, want) || !behind() {
+					t.Errorf("%s, ignored, request %d: want %v of a machine that is behind, got %v, behind: %t", step.reason, k, want, got, behind())
+				}
+			}
+			w.calm()
+			for k, want := range [][]string{give, tag} {
+				if got := apply(); !slices.Equal(got, want) {
+					t.Errorf("%s, heeded, request %d: want %v, got %v", step.reason, k, want, got)
+				}
+			}
+			if behind() {
+				t.Errorf("%s: want the machine as it is wanted, got it behind", step.reason)
+			}
 		}
 	})
 }

@@ -277,7 +277,7 @@ func (p *pass) apply(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	lacking := p.memory.extended.lacking(want, chosen)
+	lacking := p.memory.extended.lacking(want, chosen, p.now)
 	if len(lacking) == 0 {
 		return p.tag(ctx, chosen, want.model.MachineTags)
 	}
@@ -309,15 +309,7 @@ func (p *pass) upgrade(ctx context.Context, chosen []machine) error {
 
 // extend gives machines of a Flexible scale set their extensions.
 func (p *pass) extend(ctx context.Context, want wanted, chosen []machine) error {
-	given := extended{}
-	for _, m := range p.memory.set.machines {
-		if hash, known := p.memory.extended[m.id]; known {
-			given[m.id] = hash
-		}
-	}
-	for _, m := range chosen {
-		given[m.id] = want.model.Extensions()
-	}
+	given := p.memory.extended.and(p.memory.set.machines, chosen, want.model, p.now)
 	err := p.upgrade(ctx, chosen)
 	if err == nil {
 		p.memory.extended = given

@@ -109,16 +109,40 @@ func (m *Model) Extensions() string {
 // extensionsShown reports whether a machine shows the wanted extensions and no others. Protected settings are shown nowhere: where some are
 // wanted, is unknown.
 func (m *Model) extensionsShown(list []*armcompute.VirtualMachineExtension) bool {
-	wanted := m.Set.Properties.VirtualMachineProfile.ExtensionProfile.Extensions
-	if len(list) != len(wanted) {
-		return false
+	secret := func(e *armcompute.VirtualMachineScaleSetExtension) bool { return e.Properties.ProtectedSettings != nil }
+	all, others := m.ExtensionsShown(list)
+	return all && others == "" && !slices.ContainsFunc(m.extensions(), secret)
+}
+
+// ExtensionsShown reports whether a machine shows all wanted extensions, apart from protected settings, which are shown nowhere, and the
+// names of the others that it shows.
+func (m *Model) ExtensionsShown(list []*armcompute.VirtualMachineExtension) (all bool, others string) {
+	all = true
+	for _, e := range m.extensions() {
+		all = all && slices.ContainsFunc(list, func(is *armcompute.VirtualMachineExtension) bool { return showsExtension(is, e) })
 	}
-	for _, e := range wanted {
-		if e.Properties.ProtectedSettings != nil || !slices.ContainsFunc(list, func(is *armcompute.VirtualMachineExtension) bool { return showsExtension(is, e) }) {
-			return false
+	var names []string
+	for _, is := range list {
+		if name := extensionName(is); !slices.ContainsFunc(m.extensions(), func(e *armcompute.VirtualMachineScaleSetExtension) bool { return strings.EqualFold(*e.Name, name) }) {
+			names = append(names, strings.ToLower(name))
 		}
 	}
-	return true
+	slices.Sort(names)
+	return all, strings.Join(names, ", ")
+}
+
+// extensions are the wanted ones.
+func (m *Model) extensions() []*armcompute.VirtualMachineScaleSetExtension {
+	return m.Set.Properties.VirtualMachineProfile.ExtensionProfile.Extensions
+}
+
+// extensionName is the name of an extension. Below a machine it may be shown behind the machine's, as in an ID.
+func extensionName(is *armcompute.VirtualMachineExtension) string {
+	if is == nil {
+		return ""
+	}
+	name := deref(is.Name)
+	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
 func showsExtension(is *armcompute.VirtualMachineExtension, wanted *armcompute.VirtualMachineScaleSetExtension) bool {
@@ -126,9 +150,7 @@ func showsExtension(is *armcompute.VirtualMachineExtension, wanted *armcompute.V
 		return false
 	}
 	p, w := is.Properties, wanted.Properties
-	// Below a machine a name may be shown behind the machine's, as in an ID.
-	name := deref(is.Name)
-	return strings.EqualFold(name[strings.LastIndexByte(name, '/')+1:], *wanted.Name) && strings.EqualFold(deref(p.Publisher), *w.Publisher) &&
+	return strings.EqualFold(extensionName(is), *wanted.Name) && strings.EqualFold(deref(p.Publisher), *w.Publisher) &&
 		strings.EqualFold(deref(p.Type), *w.Type) && deref(p.TypeHandlerVersion) == *w.TypeHandlerVersion && sameSettings(p.Settings, w.Settings)
 }
 
