@@ -63,6 +63,14 @@ func (p *presence) marked(versions []pool.Template, now time.Time) []pool.Templa
 	return versions
 }
 
+// behindUntil is until when reads may be from before the change that the cloud last refused a write for; zero if it has refused none.
+func (p *presence) behindUntil() time.Time {
+	if p.outdated.IsZero() {
+		return time.Time{}
+	}
+	return p.outdated.Add(readsBehind)
+}
+
 // confirmAbsence has a deletion wait until the reads can no longer be behind a write. A read that finds no group may be from before the
 // group's creation, also where a later one has shown the group or its deletion: what the group depends on would be deleted before it. Unless
 // this process has seen the group deleted, it, or the process before it, may have created a template or the group a moment ago, and nothing

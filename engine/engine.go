@@ -151,7 +151,7 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 		return out
 	}
 	e.confirm(ctx, f, n, m, &out)
-	wait := max(m.confirmAbsence(f.Desired, &out, f.Now), m.presence.holdScaleIn(&out, f.Now))
+	wait := m.confirmAbsence(f.Desired, &out, f.Now)
 	e.start(ctx, f, edge{n, l}, m, &out)
 	m.queue.ended(f.Now, false, nextLook(f.Desired, out))
 	out.Refused = m.refusals()
@@ -218,7 +218,7 @@ func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Ou
 	m.observed()
 	observed = join(ctx, observed, f.Marked, n)
 	name(observed.Instances, f)
-	observed.Versions = m.presence.marked(observed.Versions, f.Now)
+	observed.Versions, observed.BehindUntil = m.presence.marked(observed.Versions, f.Now), m.presence.behindUntil()
 	m.sawEffects(observed, f.Now)
 	out := Outcome{Observed: observed, Seen: true, Plan: e.decide(f, observed, m, f.Now)}
 	e.preferUnused(ctx, f, n, m, &out)

@@ -40,10 +40,23 @@ func (v *gate) reasonHolds(m *member) bool {
 	case stale:
 		return v.replaces(m)
 	case standby:
-		return v.rolloutState != RolloutPaused && v.rolloutState != RolloutHalted || m.State == Failed
+		return !v.rests() || m.State == Failed
+	case surplus:
+		return !v.waitsForReads(m)
 	default:
 		return true
 	}
+}
+
+// rests reports whether the rollout is paused or halted.
+func (v *gate) rests() bool {
+	return v.rolloutState == RolloutPaused || v.rolloutState == RolloutHalted
+}
+
+// waitsForReads reports whether a member goes only because there are too many, while reads are known to be behind: they would let instances go
+// that another client has released already, and nothing brings those back.
+func (v *gate) waitsForReads(m *member) bool {
+	return m.reason == surplus && m.cause.Reason == ScaleIn && !v.reached(v.o.BehindUntil)
 }
 
 // halts reports whether a member is a new instance that halts the rollout.

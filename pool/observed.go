@@ -86,6 +86,9 @@ type Observed struct {
 	// Reused is true if a fresh read was requested and the result of a recent one was used, because no step of Muster has changed anything
 	// since. Another process may have.
 	Reused bool
+	// BehindUntil is until when it is known that the reads may be behind: the cloud has just refused a write of Muster because what it rested
+	// on is out of date. Zero is never. The engine sets it.
+	BehindUntil time.Time
 	// Issues are the cloud's own words on why instances do not come or go: failed scaling activities, health.
 	Issues []Cause
 	// ResolvedLookups are look-ups made during this observation (an image by its name). The engine has them stored on the object before a

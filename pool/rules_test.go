@@ -53,6 +53,11 @@ func asideOne(i *Instance)     { i.Standby = true }
 func doomedOne(i *Instance)    { i.TerminationNotice = &Cause{"SpotInterruption", "the cloud takes it"} }
 func cordonedNode(i *Instance) { i.Node.Cordoned = true }
 
+// behindFor is that reads may be behind for a while.
+func behindFor(d time.Duration) func(*Observed) {
+	return func(o *Observed) { o.BehindUntil = now.Add(d) }
+}
+
 func sized(n int) func(*Observed) { return func(o *Observed) { o.Group.Size = n } }
 
 func nodesUnknown(o *Observed) {
@@ -140,6 +145,11 @@ func TestBudgets(t *testing.T) {
 		{name: "scale-in in a rollout, drained", why: "the size comes down by what is too many", d: wants(2, rolls(1, 0)), o: fleet(append(serving(1), machine("i-8", 8, drainedNode), machine("i-9", 9, drainedNode), machine("n-1", 0, current)), newTemplate), want: "Replace i-8 (TemplateChanged)"},
 		{name: "scale-out in a rollout", why: "one call brings both", d: wants(5, rolls(2, 0)), o: fleet(serving(3), newTemplate), want: "Resize to 7 (ScaleOut)"},
 		{name: "surplus that serves", why: "scale-in keeps what is wanted serving: the healthy one stays until the others are well", d: wants(2), o: fleet(list(machine("i-1", 3, marked), machine("i-2", 2), machine("i-3", 1, down(1)))), want: "waiting BudgetSpent, waiting NodesNotReady, settled"},
+		{name: "scale-in, reads behind", why: "another client may have let one go already", d: wants(2), o: fleet(serving(3), behindFor(time.Second)), want: "waiting ReadsBehind, settled"},
+		{name: "scale-in, reads behind until now", why: "then they are not", d: wants(2), o: fleet(serving(3), behindFor(0)), want: "Drain i-1 (ScaleIn)"},
+		{name: "scale-in, reads behind, begun", why: "what was drained is not taken back for that", d: wants(2), o: fleet(append(serving(2), machine("i-9", 9, drainedNode)), behindFor(time.Second)), want: "waiting ReadsBehind, settled"},
+		{name: "scale-in, reads behind, one asked for by name", why: "it goes whatever the size is", d: wants(2), o: fleet(append(serving(2), machine("i-9", 0, condemnedOne)), behindFor(time.Second)), want: "Drain i-9 (MachineDeleted)"},
+		{name: "scale-in in a rollout, reads behind", why: "an old one goes whatever the size is", d: wants(2, rolls(1, 0)), o: fleet(append(serving(1), numbered("n", 2, current)...), newTemplate, behindFor(time.Second)), want: "Drain i-1 (TemplateChanged)"},
 		{name: "group not pointed yet", why: "a replacement must be of the wanted template", d: wants(3, rolls(0, 1), refused(UpdateGroup)), o: fleet(serving(3), newTemplate, func(o *Observed) { o.Group.Template = "lt:1" }), want: "waiting TemplateOutOfDate, waiting Denied"},
 		{name: "listed smaller before the machine is listed as leaving", why: "the surge is not asked for again", d: wants(3, rolls(1, 0)), o: fleet(append(numbered("n", 3, current), machine("i-9", 9, drainedNode)), newTemplate, sized(3)), want: "Replace i-9 (TemplateChanged)"},
 		{name: "no strategy", why: "where nothing rolls, the new template waits for new machines, and it is said", d: wants(3), o: fleet(serving(3), newTemplate), want: "settled"},

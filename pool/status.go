@@ -90,6 +90,7 @@ func (v *status) waiting() []Cause {
 		out = append(out, Cause{"ConnectionDown", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
 	}
 	out = append(out, v.stranded()...)
+	out = append(out, v.surplusHeld()...)
 	out = append(out, v.rolloutWaiting()...)
 	out = append(out, v.remediationBlocked()...)
 	// What only a user ends comes before what the cloud says of others.
@@ -128,11 +129,19 @@ func (v *status) removalsWait() []Cause {
 	return []Cause{{budgetSpent, text}}
 }
 
+// surplusHeld returns that instances which are too many stay for now.
+func (v *status) surplusHeld() []Cause {
+	if !slices.ContainsFunc(v.members, v.waitsForReads) {
+		return nil
+	}
+	return []Cause{{"ReadsBehind", "the cloud has refused a change because what was read is out of date: machines that are too many wait for a later look"}}
+}
+
 // waitingRemovals returns the first by ID and the number of the available instances that are surplus or whose deletion was requested and
 // that do not go now.
 func (v *status) waitingRemovals() (first *member, n int) {
 	for _, m := range v.members {
-		if m.selected || !m.available || m.reason != surplus && m.reason != deletionRequested {
+		if m.selected || !m.available || v.waitsForReads(m) || m.reason != surplus && m.reason != deletionRequested {
 			continue
 		}
 		if n++; first == nil || m.ID < first.ID {

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// TestScaleInAfterAnOutdatedRead holds that machines which are too many stay while the cloud has just shown that its reads are behind, and that those
-// which go for another reason do not wait for that.
+// TestScaleInAfterAnOutdatedRead holds that the domain is told for how long reads may be behind what a write has just been refused for, and that
+// the pass comes again then.
 func TestScaleInAfterAnOutdatedRead(t *testing.T) {
 	outdated := &cloud.Error{Kind: cloud.Conflict, Code: "PreconditionFailed", Message: "the condition 'If-Match' does not hold"}
 	for name, tc := range map[string]struct {
