@@ -21,9 +21,10 @@ type category struct {
 }
 
 // The documented categories of compute (compute-throttling-limits in Azure's documentation). Listing a scale set's instances is in
-// none of them; it is counted with the other reads of such instances, for it has been throttled like them. What is done to several
+// none of them; it is counted with the other lists of scale sets, the smallest of those that it may be in. What is done to several
 // instances at once is an update of the scale set.
 var (
+	setCreate   = category{"set-create", 12, 4, 375, 125, "creations of scale sets"}
 	setPut      = category{"set-update", 12, 4, 1500, 500, "updates of scale sets"}
 	setDelete   = category{"set-delete", 12, 4, 525, 175, "deletions of scale sets"}
 	setGet      = category{"set-get", 36, 12, 2400, 800, "reads of scale sets"}
@@ -60,7 +61,7 @@ var categoriesAKS = map[string]category{
 
 // categories are those of the calls that are sent to compute.
 var categories = map[string]category{
-	"VirtualMachineScaleSets.CreateOrUpdate":  setPut,
+	"VirtualMachineScaleSets.CreateOrUpdate":  setCreate, // what exists is changed by Update alone
 	"VirtualMachineScaleSets.Update":          setPut,
 	"VirtualMachineScaleSets.UpdateInstances": setPut,
 	"VirtualMachineScaleSets.DeleteInstances": setPut,
@@ -69,7 +70,7 @@ var categories = map[string]category{
 	"VirtualMachineScaleSets.GetInstanceView": setWideGet,
 	"VirtualMachineScaleSets.List":            setWideGet,
 	"VirtualMachineScaleSets.ListAll":         setListAll,
-	"VirtualMachineScaleSetVMs.List":          inSetGet,
+	"VirtualMachineScaleSetVMs.List":          setWideGet,
 	"VirtualMachineScaleSetVMs.Get":           inSetGet,
 	"VirtualMachineScaleSetVMs.Update":        inSetUpdate,
 	"VirtualMachineScaleSetVMs.Delete":        inSetDelete,

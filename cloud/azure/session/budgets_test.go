@@ -43,8 +43,8 @@ func TestCallsAndBudgets(t *testing.T) {
 			"compute:VirtualMachineScaleSets.Get", small, []string{"reads", "set-get", "set-get" + small},
 		},
 		{
-			"a client's Begin is no part of the name, and a creation counts as an update", scaleSet, "VirtualMachineScaleSetsClient.BeginCreateOrUpdate",
-			"compute:VirtualMachineScaleSets.CreateOrUpdate", small, []string{"writes", "set-update", "set-update" + small},
+			"a client's Begin is no part of the name, and a PUT is a creation", scaleSet, "VirtualMachineScaleSetsClient.BeginCreateOrUpdate",
+			"compute:VirtualMachineScaleSets.CreateOrUpdate", small, []string{"writes", "set-create", "set-create" + small},
 		},
 		{
 			"what is done to the scale set's instances is done to it", scaleSet + "/delete", "VirtualMachineScaleSetsClient.BeginDeleteInstances",
@@ -56,7 +56,7 @@ func TestCallsAndBudgets(t *testing.T) {
 		},
 		{
 			"the instances of a scale set, letter case aside", strings.Replace(scaleSet, "resourceGroups", "RESOURCEGROUPS", 1) + "/virtualMachines", "VirtualMachineScaleSetVMsClient.NewListPager",
-			"compute:VirtualMachineScaleSetVMs.List", small, []string{"reads", "instance-get", "instance-get" + small},
+			"compute:VirtualMachineScaleSetVMs.List", small, []string{"reads", "set-wide-get", "set-wide-get" + small},
 		},
 		{
 			"one instance", scaleSet + "/virtualMachines/7", "VirtualMachineScaleSetVMsClient.BeginUpdate",
