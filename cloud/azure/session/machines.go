@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/sweep"
+	"github.com/muster-project/muster/cloud/wire"
 )
 
 // Machines are the virtual machines of a scale set in mode Flexible as they were read, with their instance views.
@@ -31,6 +33,8 @@ type machines struct {
 	empty sync.Map
 	// models and statuses are the two lists of the subscription.
 	models, statuses relisted[armcompute.VirtualMachine]
+	// pages is how many both had last.
+	pages atomic.Int64
 }
 
 func newMachines(client *armcompute.VirtualMachinesClient, of *sets, o Options) *sweep.Sweep[Machines] {
@@ -64,7 +68,8 @@ func (m *machines) some(ctx context.Context, keys []string, found func(string, M
 // It hands over nothing unless every page of both was read, and nothing of a scale set of which one machine has no status.
 func (m *machines) all(ctx context.Context, found func(string, Machines)) (pages int, err error) {
 	var reply *http.Response
-	ctx = policy.WithCaptureResponse(ctx, &reply)
+	// To the rate budget both are one list: if the second were held back, the first would have been read for nothing, and again the next time.
+	ctx, _ = wire.Paged(policy.WithCaptureResponse(ctx, &reply), int(m.pages.Load()))
 	models, n, err := m.list(ctx, &m.models, nil)
 	if err != nil {
 		return n, err
@@ -72,6 +77,7 @@ func (m *machines) all(ctx context.Context, found func(string, Machines)) (pages
 	skew := m.sets.skew(reply)
 	statuses, more, err := m.list(ctx, &m.statuses, &armcompute.VirtualMachinesClientListAllOptions{StatusOnly: new("true")})
 	pages = n + more
+	m.pages.Store(int64(pages))
 	if err != nil {
 		return pages, err
 	}

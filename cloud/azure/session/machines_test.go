@@ -142,3 +142,25 @@ func TestSharedMachinesOfEmptySets(t *testing.T) {
 		st.at = st.at.Add(10 * time.Second)
 	}
 }
+
+// TestListsOfMachinesAreOneToTheBudget holds that the second list of the subscription is sent although the first one has used up the rate
+// budget: what the first has read would be of no use otherwise, and would be read in vain again and again.
+func TestListsOfMachinesAreOneToTheBudget(t *testing.T) {
+	models := listed("", each(model, 8)...)
+	models.header = map[string]string{headerResource: "Microsoft.Compute/HighCostGetVMSubscription;0"}
+	st := newStand(t, map[string]answer{ofSubscription: models, ofSubscription + "&statusOnly=true": listed("", each(status, 8)...), ofOneSet: listed("")})
+	s := st.session(t, nil)
+	if _, _, err := s.Machines(t.Context(), "capz", "another", time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for k := range 8 {
+		all.Go(func() {
+			is, _, err := s.Machines(t.Context(), "capz", fmt.Sprintf("mp-%d", k), time.Second)
+			if err != nil || len(is.List) != 1 {
+				t.Errorf("want the machine of scale set %d, got %d, %v", k, len(is.List), err)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	"github.com/muster-project/muster/cloud/sweep"
+	"github.com/muster-project/muster/cloud/wire"
 )
 
 // skewLeast is by how much Azure's clock must differ from ours to be taken for different: replies carry the time in whole seconds, some
@@ -33,6 +35,8 @@ type sets struct {
 	// names are the resource group and the name of each key as pools spell them: Azure ignores case.
 	names sync.Map
 	list  relisted[armcompute.VirtualMachineScaleSet]
+	// pages is how many the list had last.
+	pages atomic.Int64
 }
 
 // setName is a resource group and a name as a pool spells them, and the ID that they make.
@@ -79,7 +83,8 @@ func (s *sets) some(ctx context.Context, keys []string, found func(string, Set))
 // all lists the scale sets of the subscription.
 func (s *sets) all(ctx context.Context, found func(string, Set)) (pages int, err error) {
 	var reply *http.Response
-	err = read(policy.WithCaptureResponse(ctx, &reply), &s.list, s.client.NewListAllPager(nil), s.now(), func(page []*armcompute.VirtualMachineScaleSet) {
+	ctx, _ = wire.Paged(policy.WithCaptureResponse(ctx, &reply), int(s.pages.Load()))
+	err = read(ctx, &s.list, s.client.NewListAllPager(nil), s.now(), func(page []*armcompute.VirtualMachineScaleSet) {
 		pages++
 		for _, is := range page {
 			if keyOfID(is.ID) != "" {
@@ -87,6 +92,9 @@ func (s *sets) all(ctx context.Context, found func(string, Set)) (pages int, err
 			}
 		}
 	})
+	if err == nil {
+		s.pages.Store(int64(pages))
+	}
 	return pages, err
 }
 
