@@ -71,6 +71,9 @@ func (w *World) ownsNow(o client.Object) bool {
 	return pool != nil && slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == pool.GetUID() })
 }
 
+// Condemn notes that a user wants the instance of the UID to go.
+func (w *World) Condemn(uid string) { w.condemned[uid] = true }
+
 // condemnByHand notes that a user wants the instance to go.
 func (w *World) condemnByHand(providerID string) {
 	for _, m := range w.instances() {
@@ -105,10 +108,7 @@ func (w *World) infraMachines() []client.Object {
 
 // allCondemned are the instances that are to go by name.
 func (w *World) allCondemned() map[string]bool {
-	if w.Scenario.machines() == nil {
-		return nil
-	}
-	if w.Scenario.Kind.Places {
+	if w.Scenario.machines() != nil && w.Scenario.Kind.Places {
 		w.condemnPlaces()
 	}
 	return maps.Clone(w.condemned)

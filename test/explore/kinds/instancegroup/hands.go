@@ -96,6 +96,9 @@ func (p *pool) strike(g *compute.Group, e world.Event) error {
 	p.World.NoteMoved()
 	switch e.What {
 	case world.HandTerminate:
+		// Where the group creates none in its place, the empty place goes, and the size with it, also one that an autoscaler has set: the
+		// user has deleted exactly this instance.
+		p.World.Condemn(m.Name)
 		return p.Cloud.Terminate(m.ID)
 	case world.HandInterrupt:
 		if m.Spot {
