@@ -179,7 +179,7 @@ func (r *record) movingWait(now time.Time) time.Duration {
 }
 
 // movingFirst returns the time to the first look after a step. Where a look reads for the pool alone it costs a call of a small budget:
-// Azure takes twelve reads a minute of one scale set's machines.
+// Azure takes ten to twelve lists a minute of one scale set's machines.
 func (r *record) movingFirst() time.Duration {
 	if r.shared {
 		return movingLeast

@@ -77,10 +77,10 @@ func (m *machines) all(ctx context.Context, found func(string, Machines)) (pages
 	skew := m.sets.skew(reply)
 	statuses, more, err := m.list(ctx, &m.statuses, &armcompute.VirtualMachinesClientListAllOptions{StatusOnly: new("true")})
 	pages = n + more
-	m.pages.Store(int64(pages))
 	if err != nil {
 		return pages, err
 	}
+	m.pages.Store(int64(pages))
 	grouped := joined(models, statuses)
 	for key, list := range grouped {
 		if list != nil {
