@@ -2,8 +2,10 @@ package instancegroup_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -86,6 +88,33 @@ func TestAdoption(t *testing.T) {
 		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" })(w.target.Spec)
 		if o = w.observe(); strings.Join(o.Instances[0].TemplateDiff, " ") != "spec.instanceType" {
 			w.Errorf("want the field named that differs, got %+v", o.Instances[0])
+		}
+	})
+}
+
+// TestAdoptionUnread holds that a template that may not be read is no reason to replace a machine.
+func TestAdoptionUnread(t *testing.T) {
+	inWorld(t, []string{zone}, func(w *world) {
+		const name = clusterName + "-" + poolName
+		w.otherTools(name, clusterName)
+		w.target.Owner.GroupName, w.target.Adopt = name, true
+		w.permit(allowed(w, "compute.instanceTemplates.get"))
+		w.start(pool.Step{Kind: pool.Adopt})
+		w.start(pool.Step{Kind: pool.PutTemplate, Base: w.observe().Latest().Ref})
+		o := w.observe()
+		w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref, Fields: o.Group.Drift})
+		o = w.observe()
+		if o.Group.Template != o.Latest().Ref || !slices.ContainsFunc(o.Issues, func(c pool.Cause) bool { return c.Reason == string(cloud.Denied) }) {
+			w.Fatalf("want the group of the pool's template and the refusal told, got %+v", o)
+		}
+		d := pool.Desired{Replicas: 2, Strategy: &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}}
+		if plan := pool.Decide(d, o, w.driver.Traits(), time.Now()); len(plan.Instances) > 0 {
+			w.Errorf("want no machine replaced, got %+v", plan.Instances)
+		}
+		w.permit(allowed(w, ""))
+		o = w.observe()
+		if plan := pool.Decide(d, o, w.driver.Traits(), time.Now()); len(plan.Instances) != 2 || len(o.Instances[0].TemplateDiff) == 0 {
+			w.Errorf("want both machines replaced for what differs, when it can be read, got %+v", plan.Instances)
 		}
 	})
 }

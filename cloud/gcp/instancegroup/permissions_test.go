@@ -23,6 +23,14 @@ func allowed(t testing.TB, without string) []string {
 	return slices.DeleteFunc(role.IncludedPermissions, func(p string) bool { return p == without })
 }
 
+// permit makes these the permissions of the driver's account.
+func (w *world) permit(permissions []string) {
+	w.Helper()
+	if err := w.cloud.PutAccount(simgcp.Account{Email: controller, Allowed: permissions}); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // TestNoPermissionIsSuperfluous holds that the life of a pool is denied something without any one of the permissions for groups. That no more
 // are needed is held by every test of the driver: newCloud allows these alone.
 func TestNoPermissionIsSuperfluous(t *testing.T) {
@@ -33,9 +41,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 		}
 		t.Run("without "+without, func(t *testing.T) {
 			inWorld(t, zones, func(w *world) {
-				if err := w.cloud.PutAccount(simgcp.Account{Email: controller, Allowed: allowed(w, without)}); err != nil {
-					w.Fatal(err)
-				}
+				w.permit(allowed(w, without))
 				err := w.life()
 				if without == "" && err != nil || without != "" && cloud.KindOf(err) != cloud.Denied {
 					w.Errorf("want a pool that lives with all and is denied something without %q, got %v", without, err)

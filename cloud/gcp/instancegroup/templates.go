@@ -24,8 +24,10 @@ type templates struct {
 	own []template.Existing
 	// foreign are the names of those that are called as the pool's and lack its owner label.
 	foreign []string
-	// others are those of others, by their names, that the group or its instances are of. What can't be read has no content.
+	// others are those of others, by their names, that the group or its instances are of. What is gone has no content.
 	others map[string]template.Existing
+	// unread are the names of those in use whose last read was denied. They exist, and may be as the wanted one.
+	unread []string
 }
 
 // shelf reads and writes the templates of a pass.
@@ -40,6 +42,7 @@ func (p shelf) readTemplates(ctx context.Context) error {
 			return err
 		}
 	}
+	p.memory.templates.unread = nil
 	for _, url := range p.inUse() {
 		if err := p.readOther(ctx, url); err != nil {
 			return err
@@ -113,7 +116,7 @@ func timeOf(text string) time.Time {
 	return at
 }
 
-// readOther reads a template that the pool has not made. One whose read is denied is unknown, and is read again by the next pass.
+// readOther reads a template that the pool has not made. One whose read is denied is unread, and is read again by the next pass.
 func (p shelf) readOther(ctx context.Context, url string) error {
 	m := &p.memory.templates
 	name := p.ref(url)
@@ -129,6 +132,7 @@ func (p shelf) readOther(ctx context.Context, url string) error {
 			read = template.Read(is, p.t.project)
 			read.Ref = name
 		case !session.Absent(err):
+			m.unread = append(m.unread, name)
 			return p.tolerate(err)
 		}
 	}
@@ -178,7 +182,8 @@ func (p shelf) of(url string, want wanted) pool.Template {
 	return found.Against(want.template)
 }
 
-// versions returns the templates that exist, the wanted one first and then the newest.
+// versions returns the templates that exist, the wanted one first and then the newest. Those that could not be read are among them without
+// content: what nothing is known of is no reason to replace a machine.
 func (p shelf) versions(want wanted) []pool.Template {
 	var out []pool.Template
 	for _, t := range p.memory.templates.own {
@@ -192,6 +197,9 @@ func (p shelf) versions(want wanted) []pool.Template {
 		if t, ok := p.memory.templates.others[p.ref(url)]; ok && t.Known() {
 			out = append(out, t.Against(want.template))
 		}
+	}
+	for _, name := range p.memory.templates.unread {
+		out = append(out, pool.Template{Ref: name, UserManaged: true})
 	}
 	return out
 }
