@@ -216,6 +216,7 @@ func TestStateSurvivesARestart(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		first := w.template("first")
+		elsewhere := document.Text(w.do(http.MethodPost, base+"/regions/europe-west1/instanceTemplates", compute.Example("first")), "targetLink")
 		group := func(changes doc) doc {
 			d := doc{"name": "pool", "targetSize": 1, "instanceTemplate": first}
 			document.Merge(d, changes)
@@ -232,6 +233,7 @@ func TestBadRequests(t *testing.T) {
 			{"no size", group(doc{"targetSize": nil}), 400, "required"},
 			{"no template", group(doc{"instanceTemplate": nil}), 400, "required"},
 			{"a template that does not exist", group(doc{"instanceTemplate": "global/instanceTemplates/none"}), 404, "notFound"},
+			{"a template of another region", group(doc{"instanceTemplate": elsewhere}), 400, "invalid"},
 			{"an instance as a template", group(doc{"instanceTemplate": "zones/us-central1-b/instances/x"}), 400, "invalid"},
 			{"a field that does not exist", group(doc{"colour": "red"}), 400, "invalid"},
 			{"zones of a zonal group", group(doc{"distributionPolicy": doc{"targetShape": "EVEN"}}), 400, "invalid"},

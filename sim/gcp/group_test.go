@@ -7,6 +7,8 @@ import (
 
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/sim/gcp/compute"
+	"github.com/muster-project/muster/sim/gcp/project"
 )
 
 func TestGroupBootsItsInstances(t *testing.T) {
@@ -45,6 +47,22 @@ func TestDeleteInstancesLowersTheSize(t *testing.T) {
 		if _, there := w.host.machines()[name]; there {
 			t.Errorf("want %s off", name)
 		}
+	})
+}
+
+// TestTemplateOfARegion holds that a region's templates are listed apart from the global ones, and serve the groups of the region's zones.
+func TestTemplateOfARegion(t *testing.T) {
+	inBubble(t, gcp.Options{}, func(w *world) {
+		const all = base + "/regions/us-central1/instanceTemplates"
+		w.template("global")
+		link := document.Text(w.do(http.MethodPost, all, compute.Example("tmpl")), "targetLink")
+		check(w, "the region's", 1, len(document.Objects(w.get(all), "items")))
+		check(w, "the global ones", 1, len(document.Objects(w.get(base+"/global/instanceTemplates"), "items")))
+		check(w, "the region", "us-central1", project.LastOf(document.Text(w.get(all+"/tmpl"), "region")))
+		w.group("pool", link, 1)
+		w.rest(minute)
+		check(w, "machines", 1, len(w.host.machines()))
+		w.refused(http.MethodDelete, all+"/tmpl", nil, 400, "resourceInUseByAnotherResource")
 	})
 }
 

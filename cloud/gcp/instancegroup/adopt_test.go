@@ -18,19 +18,22 @@ import (
 type object = map[string]any
 
 // otherTools is a group with two instances, and its template, as the ecosystem's provider creates them for a cluster.
-func (w *world) otherTools(name, cluster string) {
+func (w *world) otherTools(name, cluster string) { w.Helper(); w.otherToolsOf("global", name, cluster) }
+
+// otherToolsOf does the same with a template in a scope: global or of a region.
+func (w *world) otherToolsOf(scope, name, cluster string) {
 	w.Helper()
 	const templateName = "mp-0-0123456789abcdef"
-	w.otherTemplate(templateName, object{"capg-cluster-" + cluster: "owned", "capg-role": "node", "capg-config-hash": "0123"})
+	w.otherTemplate(scope, templateName, object{"capg-cluster-" + cluster: "owned", "capg-role": "node", "capg-config-hash": "0123"})
 	w.send(http.MethodPost, "zones/"+zone+"/instanceGroupManagers", object{"name": name, "baseInstanceName": "mp-0", "targetSize": 2,
-		"instanceTemplate": "global/instanceTemplates/" + templateName})
+		"instanceTemplate": scope + "/instanceTemplates/" + templateName})
 	settle()
 }
 
 // otherTemplate is a template that another client creates.
-func (w *world) otherTemplate(name string, labels object) {
+func (w *world) otherTemplate(scope, name string, labels object) {
 	w.Helper()
-	w.send(http.MethodPost, "global/instanceTemplates", object{"name": name, "properties": object{
+	w.send(http.MethodPost, scope+"/instanceTemplates", object{"name": name, "properties": object{
 		"machineType": machineType, "canIpForward": true,
 		"disks":             []any{object{"boot": true, "autoDelete": true, "initializeParams": object{"diskType": "pd-standard", "sourceImage": "https://www.googleapis.com/compute/v1/" + family}}},
 		"labels":            labels,
@@ -44,52 +47,58 @@ func (w *world) otherTemplate(name string, labels object) {
 
 // TestAdoption holds that a group of another tool becomes the pool's without a machine being replaced.
 func TestAdoption(t *testing.T) {
-	inWorld(t, []string{zone}, func(w *world) {
-		const name = clusterName + "-" + poolName
-		w.otherTools(name, clusterName)
-		w.target.Owner.GroupName, w.target.Adopt = name, true
-		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily, s.AdditionalLabels = nil, new(family), nil })(w.target.Spec)
-		o := w.observe()
-		if o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.Name != name || o.Unowned.Owner != "" {
-			w.Fatalf("want a group without an owner, got %+v", o)
+	for _, scope := range []string{"global", "regions/" + region} {
+		t.Run(scope, func(t *testing.T) { inWorld(t, []string{zone}, func(w *world) { w.adoption(scope) }) })
+	}
+}
+
+// adoption adopts a group whose template is in a scope, takes it up as it is wanted and changes what is wanted.
+func (w *world) adoption(scope string) {
+	w.Helper()
+	const name = clusterName + "-" + poolName
+	w.otherToolsOf(scope, name, clusterName)
+	w.target.Owner.GroupName, w.target.Adopt = name, true
+	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily, s.AdditionalLabels = nil, new(family), nil })(w.target.Spec)
+	o := w.observe()
+	if o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.Name != name || o.Unowned.Owner != "" {
+		w.Fatalf("want a group without an owner, got %+v", o)
+	}
+	if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 3}); cloud.KindOf(err) != cloud.Conflict {
+		w.Errorf("want the group left alone, got %v", err)
+	}
+	w.start(pool.Step{Kind: pool.Adopt})
+	o = w.observe()
+	if o.OwnershipConflict != nil || o.Group == nil || len(o.Instances) != 2 {
+		w.Fatalf("want the group adopted, got %+v", o)
+	}
+	for _, i := range o.Instances {
+		if !i.Template.Same(o.Wanted) || len(i.TemplateDiff) > 0 {
+			w.Errorf("want no machine replaced, got %+v, wanted %+v", i, o.Wanted)
 		}
-		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 3}); cloud.KindOf(err) != cloud.Conflict {
-			w.Errorf("want the group left alone, got %v", err)
-		}
-		w.start(pool.Step{Kind: pool.Adopt})
-		o = w.observe()
-		if o.OwnershipConflict != nil || o.Group == nil || len(o.Instances) != 2 {
-			w.Fatalf("want the group adopted, got %+v", o)
-		}
-		for _, i := range o.Instances {
-			if !i.Template.Same(o.Wanted) || len(i.TemplateDiff) > 0 {
-				w.Errorf("want no machine replaced, got %+v, wanted %+v", i, o.Wanted)
-			}
-		}
-		before := o
-		if o.Instances[0].InPlaceDrift != nil {
-			w.Errorf("want the group repaired before its instances, got %+v", o.Instances[0])
-		}
-		w.start(pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
-		o = w.observe()
-		w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref, Fields: o.Group.Drift})
-		o = w.observe()
-		if len(o.Group.Drift) > 0 || o.Group.Template != o.Latest().Ref || o.Latest().UserManaged {
-			w.Errorf("want the group as it is wanted, of a template of the pool, got %+v", o.Group)
-		}
-		w.start(pool.Step{Kind: pool.Apply, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
-		o = w.observe()
-		if len(o.Instances[0].InPlaceDrift) > 0 || len(o.Instances[1].InPlaceDrift) == 0 {
-			w.Errorf("want one of two instances of the other tool's template to have the pool's labels, got %+v", o.Instances)
-		}
-		if o.Instances[0].ID != before.Instances[0].ID || o.Instances[1].ID != before.Instances[1].ID {
-			w.Errorf("want both machines kept, got %+v", o.Instances)
-		}
-		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" })(w.target.Spec)
-		if o = w.observe(); strings.Join(o.Instances[0].TemplateDiff, " ") != "spec.instanceType" {
-			w.Errorf("want the field named that differs, got %+v", o.Instances[0])
-		}
-	})
+	}
+	before := o
+	if o.Instances[0].InPlaceDrift != nil {
+		w.Errorf("want the group repaired before its instances, got %+v", o.Instances[0])
+	}
+	w.start(pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
+	o = w.observe()
+	w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref, Fields: o.Group.Drift})
+	o = w.observe()
+	if len(o.Group.Drift) > 0 || o.Group.Template != o.Latest().Ref || o.Latest().UserManaged {
+		w.Errorf("want the group as it is wanted, of a template of the pool, got %+v", o.Group)
+	}
+	w.start(pool.Step{Kind: pool.Apply, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
+	o = w.observe()
+	if len(o.Instances[0].InPlaceDrift) > 0 || len(o.Instances[1].InPlaceDrift) == 0 {
+		w.Errorf("want one of two instances of the other tool's template to have the pool's labels, got %+v", o.Instances)
+	}
+	if o.Instances[0].ID != before.Instances[0].ID || o.Instances[1].ID != before.Instances[1].ID {
+		w.Errorf("want both machines kept, got %+v", o.Instances)
+	}
+	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "n2-standard-4" })(w.target.Spec)
+	if o = w.observe(); strings.Join(o.Instances[0].TemplateDiff, " ") != "spec.instanceType" {
+		w.Errorf("want the field named that differs, got %+v", o.Instances[0])
+	}
 }
 
 // TestAdoptionUnread holds that a template that may not be read is no reason to replace a machine.
@@ -157,7 +166,7 @@ func TestDeletionLeavesOthers(t *testing.T) {
 		other := w.as(w.beside("mp"))
 		kept := other.create(1)
 		group := session.LastName(w.create(2).Group.ID)
-		w.otherTemplate(group+"-gpu-0123456789ab", object{template.LabelOwner: template.LabelValue(other.target.Owner.ID)})
+		w.otherTemplate("global", group+"-gpu-0123456789ab", object{template.LabelOwner: template.LabelValue(other.target.Owner.ID)})
 		rotated := w.target
 		rotated.Bootstrap = cloud.NewBootstrap([]byte("#cloud-config\nruncmd: [join, again]\n"), "cloud-config")
 		w.as(rotated).start(pool.Step{Kind: pool.PutTemplate})

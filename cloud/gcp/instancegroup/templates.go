@@ -125,20 +125,26 @@ func (p shelf) readOther(ctx context.Context, url string) error {
 	}
 	at := session.ParseResource(url).In(p.t.project)
 	read := template.Existing{Template: pool.Template{Ref: name}}
-	if at.Scope == "global" {
-		is, err := p.c.Compute.InstanceTemplates.Get(at.Project, at.Name).Context(ctx).Do()
-		switch err = p.c.Refusal(err); {
-		case err == nil:
-			read = template.Read(is, p.t.project)
-			read.Ref = name
-		case !session.Absent(err):
-			m.unread = append(m.unread, name)
-			return p.tolerate(err)
-		}
+	is, err := p.getTemplate(ctx, at)
+	switch err = p.c.Refusal(err); {
+	case err == nil:
+		read = template.Read(is, p.t.project)
+		read.Ref = name
+	case !session.Absent(err):
+		m.unread = append(m.unread, name)
+		return p.tolerate(err)
 	}
 	read.UserManaged = true
 	m.others[name] = read
 	return nil
+}
+
+// getTemplate asks for a template: a global one, or one of a region.
+func (p shelf) getTemplate(ctx context.Context, at session.Resource) (*compute.InstanceTemplate, error) {
+	if region := at.Location(); region != "" {
+		return p.c.Compute.RegionInstanceTemplates.Get(at.Project, region, at.Name).Context(ctx).Do()
+	}
+	return p.c.Compute.InstanceTemplates.Get(at.Project, at.Name).Context(ctx).Do()
 }
 
 // ref is what a template is called: its name, or its path if it is not a global one of the project.

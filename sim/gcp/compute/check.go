@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func (w *groups) acceptVersions(g *manager, d document.Object) error {
 	var versions []version
 	open := 0
 	for i, v := range given {
-		path, err := w.checkTemplate(fmt.Sprintf(field, i), document.Text(v, "instanceTemplate"), g.Project)
+		path, err := w.checkTemplate(fmt.Sprintf(field, i), document.Text(v, "instanceTemplate"), g)
 		if err != nil {
 			return err
 		}
@@ -83,9 +84,10 @@ func sizeOf(v document.Object) document.Object {
 	return out
 }
 
-// checkTemplate returns the path of a template, and refuses what is none.
-func (w *groups) checkTemplate(field, link, id string) (string, error) {
-	path := project.PathOf(link, id)
+// checkTemplate returns the path of a template that a group can be made of, and refuses what is none: a template of a region serves groups in
+// that region alone.
+func (w *groups) checkTemplate(field, link string, g *manager) (string, error) {
+	path := project.PathOf(link, g.Project)
 	switch {
 	case link == "":
 		return "", project.Required(field)
@@ -93,6 +95,9 @@ func (w *groups) checkTemplate(field, link, id string) (string, error) {
 		return "", project.Invalid(field, link, "The URL is malformed.")
 	case w.templates.Get(path) == nil:
 		return "", project.NotFound(path)
+	}
+	if region := w.templates.Get(path).Region; region != "" && region != cmp.Or(g.Region, project.RegionOf(g.Zone)) {
+		return "", project.Invalid(field, link, "The instance template is in region %s and cannot be used in another.", region)
 	}
 	return path, nil
 }

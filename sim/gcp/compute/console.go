@@ -60,7 +60,7 @@ func (c Console) CreateGroup(on sim.Resource) error {
 		name := on.Name[:min(len(on.Name), maxBase)] + "-tmpl"
 		path := project.Global(project.DefaultID, "instanceTemplates", name)
 		if w.templates.Get(path) == nil {
-			if _, err := w.groups.addTemplate(project.DefaultID, Example(name)); err != nil {
+			if _, err := w.groups.addTemplate(project.DefaultID, "", Example(name)); err != nil {
 				return err
 			}
 		}
@@ -73,7 +73,7 @@ func (c Console) CreateGroup(on sim.Resource) error {
 // CreateTemplate creates a small template without labels.
 func (c Console) CreateTemplate(on sim.Resource) error {
 	return c.by(func(w *Service) error {
-		_, err := w.groups.addTemplate(project.DefaultID, Example(on.Name))
+		_, err := w.groups.addTemplate(project.DefaultID, "", Example(on.Name))
 		return err
 	})
 }

@@ -16,7 +16,7 @@ func (w *Service) Managers() Managers { return Managers{w} }
 
 // PutTemplate creates an instance template from the body of an insert request, and returns its path.
 func (m Managers) PutTemplate(id string, body document.Object) (string, error) {
-	t, err := m.service.groups.addTemplate(id, body)
+	t, err := m.service.groups.addTemplate(id, "", body)
 	if err != nil {
 		return "", err
 	}

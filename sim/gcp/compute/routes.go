@@ -21,7 +21,7 @@ type run = func(*Service, *project.Call) (*project.Answer, error)
 
 // Routes returns all operations of the service.
 func Routes() []route {
-	return slices.Concat(templateRoutes(), managerRoutes("instanceGroupManagers", zonePath), managerRoutes("regionInstanceGroupManagers", regionPath),
+	return slices.Concat(templateRoutes("instanceTemplates", globalPath), templateRoutes("regionInstanceTemplates", regionPath), managerRoutes("instanceGroupManagers", zonePath), managerRoutes("regionInstanceGroupManagers", regionPath),
 		instanceRoutes(), operationRoutes())
 }
 
@@ -57,13 +57,15 @@ func once(f run) run {
 	}
 }
 
-func templateRoutes() []route {
-	const all, one, may = globalPath + "/instanceTemplates", globalPath + "/instanceTemplates/{instanceTemplate}", "compute.instanceTemplates."
+// templateRoutes are the operations on templates of one kind: global ones, or those of regions. Both need the same permissions.
+func templateRoutes(kind, place string) []route {
+	const may = "compute.instanceTemplates."
+	all, one := place+"/instanceTemplates", place+"/instanceTemplates/{instanceTemplate}"
 	return []route{
-		list(all, "instanceTemplates.list", viaGroups((*groups).listTemplates), may+"list"),
-		read(one, "instanceTemplates.get", viaGroups((*groups).getTemplate), may+"get"),
-		write(http.MethodPost, all, "instanceTemplates.insert", viaGroups((*groups).insertTemplate), may+"create"),
-		write(http.MethodDelete, one, "instanceTemplates.delete", viaGroups((*groups).deleteTemplate), may+"delete"),
+		list(all, kind+".list", viaGroups((*groups).listTemplates), may+"list"),
+		read(one, kind+".get", viaGroups((*groups).getTemplate), may+"get"),
+		write(http.MethodPost, all, kind+".insert", viaGroups((*groups).insertTemplate), may+"create"),
+		write(http.MethodDelete, one, kind+".delete", viaGroups((*groups).deleteTemplate), may+"delete"),
 	}
 }
 

@@ -38,13 +38,22 @@ const (
 // template is an instance template.
 type template struct {
 	Project, Name, Description string
-	ID                         uint64
-	Created                    time.Time
+	// Region is where alone it can be used; empty for a global one.
+	Region  string
+	ID      uint64
+	Created time.Time
 	// Content is where its properties are kept.
 	Content string
 }
 
-func (t *template) path() string { return project.Global(t.Project, "instanceTemplates", t.Name) }
+func (t *template) path() string { return templatePath(t.Project, t.Region, t.Name) }
+
+func templatePath(id, region, name string) string {
+	if region != "" {
+		return project.Regional(id, region, "instanceTemplates", name)
+	}
+	return project.Global(id, "instanceTemplates", name)
+}
 
 // content is the properties of templates, shared by all that have the same.
 type content struct{ Properties document.Object }

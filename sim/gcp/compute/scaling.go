@@ -89,7 +89,7 @@ func (w *scaling) setTemplate(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := w.groups.checkTemplate("instanceTemplate", document.Text(d, "instanceTemplate"), g.Project)
+	path, err := w.groups.checkTemplate("instanceTemplate", document.Text(d, "instanceTemplate"), g)
 	if err != nil {
 		return nil, err
 	}

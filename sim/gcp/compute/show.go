@@ -12,10 +12,14 @@ import (
 func (w *views) template(x *project.Call, t *template) document.Object {
 	properties := document.Copied(w.properties(t.Content))
 	linkInterfaces(x, properties)
-	return document.Object{
+	out := document.Object{
 		"kind": "compute#instanceTemplate", "id": project.Digits(t.ID), "creationTimestamp": project.Stamp(t.Created), "name": t.Name, "description": t.Description,
 		"selfLink": x.Link(t.path()), "properties": properties,
 	}
+	if t.Region != "" {
+		out["region"] = x.Link("projects/" + t.Project + "/regions/" + t.Region)
+	}
+	return out
 }
 
 // linkInterfaces shows the networks of interfaces with their URLs.

@@ -17,20 +17,20 @@ func (w *groups) insertTemplate(x *project.Call) (*project.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := w.addTemplate(x.Vars["project"], d)
+	t, err := w.addTemplate(x.Vars["project"], x.Vars["region"], d)
 	if err != nil {
 		return nil, err
 	}
 	return w.Begin(x, "compute.instanceTemplates.insert", t.path(), t.ID)
 }
 
-// addTemplate creates a template from the body of an insert request.
-func (w *groups) addTemplate(id string, d document.Object) (*template, error) {
+// addTemplate creates a template from the body of an insert request: a global one, or one of a region.
+func (w *groups) addTemplate(id, region string, d document.Object) (*template, error) {
 	name := document.Text(d, "name")
 	if err := project.CheckName("resource.name", name); err != nil {
 		return nil, err
 	}
-	t := &template{Project: id, Name: name, Description: document.Text(d, "description")}
+	t := &template{Project: id, Region: region, Name: name, Description: document.Text(d, "description")}
 	if w.templates.Get(t.path()) != nil {
 		return nil, project.AlreadyExists(t.path())
 	}
@@ -157,7 +157,7 @@ func (w *groups) getTemplate(x *project.Call) (*project.Answer, error) {
 func (w *groups) listTemplates(x *project.Call) (*project.Answer, error) {
 	var all []project.Named
 	for key, t := range w.templates.All() {
-		if t.Project == x.Vars["project"] {
+		if t.Project == x.Vars["project"] && t.Region == x.Vars["region"] {
 			all = append(all, project.Named{Key: key, Doc: w.views.template(x, t)})
 		}
 	}
@@ -214,7 +214,7 @@ func (w *groups) healedBy(path string) string {
 }
 
 func (w *groups) template(x *project.Call) (*template, error) {
-	path := project.Global(x.Vars["project"], "instanceTemplates", x.Vars["instanceTemplate"])
+	path := templatePath(x.Vars["project"], x.Vars["region"], x.Vars["instanceTemplate"])
 	if t := w.templates.Get(path); t != nil {
 		return t, nil
 	}
