@@ -20,44 +20,6 @@ import (
 	"github.com/muster-project/muster/test/e2e/world"
 )
 
-// poolManifest is a pool of one machine, in the shape of the published manifests.
-const poolManifest = `apiVersion: cluster.x-k8s.io/v1beta1
-kind: MachinePool
-metadata: {name: NAME, namespace: default}
-spec:
-  clusterName: capa
-  replicas: 1
-  template:
-    spec:
-      bootstrap: {configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfig, name: NAME}}
-      clusterName: capa
-      infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AWSMachinePool, name: NAME}
-      version: v1.25.0
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: AWSMachinePool
-metadata: {name: NAME, namespace: default}
-spec:
-  minSize: 1
-  maxSize: 3
-  availabilityZones: [ZONE]
-  awsLaunchTemplate: {instanceType: TYPE, sshKeyName: KEY}
-  subnets: [{id: SUBNET}]
----
-apiVersion: bootstrap.cluster.x-k8s.io/v1beta1
-kind: KubeadmConfig
-metadata: {name: NAME, namespace: default}
-spec:
-  joinConfiguration:
-    nodeRegistration: {name: '{{ ds.meta_data.local_hostname }}', kubeletExtraArgs: {cloud-provider: aws}}
-`
-
-// manifestOf is the pool under a name, with replacements (old, new) made in it.
-func manifestOf(name string, replacements ...string) string {
-	text := strings.NewReplacer("NAME", name, "ZONE", simaws.Zone, "TYPE", simaws.InstanceType, "KEY", simaws.KeyName, "SUBNET", simaws.SubnetID).Replace(poolManifest)
-	return strings.NewReplacer(replacements...).Replace(text)
-}
-
 // badInput is something that is wrong with a pool, what the pool says about it, and what puts it right.
 type badInput struct {
 	name, reason string
@@ -82,28 +44,28 @@ func dataFrom(secret string) []string {
 }
 
 var badInputs = []badInput{
-	{name: "bad-type", reason: "an instance type that does not exist", manifest: manifestOf("bad-type", simaws.InstanceType, "t9.huge"),
+	{name: "bad-type", reason: "an instance type that does not exist", manifest: account.PoolOf("bad-type", simaws.InstanceType, "t9.huge"),
 		says: `spec\.awsLaunchTemplate\.instanceType.*t9\.huge`, right: patch("awsmachinepool/bad-type", `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.large"}}}`)},
-	{name: "bad-subnet", reason: "a subnet that is not there", manifest: manifestOf("bad-subnet", simaws.SubnetID, "subnet-0badbadbadbadbad0"),
+	{name: "bad-subnet", reason: "a subnet that is not there", manifest: account.PoolOf("bad-subnet", simaws.SubnetID, "subnet-0badbadbadbadbad0"),
 		says: `spec\.subnets\[0\]\.id.*subnet-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
-	{name: "bad-image", reason: "an image that is not there", manifest: manifestOf("bad-image", "{instanceType:", "{ami: {id: ami-0badbadbadbadbad0}, instanceType:"),
+	{name: "bad-image", reason: "an image that is not there", manifest: account.PoolOf("bad-image", "{instanceType:", "{ami: {id: ami-0badbadbadbadbad0}, instanceType:"),
 		says: `spec\.awsLaunchTemplate\.ami.*ami-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-image", `{"spec":{"awsLaunchTemplate":{"ami":null}}}`)},
-	{name: "bad-version", reason: "a version that no image is published for", manifest: manifestOf("bad-version", "v1.25.0", "v1.25.99"),
+	{name: "bad-version", reason: "a version that no image is published for", manifest: account.PoolOf("bad-version", "v1.25.0", "v1.25.99"),
 		says: `v?1\.25\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.25.0"}}}}`)},
-	{name: "bad-size", reason: "more replicas than maxSize", manifest: manifestOf("bad-size", "replicas: 1", "replicas: 7"),
+	{name: "bad-size", reason: "more replicas than maxSize", manifest: account.PoolOf("bad-size", "replicas: 1", "replicas: 7"),
 		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
-	{name: "bad-foreign", reason: "a group of the same name that is another owner's", manifest: manifestOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
+	{name: "bad-foreign", reason: "a group of the same name that is another owner's", manifest: account.PoolOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
 		before: makeForeignGroup, says: `theirs`, right: func(w *world.World) {
 			w.Kubectl("annotate", "--overwrite", "awsmachinepool/bad-foreign", "muster.dev/group-name=ours")
 		}},
-	{name: "bad-cluster", reason: "a cluster that does not exist", manifest: manifestOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
+	{name: "bad-cluster", reason: "a cluster that does not exist", manifest: account.PoolOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
 		says: `nowhere`, right: func(w *world.World) {
 			w.Kubectl("delete", "machinepool/bad-cluster", "--timeout", world.WaitLimit.String())
-			w.Apply(manifestOf("bad-cluster"))
+			w.Apply(account.PoolOf("bad-cluster"))
 		}},
-	{name: "bad-secret", reason: "a bootstrap secret that is not there", manifest: manifestOf("bad-secret", dataFrom("bad-secret")...),
+	{name: "bad-secret", reason: "a bootstrap secret that is not there", manifest: account.PoolOf("bad-secret", dataFrom("bad-secret")...),
 		says: `bad-secret-data`, right: func(w *world.World) { copyBootstrapData(w, "bad-secret-data", nil) }},
-	{name: "bad-data", reason: "bootstrap data that no machine can start from", manifest: manifestOf("bad-data", dataFrom("bad-data")...),
+	{name: "bad-data", reason: "bootstrap data that no machine can start from", manifest: account.PoolOf("bad-data", dataFrom("bad-data")...),
 		before: func(w *world.World) {
 			copyBootstrapData(w, "bad-data-data", func(string) string { return "please join the cluster\n" })
 		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`, right: func(w *world.World) { copyBootstrapData(w, "bad-data-data", nil) }},
@@ -126,7 +88,7 @@ func refusalComesFirst(w *world.World) {
 	w.T.Helper()
 	const words = "you may not create launch templates"
 	w.Admin(http.MethodPost, "faults", `{"kind":"error-before","service":"ec2","action":"CreateLaunchTemplate","code":"UnauthorizedOperation","status":403,"message":"`+words+`"}`, nil)
-	w.Apply(manifestOf("refused"))
+	w.Apply(account.PoolOf("refused"))
 	for _, is := range []struct{ object, condition string }{{"machinepool", "InfrastructureReady"}, {"awsmachinepool", "Ready"}} {
 		path := fmt.Sprintf(`{.status.conditions[?(@.type=="%s")].status} {.status.conditions[?(@.type=="%s")].reason} {.status.conditions[?(@.type=="%s")].message}`,
 			is.condition, is.condition, is.condition)

@@ -52,7 +52,7 @@ func expiredToken(w *world.World) {
 	w.T.Helper()
 	const expired = "abcdef.0123456789abcdef"
 	copyBootstrapData(w, "late-data", func(data string) string { return token.ReplaceAllString(data, expired) })
-	w.Apply(manifestOf("late", dataFrom("late")...))
+	w.Apply(account.PoolOf("late", dataFrom("late")...))
 	w.Wait("awsmachinepool/late", "{.status.replicas}", "1")
 	cloud := account.Of(w)
 	id := w.Read("{.status.instances[0].instanceID}", "awsmachinepool/late")

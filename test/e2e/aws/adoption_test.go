@@ -1,10 +1,11 @@
-package manifests
+package aws
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -27,6 +28,28 @@ const (
 	theirNodeGroup          = "default_" + theirManaged
 	ownerTag                = "muster.dev/owner"
 )
+
+// TestAdoption takes over groups of the existing provider. Then the pool of one of them is restored from a backup, and sized as the
+// cluster-autoscaler does.
+func TestAdoption(t *testing.T) {
+	t.Parallel()
+	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
+	u := &updates{World: w, version: map[string]int{plainPool: 1, managedPool: 1}}
+	u.settled()
+	for _, part := range []struct {
+		name string
+		run  func(*world.World)
+	}{
+		{"a group is adopted, given back and adopted again, with the same machines", adoptsGroup},
+		{"a restore of its objects without owners, UIDs and status changes no machine, nor a Machine", restored},
+		{"a node group is adopted too", adoptsNodeGroup},
+		{"the cluster-autoscaler's published contract holds", autoscaled},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.run(w.In(t)) }) {
+			return
+		}
+	}
+}
 
 // theirTags are the tags that cluster-api-provider-aws writes to what it makes for a cluster.
 func theirTags(cluster, name string) map[string]string {
@@ -162,35 +185,35 @@ func adopted(w *world.World, object, cluster string, before, others []string) {
 }
 
 // adoptsGroup follows docs/migrating.md for an AWSMachinePool: there, back, and there again.
-func adoptsGroup(u *updates) {
-	others := uidsOf(u.World, plainCluster)
-	arn := theirGroup(u.World)
-	before := members(u.World, plainCluster, others)
-	manifest := strings.NewReplacer("replicas: 1", "replicas: 2", "subnets:", "providerID: "+arn+"\n  subnets:").Replace(manifestOf(theirPool))
-	u.Apply(manifest)
+func adoptsGroup(w *world.World) {
+	others := uidsOf(w, plainCluster)
+	arn := theirGroup(w)
+	before := members(w, plainCluster, others)
+	manifest := strings.NewReplacer("replicas: 1", "replicas: 2", "subnets:", "providerID: "+arn+"\n  subnets:").Replace(account.PoolOf(theirPool))
+	w.Apply(manifest)
 	object := "awsmachinepool/" + theirPool
-	conflict(u.World, object, theirPool)
-	if owner := tagOf(group(u.World), ownerTag); owner != "" {
-		u.T.Fatalf("want nothing written without the annotation, got the owner %s", owner)
+	conflict(w, object, theirPool)
+	if owner := tagOf(group(w), ownerTag); owner != "" {
+		w.T.Fatalf("want nothing written without the annotation, got the owner %s", owner)
 	}
-	u.Adopt(theirPool, theirPool)
-	adopted(u.World, object, plainCluster, before, others)
-	if g := group(u.World); tagOf(g, ownerTag) == "" || len(g.Instances) != 2 {
-		u.T.Errorf("want the owner tag on the group, and its two instances, got %v with %d", tagNames(g), len(g.Instances))
+	w.Adopt(theirPool, theirPool)
+	adopted(w, object, plainCluster, before, others)
+	if g := group(w); tagOf(g, ownerTag) == "" || len(g.Instances) != 2 {
+		w.T.Errorf("want the owner tag on the group, and its two instances, got %v with %d", tagNames(g), len(g.Instances))
 	}
-	givesBack(u.World, object)
-	conflict(u.World, object, theirPool)
-	if now := members(u.World, plainCluster, others); !slices.Equal(now, before) {
-		u.T.Errorf("want no machine replaced on the way back: nodes were %v, are %v", before, now)
+	givesBack(w, object)
+	conflict(w, object, theirPool)
+	if now := members(w, plainCluster, others); !slices.Equal(now, before) {
+		w.T.Errorf("want no machine replaced on the way back: nodes were %v, are %v", before, now)
 	}
-	u.Adopt(theirPool, theirPool)
-	u.Eventually("the owner tag on the group again", func() error {
-		if g := group(u.World); tagOf(g, ownerTag) == "" {
+	w.Adopt(theirPool, theirPool)
+	w.Eventually("the owner tag on the group again", func() error {
+		if g := group(w); tagOf(g, ownerTag) == "" {
 			return fmt.Errorf("its tags are %v", tagNames(g))
 		}
 		return nil
 	})
-	adopted(u.World, object, plainCluster, before, others)
+	adopted(w, object, plainCluster, before, others)
 }
 
 // givesBack is "Give a group back" of docs/migrating.md: with the cluster paused, hook, owner tags and annotations are removed.
@@ -266,19 +289,19 @@ func theirManagedGroup(w *world.World) string {
 }
 
 // adoptsNodeGroup follows docs/migrating.md for an AWSManagedMachinePool, and deletes the pool with the group that is its own then.
-func adoptsNodeGroup(u *updates) {
-	others := uidsOf(u.World, managedCluster)
-	arn := theirManagedGroup(u.World)
-	before := members(u.World, managedCluster, others)
-	version := u.Read("{.spec.template.spec.version}", "machinepool/eks-mmp-0")
-	u.Apply(strings.NewReplacer("NAME", theirManaged, "GROUP", theirNodeGroup, "ARN", arn, "VERSION", version).Replace(managedManifest))
+func adoptsNodeGroup(w *world.World) {
+	others := uidsOf(w, managedCluster)
+	arn := theirManagedGroup(w)
+	before := members(w, managedCluster, others)
+	version := w.Read("{.spec.template.spec.version}", "machinepool/eks-mmp-0")
+	w.Apply(strings.NewReplacer("NAME", theirManaged, "GROUP", theirNodeGroup, "ARN", arn, "VERSION", version).Replace(managedManifest))
 	object := "awsmanagedmachinepool/" + theirManaged
-	conflict(u.World, object, theirNodeGroup)
-	u.Adopt(theirManaged, theirNodeGroup)
-	adopted(u.World, object, managedCluster, before, others)
-	u.Kubectl("delete", "machinepool/"+theirManaged, "--timeout", world.WaitLimit.String())
-	u.Eventually("the nodes of the adopted pool to be gone, and no others", func() error {
-		if now := uidsOf(u.World, managedCluster); !slices.Equal(now, others) {
+	conflict(w, object, theirNodeGroup)
+	w.Adopt(theirManaged, theirNodeGroup)
+	adopted(w, object, managedCluster, before, others)
+	w.Kubectl("delete", "machinepool/"+theirManaged, "--timeout", world.WaitLimit.String())
+	w.Eventually("the nodes of the adopted pool to be gone, and no others", func() error {
+		if now := uidsOf(w, managedCluster); !slices.Equal(now, others) {
 			return fmt.Errorf("want %v, they are %v", others, now)
 		}
 		return nil

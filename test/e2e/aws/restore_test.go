@@ -1,4 +1,4 @@
-package manifests
+package aws
 
 import (
 	"encoding/json"
@@ -12,33 +12,33 @@ import (
 
 // restored backs up a pool that has Machines, loses its objects, and restores them as backup tools do: without owner references, UIDs and
 // status. The cluster is paused meanwhile, in the place of a manager that is stopped.
-func restored(u *updates) {
+func restored(w *world.World) {
 	object := "awsmachinepool/" + theirPool
-	u.Kubectl("annotate", object, "muster.dev/machines=true")
+	w.Kubectl("annotate", object, "muster.dev/machines=true")
 	const owned = `{range .items[*]}{.metadata.name} {.metadata.ownerReferences[?(@.kind=="AWSMachinePool")].uid}{"\n"}{end}`
 	machines := func() error {
-		uid := u.Read("{.metadata.uid}", object)
-		list := u.Read(owned, "awsmachine", "-l", "cluster.x-k8s.io/pool-name="+theirPool)
-		if strings.Count(list, " "+uid+"\n") != 2 || len(strings.Fields(u.Read("{.items[*].status.nodeRef.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool))) != 2 {
+		uid := w.Read("{.metadata.uid}", object)
+		list := w.Read(owned, "awsmachine", "-l", "cluster.x-k8s.io/pool-name="+theirPool)
+		if strings.Count(list, " "+uid+"\n") != 2 || len(strings.Fields(w.Read("{.items[*].status.nodeRef.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool))) != 2 {
 			return errors.New("the infrastructure machines and their owners are\n" + list)
 		}
 		return nil
 	}
-	u.Eventually("two Machines, and infrastructure machines that the pool owns", machines)
-	others := without(uidsOf(u.World, plainCluster), nodesOfPool(u.World))
-	before, names := members(u.World, plainCluster, others), u.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool)
+	w.Eventually("two Machines, and infrastructure machines that the pool owns", machines)
+	others := without(uidsOf(w, plainCluster), nodesOfPool(w))
+	before, names := members(w, plainCluster, others), w.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool)
 
-	u.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
-	u.Wait(object, `{.status.conditions[?(@.type=="Paused")].status}`, "True")
-	objects := backup(u.World)
-	lose(u.World, objects)
-	u.Apply(strings.Join(objects, "\n---\n"))
-	u.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":false}}`)
+	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
+	w.Wait(object, `{.status.conditions[?(@.type=="Paused")].status}`, "True")
+	objects := backup(w)
+	lose(w, objects)
+	w.Apply(strings.Join(objects, "\n---\n"))
+	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":false}}`)
 
-	adopted(u.World, object, plainCluster, before, others)
-	u.Eventually("the restored Machines to be the pool's again", machines)
-	if now := u.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool); now != names {
-		u.T.Errorf("want the Machines %s, got %s", names, now)
+	adopted(w, object, plainCluster, before, others)
+	w.Eventually("the restored Machines to be the pool's again", machines)
+	if now := w.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool); now != names {
+		w.T.Errorf("want the Machines %s, got %s", names, now)
 	}
 }
 

@@ -1,4 +1,4 @@
-package manifests
+package aws
 
 import (
 	"cmp"
@@ -48,10 +48,6 @@ func TestTemplateUpdates(t *testing.T) {
 		{"the history is as long as the templates say, and the default is the version in use", history},
 		{"the node group goes on to another Kubernetes version with its control plane", anotherKubernetes},
 		{"its machines are scaled out and in, drained", scaleManaged},
-		{"a group of the existing provider is adopted, given back and adopted again, with the same machines", adoptsGroup},
-		{"a restore of its objects without owners, UIDs and status changes no machine, nor a Machine", restored},
-		{"a node group is adopted too", adoptsNodeGroup},
-		{"the cluster-autoscaler's published contract holds", autoscaled},
 		{"kubectl delete leaves nothing of the node group", deleteManaged},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(u.in(t)) }) {

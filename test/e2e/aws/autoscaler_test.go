@@ -1,4 +1,4 @@
-package manifests
+package aws
 
 import (
 	"errors"
@@ -14,36 +14,36 @@ const bounds = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"
 // autoscaled does to the adopted pool what the cluster-autoscaler's provider for Cluster API is documented to do: it finds the pool by its
 // bounds, reads its nodes in spec.providerIDList, sizes it by its scale subresource, marks the Machine of the node that it has chosen, and
 // reads what a node offers while there is none.
-func autoscaled(u *updates) {
+func autoscaled(w *world.World) {
 	object, pool := "awsmachinepool/"+theirPool, "machinepool/"+theirPool
-	u.Kubectl("annotate", pool, bounds+"min-size=0", bounds+"max-size=3")
-	u.Kubectl("annotate", object, "muster.dev/machines=true")
-	u.Kubectl("scale", pool, "--replicas=3") // by the subresource
-	listed(u.World, pool, 3)
+	w.Kubectl("annotate", pool, bounds+"min-size=0", bounds+"max-size=3")
+	w.Kubectl("annotate", object, "muster.dev/machines=true")
+	w.Kubectl("scale", pool, "--replicas=3") // by the subresource
+	listed(w, pool, 3)
 
-	chosen := strings.Fields(u.Read("{.spec.providerIDList[*]}", pool))[1]
-	machine := machineOf(u.World, chosen)
-	u.Kubectl("annotate", "machine/"+machine, "cluster.x-k8s.io/delete-machine=now")
-	u.Kubectl("scale", pool, "--replicas=2")
-	if left := listed(u.World, pool, 2); slices.Contains(left, chosen) {
-		u.T.Errorf("with Machines: want the chosen %s gone, %v are left", chosen, left)
+	chosen := strings.Fields(w.Read("{.spec.providerIDList[*]}", pool))[1]
+	machine := machineOf(w, chosen)
+	w.Kubectl("annotate", "machine/"+machine, "cluster.x-k8s.io/delete-machine=now")
+	w.Kubectl("scale", pool, "--replicas=2")
+	if left := listed(w, pool, 2); slices.Contains(left, chosen) {
+		w.T.Errorf("with Machines: want the chosen %s gone, %v are left", chosen, left)
 	}
-	u.Kubectl("annotate", object, "muster.dev/machines-")
-	u.Eventually("the Machines to be taken away", func() error {
-		if got := u.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool); got != "" {
+	w.Kubectl("annotate", object, "muster.dev/machines-")
+	w.Eventually("the Machines to be taken away", func() error {
+		if got := w.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool); got != "" {
 			return errors.New("there are " + got)
 		}
 		return nil
 	})
-	chosen = listed(u.World, pool, 2)[0]
-	node := u.ReadFrom(plainCluster, `{.items[?(@.spec.providerID=="`+chosen+`")].metadata.name}`, "nodes")
-	u.Workload(plainCluster, "taint", "node", node, "ToBeDeletedByClusterAutoscaler=1:NoSchedule")
-	u.Kubectl("scale", pool, "--replicas=1")
-	if left := listed(u.World, pool, 1); slices.Contains(left, chosen) {
-		u.T.Errorf("without Machines: want the tainted %s gone, %v are left", chosen, left)
+	chosen = listed(w, pool, 2)[0]
+	node := w.ReadFrom(plainCluster, `{.items[?(@.spec.providerID=="`+chosen+`")].metadata.name}`, "nodes")
+	w.Workload(plainCluster, "taint", "node", node, "ToBeDeletedByClusterAutoscaler=1:NoSchedule")
+	w.Kubectl("scale", pool, "--replicas=1")
+	if left := listed(w, pool, 1); slices.Contains(left, chosen) {
+		w.T.Errorf("without Machines: want the tainted %s gone, %v are left", chosen, left)
 	}
-	fromZero(u.World, object, pool)
-	u.Kubectl("delete", pool, "--timeout", world.WaitLimit.String())
+	fromZero(w, object, pool)
+	w.Kubectl("delete", pool, "--timeout", world.WaitLimit.String())
 }
 
 // fromZero scales a pool to none, where what its machines will offer must still be there to read, and back to one.
