@@ -60,11 +60,15 @@ func (q queue) age(now time.Time) time.Duration {
 	return now.Sub(q.reading) + readSlack
 }
 
-// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. After an exact look that was held
-// back it is exact itself: another one before it would use up what the budget has for both, in each pass again.
+// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. A look that was held back takes
+// what was read for others since: the same again would have others wait. After an exact look that was held back it is exact itself: another
+// one before it would use up what the budget has for both, in each pass again.
 func (q queue) accepts(age time.Duration, now time.Time) time.Duration {
 	if q.exact {
 		return 0
+	}
+	if !q.held.IsZero() {
+		age = max(age, min(now.Sub(q.held), keptReads)+readSlack)
 	}
 	return cmp.Or(q.age(now), age)
 }

@@ -203,6 +203,41 @@ func TestHeldBackKeepsWhatItHasRead(t *testing.T) {
 	}
 }
 
+// shared is a cloud that other pools read each ten seconds. Once it is crowded nothing is read for this pool alone.
+type shared struct {
+	*driver
+	now     *time.Time
+	crowded bool
+}
+
+func (d *shared) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
+	if age := d.now.Sub(d.now.Truncate(10 * time.Second)); d.crowded && t.MaxAge < age {
+		return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 45 * time.Second}
+	}
+	return d.driver.Observe(ctx, t)
+}
+
+// A look that is held back for longer than reads are kept takes what was read for others since, although the pool's pace asks for a newer
+// answer: each pool of a fleet would have the same read for itself.
+func TestHeldBackTakesWhatOthersHaveRead(t *testing.T) {
+	s := rest(t)
+	d := &shared{driver: s.driver, now: &s.facts.Now}
+	s.engine = engine.New[int](d, engine.Options{})
+	s.driver.observed.Shared = true
+	s.facts.Desired.Replicas = 3
+	check(t, "started", true, s.pass().Started)
+	s.driver.observed.Group.Size, d.crowded = 3, true
+	s.facts.Now = s.facts.Now.Add(time.Second)
+	out := s.pass()
+	for passes := 0; !out.Seen; passes++ {
+		if passes > 2 {
+			t.Fatalf("want the third look answered by what others have read, got %v", out.Err)
+		}
+		s.facts.Now = s.facts.Now.Add(out.RequeueAfter)
+		out = s.pass()
+	}
+}
+
 // narrow is a cloud of which a look takes two calls and a step one, of a budget that is refilled with two in a tenth of a second.
 type narrow struct {
 	*driver
