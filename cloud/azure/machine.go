@@ -99,11 +99,6 @@ func allStatuses(own []*armcompute.InstanceViewStatus, extensions []*armcompute.
 	return all
 }
 
-// same reports whether two reads show a machine in the same state.
-func (m machine) same(other machine) bool {
-	return m.id == other.id && m.uid == other.uid && m.provisioning == other.provisioning && m.power == other.power
-}
-
 // state returns the machine's state.
 func (m machine) state() pool.InstanceState {
 	switch m.provisioning {

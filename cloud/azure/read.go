@@ -25,19 +25,12 @@ func (p *pass) read(ctx context.Context) error {
 	return p.readAgain(ctx)
 }
 
-// recent is the age up to which an answer that pools share is used in any case. An older one is used only if it shows what the last
-// observation showed.
-const recent = time.Second
-
-// readAgain reads the scale set with its machines. Both may come from older reads that pools share; what is both older and different is
-// read again for this pass. No step depends on a shared read: the engine observes with a MaxAge of zero before one.
+// readAgain reads the scale set with its machines. Both may come from older reads that pools share. What changes the cloud does not rest on
+// those: the engine observes with a MaxAge of zero before it.
 func (p *pass) readAgain(ctx context.Context) error {
-	last, from := p.memory.set, p.reader()
+	from := p.reader()
 	p.memory.set = setRead{}
 	read, err := from.set(ctx, p.t.MaxAge)
-	if err == nil && read.oldest().Before(p.now.Add(-recent)) && !read.same(last) {
-		read, err = from.differing(ctx, read)
-	}
 	if err != nil {
 		return err
 	}
@@ -91,49 +84,22 @@ type reader struct {
 // reader returns the reader of the pass's pool.
 func (p *pass) reader() reader { return reader{c: p.c, t: p.t, now: p.now, memory: p.memory} }
 
-// differing reads again what an older answer, which pools share, shows differently from the last observation.
-func (r reader) differing(ctx context.Context, old setRead) (setRead, error) {
-	read := old
-	if old.at.Before(r.now) {
-		var err error
-		if read, err = r.setAlone(ctx, 0); err != nil {
-			return setRead{}, err
-		}
-	}
-	if read.is == nil || !r.t.owns(read.is) {
-		return read, nil
-	}
-	if old.is == nil || flexible(old.is) != flexible(read.is) || old.machinesAt.Before(r.now) {
-		return r.members(ctx, read, 0)
-	}
-	read.machines, read.attached, read.machinesAt = old.machines, old.attached, old.machinesAt
-	return read, nil
-}
-
 // set reads the scale set and its machines, no older than maxAge.
 func (r reader) set(ctx context.Context, maxAge time.Duration) (setRead, error) {
-	read, err := r.setAlone(ctx, maxAge)
-	if err != nil || read.is == nil || !r.t.owns(read.is) {
-		return read, err
-	}
-	return r.members(ctx, read, maxAge)
-}
-
-// setAlone reads the scale set without its machines, no older than maxAge.
-func (r reader) setAlone(ctx context.Context, maxAge time.Duration) (setRead, error) {
 	set, at, err := r.c.Set(ctx, r.t.cluster.ResourceGroup, r.t.name, maxAge)
 	if err != nil {
 		return setRead{}, err
 	}
 	read := setRead{is: set.Is, at: at, skew: set.Skew}
-	if set.Is != nil && set.Is.Properties != nil {
+	if set.Is == nil {
+		return read, nil
+	}
+	if set.Is.Properties != nil {
 		read.created = ourTime(set.Is.Properties.TimeCreated, set.Skew)
 	}
-	return read, nil
-}
-
-// members adds the machines of a scale set, no older than maxAge.
-func (r reader) members(ctx context.Context, read setRead, maxAge time.Duration) (setRead, error) {
+	if !r.t.owns(set.Is) {
+		return read, nil
+	}
 	all, at, err := r.machines(ctx, read, maxAge)
 	if err != nil {
 		return setRead{}, err

@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -32,28 +31,6 @@ func (r setRead) oldest() time.Time {
 		return r.at
 	}
 	return r.machinesAt
-}
-
-// same reports whether a read shows what the last one showed.
-func (r setRead) same(last setRead) bool {
-	return r.is != nil && last.is != nil && sameSet(r.is, last.is) &&
-		slices.EqualFunc(r.machines, last.machines, machine.same) && slices.EqualFunc(r.attached, last.attached, machine.same)
-}
-
-// sameSet reports whether two reads show a scale set alike. A list and a single read may write the ID in another case, and only one of them
-// may have an ETag; two equal ETags are those of one version.
-func sameSet(a, b *armcompute.VirtualMachineScaleSet) bool {
-	switch {
-	case a == b:
-		return true
-	case stateOf(a) != stateOf(b):
-		return false
-	case a.Etag != nil && b.Etag != nil:
-		return *a.Etag == *b.Etag
-	}
-	one, other := *a, *b
-	one.ID, other.ID, one.Etag, other.Etag = nil, nil, nil, nil
-	return reflect.DeepEqual(one, other)
 }
 
 // capacity returns how many machines of its own the scale set was asked to keep.
