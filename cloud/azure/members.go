@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
+	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
@@ -120,9 +121,11 @@ func (e extended) lacking(want wanted, chosen []machine, now time.Time) []machin
 
 // protection is which machines of a Flexible scale set are protected from scale-in. Their own list does not show it.
 type protection struct {
-	// of are the protected machines by ID, as they were read at the moment at; nil after a change by Muster.
+	// of are the protected machines by ID, as they were read at the moment at; nil before.
 	of map[string]bool
 	at time.Time
+	// written are the machines whose protection Muster has changed since, whatever Azure has answered: what they are is to be read.
+	written map[string]bool
 	// refused is Azure's refusal to list them, at the moment at; of is nil then.
 	refused *pool.Cause
 }
@@ -144,19 +147,53 @@ func (k *protection) read(ctx context.Context, from reader, set setRead) error {
 	}
 	if len(machines) == 0 {
 		k.refused = nil
-	} else if k.due(from.now) {
-		err := k.list(ctx, from)
-		if err != nil && cloud.KindOf(err) == cloud.Denied {
-			*k = protection{at: from.now, refused: new(driverkit.CauseOf(err))}
-		} else if err != nil {
-			return notShown(err)
-		}
+	} else if err := k.update(ctx, from, machines); err != nil && cloud.KindOf(err) == cloud.Denied {
+		*k = protection{at: from.now, refused: new(driverkit.CauseOf(err))}
+	} else if err != nil {
+		return notShown(err)
 	}
 	for i := range machines {
 		machines[i].protected = k.of[machines[i].id]
 		machines[i].protectionUnknown = k.refused != nil
 	}
 	return nil
+}
+
+// protectionReads is how many machines whose protection was changed are read one by one: such reads have a large budget, while lists of
+// instances share a small one with those of scale sets.
+const protectionReads = 4
+
+// update lists which machines are protected if that is due, and reads those whose protection was changed.
+func (k *protection) update(ctx context.Context, from reader, machines []machine) error {
+	switch {
+	case k.due(from.now) || k.refused == nil && len(k.written) > protectionReads:
+		return k.list(ctx, from)
+	case k.refused != nil:
+		return nil
+	}
+	for _, m := range machines {
+		if !k.written[m.id] {
+			continue
+		}
+		vm, err := from.c.ScaleSetVMs.Get(ctx, from.t.cluster.ResourceGroup, from.t.name, m.id, nil)
+		if err = session.Refusal(err, from.now); err != nil && !session.Absent(err) {
+			return err
+		}
+		if delete(k.written, m.id); guarded(&vm.VirtualMachineScaleSetVM) {
+			k.of[m.id] = true
+		} else {
+			delete(k.of, m.id)
+		}
+	}
+	return nil
+}
+
+// changes notes that the protection of a machine is written.
+func (k *protection) changes(id string) {
+	if k.written == nil {
+		k.written = map[string]bool{}
+	}
+	k.written[id] = true
 }
 
 // list lists which machines are protected.

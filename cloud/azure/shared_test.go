@@ -178,3 +178,30 @@ func TestNewMachinesAreExposed(t *testing.T) {
 		}
 	})
 }
+
+// After its protection was changed a machine is read by itself, for lists of instances have a small budget: what Azure ignored is seen.
+func TestChangedProtectionIsRead(t *testing.T) {
+	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		w.create(target, 3)
+		list := w.observe(target).Instances
+		protect := pool.Step{Kind: pool.Protect, Targets: []pool.InstanceRef{{ID: list[0].ID, ProviderID: list[0].ProviderID}}}
+		for _, ignored := range []bool{true, false} {
+			if ignored {
+				w.fault(sim.Fault{Kind: sim.Ignore, Action: "VirtualMachineScaleSetVMs_Update"})
+			}
+			w.start(target, protect)
+			w.calm()
+			var o pool.Observed
+			calls := w.wire.during(func() { o = w.observe(target) })
+			if count(calls, "VirtualMachineScaleSetVMs.Get") != 1 || count(calls, "VirtualMachineScaleSetVMs.List") != 0 {
+				t.Errorf("want the machine read by itself, got %v", calls)
+			}
+			for k, i := range o.Instances {
+				if i.ScaleInUnprotected != (k != 0 || ignored) {
+					t.Errorf("ignored %v: want the first machine alone protected if it took effect, got %+v", ignored, i)
+				}
+			}
+		}
+	})
+}

@@ -333,7 +333,7 @@ func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
 			continue
 		}
 		p.memory.touched()
-		p.memory.protection.of = nil // it may be protected from now on or not, whatever Azure answers
+		p.memory.protection.changes(m.id)
 		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
 			Location: is.Location, Tags: m.tags,
 			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
