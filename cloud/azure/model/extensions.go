@@ -106,9 +106,9 @@ func (m *Model) Extensions() string {
 	return extensions
 }
 
-// extensionsShown reports whether a machine shows the wanted extensions and no others. Protected settings are shown nowhere: where some are
-// wanted, is unknown.
-func (m *Model) extensionsShown(list []*armcompute.VirtualMachineExtension) bool {
+// hasExtensions reports whether a machine is known to have the wanted extensions and no others. Protected settings are shown nowhere: where
+// some are wanted, it is not known.
+func (m *Model) hasExtensions(list []*armcompute.VirtualMachineExtension) bool {
 	secret := func(e *armcompute.VirtualMachineScaleSetExtension) bool { return e.Properties.ProtectedSettings != nil }
 	all, others := m.ExtensionsShown(list)
 	return all && others == "" && !slices.ContainsFunc(m.extensions(), secret)

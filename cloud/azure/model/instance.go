@@ -114,5 +114,5 @@ func (c Comparison) extensionsBehind(tags map[string]*string, shown []*armcomput
 		return true
 	}
 	own := azure != reportedBehind || hash != c.cur.InPlace || Tag(tags, TagData) != c.cur.Data
-	return (of == "" || !own) && !c.model.extensionsShown(shown)
+	return (of == "" || !own) && !c.model.hasExtensions(shown)
 }
