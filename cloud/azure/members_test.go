@@ -87,7 +87,7 @@ func TestMachineWithoutTags(t *testing.T) {
 	})
 }
 
-// Whom a user has unprotected is seen, at once or within the hour.
+// A machine that a user has unprotected is seen, at once or within two hours.
 func TestUnprotectedByHand(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		p := newPlay(w, w.aTarget(), desired(2, number(1), number(0)))
@@ -98,7 +98,7 @@ func TestUnprotectedByHand(t *testing.T) {
 		}, nil); err != nil {
 			t.Fatal(err)
 		}
-		rest(time.Hour)
+		rest(2 * time.Hour)
 		if o := w.observe(p.target); !o.Instances[0].ScaleInUnprotected || o.Instances[1].ScaleInUnprotected {
 			t.Errorf("want the first alone exposed, got %+v", o.Instances)
 		}

@@ -16,7 +16,7 @@ const (
 	// consistent.
 	visibleWithin = 10 * time.Second
 	// slowPeriod is how long a read of the protection of a Flexible scale set's machines is reused: as a rule only Muster changes it.
-	slowPeriod = time.Hour
+	slowPeriod = 2 * time.Hour
 	// refusedPeriod is how long a read that was denied is not tried again: passes that follow one another closely ask once.
 	refusedPeriod = 10 * time.Second
 	// issuesPeriod is how long the issues of a failed scale set are reused.
