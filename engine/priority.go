@@ -26,7 +26,7 @@ type queue struct {
 	// held is since when the looks of the passes have been held back, reading since when they go on with what was read; zero if the last was
 	// not held back.
 	held, reading time.Time
-	// exact is true if the look that was held back was a second one of its pass, which an exact decision asked for.
+	// exact is true if the look that was held back was a second one of its pass, which an exact decision asked for, or the exact one in its place.
 	exact bool
 }
 
@@ -75,7 +75,7 @@ func (q queue) accepts(age time.Duration, now time.Time) time.Duration {
 
 // looked notes how a look ended, and whether it was a second one of its pass.
 func (q *queue) looked(now time.Time, err error, second bool) {
-	q.exact = second && heldBack(err)
+	q.exact = (second || q.exact) && heldBack(err)
 	switch {
 	case !heldBack(err):
 		q.reading = time.Time{}

@@ -300,6 +300,40 @@ func (d *paged) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed
 	return d.driver.Observe(ctx, t)
 }
 
+// saving is a cloud whose budget takes some time to have room for an exact look, and begins anew when another look is made.
+type saving struct {
+	*driver
+	now   *time.Time
+	since time.Time
+}
+
+func (d *saving) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
+	if t.MaxAge > 0 {
+		d.since = *d.now
+	}
+	if left := d.since.Add(time.Minute).Sub(*d.now); t.MaxAge == 0 && left > 0 {
+		return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 30 * time.Second}
+	}
+	return d.driver.Observe(ctx, t)
+}
+
+// An exact look that is held back twice is still made first: a look that takes what it finds would use up what was saved for it.
+func TestHeldBackStaysExact(t *testing.T) {
+	s := rest(t)
+	d := &saving{driver: s.driver, now: &s.facts.Now}
+	s.engine = engine.New[int](d, engine.Options{})
+	s.driver.observed.Shared = true
+	s.after(time.Hour)
+	s.facts.Desired.Replicas, s.facts.Desired.NoDrain = 1, &pool.Cause{Reason: "ClusterDeleting"}
+	for passes := 0; len(s.driver.starts) == 0; passes++ {
+		if passes > 20 {
+			t.Fatal("want a removal begun within 20 passes")
+		}
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
+	}
+	check(t, "step", pool.Remove, s.driver.starts[0].Kind)
+}
+
 // An exact look that is held back is made first in the next pass: a removal begins although the budget has no room for two looks in one pass.
 func TestHeldBackBeginsWithTheExactLook(t *testing.T) {
 	s := rest(t)
