@@ -177,3 +177,35 @@ func TestListingThatDoesNotServe(t *testing.T) {
 		})
 	}
 }
+
+// What a listing left out is not listed for again, whether it exists or not, also if its own call was held back: of a fleet whose groups do
+// not exist yet each round would list those that do, for nothing. A write may have created the object.
+func TestListingForWhatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, listings := newAccount(), 0
+		s := New(Options[int]{Some: a.read, All: func(context.Context, func(string, int)) (int, error) {
+			listings++
+			return 1, nil
+		}})
+		_, err := s.Get(t.Context(), "another", 0)
+		same(t, "the first", "<nil>", fmt.Sprint(err))
+		a.fails = func([]string) (int, error) {
+			return 0, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: time.Second}
+		}
+		none := []string{"a", "b", "c", "d"}
+		for k, want := range []int{1, 1, 1, 2} {
+			if k == 2 {
+				a.fails = nil
+			}
+			if k == 3 {
+				for _, key := range none {
+					s.Touch(key)
+				}
+			}
+			together(s, none, 0)
+			same(t, fmt.Sprintf("listings %d", k), want, listings)
+			time.Sleep(3 * time.Second)
+		}
+	})
+}

@@ -31,8 +31,6 @@ type round[V any] struct {
 	// at is when the calls began; writes are the writes to each key that is read, as they were counted then.
 	at     time.Time
 	writes map[string]uint64
-	// listed is true if a listing succeeded: what is read after it was left out.
-	listed bool
 	// answers and failed are what the calls said of the keys.
 	answers map[string]Answer[V]
 	failed  map[string]error
@@ -276,7 +274,7 @@ func (r *round[V]) list() []string {
 	switch {
 	case err == nil:
 		s.listed, s.pages, s.failures = r.at, max(pages, 1), 0
-		r.named()
+		r.named(rest)
 		return rest
 	case cloud.KindOf(err) == cloud.Denied:
 		s.denied = r.at
@@ -290,11 +288,15 @@ func (r *round[V]) list() []string {
 	return nil
 }
 
-// named notes which keys a listing named. The lock is held.
-func (r *round[V]) named() {
-	r.listed = true
+// named notes which keys a listing named, and which it left out. The lock is held.
+func (r *round[V]) named(rest []string) {
 	for key := range r.answers {
 		r.s.entry(key).unlisted = time.Time{}
+	}
+	for _, key := range rest {
+		if e := r.s.entry(key); e.writes == r.writes[key] {
+			e.unlisted = r.at
+		}
 	}
 }
 
@@ -349,10 +351,7 @@ func (r *round[V]) call(chunk []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range chunk {
-		answer, ok := r.answers[key]
-		if r.listed && answer.Found {
-			s.entry(key).unlisted = r.at
-		}
+		_, ok := r.answers[key]
 		switch {
 		case ok:
 		case err != nil:

@@ -21,7 +21,7 @@ const (
 	listAgain = 10 * time.Minute
 	// failedAgain is the time after which a listing that failed is tried again; it doubles with each failure in a row, up to listAgain.
 	failedAgain = time.Minute
-	// unlistedFor is how long a key that a listing left out, although its object exists, is not counted among those that a listing serves.
+	// unlistedFor is how long a key that a listing left out is not counted among those that a listing serves, unless its object is written.
 	unlistedFor = time.Minute
 	// freshFor is the age below which an answer need not be read again for a pool that does not wait for it, unless the pool accepts only a
 	// newer one.
@@ -91,7 +91,7 @@ type entry[V any] struct {
 	every, accepts time.Duration
 	// writes counts the writes: a call that began before one of them says nothing about the time after it.
 	writes uint64
-	// unlisted is when a listing last left out the key although its object exists; zero if the last listing named it.
+	// unlisted is when a listing last left out the key; zero if the last listing named it, or its object was written since.
 	unlisted time.Time
 	// reading is the round under way that reads the key; nil if there is none.
 	reading *round[V]
@@ -219,7 +219,7 @@ func (s *Sweep[V]) Touch(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entry(key)
-	e.read = false
+	e.read, e.unlisted = false, time.Time{}
 	e.writes++
 }
 
