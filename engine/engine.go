@@ -165,15 +165,15 @@ func (e *Engine[S]) Run(ctx context.Context, f Input[S], n Nodes, l Lookups) Out
 func (e *Engine[S]) see(ctx context.Context, f *Input[S], n Nodes, m *record) Outcome {
 	f.Target.MaxAge, f.Desired.StepsInBackoff = m.queue.accepts(m.age(f.Now), f.Now), m.avoid(f.Now)
 	f.Target.ByEvent = f.Now.Before(m.due)
-	second := false
-	defer func() { m.queue.looked(f.Now, m.observe.err, second) }()
+	exact := false
+	defer func() { m.queue.looked(m.observe.err, exact) }()
 	out := e.look(ctx, *f, n, m)
 	if out.Observed.Fresh || out.Observed.GroupFresh {
 		// A second look would show the same. Where calls are few, it would be held back, and the first one thrown away with it.
 		f.Target.MaxAge = 0
 	}
-	if f.Target.MaxAge > 0 && (!m.queue.restsOn(out.Plan, f.Target.MaxAge, f.Now) || f.doubts(out)) {
-		f.Target.MaxAge, second = 0, true
+	if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) {
+		f.Target.MaxAge, exact = 0, removes(out) || f.doubts(out)
 		out = e.look(ctx, *f, n, m)
 	}
 	if takesBack(out) && !out.Observed.Fresh || out.Observed.Reused && (undrains(out) || f.doubts(out)) {

@@ -14,7 +14,7 @@ const (
 	// promoteAfter is how long passes are held back before they count as one class more urgent; promoteLast is after how long they count as
 	// a user's operation, for whose reserve many waiting pools would otherwise compete.
 	promoteAfter, promoteLast = 30 * time.Second, 5 * time.Minute
-	// keptReads is how long passes that are held back go on with what the first of them has read, and readSlack how much later than the
+	// keptReads is how old reads may be at most with which passes that are held back go on, and readSlack how much later than the
 	// pass itself a driver may take the time.
 	keptReads, readSlack = 30 * time.Second, time.Second
 )
@@ -23,10 +23,10 @@ const (
 type queue struct {
 	// priority is that of the next look: PriorityRollout as long as nothing is known of the pool.
 	priority cloud.Priority
-	// held is since when the looks of the passes have been held back, reading since when they go on with what was read; zero if the last was
-	// not held back.
-	held, reading time.Time
-	// exact is true if the look that was held back was a second one of its pass, which an exact decision asked for, or the exact one in its place.
+	// held is since when the looks of the passes have been held back, zero if the last was not.
+	held time.Time
+	// exact is true if the look that was held back was a second one of its pass, which a removal or a doubt asked for, or the exact one in its
+	// place.
 	exact bool
 }
 
@@ -52,37 +52,26 @@ func (q queue) in(ctx context.Context, p cloud.Priority, now time.Time) context.
 	return cloud.WithPriority(cloud.WithTurn(ctx), min(p, promoted))
 }
 
-// age returns how old the reads may be with which a look goes on that was held back: as old as the first such look, or zero.
+// age returns how old the reads may be with which a look goes on that was held back: what was read since the first such look, by it or for
+// other pools. It is zero if none was.
 func (q queue) age(now time.Time) time.Duration {
-	if q.reading.IsZero() || now.Sub(q.reading) > keptReads {
+	if q.held.IsZero() {
 		return 0
 	}
-	return now.Sub(q.reading) + readSlack
+	return min(now.Sub(q.held), keptReads) + readSlack
 }
 
-// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. A look that was held back takes
-// what was read for others since: the same again would have others wait. After an exact look that was held back it is exact itself: another
-// one before it would use up what the budget has for both, in each pass again.
+// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. After an exact look that was held
+// back it is exact itself: another one before it would use up what the budget has for both, in each pass again.
 func (q queue) accepts(age time.Duration, now time.Time) time.Duration {
 	if q.exact {
 		return 0
 	}
-	if !q.held.IsZero() {
-		age = max(age, min(now.Sub(q.held), keptReads)+readSlack)
-	}
 	return cmp.Or(q.age(now), age)
 }
 
-// looked notes how a look ended, and whether it was a second one of its pass.
-func (q *queue) looked(now time.Time, err error, second bool) {
-	q.exact = (second || q.exact) && heldBack(err)
-	switch {
-	case !heldBack(err):
-		q.reading = time.Time{}
-	case q.age(now) == 0:
-		q.reading = now
-	}
-}
+// looked notes how a look ended, and whether it was a second one of its pass that had to be exact.
+func (q *queue) looked(err error, exact bool) { q.exact = (exact || q.exact) && heldBack(err) }
 
 // ended notes how a pass ended, and what the next look is for.
 func (q *queue) ended(now time.Time, held bool, next cloud.Priority) {
@@ -172,21 +161,24 @@ func rotates(o pool.Observed) bool {
 	return false
 }
 
-// restsOn reports whether a plan may rest on what a look of such an age has read. What changes the cloud rests on what is so now. Passes
-// that were held back go on with what they have read since, but for a removal: else they would read the same again each time, and never
-// come to an end.
-func (q queue) restsOn(p pool.Plan, age time.Duration, now time.Time) bool {
-	return !final(p) || age > 0 && age == q.age(now) && !removes(p)
+// restsOn reports whether what is planned may rest on what a look of such an age has read. What changes the cloud rests on what is so now.
+// Passes that were held back go on with what was read since, but for a removal: else they would read the same again each time, and never come
+// to an end.
+func (q queue) restsOn(out Outcome, age time.Duration, now time.Time) bool {
+	return !final(out.Plan) || age <= q.age(now) && !removes(out)
 }
 
-// removes reports whether a plan ends instances or lets the object go.
-func removes(p pool.Plan) bool {
+// removes reports whether a plan ends instances or lets the object go. A cloud that is to make a group smaller chooses the instances itself.
+func removes(out Outcome) bool {
+	p, g := out.Plan, out.Observed.Group
 	if p.Step == nil {
 		return p.DeletionComplete
 	}
 	switch p.Step.Kind {
 	case pool.Remove, pool.Replace, pool.Release, pool.EnterStandby, pool.Undrain, pool.DeleteGroup, pool.DeleteTemplates, pool.CleanUp, pool.CreateGroup:
 		return true
+	case pool.Resize:
+		return g == nil || p.Step.Size < g.Size || p.DeletionComplete
 	}
 	return p.DeletionComplete
 }

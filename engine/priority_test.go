@@ -211,7 +211,7 @@ type shared struct {
 }
 
 func (d *shared) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed, error) {
-	if age := d.now.Sub(d.now.Truncate(10 * time.Second)); d.crowded && t.MaxAge < age {
+	if age := d.now.Sub(d.now.Truncate(10 * time.Second)); d.crowded && t.MaxAge <= age {
 		return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: 45 * time.Second}
 	}
 	return d.driver.Observe(ctx, t)
@@ -235,6 +235,42 @@ func TestHeldBackTakesWhatOthersHaveRead(t *testing.T) {
 		}
 		s.facts.Now = s.facts.Now.Add(out.RequeueAfter)
 		out = s.pass()
+	}
+}
+
+// A look that is held back goes on with what was read since, also if an earlier look of its pass was answered by what others had read.
+func TestHeldBackGoesOnAfterASharedLook(t *testing.T) {
+	s := rest(t)
+	d := &slow{driver: s.driver, now: &s.facts.Now, read: make([]time.Time, 3)}
+	s.engine = engine.New[int](d, engine.Options{})
+	for k := range d.read {
+		d.read[k] = s.facts.Now
+	}
+	s.facts.Desired.Replicas = 3
+	for passes := 0; len(s.driver.starts) == 0; passes++ {
+		if passes > 20 {
+			t.Fatalf("want the pool scaled, got %d calls in %d passes", d.calls, passes)
+		}
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
+	}
+}
+
+// A group is not made smaller on what was read for others, however long its looks are held back: the cloud would choose the instances that go.
+func TestHeldBackLowersNothing(t *testing.T) {
+	for _, c := range []struct{ size, starts int }{{size: 6}, {size: 2, starts: 1}} {
+		s := rest(t)
+		d := &shared{driver: s.driver, now: &s.facts.Now, crowded: true}
+		s.engine = engine.New[int](d, engine.Options{})
+		s.driver.observed.Shared, s.driver.observed.Group.Size, s.facts.Desired.Replicas = true, c.size, 3
+		for range 10 {
+			s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
+			if len(s.driver.starts) > 0 {
+				s.driver.observed.Group.Size = 3
+			}
+		}
+		if len(s.driver.starts) != c.starts {
+			t.Errorf("of the size %d: want %d steps, got %+v", c.size, c.starts, s.driver.starts)
+		}
 	}
 }
 

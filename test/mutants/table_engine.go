@@ -10,8 +10,8 @@ const (
 var engineTable = []Mutation{
 	one("old observation acted upon", engineRun, "changes the cloud on what was seen a moment ago",
 		Engine, []string{"TestNothingIsChangedOnAnOldObservation"},
-		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out.Plan, f.Target.MaxAge, f.Now) || f.doubts(out)) {`,
-		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out.Plan, f.Target.MaxAge, f.Now) || f.doubts(out)) && !mutated("old observation acted upon") {`),
+		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) {`,
+		`if f.Target.MaxAge > 0 && (!m.queue.restsOn(out, f.Target.MaxAge, f.Now) || f.doubts(out)) && !mutated("old observation acted upon") {`),
 	one("failed read taken for an empty cloud", engineRun, "lets a deleted pool go when the cloud does not answer",
 		Explore, []string{"left", "undrained"},
 		`if err != nil && (!f.Desired.Deleting || !complete(err)) {`,
