@@ -25,7 +25,7 @@ func (p *pass) read(ctx context.Context) error {
 	return p.readAgain(ctx)
 }
 
-// readAgain reads the scale set with its machines. Both may come from older reads that pools share. What changes the cloud does not rest on
+// readAgain reads the scale set with its machines. Both may come from older reads that pools share. What removes machines does not rest on
 // those: the engine observes with a MaxAge of zero before it.
 func (p *pass) readAgain(ctx context.Context) error {
 	from := p.reader()
@@ -100,6 +100,10 @@ func (r reader) set(ctx context.Context, maxAge time.Duration) (setRead, error) 
 	if !r.t.owns(set.Is) {
 		return read, nil
 	}
+	if maxAge > 0 {
+		// Machines are no older than their scale set: what it has more than an older list shows would be taken for missing.
+		maxAge = max(min(maxAge, r.now.Sub(read.at)), 1)
+	}
 	all, at, err := r.machines(ctx, read, maxAge)
 	if err != nil {
 		return setRead{}, err
@@ -149,6 +153,19 @@ func (r reader) listMachines(
 	pager := r.c.ScaleSetVMs.NewListPager(r.t.cluster.ResourceGroup, r.t.name, options)
 	type page = armcompute.VirtualMachineScaleSetVMsClientListResponse
 	return session.Listed(ctx, pager, func(p page) []*armcompute.VirtualMachineScaleSetVM { return p.Value }, r.now)
+}
+
+// tags returns those that a machine of a list from a moment has now: a write replaces them all, and pools may share the list.
+func (r reader) tags(ctx context.Context, m machine, at time.Time) (map[string]*string, error) {
+	if !at.Before(r.now) {
+		return m.tags, nil
+	}
+	if m.flexible == nil {
+		vm, err := r.c.ScaleSetVMs.Get(ctx, r.t.cluster.ResourceGroup, r.t.name, m.id, nil)
+		return vm.Tags, session.Vanished(session.Refusal(err, r.now))
+	}
+	vm, err := r.c.VMs.Get(ctx, r.t.cluster.ResourceGroup, m.id, nil)
+	return vm.Tags, session.Vanished(session.Refusal(err, r.now))
 }
 
 // viewIssues returns the issues in the scale set's instance view, which Flexible ones do not have. It is false if the view could not be

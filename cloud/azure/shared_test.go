@@ -205,3 +205,34 @@ func TestChangedProtectionIsRead(t *testing.T) {
 		}
 	})
 }
+
+// A protection that is decided on a shared list keeps the tags that a user has set since: the write replaces them all.
+func TestProtectionKeepsTags(t *testing.T) {
+	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
+		first, _, listing := w.sharing()
+		time.Sleep(20 * time.Second)
+		listing()
+		time.Sleep(time.Second)
+		one := w.observe(aged(first, 15*time.Second)).Instances[0]
+		is, err := w.machines.Get(t.Context(), simazure.ResourceGroup, setName, one.ID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is.Tags = map[string]*string{"team": new("b")}
+		change := armcompute.VirtualMachineScaleSetVM{Location: is.Location, Tags: is.Tags}
+		if _, err := w.machines.BeginUpdate(t.Context(), simazure.ResourceGroup, setName, one.ID, change, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		first.MaxAge = 15 * time.Second
+		w.start(first, pool.Step{Kind: pool.Protect, Targets: []pool.InstanceRef{{ID: one.ID, ProviderID: one.ProviderID}}})
+		time.Sleep(time.Minute)
+		for _, set := range w.cloud.State().Sets {
+			for _, m := range set.Machines {
+				if m.Name == one.ID && (m.Tags["team"] != "b" || !m.Protected) {
+					t.Errorf("want it protected and the user's tag kept, got %+v", m)
+				}
+			}
+		}
+	})
+}

@@ -332,10 +332,14 @@ func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
 		if m.protected == on {
 			continue
 		}
+		tags, err := p.reader().tags(ctx, m, p.memory.set.machinesAt)
+		if err != nil {
+			return err
+		}
 		p.memory.touched()
 		p.memory.protection.changes(m.id)
 		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
-			Location: is.Location, Tags: m.tags,
+			Location: is.Location, Tags: tags,
 			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
 				ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(on)},
 			},
