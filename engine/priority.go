@@ -178,7 +178,7 @@ func removes(out Outcome) bool {
 	case pool.Remove, pool.Replace, pool.Release, pool.EnterStandby, pool.Undrain, pool.DeleteGroup, pool.DeleteTemplates, pool.CleanUp, pool.CreateGroup:
 		return true
 	case pool.Resize:
-		return g == nil || p.Step.Size < g.Size || p.DeletionComplete
+		return g == nil || p.Step.Size < g.Size+g.UnfulfilledCapacity || p.DeletionComplete
 	}
 	return p.DeletionComplete
 }

@@ -84,6 +84,9 @@ type reader struct {
 // reader returns the reader of the pass's pool.
 func (p *pass) reader() reader { return reader{c: p.c, t: p.t, now: p.now, memory: p.memory} }
 
+// apart is how much older than its scale set a list of machines may be that pools share.
+const apart = time.Second
+
 // set reads the scale set and its machines, no older than maxAge.
 func (r reader) set(ctx context.Context, maxAge time.Duration) (setRead, error) {
 	set, at, err := r.c.Set(ctx, r.t.cluster.ResourceGroup, r.t.name, maxAge)
@@ -100,11 +103,11 @@ func (r reader) set(ctx context.Context, maxAge time.Duration) (setRead, error) 
 	if !r.t.owns(set.Is) {
 		return read, nil
 	}
-	if maxAge > 0 {
-		// Machines are no older than their scale set: what it has more than an older list shows would be taken for missing.
-		maxAge = max(min(maxAge, r.now.Sub(read.at)), 1)
-	}
 	all, at, err := r.machines(ctx, read, maxAge)
+	if err == nil && maxAge > 0 && at.Before(read.at.Add(-apart)) {
+		// What the scale set has more than the older list shows would be taken for missing.
+		all, at, err = r.machines(ctx, read, max(r.now.Sub(read.at), 1))
+	}
 	if err != nil {
 		return setRead{}, err
 	}
@@ -155,14 +158,11 @@ func (r reader) listMachines(
 	return session.Listed(ctx, pager, func(p page) []*armcompute.VirtualMachineScaleSetVM { return p.Value }, r.now)
 }
 
-// tags returns those that a machine of a list from a moment has now: a write replaces them all, and pools may share the list.
-func (r reader) tags(ctx context.Context, m machine, at time.Time) (map[string]*string, error) {
-	if !at.Before(r.now) {
-		return m.tags, nil
-	}
+// tags returns those that a machine has now: a write replaces them all, and the list of the machines of Flexible scale sets is one that pools
+// share.
+func (r reader) tags(ctx context.Context, m machine) (map[string]*string, error) {
 	if m.flexible == nil {
-		vm, err := r.c.ScaleSetVMs.Get(ctx, r.t.cluster.ResourceGroup, r.t.name, m.id, nil)
-		return vm.Tags, session.Vanished(session.Refusal(err, r.now))
+		return m.tags, nil
 	}
 	vm, err := r.c.VMs.Get(ctx, r.t.cluster.ResourceGroup, m.id, nil)
 	return vm.Tags, session.Vanished(session.Refusal(err, r.now))

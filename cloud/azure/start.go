@@ -332,7 +332,7 @@ func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
 		if m.protected == on {
 			continue
 		}
-		tags, err := p.reader().tags(ctx, m, p.memory.set.machinesAt)
+		tags, err := p.reader().tags(ctx, m)
 		if err != nil {
 			return err
 		}
