@@ -43,6 +43,9 @@ func progress(f facts, text string) *Condition {
 	case f.d.SkipModel:
 		why := skipped(f.d)
 		return &Condition{UpToDate, False, why.Reason, text + "; " + why.Message}
+	case len(f.o.Issues) > 0:
+		// A read of what machines were launched from may have been refused.
+		return &Condition{UpToDate, False, "TemplateUnknown", text + "; " + f.o.Issues[0].Message}
 	default:
 		return &Condition{UpToDate, False, "TemplateUnknown", text}
 	}
