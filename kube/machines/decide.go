@@ -106,8 +106,8 @@ func (f Input) seen() map[string]*pool.Instance {
 }
 
 // Left returns the infrastructure machines with Machines whose instances the group does not have any more: such an instance may run on outside of
-// the group. Of a group that is lost, and not deleted with its pool, they are those alone whose end has drained no Node:
-// nothing waits for others.
+// the group. Of a group that is lost, and not deleted with its pool, they are those alone whose end has drained no Node, and which the group could
+// be without: nothing waits for others.
 func (f Input) Left() []*Infra {
 	if !f.Trusted && (!f.Lost || f.Deleting) {
 		return nil
@@ -116,7 +116,7 @@ func (f Input) Left() []*Infra {
 	var left []*Infra
 	for k := range f.Known.Infras {
 		i := &f.Known.Infras[k]
-		if i.Key != "" && i.Machine != nil && seen[i.Key] == nil && !lent[i.Key] && (f.Trusted || i.drainSkipped()) {
+		if i.Key != "" && i.Machine != nil && seen[i.Key] == nil && !lent[i.Key] && (f.Trusted || i.drainSkipped() && !i.Reused) {
 			left = append(left, i)
 		}
 	}

@@ -53,6 +53,8 @@ type Infra struct {
 	// UID is that of its instance, empty when it is not known. Place is true if it stands for whichever instance has its ID.
 	UID   string
 	Place bool
+	// Reused is true if the cloud gives its provider ID to another instance when the group is created again (Kind.ReusesID).
+	Reused bool
 	// Machine is the Machine that it belongs to; nil when there is none, or none yet.
 	Machine                    *Machine
 	Deleting, Detached, Paused bool
@@ -87,7 +89,7 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 	var out Index
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
-			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: k.uidOf(o), Place: k.Places, Machine: byInfra[o.GetName()],
+			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: k.uidOf(o), Place: k.Places, Reused: k.reuses(k.ProviderID(o)), Machine: byInfra[o.GetName()],
 			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: k.Holds(o),
 			Orphaned: !ownedBy(o, owner),
 		})
@@ -172,14 +174,13 @@ func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
 // again gives to other instances. The controller of Machines finds a Node by its provider ID: it would drain and delete the new one.
 func (k Index) Former(kind Kind) []string {
 	var out []string
-	reused := func(id string) bool { return id != "" && kind.ReusesID != nil && kind.ReusesID(id) }
 	for _, i := range k.Infras {
-		if i.Machine != nil && i.goes() && reused(kind.ProviderID(i.Object)) {
+		if i.Machine != nil && i.goes() && i.Reused {
 			out = append(out, i.Machine.Object.Name)
 		}
 	}
 	for _, m := range k.Alone {
-		if m.Deleting && reused(m.Object.Spec.ProviderID) {
+		if m.Deleting && kind.reuses(m.Object.Spec.ProviderID) {
 			out = append(out, m.Object.Name)
 		}
 	}

@@ -38,7 +38,7 @@ type Kind struct {
 	// HoldsPool is true if the infrastructure object of a pool is not deleted before its machines when a user deletes it in the foreground.
 	HoldsPool bool
 	// ReusesID reports whether the cloud gives a provider ID to another instance when the group is deleted and created again; nil is
-	// never.
+	// never. An instance with such an ID is part of its group: it never runs outside of it, and is gone when the group is.
 	ReusesID func(providerID string) bool
 	// Places is true if a group repairs an instance by another one with the same provider ID and Node name. The objects stand for the place then:
 	// they stay when its instance is taken, and what was asked of them holds for whichever instance is there.
@@ -53,6 +53,11 @@ type Kind struct {
 // is reports whether a reference is to an object of the kind.
 func (k Kind) is(ref clusterv1.ContractVersionedObjectReference) bool {
 	return ref.Kind == k.Name && ref.APIGroup == k.GroupVersion.Group
+}
+
+// reuses reports whether the cloud gives a provider ID to another instance when the group is created again.
+func (k Kind) reuses(providerID string) bool {
+	return providerID != "" && k.ReusesID != nil && k.ReusesID(providerID)
 }
 
 // Holds reports whether a finalizer of the kind keeps an object.

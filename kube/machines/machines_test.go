@@ -357,12 +357,40 @@ func TestFormer(t *testing.T) {
 	reuses.ReusesID = func(id string) bool { return strings.Contains(id, "i-") }
 	infras := []client.Object{infra("i-1"), infra("i-2"), infra("i-3", infraGoing), infra("i-4", infraGoing)}
 	alone := machine("i-5", machineGoing, func(m *clusterv1.Machine) { m.Spec.ProviderID = "aws:///zone-a/i-5" })
-	known := BuildIndex(kind, "u-p", infras, []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-3"), alone, machine("i-6")})
-	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, known.Former(reuses)); diff != "" {
+	list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-3"), alone, machine("i-6")}
+	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, BuildIndex(reuses, "u-p", infras, list).Former(reuses)); diff != "" {
 		t.Errorf("Machines that keep their group from being created again (-want +got):\n%s", diff)
 	}
-	if got := known.Former(kind); got != nil {
+	if got := BuildIndex(kind, "u-p", infras, list).Former(kind); got != nil {
 		t.Errorf("a cloud that uses no ID again: want none, got %q", got)
+	}
+}
+
+// Where an instance is part of its group, a lost group leaves no instance that serves outside of it, however Ready the Node still is: the Node goes
+// with the Machine, and is not there, cordoned by a drain, for the instance that gets its name next.
+func TestLostWithItsGroup(t *testing.T) {
+	t.Parallel()
+	part := kind
+	part.ReusesID = func(string) bool { return true }
+	for _, c := range []struct {
+		reason string
+		kind   Kind
+		lost   bool
+		want   []string
+	}{
+		{"an instance may have been taken out of the group before", kind, true, []string{"i-1"}},
+		{"one that exists in its group alone is gone with it", part, true, nil},
+		{"a list that does not show it may be behind", part, false, []string{"i-1"}},
+	} {
+		f := Input{On: true, Announced: true, Lost: c.lost, Trusted: !c.lost, Now: now}
+		f.Known = BuildIndex(c.kind, "u-p", []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)})
+		var left []string
+		for _, i := range f.Left() {
+			left = append(left, i.Object.GetName())
+		}
+		if diff := cmp.Diff(c.want, left); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
 	}
 }
 
