@@ -370,6 +370,21 @@ func TestHeldBackStaysExact(t *testing.T) {
 	check(t, "step", pool.Remove, s.driver.starts[0].Kind)
 }
 
+// So is one that a doubt asked for.
+func TestHeldBackStaysExactInDoubt(t *testing.T) {
+	s := rest(t)
+	s.engine = engine.New[int](&saving{driver: s.driver, now: &s.facts.Now}, engine.Options{})
+	s.driver.observed.Shared = true
+	s.after(time.Hour)
+	s.facts.NeedsFreshRead = func(pool.Observed) bool { return true }
+	for looks := len(s.driver.observes); len(s.driver.observes) == looks || s.driver.observes[len(s.driver.observes)-1].MaxAge > 0; {
+		if len(s.driver.observes)-looks > 20 {
+			t.Fatal("want an exact look after at most 20 others")
+		}
+		s.facts.Now = s.facts.Now.Add(s.pass().RequeueAfter)
+	}
+}
+
 // An exact look that is held back is made first in the next pass: a removal begins although the budget has no room for two looks in one pass.
 func TestHeldBackBeginsWithTheExactLook(t *testing.T) {
 	s := rest(t)

@@ -209,3 +209,40 @@ func TestListingForWhatDoesNotExist(t *testing.T) {
 		}
 	})
 }
+
+// A listing that was under way when a group was created does not know it: the group is listed for again.
+func TestWriteBesideAListing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason  string
+		created bool
+		want    int
+	}{
+		{"what the listing left out exists since", true, 2},
+		{"what the listing left out does not exist", false, 1},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a, listings := newAccount(), 0
+				keys := []string{"a", "b", "c", "d"}
+				s := New(Options[int]{Some: a.read, All: func(context.Context, func(string, int)) (int, error) {
+					listings++
+					time.Sleep(2 * time.Second)
+					return 1, nil
+				}})
+				if c.created {
+					time.AfterFunc(time.Second, func() {
+						for _, key := range keys {
+							s.Touch(key)
+						}
+					})
+				}
+				together(s, keys, 0)
+				time.Sleep(3 * time.Second)
+				together(s, keys, 0)
+				same(t, "listings", c.want, listings)
+			})
+		})
+	}
+}
