@@ -195,6 +195,19 @@ func (c *cluster) wantTrust(t *testing.T, folder string) {
 	}
 }
 
+// readEveryKind lists the objects of every kind that a definition brings. A kind that is read for the first time by the deletion of its
+// definition is not ready yet. The API server retries at once, meets its own write of that failure as a conflict, and comes back to the
+// definition at its next resync only, up to five minutes later.
+func (c *cluster) readEveryKind(t *testing.T) {
+	t.Helper()
+	var kinds []string
+	for _, definition := range strings.Fields(c.kubectl(t, "kubectl get -o name customresourcedefinitions")) {
+		_, kind, _ := strings.Cut(definition, "/")
+		kinds = append(kinds, kind)
+	}
+	c.kubectl(t, "kubectl get --all-namespaces "+strings.Join(kinds, ","))
+}
+
 // endNamespace removes the namespace once it is deleted, in the place of Kubernetes' namespace controller, for which kubectl waits.
 func (c *cluster) endNamespace(ctx context.Context) {
 	_ = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -249,6 +262,7 @@ func TestKubectl(t *testing.T) {
 	if out := c.kubectl(t, applyDefault); strings.Contains(out, "created") {
 		t.Errorf("want nothing created when the same is applied again, got\n%s", out)
 	}
+	c.readEveryKind(t)
 	go c.endNamespace(t.Context())
 	c.kubectl(t, removeDefault)
 	if left := c.kubectl(t, "kubectl get -o name --ignore-not-found -k config/default"); left != "" {
