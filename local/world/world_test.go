@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 
 // TestWorld walks a world through its life: it comes up, gets a cluster, survives the violent death of each child, keeps a second world
 // out, ends clean, and is found again. That it is found again where its supervisor was killed is held by
-// test/e2e/pools.TestKilledWorldIsFoundAgain.
+// test/e2e/manifests.TestKilledWorldIsFoundAgain.
 func TestWorld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole world")

@@ -1,9 +1,11 @@
-// Package account shows the simulated AWS account of a world through the SDK, as a user of the account sees it.
+// Package account shows the simulated AWS account of a world through the SDK, as a user of the account sees it, and the nodes that it has brought.
 package account
 
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -79,4 +81,27 @@ func (h Holdings) Empty() error {
 		return nil
 	}
 	return errors.New(fmt.Sprint("left: groups ", h.Groups, ", launch templates ", h.Templates, ", instances ", h.Instances))
+}
+
+// Nodes checks that the cluster of the built-in AWSMachinePool has that many nodes, all Ready, with the provider IDs that their cloud gave them, and
+// returns their names.
+func Nodes(w *world.World, count int) []string {
+	w.T.Helper()
+	// A world that was just found again serves its workload clusters a moment after the management cluster.
+	w.Eventually("the workload cluster to answer", func() error {
+		_, err := w.Try("", "--kubeconfig", w.ClusterKubeconfig("capa"), "get", "--raw", "/readyz")
+		return err
+	})
+	w.Workload("capa", "wait", "node", "--all", "--for=condition=Ready", "--timeout", world.WaitLimit.String())
+	names := strings.Fields(w.Workload("capa", "get", "nodes", "-o", "name"))
+	ids := strings.Fields(w.ReadFrom("capa", "{.items[*].spec.providerID}", "nodes"))
+	if len(names) != count || len(ids) != count {
+		w.T.Fatalf("want %d nodes with provider IDs, got %v with %v", count, names, ids)
+	}
+	for _, id := range ids {
+		if !regexp.MustCompile(`^aws:///eu-west-1a/i-[0-9a-f]{17}$`).MatchString(id) {
+			w.T.Errorf("want a provider ID of the form aws:///ZONE/i-..., got %s", id)
+		}
+	}
+	return names
 }

@@ -65,7 +65,7 @@ func TestLifeOfAPool(t *testing.T) {
 		w.Kubectl("scale", "machinepool/capa-mp-0", "--replicas=5")
 		w.Ready("capa-mp-0", 5)
 		w.Costs("scale up by three", mostCallsToScale)
-		nodes(w, 5)
+		account.Nodes(w, 5)
 	})
 	t.Run("and takes away as many, as their budget allows", func(t *testing.T) { scalesDown(w.In(t)) })
 	t.Run("kubectl delete leaves nothing", func(t *testing.T) {
@@ -147,7 +147,7 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: web}}}
 // go once it is away.
 func scalesDown(w *world.World) {
 	w.T.Helper()
-	before := nodes(w, 5)
+	before := account.Nodes(w, 5)
 	w.ApplyTo("capa", webManifest)
 	w.Workload("capa", "wait", "deployment/web", "--for=condition=Available", "--timeout", world.WaitLimit.String())
 	w.Kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
@@ -175,28 +175,6 @@ func scalesDown(w *world.World) {
 	if got := w.ReadFrom("capa", "{.items[*].spec.unschedulable}", "nodes"); got != "" {
 		w.T.Errorf("want the nodes that stayed to be schedulable, got %q", got)
 	}
-}
-
-// nodes checks that a cluster has that many nodes, all Ready, with the provider IDs that their cloud gave them.
-func nodes(w *world.World, count int) []string {
-	w.T.Helper()
-	// A world that was just found again serves its workload clusters a moment after the management cluster.
-	w.Eventually("the workload cluster to answer", func() error {
-		_, err := w.Try("", "--kubeconfig", w.ClusterKubeconfig("capa"), "get", "--raw", "/readyz")
-		return err
-	})
-	w.Workload("capa", "wait", "node", "--all", "--for=condition=Ready", "--timeout", world.WaitLimit.String())
-	names := strings.Fields(w.Workload("capa", "get", "nodes", "-o", "name"))
-	ids := strings.Fields(w.ReadFrom("capa", "{.items[*].spec.providerID}", "nodes"))
-	if len(names) != count || len(ids) != count {
-		w.T.Fatalf("want %d nodes with provider IDs, got %v with %v", count, names, ids)
-	}
-	for _, id := range ids {
-		if !regexp.MustCompile(`^aws:///eu-west-1a/i-[0-9a-f]{17}$`).MatchString(id) {
-			w.T.Errorf("want a provider ID of the form aws:///ZONE/i-..., got %s", id)
-		}
-	}
-	return names
 }
 
 // rests holds that controllers which start anew, and remember nothing, find a pool at rest and leave it alone: one read of

@@ -1,4 +1,4 @@
-package pools
+package manifests
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func TestKilledWorldIsFoundAgain(t *testing.T) {
 	if len(after.Instances) != 3 || after.Groups[0] != before.Groups[0] {
 		t.Errorf("want the same group with one instance more than %v, got %v", before, after)
 	}
-	nodes(third, 3)
+	account.Nodes(third, 3)
 }
 
 // refusesASecondWorld checks that no second world starts where one runs.
