@@ -90,7 +90,7 @@ func extend[S any](in engine.Input[S], m *poolMachines) engine.Input[S] {
 		}
 		in.Marked = all
 	}
-	in.Desired.FormerMachines = formerMachines(m.index.Former(m.kind))
+	in.Desired.FormerMachines = formerMachines(m.index.Former())
 	in.Guards, in.UIDs, in.DeletionRequested = m.evaluated.Guards, m.evaluated.UIDs, m.evaluated.DeletionRequested
 	return in
 }
@@ -206,7 +206,7 @@ func serving(ctx context.Context, nodes engine.Nodes, left []*machines.Infra) ma
 // waits reports whether the machines are reconciled again soon although nothing is left to do now. The core controller is told only now to
 // create no more Machines if they are switched off, which enqueues nothing.
 func (m *poolMachines) waits(f machines.Input) bool {
-	return m.announced && !m.on || f.NeedsFreshRead() || f.Lost && len(m.index.Former(m.kind)) > 0
+	return m.announced && !m.on || f.NeedsFreshRead() || f.Lost && len(m.index.Former()) > 0
 }
 
 // conflicts returns which objects of other owners keep instances from having an infrastructure machine, in order.

@@ -116,7 +116,7 @@ func (f Input) Left() []*Infra {
 	var left []*Infra
 	for k := range f.Known.Infras {
 		i := &f.Known.Infras[k]
-		if i.Key != "" && i.Machine != nil && seen[i.Key] == nil && !lent[i.Key] && (f.Trusted || i.drainSkipped() && !i.Reused) {
+		if i.Key != "" && i.Machine != nil && seen[i.Key] == nil && !lent[i.Key] && (f.Trusted || i.drainSkipped() && !i.ReusedID) {
 			left = append(left, i)
 		}
 	}

@@ -41,6 +41,8 @@ type Machine struct {
 	Deleting, Detached, Paused bool
 	// Held is true if a hook holds its deletion until its infrastructure machine exists.
 	Held bool
+	// ReusedID is true if the cloud gives its provider ID to another instance when the group is created again (Kind.ReusesID).
+	ReusedID bool
 	// Marked is true if its instance is removed before others.
 	Marked bool
 }
@@ -53,8 +55,8 @@ type Infra struct {
 	// UID is that of its instance, empty when it is not known. Place is true if it stands for whichever instance has its ID.
 	UID   string
 	Place bool
-	// Reused is true if the cloud gives its provider ID to another instance when the group is created again (Kind.ReusesID).
-	Reused bool
+	// ReusedID is true if the cloud gives its provider ID to another instance when the group is created again (Kind.ReusesID).
+	ReusedID bool
 	// Machine is the Machine that it belongs to; nil when there is none, or none yet.
 	Machine                    *Machine
 	Deleting, Detached, Paused bool
@@ -80,6 +82,7 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 	var names []string
 	for i := range list {
 		m := machineOf(&list[i])
+		m.ReusedID = k.reuses(list[i].Spec.ProviderID)
 		if !k.is(list[i].Spec.InfrastructureRef) {
 			continue
 		}
@@ -89,7 +92,7 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 	var out Index
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
-			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: k.uidOf(o), Place: k.Places, Reused: k.reuses(k.ProviderID(o)), Machine: byInfra[o.GetName()],
+			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: k.uidOf(o), Place: k.Places, ReusedID: k.reuses(k.ProviderID(o)), Machine: byInfra[o.GetName()],
 			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: k.Holds(o),
 			Orphaned: !ownedBy(o, owner),
 		})
@@ -172,15 +175,15 @@ func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
 
 // Former returns the Machines that are being deleted, or whose infrastructure machine is, and whose provider IDs a group that is created
 // again gives to other instances. The controller of Machines finds a Node by its provider ID: it would drain and delete the new one.
-func (k Index) Former(kind Kind) []string {
+func (k Index) Former() []string {
 	var out []string
 	for _, i := range k.Infras {
-		if i.Machine != nil && i.goes() && i.Reused {
+		if i.Machine != nil && i.goes() && i.ReusedID {
 			out = append(out, i.Machine.Object.Name)
 		}
 	}
 	for _, m := range k.Alone {
-		if m.Deleting && kind.reuses(m.Object.Spec.ProviderID) {
+		if m.Deleting && m.ReusedID {
 			out = append(out, m.Object.Name)
 		}
 	}

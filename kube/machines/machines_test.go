@@ -358,10 +358,10 @@ func TestFormer(t *testing.T) {
 	infras := []client.Object{infra("i-1"), infra("i-2"), infra("i-3", infraGoing), infra("i-4", infraGoing)}
 	alone := machine("i-5", machineGoing, func(m *clusterv1.Machine) { m.Spec.ProviderID = "aws:///zone-a/i-5" })
 	list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-3"), alone, machine("i-6")}
-	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, BuildIndex(reuses, "u-p", infras, list).Former(reuses)); diff != "" {
+	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, BuildIndex(reuses, "u-p", infras, list).Former()); diff != "" {
 		t.Errorf("Machines that keep their group from being created again (-want +got):\n%s", diff)
 	}
-	if got := BuildIndex(kind, "u-p", infras, list).Former(kind); got != nil {
+	if got := BuildIndex(kind, "u-p", infras, list).Former(); got != nil {
 		t.Errorf("a cloud that uses no ID again: want none, got %q", got)
 	}
 }
