@@ -534,3 +534,30 @@ func TestLookupsAreStored(t *testing.T) {
 		})
 	}
 }
+
+// A scale set is gone with its machines, and their Nodes stay Ready for as long as nothing has been heard from their kubelets. Machines of the same
+// names can't join meanwhile.
+func TestFormerNodesHoldTheNextGroup(t *testing.T) {
+	s := rest(t)
+	s.driver.observed.Group, s.driver.observed.Instances = nil, nil
+	s.facts.FormerIDs = []string{"aws://i-1", "aws://i-2"}
+	s.cluster.nodes["aws://i-2"] = pool.Node{Name: "node-i-2"}
+	out := s.pass()
+	if out.Started || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "FormerNodesReady" || !strings.Contains(out.Plan.Waiting[0].Message, "(node-i-1)") {
+		t.Fatalf("want no group made while node-i-1 is Ready, got %+v", out.Plan)
+	}
+	if out.RequeueAfter > 3*time.Second {
+		t.Errorf("want it looked at again soon, got after %s", out.RequeueAfter)
+	}
+	s.cluster.nodes["aws://i-1"] = pool.Node{Name: "node-i-1"}
+	if out = s.after(out.RequeueAfter); !out.Started || s.driver.began() != "CreateGroup" {
+		t.Errorf("want the group made once no Node is Ready, got %+v", out.Plan)
+	}
+
+	s = rest(t)
+	s.driver.observed.Group, s.driver.observed.Instances = nil, nil
+	s.facts.FormerIDs, s.cluster.away = []string{"aws://i-1"}, errors.New("out of reach")
+	if out = s.pass(); !out.Started || s.driver.began() != "CreateGroup" {
+		t.Errorf("want a workload cluster that can't be asked to keep no group from being made, got %+v", out.Plan)
+	}
+}

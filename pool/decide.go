@@ -59,8 +59,8 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 		return Plan{Refused: adoptionTargetMissing(d, t), Quiescent: true}
 	case d.CreateBlocked != nil:
 		return Plan{Waiting: []Cause{*d.CreateBlocked}, Quiescent: true}
-	case d.FormerMachines != nil:
-		return Plan{Waiting: []Cause{*d.FormerMachines}}
+	case FormerLeft(d, o) != nil:
+		return Plan{Waiting: []Cause{*FormerLeft(d, o)}}
 	case !d.ReplicasManagedExternally && replicasOutOfBounds(d) != nil:
 		return Plan{Refused: replicasOutOfBounds(d), Quiescent: true}
 	case o.Wanted.Content == "":
@@ -86,6 +86,16 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 		Cause: Cause{"GroupMissing", fmt.Sprintf("there is no %s yet: creating it with %s", t.Group, machines(size))},
 	})
 	return p
+}
+
+// FormerLeft returns what is left of a group's former instances and keeps it from being created, because its new instances get their names: Machines
+// that are being deleted, or Nodes that are Ready. kubeadm join refuses the name of a Ready Node, and is run once: the new machine would stay out for good.
+func FormerLeft(d Desired, o Observed) *Cause {
+	if d.FormerMachines != nil || len(o.FormerNodes) == 0 {
+		return d.FormerMachines
+	}
+	return &Cause{"FormerNodesReady", fmt.Sprintf(
+		"not created before the Nodes of its former instances are NotReady, whose names its instances get: no machine joins under the name of a Ready Node (%s)", firstNames(o.FormerNodes))}
 }
 
 // first takes the first step that exists and is not in back-off, and records whether there are others.

@@ -76,6 +76,8 @@ func TestCreate(t *testing.T) {
 		{"held", "nothing is made before its cluster is ready", wants(3, held), nothing(made), "waiting ClusterNotReady, settled"},
 		{"Machines of a former group", "its instances get their provider IDs, and the controller of Machines would drain and delete their Nodes",
 			wants(3, func(d *Desired) { d.FormerMachines = &Cause{"FormerMachinesDeleting", "x"} }), nothing(made), "waiting FormerMachinesDeleting"},
+		{"Nodes of a former group", "kubeadm join refuses the name of a Ready Node, and is run once",
+			wants(3), nothing(made, func(o *Observed) { o.FormerNodes = []string{"n-1"} }), "waiting FormerNodesReady"},
 		{"no template known", "the cloud's own words say why", wants(3), Observed{Issues: []Cause{{"Invalid", "no such image"}}}, "waiting Invalid, settled"},
 		{"no template known, no words", "something is said even so", wants(3), Observed{}, "waiting TemplateUnknown, settled"},
 		{"too many", "the object is refused before anything is made", wants(11), nothing(), "refused ReplicasOutOfBounds, settled"},

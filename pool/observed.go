@@ -59,6 +59,9 @@ type Observed struct {
 	// Leftovers names what Muster created and what is left when group and template are gone. It is read only while the pool is being
 	// deleted.
 	Leftovers []string
+	// FormerNodes are the Nodes that are still Ready of a former group's instances, by name, where there is no group and the instances of a
+	// new one would get these names.
+	FormerNodes []string
 	// Instances are the existing members of the group, terminating ones included, ordered by creation, then ID.
 	Instances []Instance
 	// ExternalStandby are the provider IDs of instances that another client put into standby: they are not in Instances, and not gone

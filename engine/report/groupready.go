@@ -52,8 +52,8 @@ func groupRefused(f facts) *Condition {
 func missing(f facts) *Condition {
 	g := f.o.Group
 	switch {
-	case g == nil && cmp.Or(f.d.CreateBlocked, f.d.FormerMachines) != nil:
-		c := cmp.Or(f.d.CreateBlocked, f.d.FormerMachines)
+	case g == nil && cmp.Or(f.d.CreateBlocked, pool.FormerLeft(f.d, f.o)) != nil:
+		c := cmp.Or(f.d.CreateBlocked, pool.FormerLeft(f.d, f.o))
 		return &Condition{GroupReady, False, c.Reason, c.Message}
 	case g == nil && len(f.o.MissingPrerequisites) > 0 && f.t.Prerequisites != "":
 		c := needsReady(f)

@@ -190,6 +190,17 @@ func (k Index) Former() []string {
 	return out
 }
 
+// ReusedIDs returns the provider keys that a group which is created again gives to other instances.
+func (k Index) ReusedIDs() []string {
+	var out []string
+	for _, i := range k.Infras {
+		if i.Key != "" && i.ReusedID {
+			out = append(out, i.Key)
+		}
+	}
+	return out
+}
+
 // marked reports whether the instance is removed before others.
 func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.Marked }
 

@@ -206,6 +206,11 @@ func (l *Cluster) join(m *machine) {
 		l.world.Trace("node", "%s does not join", m.ID)
 		return
 	}
+	is := l.node(m)
+	if is != nil && m.Managed == nil && is.Status.Conditions[0].Status == corev1.ConditionTrue {
+		l.world.Trace("node", "%s does not join: node %s is Ready", m.ID, is.Name) // kubeadm refuses, and is run once
+		return
+	}
 	l.guarded(func() { m.joined = true })
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: m.Hostname}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID},
@@ -217,7 +222,7 @@ func (l *Cluster) join(m *machine) {
 			node.Spec.Taints = append(node.Spec.Taints, taint(t))
 		}
 	}
-	if is := l.node(m); is != nil {
+	if is != nil {
 		// One of the same name went before it, and its node is still there. A kubelet takes such a node over as it is, cordoned or not;
 		// a Machine that is being deleted has been drained on it already.
 		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations, is.Spec.Unschedulable
