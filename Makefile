@@ -6,13 +6,15 @@ T       ?= 30
 # types. Those that hold or run an API server would take longer than everything else together; exploration has a run of its own.
 SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./view/... ./manager/... ./local/seed ./test/explore/memapi | grep -vE '/kube/machinepool/acceptancetest$$|/shapes')
 # What the race detector does not run: a race is found by the paths that run at the same time, not by how often or with which values. Left
-# out are the drivers that are wrong on purpose, the contract a second time over another specification of the same kind, and those of its
+# out are the contract a second time over another specification of the same kind, and those of its
 # cases that repeat the calls of others: with smaller pages, with other refusals, with older reads. `go test ./...` runs all of them.
-REPEATS  = ^TestContractCanFail$$|^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$
+REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$
+# The packages with tests that test/long leaves out of go test.
+LONG     = ./cloud/... ./local/world ./local/standintest ./test/e2e/... ./test/install ./test/explore ./test/bench ./test/mutants
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test test-short race explore mutants fuzz lint generate verify bench scale vuln release release-check chart-test helm-test gitops-test upgrade-test
+.PHONY: help up build test test-short test-long race explore mutants fuzz lint generate verify bench scale vuln release release-check chart-test helm-test gitops-test upgrade-test
 
 help: ## print these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -30,16 +32,19 @@ test: ## run all tests
 test-short: ## run the tests that need no API server and no binary
 	$(GO) test -short ./...
 
+test-long: ## run the tests that go test leaves out for their time
+	MUSTER_LONG=1 $(GO) test -timeout 30m -run '^TestLong' $(LONG)
+
 race: ## run the packages that share memory under the race detector
 	$(GO) test -race -timeout 20m -skip '$(REPEATS)' $(SHARED)
 	$(GO) test -race -timeout 20m ./test/explore -run 'TestExplore$$' -args -n 20
 
 explore: ## explore N seeded scenarios (default 10000) in virtual time and disturb golden ones more often; report in bin/exploration.md
 	@mkdir -p bin
-	$(GO) test ./test/explore -v -timeout 8h -args -n $(N) -disturb 100 -report $(CURDIR)/bin/exploration.md
+	MUSTER_LONG=1 $(GO) test ./test/explore -v -timeout 8h -args -n $(N) -disturb 100 -report $(CURDIR)/bin/exploration.md
 
 mutants: ## run every mistake of docs/mutations.md until a test notices it
-	$(GO) test ./test/mutants -run TestMutants -v -timeout 2h -args -all
+	$(GO) test ./test/mutants -run TestLongMutants -v -timeout 2h -args -all
 
 fuzz: ## run every fuzz target for T seconds (default 30)
 	hack/fuzz.sh $(T)
@@ -52,8 +57,9 @@ lint: bin/golangci-lint bin/actionlint ## hold the budgets: function, file, comp
 generate: ## make deepcopy, CRDs, RBAC and webhook manifests from the Go types
 	hack/generate.sh
 
-verify: lint ## lint, generated files without drift, tidy modules, race detector on the packages that share memory
+verify: lint ## lint, generated files without drift, tidy modules, long tests, race detector on the packages that share memory
 	hack/verify.sh
+	$(MAKE) test-long
 	$(MAKE) race
 
 bench: ## run the benchmarks

@@ -8,13 +8,17 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cloudtest"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/long"
 )
 
 type source = *awsv1.MachinePoolSource
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
-func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
+func TestLongContractCanFail(t *testing.T) {
+	long.Only(t)
+	suite().RunMistakes(t)
+}
 
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{

@@ -9,6 +9,7 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	simazure "github.com/muster-project/muster/sim/azure"
 	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/long"
 )
 
 func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
@@ -24,7 +25,10 @@ func TestContractFlexible(t *testing.T) {
 	suite(azurev1.FlexibleOrchestrationMode).Run(t)
 }
 
-func TestContractCanFail(t *testing.T) { suite(azurev1.UniformOrchestrationMode).RunMistakes(t) }
+func TestLongContractCanFail(t *testing.T) {
+	long.Only(t)
+	suite(azurev1.UniformOrchestrationMode).RunMistakes(t)
+}
 
 func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 	s := cloudtest.Suite[specification]{

@@ -12,11 +12,8 @@ import (
 )
 
 // RunMistakes shows that the contract can fail: it makes the mistakes that authors of drivers make, one at a time, with the
-// suite's own driver and cloud, and wants each noticed by the case that is there for it. With -short it makes none.
+// suite's own driver and cloud, and wants each noticed by the case that is there for it.
 func (s Suite[S]) RunMistakes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the contract holds or fails without it")
-	}
 	d, err := s.Driver(http.DefaultTransport)
 	if err != nil {
 		t.Fatal(err)

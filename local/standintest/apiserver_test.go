@@ -27,13 +27,12 @@ import (
 
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/controllers"
+	"github.com/muster-project/muster/test/long"
 )
 
-// TestServers starts two API servers on one store, uses one as a cluster that machines join, and starts them again.
-func TestServers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two API servers")
-	}
+// TestLongServers starts two API servers on one store, uses one as a cluster that machines join, and starts them again.
+func TestLongServers(t *testing.T) {
+	long.Only(t)
 	ctx := t.Context()
 	dir := t.TempDir()
 	first := startWorld(t, dir, 0, 0)

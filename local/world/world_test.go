@@ -23,6 +23,7 @@ import (
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
 	"github.com/muster-project/muster/local/standintest"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -64,13 +65,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestWorld walks a world through its life: it comes up, gets a cluster, survives the violent death of each child, keeps a second world
+// TestLongWorld walks a world through its life: it comes up, gets a cluster, survives the violent death of each child, keeps a second world
 // out, ends clean, and is found again. That it is found again where its supervisor was killed is held by
-// test/e2e/manifests.TestKilledWorldIsFoundAgain.
-func TestWorld(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a whole world")
-	}
+// test/e2e/manifests.TestLongKilledWorldIsFoundAgain.
+func TestLongWorld(t *testing.T) {
+	long.Only(t)
 	dir := t.TempDir()
 	w := start(t, dir)
 	c := clientOf(t, w)

@@ -8,19 +8,15 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
 	// most is how many times the bound a rollout may take.
 	most = 1.1
-	// tested are the pools that tests roll; larger ones take minutes and are the benchmark's. With -short the largest have shortly.
-	tested, shortly = 100, 30
+	// small are the pools that tests roll, large those of long tests; larger ones take minutes and are the benchmark's.
+	small, large = 30, 100
 )
-
-// leftOut reports whether a test leaves out a pool of so many machines, where most is what it takes without -short.
-func leftOut(machines, most int) bool {
-	return machines > most || testing.Short() && machines > shortly
-}
 
 // plans are the rollouts that are measured.
 var plans = []plan{
@@ -114,8 +110,20 @@ func inBubble[T any](b *testing.B, name string, measure func(*testing.T) T) (is 
 // No rollout takes longer than it has to, exceeds what its strategy allows, or makes a machine too many.
 func TestRolloutMakespan(t *testing.T) {
 	skipIfShort(t)
+	rollout(t, 0, small)
+}
+
+// TestLongRolloutMakespan is TestRolloutMakespan for large pools.
+func TestLongRolloutMakespan(t *testing.T) {
+	long.Only(t)
+	rollout(t, small, large)
+}
+
+// rollout measures the plans of pools of more machines than over, and of at most so many.
+func rollout(t *testing.T, over, most int) {
+	t.Helper()
 	for _, p := range plans {
-		if leftOut(p.size, tested) {
+		if p.size <= over || p.size > most {
 			continue
 		}
 		t.Run(p.String(), func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -47,12 +48,10 @@ func BenchmarkRotation(b *testing.B) {
 	})
 }
 
-// TestRotation holds what BenchmarkRotation measures: while the tokens of all pools of an account are rotated and the process is killed in the
+// TestLongRotation holds what BenchmarkRotation measures: while the tokens of all pools of an account are rotated and the process is killed in the
 // middle of it, what users ask for begins at once, no pool turns unknown, and no machine is replaced.
-func TestRotation(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
+func TestLongRotation(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	is := rotate(t, rotationPools)
 	t.Logf("rotated in %s, begun %v", is.took, is.begun)

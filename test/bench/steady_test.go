@@ -25,6 +25,7 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -231,8 +232,20 @@ func played(b *testing.B, name string, k kind) (is rested) {
 // A pool at rest costs few reads and no write, whatever its kind, over some hours, and one more read for each further page.
 func TestSteadyPass(t *testing.T) {
 	skipIfShort(t)
+	steady(t, 0, small)
+}
+
+// TestLongSteadyPass is TestSteadyPass for pools whose lists have pages.
+func TestLongSteadyPass(t *testing.T) {
+	long.Only(t)
+	steady(t, small, paged)
+}
+
+// steady measures the kinds of pools of more machines than over, and of at most so many.
+func steady(t *testing.T, over, most int) {
+	t.Helper()
 	for name, k := range kinds {
-		if leftOut(k.machines, paged) {
+		if k.machines <= over || k.machines > most {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

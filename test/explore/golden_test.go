@@ -14,6 +14,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 // golden plays a variant of a golden scenario and wants the end to be the one of the undisturbed run.
@@ -67,7 +68,7 @@ func clean(t *testing.T, s world.Scenario) run {
 // shortStep is the distance of the golden scenarios that -short plays.
 const shortStep = 40
 
-// turn is the kind of disturbance whose turn it is: with each commit a golden scenario meets one of them, and another with the next.
+// turn is the kind of disturbance whose turn it is: a golden scenario meets one of them, and another with the next commit.
 type turn uint64
 
 // The turns.
@@ -78,21 +79,26 @@ const (
 	turns
 )
 
-// plays reports whether the golden scenario in a place is disturbed.
-func (of turn) plays(at int) bool {
+// goldenOneOf golden scenarios one is disturbed by go test, and others with the next commit. The long test disturbs the rest.
+const goldenOneOf = 4
+
+// plays reports whether the golden scenario in a place is disturbed, by the long test or by another.
+func (of turn) plays(at int, inLong bool) bool {
 	switch {
 	case testing.Short():
 		return at%shortStep == 0
 	case *every || *disturbances > 1:
 		return true
 	}
-	return (uint64(at)+*first)%uint64(turns) == uint64(of)
+	drawn := (uint64(at) + *first) % uint64(turns*goldenOneOf)
+	return drawn%uint64(turns) == uint64(of) && (drawn >= uint64(turns)) == inLong
 }
 
-// eachGolden plays golden scenarios undisturbed, and hands on what each did, with its place among them.
+// eachGolden plays golden scenarios undisturbed, and hands on what each did, with its place among them. In a long test they are those that the
+// others leave out.
 func eachGolden(t *testing.T, of turn, disturb func(t *testing.T, at int, s world.Scenario, clean world.Result)) {
 	for at, s := range all.Golden() {
-		if !of.plays(at) {
+		if !of.plays(at, long.In(t)) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
@@ -149,36 +155,49 @@ func picked(name string, effects []string, ofCall, ofKind, oneOf int) []int {
 	return list
 }
 
+// TestLongDisturbed disturbs those golden scenarios that the other tests leave out with this commit.
+func TestLongDisturbed(t *testing.T) {
+	long.Only(t)
+	if *every || *disturbances > 1 {
+		t.Skip("the other tests leave none out")
+	}
+	t.Run("end", func(t *testing.T) { eachGolden(t, endings, endAtEffects) })
+	t.Run("meet", func(t *testing.T) { eachGolden(t, rivals, meetAtEffects) })
+	t.Run("stale", func(t *testing.T) { eachGolden(t, oldReads, readOld) })
+}
+
 // The manager dies at its effects, at some of those that are picked: the end is the same. It dies right after them; right before the next
 // would be the same but for reads, so that only every fourth run ends it there. Of calls that are alike these are the first, the last
 // and one between.
-func TestCrashAtEveryEffect(t *testing.T) {
-	eachGolden(t, endings, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
-		list := few(picked(s.Name, clean.Effects, 3, 1, 2), *disturbances, at)
-		for n, k := range list {
-			for _, before := range []bool{true, false} {
-				if !*every && before != ((at+n)%4 == 0) {
-					continue
-				}
-				what := fmt.Sprintf("ended at effect %d of %d, %s (right before: %t)", k+1, len(clean.Effects), clean.Effects[k], before)
-				golden(t, what, s, world.Options{CountFrom: s.Counted(), CrashAt: k + 1, CrashBefore: before}, clean)
+func TestCrashAtEveryEffect(t *testing.T) { eachGolden(t, endings, endAtEffects) }
+
+func endAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
+	t.Helper()
+	list := few(picked(s.Name, clean.Effects, 3, 1, 2), *disturbances, at)
+	for n, k := range list {
+		for _, before := range []bool{true, false} {
+			if !*every && before != ((at+n)%4 == 0) {
+				continue
 			}
+			what := fmt.Sprintf("ended at effect %d of %d, %s (right before: %t)", k+1, len(clean.Effects), clean.Effects[k], before)
+			golden(t, what, s, world.Options{CountFrom: s.Counted(), CrashAt: k + 1, CrashBefore: before}, clean)
 		}
-		t.Logf("%d effects, disturbed at %d", len(clean.Effects), len(list))
-	})
+	}
+	t.Logf("%d effects, disturbed at %d", len(clean.Effects), len(list))
 }
 
 // A second manager is there, as while a lease changes hands, and runs a pass right before effects of the first.
-func TestTwoManagersMeetAtEveryEffect(t *testing.T) {
-	eachGolden(t, rivals, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
-		for _, k := range few(picked(s.Name, clean.Effects, 2, 1, 3), *disturbances, at) {
-			with := s
-			with.Events = append([]world.Event{
-				{What: world.Rival, At: s.Counted(), N: 4}, {What: world.Meet, At: s.Counted(), N: k},
-			}, s.Events...)
-			golden(t, fmt.Sprintf("two managers meet at effect %d, %s", k+1, clean.Effects[k]), with, world.Options{}, clean)
-		}
-	})
+func TestTwoManagersMeetAtEveryEffect(t *testing.T) { eachGolden(t, rivals, meetAtEffects) }
+
+func meetAtEffects(t *testing.T, at int, s world.Scenario, clean world.Result) {
+	t.Helper()
+	for _, k := range few(picked(s.Name, clean.Effects, 2, 1, 3), *disturbances, at) {
+		with := s
+		with.Events = append([]world.Event{
+			{What: world.Rival, At: s.Counted(), N: 4}, {What: world.Meet, At: s.Counted(), N: k},
+		}, s.Events...)
+		golden(t, fmt.Sprintf("two managers meet at effect %d, %s", k+1, clean.Effects[k]), with, world.Options{}, clean)
+	}
 }
 
 // stale is one way in which the manager reads what is old.
@@ -199,13 +218,14 @@ func staleness(s world.Scenario) []stale {
 	return append(list, stale{"events get lost for four minutes", world.Event{What: world.Deaf, At: s.Counted(), N: 4}})
 }
 
-func TestStaleAndMissed(t *testing.T) {
-	eachGolden(t, oldReads, func(t *testing.T, at int, s world.Scenario, clean world.Result) {
-		for _, way := range few(staleness(s), *disturbances, at) {
-			with := s
-			with.Events = append([]world.Event{}, s.Events...)
-			with.Insert(way.event)
-			golden(t, way.what, with, world.Options{}, clean)
-		}
-	})
+func TestStaleAndMissed(t *testing.T) { eachGolden(t, oldReads, readOld) }
+
+func readOld(t *testing.T, at int, s world.Scenario, clean world.Result) {
+	t.Helper()
+	for _, way := range few(staleness(s), *disturbances, at) {
+		with := s
+		with.Events = append([]world.Event{}, s.Events...)
+		with.Insert(way.event)
+		golden(t, way.what, with, world.Options{}, clean)
+	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Of ignoredOneOf rules one is played, for each kind of pool another one, and others with the next commit, unless all are asked for.
-const ignoredOneOf = 8
+const ignoredOneOf = 16
 
 // A cloud that accepts a change and ignores it is asked ever more rarely, and a condition reports it, whatever it is that it ignores.
 func TestIgnoredChangesComeToRest(t *testing.T) {

@@ -25,15 +25,14 @@ import (
 	account "github.com/muster-project/muster/test/explore/kinds/aws"
 	"github.com/muster-project/muster/test/explore/kinds/nodegroup"
 	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/test/permissions/bound"
 )
 
-// TestScenarios plays the golden scenarios of both kinds of AWS, under the policies of what each needs. Each ends as it does with
+// TestLongScenarios plays the golden scenarios of both kinds of AWS, under the policies of what each needs. Each ends as it does with
 // credentials that may do everything, and every action of the policies is asked for by one of them, or by a contract suite.
-func TestScenarios(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays every golden scenario of AWS: left out with -short")
-	}
+func TestLongScenarios(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	var mu sync.Mutex
 	used := map[string]int{}

@@ -13,15 +13,14 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/kinds/instancegroup"
 	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/long"
 )
 
-// TestGoogleCloudScenarios plays the golden scenarios of both kinds of Google Cloud under the role that package permissions prints. Each ends
+// TestLongGoogleCloudScenarios plays the golden scenarios of both kinds of Google Cloud under the role that package permissions prints. Each ends
 // as it does with credentials that may do everything, and every permission of the role that Muster asks for is asked for by one of them.
 // Without that permission, a condition or an event of this scenario names it.
-func TestGoogleCloudScenarios(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the drivers' tests run under the same role")
-	}
+func TestLongGoogleCloudScenarios(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	role := gcpRole(t)
 	var mu sync.Mutex

@@ -20,7 +20,7 @@ type lives struct {
 }
 
 // edited are the kinds whose lives are planned. An upgrade of GKE's takes ten times as many passes as a rollout by Muster.
-var edited = map[string]lives{"asg": {asg.Edit, 30, 10}, "gke": {gkenodepool.Edit, 10, 4}}
+var edited = map[string]lives{"asg": {asg.Edit, 15, 10}, "gke": {gkenodepool.Edit, 6, 4}}
 
 // count is how many lives are played.
 func (l lives) count() uint64 {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -50,8 +52,9 @@ spec:
 ---
 `
 
-// TestClusterctl follows the page's section with clusterctl itself, on a cluster that has nothing but cert-manager, and upgrades Muster.
-func TestClusterctl(t *testing.T) {
+// TestLongClusterctl follows the page's section with clusterctl itself, on a cluster that has nothing but cert-manager, and upgrades Muster.
+func TestLongClusterctl(t *testing.T) {
+	long.Only(t)
 	c := newCluster(t)
 	binary := filepath.Join(scratch, "clusterctl")
 	compile := exec.Command("go", "build", "-modfile=hack/clusterctl/go.mod", "-ldflags=-s -w", "-o", binary, "sigs.k8s.io/cluster-api/cmd/clusterctl")

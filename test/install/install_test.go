@@ -27,6 +27,7 @@ import (
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/test/e2e/binary"
 	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/view/doctor"
 )
 
@@ -79,7 +80,7 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	if flag.Parse(); testing.Short() {
+	if flag.Parse(); !long.Asked() && os.Getenv(helmVariable) == "" {
 		return m.Run(), nil
 	}
 	path, remove, err := binary.Build("muster")
@@ -110,9 +111,6 @@ type cluster struct {
 // newCluster starts an API server for one test.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs an API server and the manager's binary")
-	}
 	s, err := apiserver.Start(context.Background(), apiserver.Options{Name: "install", Dir: t.TempDir(), Etcd: etcd, Prefix: "/" + t.Name()})
 	if err != nil {
 		t.Fatal(err)
@@ -242,8 +240,9 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestKubectl follows the page from its beginning to the removal, by way of a cluster that lacks Cluster API.
-func TestKubectl(t *testing.T) {
+// TestLongKubectl follows the page from its beginning to the removal, by way of a cluster that lacks Cluster API.
+func TestLongKubectl(t *testing.T) {
+	long.Only(t)
 	c := newCluster(t)
 	c.kubectl(t, applyDefault)
 	c.wantObjects(t, "config/default")
@@ -270,8 +269,9 @@ func TestKubectl(t *testing.T) {
 	}
 }
 
-// TestFolders installs the other folders that the page's table names.
-func TestFolders(t *testing.T) {
+// TestLongFolders installs the other folders that the page's table names.
+func TestLongFolders(t *testing.T) {
+	long.Only(t)
 	for _, folder := range []string{"config/full", "config/namespaced"} {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			c := newCluster(t)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -53,7 +54,7 @@ func TestMutationsApply(t *testing.T) {
 func TestTableIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	if *update {
-		t.Skip("TestMutants writes it")
+		t.Skip("TestLongMutants writes it")
 	}
 	table := Table()
 	golden(t, markdown(table, make([]Verdict, len(table))))
@@ -128,10 +129,10 @@ func chosen(table []Mutation) []Mutation {
 // complete says whether every mutation runs.
 func complete() bool { return *only == "" && (*everyOne || *update) }
 
-// TestMutants builds all mutants at once and lets each live until something is noticed.
-func TestMutants(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds tests with mutations in them and runs them once for every mutation")
+// TestLongMutants builds all mutants at once and lets each live until something is noticed.
+func TestLongMutants(t *testing.T) {
+	if *only == "" && !complete() {
+		long.Only(t)
 	}
 	table := chosen(Table())
 	if len(table) == 0 {

@@ -14,11 +14,15 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/sim"
 	simaws "github.com/muster-project/muster/sim/aws"
+	"github.com/muster-project/muster/test/long"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
-func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
+func TestLongContractCanFail(t *testing.T) {
+	long.Only(t)
+	suite().RunMistakes(t)
+}
 
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{

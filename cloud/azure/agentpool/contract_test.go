@@ -11,11 +11,15 @@ import (
 	"github.com/muster-project/muster/cloud/cloudtest"
 	"github.com/muster-project/muster/sim"
 	simazure "github.com/muster-project/muster/sim/azure"
+	"github.com/muster-project/muster/test/long"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
-func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
+func TestLongContractCanFail(t *testing.T) {
+	long.Only(t)
+	suite().RunMistakes(t)
+}
 
 // TestContractOfVMs holds agent pools of type VirtualMachines to the same contract. AKS's autoscaler sizes none of them.
 func TestContractOfVMs(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 	simgcp "github.com/muster-project/muster/sim/gcp"
+	"github.com/muster-project/muster/test/long"
 )
 
 func TestContractZonal(t *testing.T) { suite(zone).Run(t) }
@@ -22,7 +23,10 @@ func TestContractRegional(t *testing.T) {
 	suite("us-central1-a", "us-central1-b", "us-central1-c").Run(t)
 }
 
-func TestContractCanFail(t *testing.T) { suite(zone).RunMistakes(t) }
+func TestLongContractCanFail(t *testing.T) {
+	long.Only(t)
+	suite(zone).RunMistakes(t)
+}
 
 func suite(zones ...string) cloudtest.Suite[specification] {
 	return cloudtest.Suite[specification]{

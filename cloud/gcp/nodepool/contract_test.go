@@ -12,11 +12,15 @@ import (
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/gcp"
 	"github.com/muster-project/muster/sim/gcp/project"
+	"github.com/muster-project/muster/test/long"
 )
 
 func TestContract(t *testing.T) { suite().Run(t) }
 
-func TestContractCanFail(t *testing.T) { suite().RunMistakes(t) }
+func TestLongContractCanFail(t *testing.T) {
+	long.Only(t)
+	suite().RunMistakes(t)
+}
 
 func suite() cloudtest.Suite[source] {
 	return cloudtest.Suite[source]{

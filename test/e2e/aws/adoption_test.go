@@ -19,6 +19,7 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 // Names of the pools that another provider has made: cluster-api-provider-aws names a group and its launch template after the pool, and a
@@ -29,9 +30,10 @@ const (
 	ownerTag                = "muster.dev/owner"
 )
 
-// TestAdoption takes over groups of the existing provider. Then the pool of one of them is restored from a backup, and sized as the
+// TestLongAdoption takes over groups of the existing provider. Then the pool of one of them is restored from a backup, and sized as the
 // cluster-autoscaler does.
-func TestAdoption(t *testing.T) {
+func TestLongAdoption(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
 	u := &updates{World: w, version: map[string]int{plainPool: 1, managedPool: 1}}

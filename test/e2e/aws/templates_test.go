@@ -14,6 +14,7 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 // templatesSpeed is how much faster than life this world is: node groups are updated in minutes of life. Evictions wait for real
@@ -31,9 +32,10 @@ const (
 
 var bothPools = []string{plainPool, managedPool}
 
-// TestTemplateUpdates edits the launch templates of both kinds of pools with kubectl, and looks at what becomes of their machines,
+// TestLongTemplateUpdates edits the launch templates of both kinds of pools with kubectl, and looks at what becomes of their machines,
 // events and histories; then the managed pool goes on to another Kubernetes version, is scaled, and is deleted.
-func TestTemplateUpdates(t *testing.T) {
+func TestLongTemplateUpdates(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
 	u := &updates{World: w, version: map[string]int{plainPool: 1, managedPool: 1}}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -20,10 +21,11 @@ const (
 // agentPools are the built-in ones, by their kind.
 var agentPools = map[string]string{aksPool: "azuremanagedmachinepool", "aks-pool0": "azuremanagedmachinepool", manifestPool: "azureasomanagedmachinepool"}
 
-// TestLifeOfAgentPools goes through the life of agent pools of AKS beneath a Deployment with a budget: those that were created with the
+// TestLongLifeOfAgentPools goes through the life of agent pools of AKS beneath a Deployment with a budget: those that were created with the
 // managed cluster are adopted, Muster drains what it removes, AKS replaces what has another size, and the last System pool does not keep its
 // cluster.
-func TestLifeOfAgentPools(t *testing.T) {
+func TestLongLifeOfAgentPools(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--clouds", "azure", "--pools", "aks-pool0,"+aksPool+","+manifestPool, "--speed", "20")
 	for pool := range agentPools {

@@ -21,6 +21,7 @@ import (
 	simazure "github.com/muster-project/muster/sim/azure"
 
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 // The pools of the world on Azure, one in each mode, in one cluster; one machine may be missing in the first, and one more than
@@ -70,8 +71,9 @@ spec:
   joinConfiguration: {nodeRegistration: {name: '{{ ds.meta_data["local_hostname"] }}'}}
 `
 
-// TestLifeOnAzure goes through the life of a pool in each mode, beneath a Deployment with a budget.
-func TestLifeOnAzure(t *testing.T) {
+// TestLongLifeOnAzure goes through the life of a pool in each mode, beneath a Deployment with a budget.
+func TestLongLifeOnAzure(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--clouds", "azure", "-f", modesManifest(t))
 	a := &azureLife{World: w, cloud: subscriptionOf(w)}

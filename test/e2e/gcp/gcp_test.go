@@ -9,6 +9,7 @@ import (
 	simgcp "github.com/muster-project/muster/sim/gcp"
 
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -29,8 +30,9 @@ type life struct {
 	pool string
 }
 
-// TestLifeOnGoogleCloud goes through the life of a managed instance group and of a node pool, each beneath a Deployment with a budget.
-func TestLifeOnGoogleCloud(t *testing.T) {
+// TestLongLifeOnGoogleCloud goes through the life of a managed instance group and of a node pool, each beneath a Deployment with a budget.
+func TestLongLifeOnGoogleCloud(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--clouds", "gcp", "--pools", groupPool+","+nodePool, "--speed", "20")
 	for _, part := range []struct {

@@ -10,11 +10,13 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
-// TestKilledWorldIsFoundAgain kills "muster up" in the middle of a creation and again at rest: the same folder goes on
+// TestLongKilledWorldIsFoundAgain kills "muster up" in the middle of a creation and again at rest: the same folder goes on
 // where it was, on the same ports, with nothing created twice or lost.
-func TestKilledWorldIsFoundAgain(t *testing.T) {
+func TestLongKilledWorldIsFoundAgain(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	dir := t.TempDir()
 	first := world.Start(t, dir)

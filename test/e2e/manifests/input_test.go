@@ -18,6 +18,7 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 // badInput is something that is wrong with a pool, what the pool says about it, and what puts it right.
@@ -71,8 +72,9 @@ var badInputs = []badInput{
 		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`, right: func(w *world.World) { copyBootstrapData(w, "bad-data-data", nil) }},
 }
 
-// TestWhatGoesWrong has one world in which much is wrong.
-func TestWhatGoesWrong(t *testing.T) {
+// TestLongWhatGoesWrong has one world in which much is wrong.
+func TestLongWhatGoesWrong(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir())
 	w.Ready("capa-mp-0", 2)

@@ -17,11 +17,13 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
-// TestSeed003 brings the older published manifest, unchanged and without its cluster: the world makes the cluster, the
+// TestLongSeed003 brings the older published manifest, unchanged and without its cluster: the world makes the cluster, the
 // pool says exactly that its version is too old, and runs once it is not.
-func TestSeed003(t *testing.T) {
+func TestLongSeed003(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "-f", "../../compat/testdata/seed-003.yaml")
 	w.Eventually("the pool to say that its version is too old", func() error {

@@ -13,27 +13,40 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
-// TestUntilReady is the first thing that anybody types, with all clouds: a world of its own that comes up, is ready, and leaves
-// nothing.
+// TestUntilReady is the first thing that anybody types: a world of its own that comes up, is ready, and leaves nothing.
 func TestUntilReady(t *testing.T) {
 	t.Parallel()
+	untilReady(t, nil, `(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `)
+}
+
+// TestLongUntilReady is TestUntilReady with all clouds.
+func TestLongUntilReady(t *testing.T) {
+	long.Only(t)
+	t.Parallel()
+	untilReady(t, []string{"--clouds", "aws,azure,gcp"}, `(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `,
+		`(?m)^capz-mp-0 +capz +2 +2 +2/2 +2 `, `(?m)^capz-flex-0 +capz-flex +2 +2 +2/2 +2 `,
+		`(?m)^aks-pool0 +aks +2 +2 +2/2 +2 `, `(?m)^aks-pool1 +aks +2 +2 +2/2 +2 `, `(?m)^aks-aso-pool0 +aks-aso +2 +2 +2/2 +2 `,
+		`(?m)^capg-mp-0 +capg +2 +2 +2/2 +2 `, `(?m)^capg-mp-1 +capg +2 +2 +2/2 +2 `, `(?m)^capg-gke-mp-0 +capg-gke +2 +2 +2/2 +2 `)
+}
+
+// untilReady runs "muster up --until-ready", which prints a table that the expressions match.
+func untilReady(t *testing.T, args []string, wants ...string) {
+	t.Helper()
 	world.NeedsBinary(t)
 	temp := t.TempDir()
-	const mark = "MUSTER_E2E_MARK=until-ready"
+	mark := "MUSTER_E2E_MARK=" + t.Name()
 	ctx, cancel := context.WithTimeout(t.Context(), world.StartLimit+world.WaitLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, world.Binary, "up", "--clouds", "aws,azure,gcp", "--until-ready", "--timeout", "5m")
+	cmd := exec.CommandContext(ctx, world.Binary, append([]string{"up", "--until-ready", "--timeout", "5m"}, args...)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "HOME="+t.TempDir(), mark)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("want exit code 0, got %v\n%s", err, out)
 	}
-	for _, want := range []string{`(?m)^capa-mp-0 +capa +2 +2 +2/2 +2 `, `(?m)^eks-mmp-0 +eks +2 +2 +2/2 +2 `,
-		`(?m)^capz-mp-0 +capz +2 +2 +2/2 +2 `, `(?m)^capz-flex-0 +capz-flex +2 +2 +2/2 +2 `,
-		`(?m)^aks-pool0 +aks +2 +2 +2/2 +2 `, `(?m)^aks-pool1 +aks +2 +2 +2/2 +2 `, `(?m)^aks-aso-pool0 +aks-aso +2 +2 +2/2 +2 `,
-		`(?m)^capg-mp-0 +capg +2 +2 +2/2 +2 `, `(?m)^capg-mp-1 +capg +2 +2 +2/2 +2 `, `(?m)^capg-gke-mp-0 +capg-gke +2 +2 +2/2 +2 `} {
+	for _, want := range wants {
 		if !regexp.MustCompile(want).Match(out) {
 			t.Errorf("want a table with a match of %s, got\n%s", want, out)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -23,8 +24,9 @@ const (
 // of a class.
 const topologyKinds = "cluster,clusterclass,machinepool,awsmachinepool,kubeadmconfig,localcontrolplane,awscluster,awsmachinepooltemplate,kubeadmconfigtemplate"
 
-// TestTopology has cluster-api's topology controller make the pools of a Cluster from a ClusterClass, and change and delete them.
-func TestTopology(t *testing.T) {
+// TestLongTopology has cluster-api's topology controller make the pools of a Cluster from a ClusterClass, and change and delete them.
+func TestLongTopology(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "-f", filepath.Join("..", "..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates", "ClusterTopology=true", "--speed", topologySpeed)
 	c := &classed{World: w, pool: map[string]string{}, infra: map[string]string{}}

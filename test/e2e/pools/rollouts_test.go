@@ -24,6 +24,7 @@ import (
 
 	"github.com/muster-project/muster/test/e2e/account"
 	"github.com/muster-project/muster/test/e2e/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 // The pool of the rollouts' guide, and how many of its machines may be missing, as its manifest has it.
@@ -34,7 +35,7 @@ const (
 )
 
 // rolloutReplicas are fewer than the guide has, so that the test is short.
-var rolloutReplicas = flag.Int("replicas", 4, "how many machines TestRollouts rolls")
+var rolloutReplicas = flag.Int("replicas", 4, "how many machines TestLongRollouts rolls")
 
 // machinesReplicas is how many machines have a Machine: fewer, for cluster-api looks at each drain every twenty seconds.
 const machinesReplicas = 2
@@ -45,8 +46,9 @@ type part struct {
 	run  func(r *rollouts)
 }
 
-// TestRollouts has one world in which machines go for every reason that there is, beneath a Deployment with a budget.
-func TestRollouts(t *testing.T) {
+// TestLongRollouts has one world in which machines go for every reason that there is, beneath a Deployment with a budget.
+func TestLongRollouts(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	roll(t, *rolloutReplicas,
 		part{"a new image replaces every machine once, in waves", newImage},
@@ -57,8 +59,9 @@ func TestRollouts(t *testing.T) {
 	)
 }
 
-// TestMachines is the same with a Machine for every machine.
-func TestMachines(t *testing.T) {
+// TestLongMachines is the same with a Machine for every machine.
+func TestLongMachines(t *testing.T) {
+	long.Only(t)
 	t.Parallel()
 	roll(t, machinesReplicas,
 		part{"a Machine that is deleted takes its machine with it, drained, and another comes", deleteMachine},

@@ -1,40 +1,34 @@
 package world
 
 import (
-	"flag"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/muster-project/muster/test/e2e/binary"
 )
 
-// Binary is the path of the built muster; it is empty with -short.
+// Binary is the path of the built muster, from the first call of NeedsBinary on.
 var Binary string
 
-// Main runs the tests of a package with the built binary, and ends the process. With -short nothing is built: tests that need the
-// binary call NeedsBinary.
-func Main(m *testing.M) {
-	flag.Parse()
-	os.Exit(runAll(m))
-}
+// built builds the binary for the first test that needs it.
+var built = sync.OnceValues(func() (remove func(), err error) {
+	if Binary, remove, err = binary.Build("muster"); err != nil {
+		return nil, fmt.Errorf("build cmd/muster: %w", err)
+	}
+	return remove, collectLess()
+})
 
-func runAll(m *testing.M) int {
-	if testing.Short() {
-		return m.Run()
+// Main runs the tests of a package with the built binary, and ends the process.
+func Main(m *testing.M) {
+	code := m.Run()
+	if Binary != "" {
+		if remove, _ := built(); remove != nil {
+			remove()
+		}
 	}
-	path, remove, err := binary.Build("muster")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "build cmd/muster:", err)
-		return 1
-	}
-	defer remove()
-	Binary = path
-	if err := collectLess(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	os.Exit(code)
 }
 
 // garbage is how much of it may pile up in the processes that the tests start, in percent of what is in use: with Go's own 100, and the 50
@@ -51,10 +45,13 @@ func collectLess() error {
 	return os.Setenv("GOGC", garbage)
 }
 
-// NeedsBinary skips a test with -short.
+// NeedsBinary builds the binary where no test has done so before, and skips a test with -short.
 func NeedsBinary(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs the built binary: left out with -short")
+	}
+	if _, err := built(); err != nil {
+		t.Fatal(err)
 	}
 }
