@@ -35,8 +35,8 @@ const (
 	// settle is given to everything that is looked up once after a change, watched is the time in which calls are counted: reads
 	// that come once in a quarter of an hour, or once in an hour, have their share in it.
 	settle, watched = 30 * time.Minute, 24 * time.Hour
-	// tried is as much of it as a test has time for.
-	tried = 6 * time.Hour
+	// tried is as much of it as a test has time for, triedLong a long one.
+	tried, triedLong = 3 * time.Hour, 6 * time.Hour
 	// callsMost is how many requests a pass over a pool at rest may cost on AWS, slow reads included. On Azure it is two for one pool alone,
 	// one more for each further page of machines, and little for what is read once an hour. Where several pools share reads it is that of
 	// the machines of mode Uniform, and a part of the three lists of the subscription. On Google Cloud all reads are shared.
@@ -232,17 +232,17 @@ func played(b *testing.B, name string, k kind) (is rested) {
 // A pool at rest costs few reads and no write, whatever its kind, over some hours, and one more read for each further page.
 func TestSteadyPass(t *testing.T) {
 	skipIfShort(t)
-	steady(t, 0, small)
+	steady(t, tried, 0, small)
 }
 
 // TestLongSteadyPass is TestSteadyPass for pools whose lists have pages.
 func TestLongSteadyPass(t *testing.T) {
 	long.Only(t)
-	steady(t, small, paged)
+	steady(t, triedLong, small, paged)
 }
 
-// steady measures the kinds of pools of more machines than over, and of at most so many.
-func steady(t *testing.T, over, most int) {
+// steady measures for so long the kinds of pools of more machines than over, and of at most so many.
+func steady(t *testing.T, takes time.Duration, over, most int) {
 	t.Helper()
 	for name, k := range kinds {
 		if k.machines <= over || k.machines > most {
@@ -250,10 +250,10 @@ func steady(t *testing.T, over, most int) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			long := k.share(tried)
-			is := k.rest(t, long)
+			takes := k.share(takes)
+			is := k.rest(t, takes)
 			t.Logf("%.2f calls a pass in %d passes: %v", is.each(is.calls), is.passes, is.counts)
-			if is.passes < k.pools*int(long/engine.DefaultSteady)/2 {
+			if is.passes < k.pools*int(takes/engine.DefaultSteady)/2 {
 				t.Errorf("want a pass of each pool every few minutes, got %d in all", is.passes)
 			}
 			for _, fault := range is.faults() {

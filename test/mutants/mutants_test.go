@@ -274,7 +274,7 @@ A mistake that no test notices, or another oracle than expected, fails the test:
 | --- | --- |
 | all mistakes | ` + "`" + `make mutants` + "`" + ` |
 | one mistake | ` + "`" + `go test ./test/mutants -v -args -only "drain forgotten"` + "`" + ` |
-| that every mistake fits the code, and those that the tests of ` + "`" + `pool` + "`" + ` and ` + "`" + `engine` + "`" + ` notice | ` + "`" + `go test ./test/mutants` + "`" + ` |
+| that every mistake fits the code; those that the tests of ` + "`" + `pool` + "`" + ` and ` + "`" + `engine` + "`" + ` notice | ` + "`" + `go test ./test/mutants` + "`" + `; with ` + "`" + `MUSTER_LONG=1` + "`" + ` |
 | write this page again after a change of the table | ` + "`" + `go test ./test/mutants -run Mutants -timeout 2h -args -update` + "`" + ` |
 
 The mistakes are in ` + "`" + `test/mutants/table_*.go` + "`" + `.
