@@ -87,10 +87,14 @@ func (c *classed) serves(name string, replicas int, version string) {
 		}
 		return nil
 	})
-	nodes := strings.Fields(c.ReadFrom(shop, `{range .items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[name]+`")]}{.status.nodeInfo.kubeletVersion}{"\n"}{end}`, "nodes", "-l", "node.cluster.x-k8s.io/class=workers"))
-	if want := slices.Repeat([]string{version}, replicas); !slices.Equal(nodes, want) {
-		c.T.Errorf("nodes of pool %s with the label of their class: want versions %v, got %v", name, want, nodes)
-	}
+	// The controller of Machines labels a Node a moment after its machine is Ready.
+	c.Eventually("the nodes of pool "+name+" to have the label of their class", func() error {
+		nodes := strings.Fields(c.ReadFrom(shop, `{range .items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[name]+`")]}{.status.nodeInfo.kubeletVersion}{"\n"}{end}`, "nodes", "-l", "node.cluster.x-k8s.io/class=workers"))
+		if want := slices.Repeat([]string{version}, replicas); !slices.Equal(nodes, want) {
+			return fmt.Errorf("want versions %v, got %v", want, nodes)
+		}
+		return nil
+	})
 }
 
 // reconciled waits until the topology controller has nothing left to do, and knows it.
