@@ -540,23 +540,28 @@ func TestLookupsAreStored(t *testing.T) {
 func TestFormerNodesHoldTheNextGroup(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.Group, s.driver.observed.Instances = nil, nil
-	s.facts.FormerIDs = []string{"aws://i-1", "aws://i-2"}
-	s.cluster.nodes["aws://i-2"] = pool.Node{Name: "node-i-2"}
+	s.driver.observed.InstancesBelow = "azure:///Sets/a/virtualMachines/"
+	s.facts.KnownIDs = []string{"azure://sets/a/virtualmachines/1", "azure://sets/a/virtualmachines/2", "azure://sets/b/virtualmachines/1"}
+	s.cluster.nodes = map[string]pool.Node{
+		"azure://sets/a/virtualmachines/1": {Name: "node-1", Ready: true}, "azure://sets/a/virtualmachines/2": {Name: "node-2"},
+		"azure://sets/b/virtualmachines/1": {Name: "node-of-another-set", Ready: true},
+	}
 	out := s.pass()
-	if out.Started || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "FormerNodesReady" || !strings.Contains(out.Plan.Waiting[0].Message, "(node-i-1)") {
-		t.Fatalf("want no group made while node-i-1 is Ready, got %+v", out.Plan)
+	if out.Started || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "FormerNodesReady" || !strings.Contains(out.Plan.Waiting[0].Message, ": node-1. ") {
+		t.Fatalf("want no group made while node-1 is Ready, got %+v", out.Plan)
 	}
 	if out.RequeueAfter > 3*time.Second {
 		t.Errorf("want it looked at again soon, got after %s", out.RequeueAfter)
 	}
-	s.cluster.nodes["aws://i-1"] = pool.Node{Name: "node-i-1"}
+	s.cluster.nodes["azure://sets/a/virtualmachines/1"] = pool.Node{Name: "node-1"}
 	if out = s.after(out.RequeueAfter); !out.Started || s.driver.began() != "CreateGroup" {
-		t.Errorf("want the group made once no Node is Ready, got %+v", out.Plan)
+		t.Errorf("want the group made once no Node is Ready whose name it takes, got %+v", out.Plan)
 	}
 
 	s = rest(t)
 	s.driver.observed.Group, s.driver.observed.Instances = nil, nil
-	s.facts.FormerIDs, s.cluster.away = []string{"aws://i-1"}, errors.New("out of reach")
+	s.driver.observed.InstancesBelow = "azure:///Sets/a/virtualMachines/"
+	s.facts.KnownIDs, s.cluster.away = []string{"azure://sets/a/virtualmachines/1"}, errors.New("out of reach")
 	if out = s.pass(); !out.Started || s.driver.began() != "CreateGroup" {
 		t.Errorf("want a workload cluster that can't be asked to keep no group from being made, got %+v", out.Plan)
 	}

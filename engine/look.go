@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -14,19 +16,29 @@ func (e *Engine[S]) Look(ctx context.Context, f Input[S], n Nodes) Outcome {
 	return e.look(ctx, f, n, newMemory().of(f.Target.Owner.ID, f.Generation, "", false))
 }
 
-// formerNodes returns the Nodes that are still Ready of instances of a group that does not exist any more, where those of a new one get their IDs. A
-// workload cluster that can't be asked keeps no group from being created.
+// formerNodes returns the names of the Ready Nodes of a deleted group's instances, if the instances of a new group would get their IDs. A workload
+// cluster that can't be asked keeps no group from being created.
 func formerNodes[S any](ctx context.Context, f Input[S], o pool.Observed, n Nodes) []string {
-	if o.Group != nil || f.Desired.Deleting || len(f.FormerIDs) == 0 {
+	below := cloud.ProviderKey(o.InstancesBelow)
+	if o.Group != nil || f.Desired.Deleting || below == "" {
 		return nil
 	}
-	nodes, err := n.Find(ctx, f.FormerIDs)
+	var keys []string
+	for _, key := range f.KnownIDs {
+		if strings.HasPrefix(key, below+"/") {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	nodes, err := n.Find(ctx, keys)
 	if err != nil {
 		return nil
 	}
 	var ready []string
-	for _, node := range nodes {
-		if node.Ready {
+	for _, key := range keys {
+		if node, ok := nodes[key]; ok && node.Ready {
 			ready = append(ready, node.Name)
 		}
 	}

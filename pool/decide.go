@@ -88,14 +88,14 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	return p
 }
 
-// FormerLeft returns what is left of a group's former instances and keeps it from being created, because its new instances get their names: Machines
-// that are being deleted, or Nodes that are Ready. kubeadm join refuses the name of a Ready Node, and is run once: the new machine would stay out for good.
+// FormerLeft returns what is left of the instances of a group that is gone and keeps it from being created, because its new instances get their names:
+// Machines that are being deleted, or Nodes that are Ready. kubeadm join rejects the name of a Ready Node, and runs once: the new machine would never join.
 func FormerLeft(d Desired, o Observed) *Cause {
 	if d.FormerMachines != nil || len(o.FormerNodes) == 0 {
 		return d.FormerMachines
 	}
 	return &Cause{"FormerNodesReady", fmt.Sprintf(
-		"not created before the Nodes of its former instances are NotReady, whose names its instances get: no machine joins under the name of a Ready Node (%s)", firstNames(o.FormerNodes))}
+		"not created while Nodes of its former instances are Ready, because kubeadm join rejects the name of a Ready Node: %s. Look at the machine behind a Node that stays Ready", firstNames(o.FormerNodes))}
 }
 
 // first takes the first step that exists and is not in back-off, and records whether there are others.

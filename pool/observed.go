@@ -59,8 +59,10 @@ type Observed struct {
 	// Leftovers names what Muster created and what is left when group and template are gone. It is read only while the pool is being
 	// deleted.
 	Leftovers []string
-	// FormerNodes are the Nodes that are still Ready of a former group's instances, by name, where there is no group and the instances of a
-	// new one would get these names.
+	// InstancesBelow begins the provider IDs that the instances of a new group get, where there is no group and the cloud numbers instances anew in
+	// each group of a name; empty elsewhere.
+	InstancesBelow string
+	// FormerNodes are the names of the Nodes of such IDs that are still Ready. The instances of a new group get these names too.
 	FormerNodes []string
 	// Instances are the existing members of the group, terminating ones included, ordered by creation, then ID.
 	Instances []Instance

@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
 	simazure "github.com/muster-project/muster/sim/azure"
 )
@@ -203,4 +204,25 @@ func TestNames(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The machines of a new scale set get the IDs of a former one's in mode Uniform, which numbers them from 0 in each set: it is known which they are
+// while there is none.
+func TestMachinesAreNumberedAnew(t *testing.T) {
+	inModes(t, func(t *testing.T, w *world) {
+		target := w.aTarget()
+		missing := w.observe(target)
+		below, made := cloud.ProviderKey(missing.InstancesBelow), w.create(target, 2)
+		if made.InstancesBelow != "" {
+			t.Errorf("want nothing said of a new scale set where there is one, got %q", made.InstancesBelow)
+		}
+		for _, i := range made.Instances {
+			if key := cloud.ProviderKey(i.ProviderID); w.mode == azurev1.UniformOrchestrationMode && !strings.HasPrefix(key, below+"/") {
+				t.Errorf("want the ID of a new machine to begin with %q, got %q", below, key)
+			}
+		}
+		if w.mode == azurev1.FlexibleOrchestrationMode && below != "" {
+			t.Errorf("want no ID given twice in mode Flexible, got %q", below)
+		}
+	})
 }

@@ -50,6 +50,7 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	is := p.memory.set.is
 	out.Shared = p.t.shares(is)
 	if is == nil {
+		out.InstancesBelow = p.t.instancesBelow()
 		if failed != nil {
 			return out, &cloud.SpecUnsatisfiableError{Err: failed}
 		}

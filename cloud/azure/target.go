@@ -77,6 +77,14 @@ func (t target) providerID(id string, flexible bool) string {
 		t.cluster.SubscriptionID, strings.ToLower(t.cluster.ResourceGroup), kind, id)
 }
 
+// instancesBelow begins the provider IDs of a new scale set's machines, which mode Uniform numbers from 0 in each set; empty for mode Flexible.
+func (t target) instancesBelow() string {
+	if t.pool.OrchestrationMode == azurev1.FlexibleOrchestrationMode {
+		return ""
+	}
+	return t.groupID() + "/virtualMachines/"
+}
+
 // owns reports whether the scale set carries the pool's owner tag.
 func (t target) owns(is *armcompute.VirtualMachineScaleSet) bool {
 	owner := model.Read(*is).Owner

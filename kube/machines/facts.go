@@ -190,13 +190,19 @@ func (k Index) Former() []string {
 	return out
 }
 
-// ReusedIDs returns the provider keys that a group which is created again gives to other instances.
-func (k Index) ReusedIDs() []string {
+// Keys returns the provider keys of all machines.
+func (k Index) Keys() []string {
 	var out []string
-	for _, i := range k.Infras {
-		if i.Key != "" && i.ReusedID {
-			out = append(out, i.Key)
+	add := func(key string) {
+		if key != "" {
+			out = append(out, key)
 		}
+	}
+	for _, i := range k.Infras {
+		add(i.Key)
+	}
+	for _, m := range k.Alone {
+		add(cloud.ProviderKey(m.Object.Spec.ProviderID))
 	}
 	return out
 }

@@ -361,6 +361,9 @@ func TestFormer(t *testing.T) {
 	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, BuildIndex(reuses, "u-p", infras, list).Former()); diff != "" {
 		t.Errorf("Machines that keep their group from being created again (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff([]string{"aws://i-1", "aws://i-2", "aws://i-3", "aws://i-4", "aws://i-5"}, BuildIndex(kind, "u-p", infras, list).Keys()); diff != "" {
+		t.Errorf("provider keys of all machines, those without an infrastructure machine too (-want +got):\n%s", diff)
+	}
 	if got := BuildIndex(kind, "u-p", infras, list).Former(); got != nil {
 		t.Errorf("a cloud that uses no ID again: want none, got %q", got)
 	}

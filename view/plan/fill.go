@@ -82,6 +82,9 @@ func (p *Plan) hindrances(f Facts, c Forecast) {
 			p.blocked(*f.Desired.CreateBlocked)
 		}
 	}
+	if c := pool.FormerLeft(f.Desired, f.Observed); p.New && c != nil {
+		p.blocked(*c)
+	}
 	p.wrong(f, c)
 	if f.Unreachable != nil {
 		p.blocked(pool.Cause{Reason: "ConnectionDown", Message: "nothing is known of nodes, so that no machine is replaced or removed: " + f.Unreachable.Error()})

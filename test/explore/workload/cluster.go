@@ -40,6 +40,8 @@ type World interface {
 type Options struct {
 	Seed   uint64
 	Scheme *runtime.Scheme
+	// Refuses is true if a machine that boots under the name of a Ready Node does not join.
+	Refuses bool
 	// Restarts is true if the cloud powers a machine on again that was off. Machines of BadType never join.
 	Restarts bool
 	BadType  string
@@ -207,8 +209,8 @@ func (l *Cluster) join(m *machine) {
 		return
 	}
 	is := l.node(m)
-	if is != nil && m.Managed == nil && is.Status.Conditions[0].Status == corev1.ConditionTrue {
-		l.world.Trace("node", "%s does not join: node %s is Ready", m.ID, is.Name) // kubeadm refuses, and is run once
+	if l.Refuses && is != nil && is.Status.Conditions[0].Status == corev1.ConditionTrue {
+		l.world.Trace("node", "%s does not join: node %s is Ready", m.ID, is.Name) // kubeadm rejects it, and runs once
 		return
 	}
 	l.guarded(func() { m.joined = true })

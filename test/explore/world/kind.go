@@ -46,6 +46,9 @@ type Kind struct {
 	BadType string
 	// Restarts is true where the cloud starts machines again that it has powered off.
 	Restarts bool
+	// FreesNames is true if Muster creates a group again when no Node is Ready that has the name of one of its machines. Elsewhere such a Node has turned
+	// in life before the machine boots.
+	FreesNames bool
 
 	// TheirID is what spec.providerID says of the group of another tool, where it can name one; GroupOf finds the name of the group in such an
 	// ID, where that is not its last part. Optional.

@@ -157,7 +157,7 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
-		Seed: s.Seed, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods, MostPods: s.Pods * s.Most,
+		Seed: s.Seed, Refuses: s.Kind.FreesNames, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods, MostPods: s.Pods * s.Most,
 		DrainStarted: func(id string) time.Time { return w.keeper.DrainStarted(id) }, Reconnect: w.requeue,
 	})
 	w.account = newAccount(w)

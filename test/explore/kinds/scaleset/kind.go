@@ -57,8 +57,9 @@ var Kind = &world.Kind{
 			return p != nil && *p
 		},
 	},
-	Version: version,
-	BadType: azure.BadType,
+	Version:    version,
+	BadType:    azure.BadType,
+	FreesNames: true,
 
 	TheirID:   "azure://" + setPath(world.TheirGroup),
 	AdoptName: world.InfraKey.Name, // a scale set has the name of the object
