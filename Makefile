@@ -6,11 +6,11 @@ T       ?= 30
 # types. Those that hold or run an API server would take longer than everything else together; exploration has a run of its own.
 SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./view/... ./manager/... ./local/seed ./test/explore/memapi | grep -vE '/kube/machinepool/acceptancetest$$|/shapes')
 # What the race detector does not run: a race is found by the paths that run at the same time, not by how often or with which values. Left
-# out are the contract a second time over another specification of the same kind, and those of its
-# cases that repeat the calls of others: with smaller pages, with other refusals, with older reads. `go test ./...` runs all of them.
+# out are the contract a second time over another specification of the same kind, and those of its cases that repeat the calls of others: with
+# smaller pages, with other refusals, with older reads. `go test ./...` runs all of them.
 REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$
 # The packages with tests that test/long leaves out of go test.
-LONG     = ./cloud/... ./local/world ./local/standintest ./test/e2e/... ./test/install ./test/explore ./test/bench ./test/mutants
+LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' long.Only .)))
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
@@ -26,7 +26,7 @@ build: ## build both binaries into bin/
 	$(GO) build -o bin/muster ./cmd/muster
 	$(GO) build -o bin/manager ./cmd/manager
 
-test: ## run all tests
+test: ## run all tests but the long ones
 	$(GO) test ./...
 
 test-short: ## run the tests that need no API server and no binary

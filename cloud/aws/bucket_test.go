@@ -65,7 +65,7 @@ func (w *world) calls(operation string) int {
 	return n
 }
 
-func TestLongDataGoesThroughTheBucket(t *testing.T) {
+func TestLargeDataGoesThroughTheBucket(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		data := noise(1)
 		target, seen := w.reconcile(tooLong(data, "cloud-config"), 20)

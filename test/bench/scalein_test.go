@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/test/long"
 )
 
 const (
@@ -36,16 +37,21 @@ type scaledIn struct {
 
 // A scale-in frees each machine as soon as it is drained: its calls and its time grow with the number of machines that go, and the
 // number of instances that are held in termination does not.
-func TestScaleIn(t *testing.T) {
-	for _, size := range []int{small, large} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			t.Parallel()
-			is := shrink(t, size, drain)
-			t.Logf("%d gone in %s, %d calls, at most %d held", is.gone, is.took, is.calls, is.held)
-			for _, fault := range is.faults(size) {
-				t.Error(fault)
-			}
-		})
+func TestScaleIn(t *testing.T) { scaleIn(t, small) }
+
+// TestLongScaleIn is TestScaleIn for a large pool.
+func TestLongScaleIn(t *testing.T) {
+	long.Only(t)
+	scaleIn(t, large)
+}
+
+func scaleIn(t *testing.T, size int) {
+	t.Helper()
+	t.Parallel()
+	is := shrink(t, size, drain)
+	t.Logf("%d gone in %s, %d calls, at most %d held", is.gone, is.took, is.calls, is.held)
+	for _, fault := range is.faults(size) {
+		t.Error(fault)
 	}
 }
 

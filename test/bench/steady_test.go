@@ -235,10 +235,10 @@ func TestSteadyPass(t *testing.T) {
 	steady(t, tried, 0, small)
 }
 
-// TestLongSteadyPass is TestSteadyPass for pools whose lists have pages.
+// TestLongSteadyPass is TestSteadyPass for twice the time, and for pools whose lists have pages too.
 func TestLongSteadyPass(t *testing.T) {
 	long.Only(t)
-	steady(t, triedLong, small, paged)
+	steady(t, triedLong, 0, paged)
 }
 
 // steady measures for so long the kinds of pools of more machines than over, and of at most so many.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/long"
 )
 
 // Of ignoredOneOf rules one is played, for each kind of pool another one, and others with the next commit, unless all are asked for.
@@ -17,6 +18,21 @@ func TestIgnoredChangesComeToRest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an hour of virtual time for each rule: left out with -short")
 	}
+	comeToRest(t, 0)
+}
+
+// TestLongIgnoredChangesComeToRest plays as many other rules.
+func TestLongIgnoredChangesComeToRest(t *testing.T) {
+	long.Only(t)
+	if *every {
+		t.Skip("the other test plays all rules")
+	}
+	comeToRest(t, ignoredOneOf/2)
+}
+
+// comeToRest plays the rules whose number leaves the remainder.
+func comeToRest(t *testing.T, remainder uint64) {
+	t.Helper()
 	for _, s := range all.Golden() {
 		if !slices.Contains([]string{"create", "managed: create", "azure Uniform: create", "azure Flexible: create", "aks: create", "gcp zonal: create", "gcp regional: create", "gke: create"}, s.Name) {
 			continue
@@ -34,7 +50,7 @@ func TestIgnoredChangesComeToRest(t *testing.T) {
 			t.Parallel()
 			told := 0
 			for n, f := range world.Ignorable(s) {
-				if !*every && (uint64(n+len(s.Name))+*first)%ignoredOneOf > 0 {
+				if !*every && (uint64(n+len(s.Name))+*first)%ignoredOneOf != remainder {
 					continue
 				}
 				got := world.Play(t, s, world.Options{Ignores: &f})

@@ -9,41 +9,54 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/gkenodepool"
 	"github.com/muster-project/muster/test/explore/record"
 	"github.com/muster-project/muster/test/explore/world"
+	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/view/plan"
 )
 
-// lives are fault-free lives of a kind that are compared with their plans: how one is drawn, and how many are played, with -short fewer. It is
-// enough that machines are replaced.
+// lives are fault-free lives of a kind that are compared with their plans: how one is drawn, and how many are played, with -short fewer, and with
+// the long test more. It is enough that machines are replaced.
 type lives struct {
-	draw         func(seed uint64) world.Scenario
-	whole, short uint64
+	draw               func(seed uint64) world.Scenario
+	whole, short, more uint64
 }
 
 // edited are the kinds whose lives are planned. An upgrade of GKE's takes ten times as many passes as a rollout by Muster.
-var edited = map[string]lives{"asg": {asg.Edit, 15, 10}, "gke": {gkenodepool.Edit, 6, 4}}
+var edited = map[string]lives{"asg": {asg.Edit, 15, 10, 30}, "gke": {gkenodepool.Edit, 6, 4, 10}}
 
-// count is how many lives are played.
-func (l lives) count() uint64 {
+// seeds are those of the first and the last life that is played.
+func (l lives) seeds(inLong bool) (first, last uint64) {
 	switch {
+	case inLong:
+		return l.whole + 1, l.more
 	case *every:
-		return 120
+		return 1, 120
 	case testing.Short():
-		return l.short
+		return 1, l.short
 	default:
-		return l.whole
+		return 1, l.whole
 	}
 }
 
 // What muster plan says when an edit is made is what then happens, while nothing goes wrong: the very machines that go, how
 // many come, and where it is our hand that replaces them the least number that serve. The most that exist is a bound: a machine
 // that is set aside may be gone before the one in its place is there.
-func TestPlannedIsWhatHappens(t *testing.T) {
+func TestPlannedIsWhatHappens(t *testing.T) { comeAsPlanned(t) }
+
+// TestLongPlannedIsWhatHappens plays more of the lives.
+func TestLongPlannedIsWhatHappens(t *testing.T) {
+	long.Only(t)
+	comeAsPlanned(t)
+}
+
+func comeAsPlanned(t *testing.T) {
+	t.Helper()
 	t.Parallel()
 	for kind, of := range edited {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			replaced, n := 0, of.count()
-			for seed := uint64(1); seed <= n; seed++ {
+			first, last := of.seeds(long.In(t))
+			replaced, n := 0, last+1-first
+			for seed := first; seed <= last; seed++ {
 				replaced += len(comesAsPlanned(t, seed, of.draw(seed)).Left)
 			}
 			if replaced < int(n) {

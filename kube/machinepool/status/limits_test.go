@@ -33,9 +33,9 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestLongProviderMessagesAreCut holds that a long message of a provider, with multi-byte characters, does not prevent the status from
+// TestProviderMessagesAreCut holds that a long message of a provider, with multi-byte characters, does not prevent the status from
 // being written.
-func TestLongProviderMessagesAreCut(t *testing.T) {
+func TestProviderMessagesAreCut(t *testing.T) {
 	t.Parallel()
 	f, pool := well(), &clusterv1.MachinePool{}
 	long := strings.Repeat("ä€", 20_000)
