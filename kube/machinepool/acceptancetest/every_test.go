@@ -18,7 +18,7 @@ const rowsKnown = 69
 var letters = []string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "P", "Q", "R", "Perf"}
 
 // carries matches the name of a test of a row or a defect.
-var carries = regexp.MustCompile(`^Test(Row\d\d|Defect[A-Z][a-z]*)_`)
+var carries = regexp.MustCompile(`^Test(?:Long)?(Row\d\d|Defect[A-Z][a-z]*)_`)
 
 // TestEveryRowHasATest holds that each row and each defect has a test with its name, in this folder, the one above it or another folder of
 // that.

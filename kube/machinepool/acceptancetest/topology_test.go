@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/muster-project/muster/test/long"
 )
 
 // class returns a ClusterClass with one class of pools, whose infrastructure gets properties of the pool by patches.
@@ -164,9 +166,10 @@ func TestRow60_ClusterClassCreatesPools(t *testing.T) {
 	})
 }
 
-// TestRow61_TopologyReconcilesWithoutConflicts holds that a pool of a topology keeps its labels and is not written repeatedly, and that
+// TestLongRow61_TopologyReconcilesWithoutConflicts holds that a pool of a topology keeps its labels and is not written repeatedly, and that
 // another template changes the objects of the pool instead of replacing them.
-func TestRow61_TopologyReconcilesWithoutConflicts(t *testing.T) {
+func TestLongRow61_TopologyReconcilesWithoutConflicts(t *testing.T) {
+	long.Only(t)
 	w := topology(t, "web")
 	w.serves("web", 1)
 	_, owned := w.poolOf("web").Labels[clusterv1.ClusterTopologyOwnedLabel]
@@ -211,9 +214,10 @@ func (w *world) upgrade(version string) {
 	})
 }
 
-// TestRow62_UpgradeOrder holds the order of an upgrade, which the topology controller derives from the Node references of the controller:
+// TestLongRow62_UpgradeOrder holds the order of an upgrade, which the topology controller derives from the Node references of the controller:
 // the second pool waits until the Nodes of the first run the version.
-func TestRow62_UpgradeOrder(t *testing.T) {
+func TestLongRow62_UpgradeOrder(t *testing.T) {
+	long.Only(t)
 	w := topology(t, "a", "b")
 	w.serves("a", 1)
 	w.serves("b", 2)
