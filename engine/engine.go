@@ -26,8 +26,8 @@ type Input[S any] struct {
 	// UIDs are those of the instances that DeletionRequested and Guards are about, by provider key, as far as they are known. An instance of
 	// another UID has been given the ID of one that is gone, and they are not about it.
 	UIDs map[string]string
-	// KnownIDs are the provider keys of the pool's machines in the management cluster.
-	KnownIDs []string
+	// KnownIDs, when set, returns the provider keys of the pool's machines in the management cluster. It is asked where the group is missing.
+	KnownIDs func() []string
 	// Generation changes whenever the input of the pass changes (the object's generation, the hash of the bootstrap data, ...). A change
 	// ends every back-off, because what was refused may now be right.
 	Generation string

@@ -541,7 +541,9 @@ func TestFormerNodesHoldTheNextGroup(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.Group, s.driver.observed.Instances = nil, nil
 	s.driver.observed.InstancesBelow = "azure:///Sets/a/virtualMachines/"
-	s.facts.KnownIDs = []string{"azure://sets/a/virtualmachines/1", "azure://sets/a/virtualmachines/2", "azure://sets/b/virtualmachines/1"}
+	s.facts.KnownIDs = func() []string {
+		return []string{"azure://sets/a/virtualmachines/1", "azure://sets/a/virtualmachines/2", "azure://sets/b/virtualmachines/1"}
+	}
 	s.cluster.nodes = map[string]pool.Node{
 		"azure://sets/a/virtualmachines/1": {Name: "node-1", Ready: true}, "azure://sets/a/virtualmachines/2": {Name: "node-2"},
 		"azure://sets/b/virtualmachines/1": {Name: "node-of-another-set", Ready: true},
@@ -561,7 +563,8 @@ func TestFormerNodesHoldTheNextGroup(t *testing.T) {
 	s = rest(t)
 	s.driver.observed.Group, s.driver.observed.Instances = nil, nil
 	s.driver.observed.InstancesBelow = "azure:///Sets/a/virtualMachines/"
-	s.facts.KnownIDs, s.cluster.away = []string{"azure://sets/a/virtualmachines/1"}, errors.New("out of reach")
+	s.facts.KnownIDs = func() []string { return []string{"azure://sets/a/virtualmachines/1"} }
+	s.cluster.away = errors.New("out of reach")
 	if out = s.pass(); !out.Started || s.driver.began() != "CreateGroup" {
 		t.Errorf("want a workload cluster that can't be asked to keep no group from being made, got %+v", out.Plan)
 	}

@@ -20,11 +20,11 @@ func (e *Engine[S]) Look(ctx context.Context, f Input[S], n Nodes) Outcome {
 // cluster that can't be asked keeps no group from being created.
 func formerNodes[S any](ctx context.Context, f Input[S], o pool.Observed, n Nodes) []string {
 	below := cloud.ProviderKey(o.InstancesBelow)
-	if o.Group != nil || f.Desired.Deleting || below == "" {
+	if o.Group != nil || f.Desired.Deleting || below == "" || f.KnownIDs == nil {
 		return nil
 	}
 	var keys []string
-	for _, key := range f.KnownIDs {
+	for _, key := range f.KnownIDs() {
 		if strings.HasPrefix(key, below+"/") {
 			keys = append(keys, key)
 		}

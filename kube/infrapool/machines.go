@@ -91,7 +91,7 @@ func extend[S any](in engine.Input[S], m *poolMachines) engine.Input[S] {
 		in.Marked = all
 	}
 	in.Desired.FormerMachines = formerMachines(m.index.Former())
-	in.KnownIDs = m.index.Keys()
+	in.KnownIDs = m.index.Keys
 	in.Guards, in.UIDs, in.DeletionRequested = m.evaluated.Guards, m.evaluated.UIDs, m.evaluated.DeletionRequested
 	return in
 }
