@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +35,7 @@ func (c *cluster) wantManager(t *testing.T) {
 	c.kubectl(t, "kubectl wait --for=condition=Established customresourcedefinitions --all")
 	log, err := c.startManager(t, true)
 	if err != nil {
-		t.Fatalf("the manager: %v\n%s", err, log)
+		t.Fatalf("the manager: %v\n%s", err, end(log))
 	}
 	if strings.Contains(log, "forbidden") {
 		t.Errorf("the service account lacks rights:\n%s", log)
@@ -86,6 +88,13 @@ func (c *cluster) startManager(t *testing.T, wantReady bool) (log string, err er
 	return output.String(), err
 }
 
+// end returns the last lines of a log. A manager's last one says why it ended.
+func end(log string) string {
+	const lines = 40
+	all := strings.SplitAfter(log, "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "")
+}
+
 // environment returns the container's variables as a pod would have them.
 func environment(t *testing.T, variables []corev1.EnvVar) []string {
 	t.Helper()
@@ -128,15 +137,20 @@ func (c *cluster) credentials(t *testing.T, of *appsv1.Deployment) string {
 	return path
 }
 
-// address returns an address of loopback that nothing listens on.
+// address returns an address of loopback that nothing listens on. Its port is none of those that the system hands out by itself: a manager
+// listens for webhooks seconds after it was told where, when its certificates are made.
 func address(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const lowest, count = 20000, 10000
+	for range 100 {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(lowest+rand.IntN(count))))
+		if err == nil {
+			defer func() { _ = l.Close() }()
+			return l.Addr().String()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatalf("want a free port from %d to %d", lowest, lowest+count-1)
+	return ""
 }
 
 // ready returns nil when the URL answers 200, early when done is closed first, and the error of ctx when that ends first.
