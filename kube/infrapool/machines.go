@@ -210,7 +210,7 @@ func (m *poolMachines) waits(f machines.Input) bool {
 	return m.announced && !m.on || f.NeedsFreshRead() || f.Lost && len(m.index.Former()) > 0
 }
 
-// conflicts returns which objects of other owners keep instances from having an infrastructure machine, in order.
+// conflicts returns which objects keep instances from having an infrastructure machine, in order.
 func (m *poolMachines) conflicts() []string {
 	if m == nil {
 		return nil

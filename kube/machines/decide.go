@@ -29,6 +29,8 @@ const (
 	Detach      Verb = "Detach"
 	Orphan      Verb = "Orphan"
 	DetachInfra Verb = "DetachInfra"
+	// ReportPaused changes nothing. It reports a paused infrastructure machine that has the name of the one to create for another instance.
+	ReportPaused Verb = "ReportPaused"
 )
 
 // Action is one thing to do. Which fields are set depends on the verb.
@@ -168,22 +170,38 @@ func Decide(f Input) []Action {
 // while something of the pool has it that stands for another instance, which goes first: a group names an instance anew in another zone as it did before.
 func (f Input) creations(have map[string]bool) []Action {
 	var out []Action
-	taken := map[string]bool{}
-	for _, m := range f.Known.Alone {
-		taken[m.Infra] = m.Deleting && !m.Held
-	}
-	for k := range f.Known.Infras {
-		taken[f.Known.Infras[k].Object.GetName()] = f.Known.Infras[k].Key != ""
-	}
+	taken, paused := f.names()
 	for k := range f.Instances {
 		i := &f.Instances[k]
 		key := cloud.ProviderKey(i.ProviderID)
 		stays := i.State == pool.Pending || i.State == pool.Running || f.Failed && i.State == pool.Failed
-		if stays && key != "" && !have[key] && !taken[f.NameOf(*i)] {
+		if !stays || key == "" || have[key] {
+			continue
+		}
+		switch name := f.NameOf(*i); {
+		case !taken[name]:
 			out = append(out, Action{Do: Create, Instance: i})
+		case paused[name] != nil:
+			out = append(out, Action{Do: ReportPaused, Infra: paused[name], Instance: i})
 		}
 	}
 	return out
+}
+
+// names returns the names that are not free for what is created, and the paused objects that have one of them.
+func (f Input) names() (taken map[string]bool, paused map[string]*Infra) {
+	taken, paused = map[string]bool{}, map[string]*Infra{}
+	for _, m := range f.Known.Alone {
+		taken[m.Infra] = m.Deleting && !m.Held
+	}
+	for k := range f.Known.Infras {
+		i := &f.Known.Infras[k]
+		taken[i.Object.GetName()] = i.Key != ""
+		if i.paused() {
+			paused[i.Object.GetName()] = i
+		}
+	}
+	return taken, paused
 }
 
 // decide is what is done about one infrastructure machine, whose instance is nil when it was not seen.

@@ -90,6 +90,10 @@ func (d *Doer) one(ctx context.Context, a Action) error {
 		return d.release(ctx, a.Infra.Object, d.Kind.Release)
 	case Orphan:
 		return d.release(ctx, a.Machine.Object, releaseMachine)
+	case ReportPaused:
+		d.conflict(a.Infra.Object, *a.Instance, "has the provider ID "+d.Kind.ProviderID(a.Infra.Object),
+			"it stays as long as it or its Machine has the annotation "+clusterv1.PausedAnnotation)
+		return nil
 	}
 	return fmt.Errorf("there is no way to do %s", a.Do)
 }

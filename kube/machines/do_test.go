@@ -312,6 +312,32 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 }
 
 // TestANameThatIsTaken: an object that has the name already is left to the next pass, taken back, or reported and left alone.
+// TestANameOfAPausedObject has the object of an instance that is gone keep its name, which the object of another instance needs.
+func TestANameOfAPausedObject(t *testing.T) {
+	t.Parallel()
+	i := instance("i-1", pool.Running)
+	former := func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-a/i-0" }
+	for reason, tc := range map[string]struct {
+		infra  client.Object
+		paused []func(*clusterv1.Machine)
+		want   string
+	}{
+		"the object is paused": {infra("i-1", former, infraPaused), nil, "AWSMachine ns/i-1 has the provider ID aws:///zone-a/i-0, and has the name of the object " +
+			"for instance i-1 of AWSMachinePool p: it stays as long as it or its Machine has the annotation cluster.x-k8s.io/paused"},
+		"its Machine is":                         {infra("i-1", former), []func(*clusterv1.Machine){machinePaused}, "AWSMachine ns/i-1 has the provider ID aws:///zone-a/i-0"},
+		"none is: it goes, and the name is free": {infra("i-1", former), nil, ""},
+	} {
+		w := newWorld(t, []client.Object{tc.infra}, []clusterv1.Machine{machine("i-1", tc.paused...)})
+		f := Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{i}, Known: BuildIndex(kind, "u-p", w.infras(), w.list()), NameOf: func(i pool.Instance) string { return i.ID }, Now: now}
+		if _, err := w.doer.Do(t.Context(), Decide(f)); err != nil {
+			t.Errorf("%s: %v", reason, err)
+		}
+		if got := strings.Join(w.doer.Conflicts, "\n"); (got == "") != (tc.want == "") || !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: want the conflict %q, got %q", reason, tc.want, got)
+		}
+	}
+}
+
 func TestANameThatIsTaken(t *testing.T) {
 	t.Parallel()
 	i := instance("i-1", pool.Running)

@@ -101,10 +101,10 @@ func (d *Doer) taken(ctx context.Context, o client.Object, i pool.Instance) erro
 	id := d.Kind.ProviderID(other)
 	switch owner := OwnerElsewhere(other, d.Owner); {
 	case owner != nil:
-		d.conflict(other, i, fmt.Sprintf("is owned by %s %s", owner.Kind, owner.Name))
+		d.conflict(other, i, fmt.Sprintf("is owned by %s %s", owner.Kind, owner.Name), notOurs)
 		return nil
 	case cloud.ProviderKey(id) != cloud.ProviderKey(i.ProviderID):
-		d.conflict(other, i, "has the provider ID "+id)
+		d.conflict(other, i, "has the provider ID "+id, notOurs)
 		return nil
 	}
 	was := other.DeepCopyObject().(client.Object)
@@ -122,8 +122,11 @@ func (d *Doer) taken(ctx context.Context, o client.Object, i pool.Instance) erro
 	return nil
 }
 
-// conflict notes that an object which is not the pool's keeps an instance from having its infrastructure machine.
-func (d *Doer) conflict(o client.Object, i pool.Instance, fact string) {
-	d.Conflicts = append(d.Conflicts, fmt.Sprintf("%s %s, and has the name of the object for instance %s of %s %s: delete it or change its owner",
-		d.named(o), fact, i.ID, d.PoolKind, d.Pool.GetName()))
+// notOurs is what a user does about an object that is not the pool's.
+const notOurs = "delete it or change its owner"
+
+// conflict notes that an object keeps an instance from having its infrastructure machine, and what the user does about it.
+func (d *Doer) conflict(o client.Object, i pool.Instance, fact, next string) {
+	d.Conflicts = append(d.Conflicts, fmt.Sprintf("%s %s, and has the name of the object for instance %s of %s %s: %s",
+		d.named(o), fact, i.ID, d.PoolKind, d.Pool.GetName(), next))
 }

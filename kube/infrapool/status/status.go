@@ -30,8 +30,8 @@ type Object interface {
 	GetCommonStatus() *common.Status
 }
 
-// MachinesOwned is the condition that is False while instances of the pool have no infrastructure machine, because an object of another
-// owner has its name; it is absent otherwise.
+// MachinesOwned is the condition that is False while instances of the pool have no infrastructure machine, because another object
+// has its name; it is absent otherwise.
 const MachinesOwned = "MachinesOwned"
 
 // ReasonMachineNameTaken is the reason of MachinesOwned, and of Ready if nothing else is wrong.
