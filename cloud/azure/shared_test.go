@@ -122,6 +122,22 @@ func TestSharedLookAtChangedSet(t *testing.T) {
 	})
 }
 
+// A list of machines that is older than the scale set is read again: what a user has added since would count as missing.
+func TestSharedLookThatIsOlderThanItsSet(t *testing.T) {
+	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
+		first, _, listing := w.sharing()
+		time.Sleep(20 * time.Second)
+		listing()
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Capacity: new(int64(3))}})
+		time.Sleep(10 * time.Second)
+		w.observe(aged(w.beside("fifth"), time.Nanosecond)) // lists the scale sets, and no machines for one that does not exist
+		time.Sleep(time.Second)
+		if o := w.observe(aged(first, 15*time.Second)); o.Group == nil || o.Group.Size != 3 || len(o.Instances) != 3 {
+			t.Errorf("want the machine of the new size seen with it, got %+v with %+v", o.Group, o.Instances)
+		}
+	})
+}
+
 // A list that pools share and that is older than an accepted removal does not bring the removed machine back.
 func TestSharedLookThatIsOlderThanARemoval(t *testing.T) {
 	inWorld(t, azurev1.FlexibleOrchestrationMode, func(t *testing.T, w *world) {
