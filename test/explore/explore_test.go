@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/test/explore/kinds/all"
 	"github.com/muster-project/muster/test/explore/world"
 	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/long"
 )
 
 var (
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 			fmt.Println(err)
 			code = 1
 		}
-		fmt.Printf("explored seed=%d %s\n", *first, total.line())
+		fmt.Printf("explored seed=%d %s\n", total.seed, total.line())
 	}
 	os.Exit(code)
 }
@@ -78,6 +79,20 @@ func TestExplore(t *testing.T) {
 		}
 		return
 	}
+	exploreAll(t, *first, n)
+}
+
+// longScenarios is how many the long test plays, behind those of TestExplore: what one commit plays is not what the next one does.
+const longScenarios = 300
+
+func TestLongExplore(t *testing.T) {
+	long.Only(t)
+	exploreAll(t, *first+uint64(*scenarios), longScenarios)
+}
+
+// exploreAll plays the scenarios of n seeds from one on.
+func exploreAll(t *testing.T, seed uint64, n int) {
+	t.Helper()
 	var next atomic.Uint64
 	for k := range workers {
 		t.Run(strconv.Itoa(k), func(t *testing.T) {
@@ -87,7 +102,7 @@ func TestExplore(t *testing.T) {
 				if at >= uint64(n) {
 					return
 				}
-				explore(t, *first+at)
+				explore(t, seed+at)
 			}
 		})
 	}

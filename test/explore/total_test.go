@@ -18,6 +18,8 @@ var total = &sums{steps: map[string]record.Cost{}}
 
 type sums struct {
 	sync.Mutex
+	// seed is the lowest of the scenarios.
+	seed                                    uint64
 	scenarios, faults, calls, passes, wrong int
 	virtual                                 time.Duration
 	steps                                   map[string]record.Cost
@@ -28,6 +30,9 @@ type sums struct {
 func (s *sums) add(seed uint64, got world.Result) int {
 	s.Lock()
 	defer s.Unlock()
+	if s.scenarios == 0 || seed < s.seed {
+		s.seed = seed
+	}
 	s.scenarios++
 	s.faults += got.Faults
 	s.calls += got.Calls
