@@ -169,6 +169,9 @@ func TestUpToDate(t *testing.T) {
 	hold(t, report.UpToDate, []row{
 		{"as wanted", "the plain case", and(), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
 		{"one old", "it is counted", first(func(i *pool.Instance) { i.Template = old }), "False NotReplaced: 2 of 3 machines were launched from the wanted launch template; nothing replaces machines of an older launch template: the pool has no strategy"},
+		{"one of unknown make, with issues", "the refused read may be any of them", and(first(func(i *pool.Instance) { i.Template = pool.Template{} }), func(sc *scene) {
+			sc.o.Issues = []pool.Cause{{Reason: "Capacity", Message: "none left"}, {Reason: "Denied", Message: "templates can't be read"}}
+		}), "False TemplateUnknown: 2 of 3 machines were launched from the wanted launch template; none left; templates can't be read"},
 		{"one of unknown make", "what can't be told is not up to date", first(func(i *pool.Instance) { i.Template = pool.Template{} }), "False TemplateUnknown: 2 of 3 machines were launched from the wanted launch template"},
 		{"older bootstrap data", "a rotated token makes no machine stale", first(func(i *pool.Instance) { i.Template.Data = "c" }), "True AllUpToDate: 3 of 3 machines were launched from the wanted launch template"},
 		{"old one leaving", "who goes does not count", first(func(i *pool.Instance) { i.Template, i.State = old, pool.Terminating }), "True AllUpToDate: 2 of 2 machines were launched from the wanted launch template"},

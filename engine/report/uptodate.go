@@ -43,12 +43,22 @@ func progress(f facts, text string) *Condition {
 	case f.d.SkipModel:
 		why := skipped(f.d)
 		return &Condition{UpToDate, False, why.Reason, text + "; " + why.Message}
-	case len(f.o.Issues) > 0:
-		// A read of what machines were launched from may have been refused.
-		return &Condition{UpToDate, False, "TemplateUnknown", text + "; " + f.o.Issues[0].Message}
 	default:
-		return &Condition{UpToDate, False, "TemplateUnknown", text}
+		return &Condition{UpToDate, False, "TemplateUnknown", text + unread(f.o.Issues)}
 	}
+}
+
+// unreadLimit bounds how many issues are named.
+const unreadLimit = 3
+
+// unread are the cloud's words where it is not known what machines were launched from. One of the issues is the read that was refused, and which one
+// a driver does not say: the first ones are named.
+func unread(issues []pool.Cause) string {
+	text := ""
+	for _, issue := range issues[:min(len(issues), unreadLimit)] {
+		text += "; " + issue.Message
+	}
+	return text
 }
 
 // current returns the condition while all machines are what can be made now: a version that the control plane does not serve yet is still to come.
