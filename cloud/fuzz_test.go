@@ -84,7 +84,7 @@ func (i instance) same(o instance) bool {
 	}
 }
 
-// sound says whether a text may be one part of an ID: no cloud's names hold slashes, blanks or letters beyond ASCII.
+// sound reports whether a text may be one part of an ID: no cloud's names hold slashes, blanks or letters beyond ASCII.
 func sound(part string) bool {
 	return part != "" && !strings.ContainsFunc(part, func(r rune) bool {
 		return r == '/' || r == ':' || r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r)

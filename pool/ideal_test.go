@@ -122,7 +122,7 @@ func (c *ideal) template() {
 	}
 }
 
-// named says whether a step names an instance.
+// named reports whether a step names an instance.
 func named(s Step) func(i Instance) bool {
 	return func(i Instance) bool {
 		return slices.ContainsFunc(s.Targets, func(t InstanceRef) bool { return t.ID == i.ID })

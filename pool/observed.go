@@ -24,7 +24,7 @@ func (g Guard) DrainedOther(n *Node) bool {
 	return n != nil && !g.DrainEnded.IsZero() && (n.Joined.After(g.DrainEnded) || n.Ready && n.ReadySince.After(g.DrainEnded))
 }
 
-// guarded says, for people, which instance is not let go yet by a guard who was asked, and what he waits for.
+// guarded returns, for messages, the name of an instance whose removal was requested and that its guard has not released, and what that waits for.
 func (i *Instance) guarded() (name string, waits []string, ok bool) {
 	if i.Guard == nil || !i.Guard.Requested || i.Guard.Released {
 		return "", nil, false

@@ -41,7 +41,7 @@ type Strategy struct {
 // Restart asks for a replacement of every instance that was created before a moment.
 type Restart struct {
 	Before time.Time
-	// Cause is why, in the words of him who asked.
+	// Cause is why, in the words of the request.
 	Cause Cause
 }
 

@@ -19,7 +19,7 @@ type AllowedNamespaces struct {
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 }
 
-// ByName says whether a namespace is allowed whatever its labels are.
+// ByName reports whether a namespace is allowed whatever its labels are.
 func (a *AllowedNamespaces) ByName(namespace string) bool {
 	if a == nil {
 		return false

@@ -36,7 +36,7 @@ func (s Sealed) Reveal() string {
 	return (*s.sealed).text
 }
 
-// Equal says whether both hold the same.
+// Equal reports whether both hold the same.
 func (s Sealed) Equal(other Sealed) bool { return s.Reveal() == other.Reveal() }
 
 // Hash tells texts apart without showing them; it is empty for none.

@@ -102,7 +102,7 @@ func newLying(t testing.TB) *lying {
 	return l
 }
 
-// pass looks, decides and begins, as the engine does, and says whether there was nothing left to do.
+// pass looks, decides and begins, as the engine does, and reports whether there was nothing left to do.
 func (l *lying) pass() (settled bool) {
 	l.t.Helper()
 	l.now = l.now.Add(time.Minute)

@@ -110,7 +110,7 @@ func pathsOf(typ reflect.Type, prefix string) []string {
 	return paths
 }
 
-// covered says whether a field's values are somewhere: under its own path, or under that of the list that it is within.
+// covered reports whether a field's values are somewhere: under its own path, or under that of the list that it is within.
 func covered(path string) bool {
 	if values[path] != nil || slices.Contains(elsewhere, path) {
 		return true

@@ -147,7 +147,7 @@ func count(calls []call) int {
 	return n
 }
 
-// refusedStep starts a step of which one request is refused, and says whether the step is. A step may do without what it could
+// refusedStep starts a step of which one request is refused, and reports whether the step is. A step may do without what it could
 // not read.
 func refusedStep[S any](q player[S], r refusal, c call, sc scene[S], s pool.Step) bool {
 	q.Helper()

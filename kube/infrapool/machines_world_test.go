@@ -86,7 +86,7 @@ func (w *world) machines() []clusterv1.Machine {
 }
 
 // core plays the core controllers: a Machine for each AWSMachine while the status announces them, and the deletion of a
-// Machine in its order. One with an annotation of a hook waits for that. It says whether it has done anything.
+// Machine in its order. One with an annotation of a hook waits for that. It reports whether it has done anything.
 func (w *world) core() bool {
 	w.t.Helper()
 	do := func(err error) bool {

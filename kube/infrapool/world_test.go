@@ -242,7 +242,7 @@ func (w *world) get() *awsv1.AWSMachinePool {
 	return o
 }
 
-// gone says whether the object is gone.
+// gone reports whether the object is gone.
 func (w *world) gone() bool {
 	err := w.management.Get(w.t.Context(), key, &awsv1.AWSMachinePool{})
 	return client.IgnoreNotFound(err) == nil && err != nil

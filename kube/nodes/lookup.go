@@ -105,7 +105,7 @@ func Marked(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == toBeDeletedTaint })
 }
 
-// Ready says whether a Node's Ready condition is true, and since when the condition is what it is. A Node that reports
+// Ready reports whether a Node's Ready condition is true, and since when the condition is what it is. A Node that reports
 // none is not ready since it was made.
 func Ready(node *corev1.Node) (bool, time.Time) {
 	for i := range node.Status.Conditions {

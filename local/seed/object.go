@@ -126,7 +126,7 @@ func decode(file, text string) ([]Object, error) {
 	}
 }
 
-// blank says whether a document has nothing but comments.
+// blank reports whether a document has nothing but comments.
 func blank(doc []byte) bool {
 	for line := range bytes.Lines(doc) {
 		line = bytes.TrimSpace(line)

@@ -37,7 +37,7 @@ func OpenRecord(dir string) (*Record, error) {
 	return r, nil
 }
 
-// Has says whether the world was seeded with this object before.
+// Has reports whether the world was seeded with this object before.
 func (r *Record) Has(o Object) bool {
 	_, ok := r.Objects[o.key()]
 	return ok

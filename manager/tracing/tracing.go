@@ -106,7 +106,7 @@ func (o *Options) exporter(ctx context.Context, env func(string) string) (sdktra
 	return exporter, nil
 }
 
-// configured says whether the environment has spans sent. What it asks for and we have not is an error: to send nothing in
+// configured reports whether the environment has spans sent. What it asks for and we have not is an error: to send nothing in
 // silence, or in another way, helps no user.
 func configured(env func(string) string) (bool, error) {
 	if env(envEndpoint) == "" && env(envTracesEndpoint) == "" || strings.EqualFold(env(envDisabled), "true") {

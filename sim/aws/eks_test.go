@@ -78,7 +78,7 @@ func (n *nodes) set(f func()) {
 	f()
 }
 
-// drains are how often the machines were asked to drain, closed says whether one is closed to pods, machine is one that runs, and
+// drains are how often the machines were asked to drain, closed reports whether one is closed to pods, machine is one that runs, and
 // changes are what was put on nodes.
 func (n *nodes) drains() map[string]int {
 	n.mu.Lock()

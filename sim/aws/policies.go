@@ -50,7 +50,7 @@ func (s *Server) ForgetAsked() {
 	s.asked = Asked{}
 }
 
-// principal is who asks: all sets of policies must allow what he does.
+// principal is the caller: all sets of policies must allow the call.
 type principal struct {
 	arn  string
 	sets [][]iam.Policy
@@ -93,7 +93,7 @@ func (x *exchange) principal() (*principal, error) {
 	return p, nil
 }
 
-// authorize refuses what the caller may not do: the action itself, and what the service does in his name.
+// authorize refuses what the caller may not do: the action itself, and what the service does in the caller's name.
 func (x *exchange) authorize(r *region) error {
 	if x.Service == wire.ServiceSTS && x.Action == "GetCallerIdentity" {
 		// "No permissions are required to perform this operation."

@@ -15,7 +15,7 @@ func askRole(_ *region, x *exchange, name string) ([]iam.Ask, error) {
 	return []iam.Ask{iam.About(name, x.Params.Get("RoleArn"))}, nil
 }
 
-// session is a set of temporary credentials. It lives as long as the process: who finds his keys unknown asks for others.
+// session is a set of temporary credentials. It lives as long as the process: a client whose keys are unknown asks for others.
 type session struct {
 	account, secret, token, arn string
 	// role is the name of the role that was taken; policies are those that the session was limited to.

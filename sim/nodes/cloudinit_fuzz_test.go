@@ -20,7 +20,7 @@ func inArchive(data []byte) []byte {
 		b64(data) + "\n--B--\n")
 }
 
-// wrapped says whether the data is itself compressed or an archive: what is wrapped twice means something else.
+// wrapped reports whether the data is itself compressed or an archive: what is wrapped twice means something else.
 func wrapped(data string) bool {
 	head := strings.ToLower(strings.TrimLeft(data, " \t\r\n"))
 	return strings.HasPrefix(data, "\x1f\x8b") || strings.HasPrefix(head, "mime-version:") || strings.HasPrefix(head, "content-type:")

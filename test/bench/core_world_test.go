@@ -132,7 +132,7 @@ func (c *core) addReconcilers(tb testing.TB, scheme *runtime.Scheme, mgmt cache.
 	c.reconciler = map[string]reconciler{"muster": ours, "upstream": theirs}
 }
 
-// pass runs one pass, and says whether it wrote anything.
+// pass runs one pass, and reports whether it wrote anything.
 func (c *core) pass(tb testing.TB, who string, machines int) (wrote bool) {
 	before := c.writes.Load()
 	req := ctrl.Request{NamespacedName: client.ObjectKey{Namespace: clusterKey.Namespace, Name: poolName(machines)}}

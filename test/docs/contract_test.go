@@ -155,7 +155,7 @@ func constants(t *testing.T, folder, kind string) []string {
 	return list
 }
 
-// declared says whether a package declares a name.
+// declared reports whether a package declares a name.
 func declared(t *testing.T, folder, name string) bool {
 	t.Helper()
 	for _, f := range sources(t, folder) {

@@ -19,7 +19,7 @@ var (
 	link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 )
 
-// exists says whether a folder has a test of that name.
+// exists reports whether a folder has a test of that name.
 func exists(t *testing.T, folder, test string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))

@@ -16,7 +16,7 @@ import (
 // oldVoice are words that name no actor, but for the names in addresses. docs/glossary.md and CONTRIBUTING.md have the words to use.
 var oldVoice = regexp.MustCompile(`(?i)\b(somebody|nobody|whoever|he who|says that|of ours|told of)\b(?:[^@]|$)`)
 
-// TestVoice holds that comments, strings and pages name the actor, in tests too.
+// TestVoice holds that comments, strings, pages and scripts name the actor, in tests too.
 func TestVoice(t *testing.T) {
 	found, first := map[string]int{}, map[string]string{}
 	note := func(file, text string) {
@@ -35,9 +35,9 @@ func TestVoice(t *testing.T) {
 			return err
 		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." || d.Name() == "testdata" || d.Name() == "bin"):
 			return fs.SkipDir
-		case filepath.Ext(file) == ".md":
-			page, err := fs.ReadFile(files, file)
-			note(file, string(page))
+		case filepath.Ext(file) == ".md" || filepath.Ext(file) == ".sh" || d.Name() == "Makefile":
+			text, err := fs.ReadFile(files, file)
+			note(file, string(text))
 			return err
 		case filepath.Ext(file) == ".go" && file != "test/docs/voice_test.go": // which lists the words
 			return goTexts(files, file, note)

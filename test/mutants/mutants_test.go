@@ -126,7 +126,7 @@ func chosen(table []Mutation) []Mutation {
 	}
 }
 
-// complete says whether every mutation runs.
+// complete reports whether every mutation runs.
 func complete() bool { return *only == "" && (*everyOne || *update) }
 
 // TestLongMutants builds all mutants at once and lets each live until something is noticed.

@@ -245,7 +245,7 @@ func (c *idealCloud) launches() pool.Template {
 	return t
 }
 
-// launch brings the machines that are missing, and says whether there were any.
+// launch brings the machines that are missing, and reports whether there were any.
 func (c *idealCloud) launch() bool {
 	missing := c.missing()
 	for range missing {
@@ -258,7 +258,7 @@ func (c *idealCloud) launch() bool {
 }
 
 // tick ends a round: what is leaving is gone, what was launched has joined, and what the cloud does by itself is done. It
-// says whether anything has happened.
+// reports whether anything has happened.
 func (c *idealCloud) tick() bool {
 	c.now = c.now.Add(boot)
 	before := len(c.o.Instances)

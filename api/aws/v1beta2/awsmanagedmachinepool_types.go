@@ -206,7 +206,7 @@ type AWSManagedMachinePoolSpec struct {
 	NodeRepairConfig *NodeRepairConfig `json:"nodeRepairConfig,omitempty"`
 }
 
-// OwnImage says whether nodes boot an image that the launch template names, or one that is looked up for it, rather than one
+// OwnImage reports whether nodes boot an image that the launch template names, or one that is looked up for it, rather than one
 // that EKS gives. EKS then takes neither version nor release nor family of images.
 func (s *AWSManagedMachinePoolSpec) OwnImage() bool {
 	return s.AWSLaunchTemplate != nil && (s.AWSLaunchTemplate.NamesImage() || s.AMIType != nil && *s.AMIType == AMITypeCustom)

@@ -99,7 +99,7 @@ func (k AccessKeys) Reveal() (id, secret, sessionToken string) {
 	return texts[0], texts[1], texts[2]
 }
 
-// Equal says whether both are the same keys.
+// Equal reports whether both are the same keys.
 func (k AccessKeys) Equal(other AccessKeys) bool { return k.sealed.Equal(other.sealed) }
 
 // String shows the hash, never the keys.

@@ -137,7 +137,7 @@ func (t *AWSLaunchTemplate) Keep() int {
 	return int(*t.VersionsToKeep)
 }
 
-// NamesImage says whether the template names an image, by its ID or by a look-up.
+// NamesImage reports whether the template names an image, by its ID or by a look-up.
 func (t *AWSLaunchTemplate) NamesImage() bool {
 	return t != nil && (t.AMI.ID != nil || t.AMI.EKSOptimizedLookupType != nil ||
 		t.ImageLookupFormat != "" || t.ImageLookupOrg != "" || t.ImageLookupBaseOS != "")

@@ -37,12 +37,12 @@ func (m *AzureMachinePoolMachine) SetConditions(conditions []metav1.Condition) {
 	m.Status.Conditions = conditions
 }
 
-// Flexible says whether the scale set's virtual machines are like any other.
+// Flexible reports whether the scale set's virtual machines are like any other.
 func (s *AzureMachinePoolSpec) Flexible() bool {
 	return s.OrchestrationMode == FlexibleOrchestrationMode
 }
 
-// Windows says whether virtual machines run Windows.
+// Windows reports whether virtual machines run Windows.
 func (s *AzureMachinePoolSpec) Windows() bool { return s.Template.OSDisk.OSType == WindowsOS }
 
 // RoleName is the name of the role assignment, wherever it stands; empty leaves it to the driver.

@@ -103,7 +103,7 @@ func (s subnetFields) view(cluster string) SubnetView {
 	}
 }
 
-// hasIPv6 says whether one of some ranges is of that version.
+// hasIPv6 reports whether one of some ranges is of that version.
 func hasIPv6(blocks []string) bool {
 	return slices.ContainsFunc(blocks, func(block string) bool { return strings.Contains(block, ":") })
 }

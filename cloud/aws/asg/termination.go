@@ -36,7 +36,7 @@ type Termination struct {
 	Lower bool
 	// Asked notes what the group was asked for.
 	Asked *cache.RequestedSize
-	// Going reads the group again, and says whether an instance is on its way out of it already, or gone.
+	// Going reads the group again, and reports whether an instance is on its way out of it already, or gone.
 	Going func(ctx context.Context, id string) (bool, error)
 	// Took is called for each instance whose termination the service has accepted; nil where that need not be known.
 	Took func(id string)

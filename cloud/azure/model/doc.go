@@ -4,7 +4,7 @@
 //
 // It is pure. A driver reads and writes; it looks up the VM size and remembers the image, and then
 //
-//   - Build makes a Model of the specification, Fits says whether the VM size can carry it. Read is what a scale set says about itself,
+//   - Build makes a Model of the specification, Fits reports whether the VM size can carry it. Read is what a scale set says about itself,
 //     and Model.Onto is the model as it can be put on a scale set that exists, with the fields that can't be changed there.
 //   - Model.Create, Change, InPlaceChange and Resize are the bodies of requests. Of these only Create and Resize set the capacity.
 //   - Model.Group says of a scale set what it launches and in what it differs, Model.Uniform and Model.Flexible the same of one machine.

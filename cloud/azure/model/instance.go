@@ -95,7 +95,7 @@ func (c Comparison) made(is seen, content string, like seen) string {
 }
 
 // tagsBehind goes by the tags themselves as well as by their hash: a machine that was made while a user had changed a tag on the
-// scale set has the hash of what was wanted beside his value.
+// scale set has the hash of what was wanted beside the value.
 func (c Comparison) tagsBehind(is map[string]*string) bool {
 	_, of := cutInPlace(Tag(is, TagInPlace))
 	_, wanted := cutInPlace(c.model.InPlace)

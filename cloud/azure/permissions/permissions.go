@@ -22,8 +22,8 @@ type Options struct {
 	Name string
 	// Scopes at which the role may be assigned, as resource IDs: subscriptions, resource groups, or management groups.
 	Scopes []string
-	// RoleAssignments lets roles be given to the identities that Azure makes for scale sets (identity SystemAssigned). Who may do
-	// that may give himself any role at the scope.
+	// RoleAssignments lets roles be given to the identities that Azure makes for scale sets (identity SystemAssigned). An identity
+	// that may do that may give itself any role at the scope.
 	RoleAssignments bool
 }
 

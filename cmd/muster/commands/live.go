@@ -131,7 +131,7 @@ func (u *up) noteRestarts(children []world.Child, starts map[string]int) error {
 	return nil
 }
 
-// settled says whether every pool has what it asks for, and there are as many as were promised by Clusters of a class, whose pools
+// settled reports whether every pool has what it asks for, and there are as many as were promised by Clusters of a class, whose pools
 // others make.
 func settled(pools []view.Pool, promised int) bool {
 	if len(pools) < promised {

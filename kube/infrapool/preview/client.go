@@ -117,7 +117,7 @@ func (p *edits) laidOver(items []runtime.Object, list client.ObjectList, o *clie
 	return items
 }
 
-// selects says whether a list of one namespace, or by labels, holds an object.
+// selects reports whether a list of one namespace, or by labels, holds an object.
 func selects(o *client.ListOptions, edited client.Object) bool {
 	if o.Namespace != "" && edited.GetNamespace() != o.Namespace {
 		return false

@@ -44,7 +44,7 @@ func askNodegroup(r *Service, x *wire.Call, name string) ([]iam.Ask, error) {
 	return []iam.Ask{iam.About(name, r.Clusters.arn("nodegroup/"+key+"/*"))}, nil
 }
 
-// askNewNodegroup: EKS is handed a role, and launches in the caller's name from his template.
+// askNewNodegroup: EKS is handed a role, and launches in the caller's name from the caller's template.
 func askNewNodegroup(r *Service, x *wire.Call, name string) ([]iam.Ask, error) {
 	in := &eks.CreateNodegroupInput{}
 	if err := x.Decode(in); err != nil {

@@ -62,7 +62,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// orderly says whether names and values have one order, escaped or not. The published rule is to escape first, and the SDK
+// orderly reports whether names and values have one order, escaped or not. The published rule is to escape first, and the SDK
 // does not.
 func orderly(values url.Values) bool {
 	same := func(list []string) bool {

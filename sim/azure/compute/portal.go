@@ -94,7 +94,7 @@ func (c Portal) AttachDisk(id, name string) error {
 }
 
 // Attach creates a user's own machine in a scale set in flexible mode, which is counted with the others: it has the name and the
-// tags that he gives it, and boots from nothing of the scale set's.
+// tags that are given, and boots from nothing of the scale set's.
 func (c Portal) Attach(set, name string, tags map[string]string) error {
 	return c.onSet(set, func(w *Service, s *scaleSet) error {
 		if s.uniform() || w.machines.Get(machineKey(s.key(), name)) != nil {

@@ -46,7 +46,7 @@ func (k *kubelet) reportStatus(ctx context.Context) {
 	}
 }
 
-// tellReady says whether the node is Ready: not where it was deleted, and as before where the API server could not be asked.
+// tellReady reports whether the node is Ready: not where it was deleted, and as before where the API server could not be asked.
 func (k *kubelet) tellReady(err error) {
 	if k.Ready != nil && (err == nil || apierrors.IsNotFound(err)) {
 		k.Ready(err == nil)

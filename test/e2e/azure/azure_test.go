@@ -454,7 +454,7 @@ func changesTags(a *azureLife) {
 	}
 }
 
-// tagged says whether every machine of a scale set has a tag, as a user would see it in the portal.
+// tagged reports whether every machine of a scale set has a tag, as a user would see it in the portal.
 func (a *azureLife) tagged(pool, name, value string) error {
 	var state simazure.State
 	if err := a.TryAdmin(http.MethodGet, "state", "", &state); err != nil {

@@ -185,7 +185,7 @@ func (k *Controller) tell(m *clusterv1.Machine) {
 	}
 }
 
-// end goes on with the end of a Machine as cluster-api's reconcileDelete does, and says whether it is waited for.
+// end goes on with the end of a Machine as cluster-api's reconcileDelete does, and reports whether it is waited for.
 func (k *Controller) end(m *clusterv1.Machine) bool {
 	w, ctx, infra := k.world, k.world.Context(), k.InfraOf(m)
 	before := m.DeepCopy()
@@ -272,7 +272,7 @@ func timeUp(m *clusterv1.Machine) bool {
 		time.Since(d.NodeDrainStartTime.Time) >= time.Duration(*limit)*time.Second
 }
 
-// drained goes on with the drain of a Machine's Node, and says whether nothing is left there.
+// drained goes on with the drain of a Machine's Node, and reports whether nothing is left there.
 func (k *Controller) drained(m *clusterv1.Machine) bool {
 	if m.Status.Deletion == nil {
 		m.Status.Deletion = &clusterv1.MachineDeletionStatus{}
@@ -292,7 +292,7 @@ func (k *Controller) drained(m *clusterv1.Machine) bool {
 	return done
 }
 
-// empty cordons a Node and evicts its pods, and says whether none is left. From a Node that is gone nothing is drained.
+// empty cordons a Node and evicts its pods, and reports whether none is left. From a Node that is gone nothing is drained.
 func (k *Controller) empty(node *corev1.Node) bool {
 	if node == nil {
 		return true

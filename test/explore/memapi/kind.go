@@ -134,7 +134,7 @@ func (k *kind) takeStatus(o, from client.Object) {
 	}
 }
 
-// same says whether two objects are equal in all that a write to the subresource, or to the object, may have changed.
+// same reports whether two objects are equal in all that a write to the subresource, or to the object, may have changed.
 func (k *kind) same(sub string, a, b client.Object) bool {
 	if sub != "status" || k.structure == nil {
 		return equality.Semantic.DeepEqual(a, b)
@@ -143,7 +143,7 @@ func (k *kind) same(sub string, a, b client.Object) bool {
 	return !av.IsValid() || equality.Semantic.DeepEqual(av.Interface(), bv.Interface())
 }
 
-// sameSpec says whether two objects are equal in all but metadata and status.
+// sameSpec reports whether two objects are equal in all but metadata and status.
 func (k *kind) sameSpec(a, b client.Object) bool {
 	if k.structure == nil {
 		return equality.Semantic.DeepEqual(specOf(a.(*unstructured.Unstructured)), specOf(b.(*unstructured.Unstructured)))

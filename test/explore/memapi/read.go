@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fromCache says whether the client reads a kind from its cache.
+// fromCache reports whether the client reads a kind from its cache.
 func (c *conn) fromCache(k *kind) (bool, error) {
 	if c.cache == nil {
 		return false, nil

@@ -126,7 +126,7 @@ func (s *Server) replace(k *kind, key client.ObjectKey, sub string, old *entry, 
 	return newEntry(k, o), nil
 }
 
-// going says whether nothing keeps an object that is being deleted.
+// going reports whether nothing keeps an object that is being deleted.
 func going(o client.Object) bool {
 	grace := o.GetDeletionGracePeriodSeconds()
 	return o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 && (grace == nil || *grace == 0)

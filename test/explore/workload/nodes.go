@@ -41,7 +41,7 @@ func (l *Cluster) ClosedByCloud(node *corev1.Node) bool {
 	return node.Spec.Unschedulable && l.closed[node.Name]
 }
 
-// Drain closes the machine's node, which may have joined after it was closed, evicts what runs on it, and says whether nothing is left. A node
+// Drain closes the machine's node, which may have joined after it was closed, evicts what runs on it, and reports whether nothing is left. A node
 // that others can't reach is not drained by its cloud either.
 func (l *Cluster) Drain(id string, force bool) bool {
 	node := l.Node(id)

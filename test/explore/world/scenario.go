@@ -188,7 +188,7 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s %d %d", e.What, e.N, e.M)
 }
 
-// Has says whether something of the kind happens.
+// Has reports whether something of the kind happens.
 func (s Scenario) Has(what What) bool {
 	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.What == what })
 }
