@@ -71,7 +71,7 @@ func asks(i *azurev1.IdentityView) string {
 	if i == nil {
 		return "controller"
 	}
-	words := []string{i.Name, string(i.Type), i.TenantID, i.ClientID, i.Secret.Reveal(), i.CertPath, i.CredentialsPath, i.CredentialsCloud}
+	words := []string{i.Name, string(i.Type), i.TenantID, i.ClientID, i.Secret.Expose(), i.CertPath, i.CredentialsPath, i.CredentialsCloud}
 	return strings.Join(words, "|")
 }
 
@@ -249,7 +249,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("want the pool woken, got %s", got)
 	}
 	after := look()
-	if after.Secret.Reveal() != "new" || after.Fingerprint() == before.Fingerprint() {
+	if after.Secret.Expose() != "new" || after.Fingerprint() == before.Fingerprint() {
 		t.Errorf("want the secret as it is and clients made anew, got fingerprints %s and %s", before.Fingerprint(), after.Fingerprint())
 	}
 }

@@ -182,7 +182,7 @@ func asker(i *awsv1.IdentityView) string {
 		return "controller"
 	}
 	words := []string{i.Name}
-	if id, _, _ := i.Keys.Reveal(); id != "" {
+	if id, _, _ := i.Keys.Expose(); id != "" {
 		words = append(words, id)
 	}
 	for _, r := range i.Roles {
@@ -198,7 +198,7 @@ func TestRotatedSecret(t *testing.T) {
 		identityObject(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys, allowedNamespaces: {list: [default]}}"), goodKeys())...)
 	var seen []string
 	w.account.before = func(_ string, t target) {
-		_, secret, _ := t.Spec.Cluster.Identity.Keys.Reveal()
+		_, secret, _ := t.Spec.Cluster.Identity.Keys.Expose()
 		seen = append(seen, secret)
 	}
 	w.passes(2)

@@ -134,7 +134,7 @@ func TestGCPIdentityIdentify(t *testing.T) {
 		uses := ""
 		if cluster.Identity != nil {
 			uses = cluster.Identity.Name
-			if text := cluster.Identity.Credentials.Reveal(); text != strings.TrimSpace(string(c.secret.Data["credentials"])) {
+			if text := cluster.Identity.Credentials.Expose(); text != strings.TrimSpace(string(c.secret.Data["credentials"])) {
 				t.Errorf("%s: want the Secret's credentials, got %q", c.why, text)
 			}
 		}

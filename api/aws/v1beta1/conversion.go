@@ -20,7 +20,7 @@ func (p *AWSMachinePool) ConvertTo(hub conversion.Hub) error {
 	if err := from.Spec.Subnets.check(); err != nil {
 		return err
 	}
-	kept, err := takeAside[aside](&from.ObjectMeta)
+	kept, err := unmarshalData[newerFields](&from.ObjectMeta)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (p *AWSMachinePool) ConvertFrom(hub conversion.Hub) error {
 	p.ObjectMeta = from.ObjectMeta
 	p.Spec = specFrom(&from.Spec)
 	p.Status = statusFrom(&from.Status)
-	return putAside(&p.ObjectMeta, asideOf(from))
+	return marshalData(&p.ObjectMeta, newerFieldsOf(from))
 }
 
 func specTo(s *AWSMachinePoolSpec) v1beta2.AWSMachinePoolSpec {

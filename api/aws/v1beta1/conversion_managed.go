@@ -10,23 +10,23 @@ import (
 
 var _ conversion.Convertible = &AWSManagedMachinePool{}
 
-// asideManaged is what of a managed pool only v1beta2 has fields for, spelled as there.
-type asideManaged struct {
-	Spec asideManagedSpec `json:"spec,omitzero"`
+// newerManaged is what of a managed pool only v1beta2 has fields for, spelled as there.
+type newerManaged struct {
+	Spec newerManagedSpec `json:"spec,omitzero"`
 }
 
-type asideManagedSpec struct {
+type newerManagedSpec struct {
 	AvailabilityZoneSubnetType *v1beta2.AZSubnetType      `json:"availabilityZoneSubnetType,omitempty"`
 	RolePath                   string                     `json:"rolePath,omitempty"`
 	RolePermissionsBoundary    string                     `json:"rolePermissionsBoundary,omitempty"`
-	AWSLaunchTemplate          asideTemplate              `json:"awsLaunchTemplate,omitzero"`
+	AWSLaunchTemplate          newerTemplate              `json:"awsLaunchTemplate,omitzero"`
 	AWSLifecycleHooks          []v1beta2.AWSLifecycleHook `json:"lifecycleHooks,omitempty"`
 	NodeRepairConfig           *v1beta2.NodeRepairConfig  `json:"nodeRepairConfig,omitempty"`
 }
 
-func asideManagedOf(from *v1beta2.AWSManagedMachinePool) asideManaged {
+func newerManagedOf(from *v1beta2.AWSManagedMachinePool) newerManaged {
 	spec := &from.Spec
-	a := asideManaged{Spec: asideManagedSpec{
+	a := newerManaged{Spec: newerManagedSpec{
 		AvailabilityZoneSubnetType: spec.AvailabilityZoneSubnetType,
 		RolePath:                   spec.RolePath,
 		RolePermissionsBoundary:    spec.RolePermissionsBoundary,
@@ -34,13 +34,13 @@ func asideManagedOf(from *v1beta2.AWSManagedMachinePool) asideManaged {
 		NodeRepairConfig:           spec.NodeRepairConfig,
 	}}
 	if spec.AWSLaunchTemplate != nil {
-		a.Spec.AWSLaunchTemplate = asideTemplateOf(spec.AWSLaunchTemplate)
+		a.Spec.AWSLaunchTemplate = newerTemplateOf(spec.AWSLaunchTemplate)
 	}
 	return a
 }
 
 // restore writes back what was kept aside. Of a launch template that v1beta1 took away nothing is left.
-func (a asideManaged) restore(to *v1beta2.AWSManagedMachinePool) {
+func (a newerManaged) restore(to *v1beta2.AWSManagedMachinePool) {
 	spec := &to.Spec
 	spec.AvailabilityZoneSubnetType = a.Spec.AvailabilityZoneSubnetType
 	spec.RolePath = a.Spec.RolePath
@@ -59,7 +59,7 @@ func (p *AWSManagedMachinePool) ConvertTo(hub conversion.Hub) error {
 		return fmt.Errorf("converting AWSManagedMachinePool %s: want a v1beta2 AWSManagedMachinePool to write to, found %T", p.Name, hub)
 	}
 	from := p.DeepCopy()
-	kept, err := takeAside[asideManaged](&from.ObjectMeta)
+	kept, err := unmarshalData[newerManaged](&from.ObjectMeta)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p *AWSManagedMachinePool) ConvertFrom(hub conversion.Hub) error {
 	p.ObjectMeta = from.ObjectMeta
 	p.Spec = managedSpecFrom(&from.Spec)
 	p.Status = AWSManagedMachinePoolStatus(from.Status)
-	return putAside(&p.ObjectMeta, asideManagedOf(from))
+	return marshalData(&p.ObjectMeta, newerManagedOf(from))
 }
 
 func managedSpecTo(s *AWSManagedMachinePoolSpec) v1beta2.AWSManagedMachinePoolSpec {

@@ -181,7 +181,7 @@ func TestAnnotation(t *testing.T) {
 			want: `{"spec":{"lifecycleHooks":[{"name":"h","lifecycleTransition":"autoscaling:EC2_INSTANCE_LAUNCHING"}]}}`},
 		{name: "stale", reason: "an older annotation is no truth",
 			change: func(p *v1beta2.AWSMachinePool) {
-				p.Annotations = map[string]string{asideAnnotation: `{"spec":{"ignition":{}}}`}
+				p.Annotations = map[string]string{conversionDataAnnotation: `{"spec":{"ignition":{}}}`}
 			}},
 		{name: "warmup", reason: "only a warmup that differs from the default is news",
 			change: func(p *v1beta2.AWSMachinePool) { p.Spec.DefaultInstanceWarmup = &metav1.Duration{} },
@@ -196,14 +196,14 @@ func TestAnnotation(t *testing.T) {
 			if err := older.ConvertFrom(stored); err != nil {
 				t.Fatal(err)
 			}
-			if got := older.Annotations[asideAnnotation]; got != c.want {
+			if got := older.Annotations[conversionDataAnnotation]; got != c.want {
 				t.Errorf("%s: annotation: got %s, want %s", c.reason, got, c.want)
 			}
 		})
 	}
-	spoilt := &AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{asideAnnotation: "{"}}}
+	spoilt := &AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{conversionDataAnnotation: "{"}}}
 	err := spoilt.ConvertTo(&v1beta2.AWSMachinePool{})
-	if err == nil || !strings.Contains(err.Error(), "metadata.annotations["+asideAnnotation+"]") {
+	if err == nil || !strings.Contains(err.Error(), "metadata.annotations["+conversionDataAnnotation+"]") {
 		t.Errorf("a spoilt annotation: got %v, want an error that names it", err)
 	}
 }

@@ -80,7 +80,7 @@ func olderSurvives(t *testing.T, written *AWSMachinePool) {
 	written = overTheWire(t, written)
 	stored := &v1beta2.AWSMachinePool{}
 	if err := written.ConvertTo(stored); err != nil {
-		if !strings.Contains(err.Error(), "spec.subnets") && !strings.Contains(err.Error(), asideAnnotation) {
+		if !strings.Contains(err.Error(), "spec.subnets") && !strings.Contains(err.Error(), conversionDataAnnotation) {
 			t.Fatalf("want an error that names the field, got %v", err)
 		}
 		return
@@ -124,7 +124,7 @@ func storedSurvives(t *testing.T, stored *v1beta2.AWSMachinePool) {
 }
 
 func bare(meta *metav1.ObjectMeta) {
-	delete(meta.Annotations, asideAnnotation)
+	delete(meta.Annotations, conversionDataAnnotation)
 	if len(meta.Annotations) == 0 {
 		meta.Annotations = nil
 	}

@@ -94,7 +94,7 @@ func TestManagedAside(t *testing.T) {
 	if err := older.ConvertFrom(stored); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := older.Annotations[asideAnnotation], `{"spec":{"rolePath":"/a/","awsLaunchTemplate":{"marketType":"OnDemand"}}}`; got != want {
+	if got, want := older.Annotations[conversionDataAnnotation], `{"spec":{"rolePath":"/a/","awsLaunchTemplate":{"marketType":"OnDemand"}}}`; got != want {
 		t.Errorf("kept aside: want %s, got %s", want, got)
 	}
 	older.Spec.AWSLaunchTemplate = nil
@@ -108,8 +108,8 @@ func TestManagedAside(t *testing.T) {
 	if err := older.ConvertFrom(&v1beta2.AWSManagedMachinePool{Spec: v1beta2.AWSManagedMachinePoolSpec{EKSNodegroupName: "n"}}); err != nil || len(older.Annotations) != 0 {
 		t.Errorf("v1beta1 says all of it: want no noise on the object, got %v, %v", older.Annotations, err)
 	}
-	spoilt := &AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{asideAnnotation: "{"}}}
-	if err := spoilt.ConvertTo(got); err == nil || !strings.Contains(err.Error(), "metadata.annotations["+asideAnnotation+"]") {
+	spoilt := &AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{conversionDataAnnotation: "{"}}}
+	if err := spoilt.ConvertTo(got); err == nil || !strings.Contains(err.Error(), "metadata.annotations["+conversionDataAnnotation+"]") {
 		t.Errorf("a spoilt annotation: got %v, want an error that names it", err)
 	}
 	for _, err := range []error{older.ConvertTo(&v1beta2.AWSMachinePool{}), older.ConvertFrom(&v1beta2.AWSMachinePool{})} {
@@ -153,7 +153,7 @@ func managedOlderSurvives(t *testing.T, written *AWSManagedMachinePool) {
 	written = overTheWire(t, written)
 	stored, read, again := &v1beta2.AWSManagedMachinePool{}, &AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
 	if err := written.ConvertTo(stored); err != nil {
-		if !strings.Contains(err.Error(), asideAnnotation) {
+		if !strings.Contains(err.Error(), conversionDataAnnotation) {
 			t.Fatalf("want an error that names the field, got %v", err)
 		}
 		return

@@ -77,24 +77,24 @@ func (i *IdentityView) DeepCopy() *IdentityView {
 // AccessKeys are what requests are signed with. They print, and are encoded, as their hash.
 //
 // +kubebuilder:object:generate=false
-type AccessKeys struct{ sealed common.Sealed }
+type AccessKeys struct{ sealed common.Secret }
 
 // NewAccessKeys seals an access key, its secret, and the session token that belongs to them if they are temporary.
 func NewAccessKeys(id, secret, sessionToken string) AccessKeys {
 	// Strings: nothing here can fail to be encoded.
 	text, _ := json.Marshal([3]string{id, secret, sessionToken})
-	return AccessKeys{sealed: common.Seal(string(text))}
+	return AccessKeys{sealed: common.NewSecret(string(text))}
 }
 
 // Empty reports whether there are none.
 func (k AccessKeys) Empty() bool { return k.sealed.Empty() }
 
-// Reveal gives the texts. They must reach nothing but the signer of requests.
-func (k AccessKeys) Reveal() (id, secret, sessionToken string) {
+// Expose gives the texts. They must reach nothing but the signer of requests.
+func (k AccessKeys) Expose() (id, secret, sessionToken string) {
 	var texts [3]string
 	if !k.Empty() {
 		// It is what NewAccessKeys wrote.
-		_ = json.Unmarshal([]byte(k.sealed.Reveal()), &texts)
+		_ = json.Unmarshal([]byte(k.sealed.Expose()), &texts)
 	}
 	return texts[0], texts[1], texts[2]
 }

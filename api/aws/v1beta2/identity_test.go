@@ -45,7 +45,7 @@ func TestAccessKeysAreNotShown(t *testing.T) {
 			}
 		}
 	}
-	if id, secret, token := keys.Reveal(); id+secret+token != "AKIAEXAMPLEs3crett0ken" {
+	if id, secret, token := keys.Expose(); id+secret+token != "AKIAEXAMPLEs3crett0ken" {
 		t.Errorf("want the keys where they are asked for, got %s %s %s", id, secret, token)
 	}
 }

@@ -42,7 +42,7 @@ type IdentityView struct {
 	// ResourceID of a managed identity. The ecosystem has stopped reading it: ClientID names the identity.
 	ResourceID string
 	// Secret is the password of a service principal, or the certificate with its private key (PEM or PKCS#12).
-	Secret common.Sealed
+	Secret common.Secret
 	// CertPath is a file of the controller with the certificate; where it is set, it counts instead of Secret.
 	CertPath string
 	// CredentialsPath is a file of the controller with the credentials of a UserAssignedIdentityCredential, and CredentialsCloud

@@ -25,7 +25,7 @@ func untyped(t *testing.T, text string) *unstructured.Unstructured {
 func TestIdentityFingerprint(t *testing.T) {
 	t.Parallel()
 	base := func() *IdentityView {
-		return &IdentityView{Name: "AzureClusterIdentity/ns/a", Type: IdentityServicePrincipal, TenantID: "t", ClientID: "c", Secret: common.Seal("s3cret")}
+		return &IdentityView{Name: "AzureClusterIdentity/ns/a", Type: IdentityServicePrincipal, TenantID: "t", ClientID: "c", Secret: common.NewSecret("s3cret")}
 	}
 	if (*IdentityView)(nil).Fingerprint() != "" {
 		t.Error("want no fingerprint for the controller's own credentials")
@@ -37,7 +37,7 @@ func TestIdentityFingerprint(t *testing.T) {
 		t.Errorf("want no secret shown, got %s", shown)
 	}
 	for reason, change := range map[string]func(*IdentityView){
-		"a rotated secret makes new clients":                func(i *IdentityView) { i.Secret = common.Seal("other") },
+		"a rotated secret makes new clients":                func(i *IdentityView) { i.Secret = common.NewSecret("other") },
 		"another tenant is another directory":               func(i *IdentityView) { i.TenantID = "u" },
 		"another client is another principal":               func(i *IdentityView) { i.ClientID = "d" },
 		"another type reads other fields":                   func(i *IdentityView) { i.Type = IdentityWorkloadIdentity },

@@ -144,7 +144,7 @@ func TestAccessors(t *testing.T) {
 func TestIdentityView(t *testing.T) {
 	t.Parallel()
 	var none *IdentityView
-	a, b := &IdentityView{Name: "Secret/ns/a", Credentials: common.Seal("s3cret")}, &IdentityView{Name: "Secret/ns/a", Credentials: common.Seal("other")}
+	a, b := &IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("s3cret")}, &IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("other")}
 	if none.Fingerprint() != "" || a.Fingerprint() == b.Fingerprint() || strings.Contains(a.Fingerprint(), "s3cret") {
 		t.Errorf("want fingerprints that differ and show nothing, got %q and %q", a.Fingerprint(), b.Fingerprint())
 	}

@@ -17,7 +17,7 @@ type IdentityView struct {
 	// identity by.
 	Name string
 	// Credentials is the JSON that Google's tools write: of a service account, an external account or an impersonated service account.
-	Credentials common.Sealed
+	Credentials common.Secret
 }
 
 // Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated key makes new ones.

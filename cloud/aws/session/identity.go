@@ -44,7 +44,7 @@ func (s *Sessions) identify(settings *awssdk.Config, i *awsv1.IdentityView) {
 	}
 	settings.APIOptions = append(settings.APIOptions, asking(i))
 	if !i.Keys.Empty() {
-		settings.Credentials = credentials.NewStaticCredentialsProvider(i.Keys.Reveal())
+		settings.Credentials = credentials.NewStaticCredentialsProvider(i.Keys.Expose())
 	}
 	for _, role := range i.Roles {
 		source := sts.NewFromConfig(*settings)
@@ -141,6 +141,6 @@ func byWhom(err error, e *cloud.Error) *cloud.Error {
 }
 
 func texts(keys awsv1.AccessKeys) []string {
-	id, secret, token := keys.Reveal()
+	id, secret, token := keys.Expose()
 	return []string{id, secret, token}
 }

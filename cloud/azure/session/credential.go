@@ -43,14 +43,14 @@ func (s *Sessions) credential(where azcloud.Configuration, through policy.Transp
 func credentialOf(i *azurev1.IdentityView, options policy.ClientOptions) (azcore.TokenCredential, error) {
 	switch i.Type {
 	case azurev1.IdentityServicePrincipal, azurev1.IdentityManualServicePrincipal:
-		return azidentity.NewClientSecretCredential(i.TenantID, i.ClientID, i.Secret.Reveal(),
+		return azidentity.NewClientSecretCredential(i.TenantID, i.ClientID, i.Secret.Expose(),
 			&azidentity.ClientSecretCredentialOptions{ClientOptions: options})
 	case azurev1.IdentityServicePrincipalCertificate:
 		application := certified{tenantID: i.TenantID, clientID: i.ClientID, options: options}
 		if i.CertPath != "" {
 			return &fromFile{path: i.CertPath, read: application.credential}, nil
 		}
-		return application.credential([]byte(i.Secret.Reveal()))
+		return application.credential([]byte(i.Secret.Expose()))
 	case azurev1.IdentityWorkloadIdentity:
 		return azidentity.NewWorkloadIdentityCredential(&azidentity.WorkloadIdentityCredentialOptions{
 			ClientOptions: options, TenantID: i.TenantID, ClientID: i.ClientID,
@@ -151,7 +151,7 @@ func byWhom(e *cloud.Error, i *azurev1.IdentityView) *cloud.Error {
 	if i.Secret.Empty() {
 		return e
 	}
-	secret := []byte(i.Secret.Reveal())
+	secret := []byte(i.Secret.Expose())
 	for _, text := range [][]byte{secret, []byte(base64.StdEncoding.EncodeToString(secret))} {
 		_ = cloud.RedactError(e, cloud.NewBootstrap(text, ""))
 	}

@@ -62,7 +62,7 @@ func metadata(authority string) string {
 }
 
 func principal() *azurev1.IdentityView {
-	return &azurev1.IdentityView{Name: "AzureClusterIdentity/ns/a", Type: azurev1.IdentityServicePrincipal, TenantID: tenant, ClientID: "app", Secret: common.Seal(secret)}
+	return &azurev1.IdentityView{Name: "AzureClusterIdentity/ns/a", Type: azurev1.IdentityServicePrincipal, TenantID: tenant, ClientID: "app", Secret: common.NewSecret(secret)}
 }
 
 // certificate is a self-signed certificate with its private key, in PEM.
@@ -107,7 +107,7 @@ func TestWhoAsks(t *testing.T) {
 		{"a password", func(*azurev1.IdentityView) {}, "Bearer tok"},
 		{"its older name", func(i *azurev1.IdentityView) { i.Type = azurev1.IdentityManualServicePrincipal }, "Bearer tok"},
 		{"a certificate", func(i *azurev1.IdentityView) {
-			i.Type, i.Secret = azurev1.IdentityServicePrincipalCertificate, common.Seal(shown)
+			i.Type, i.Secret = azurev1.IdentityServicePrincipalCertificate, common.NewSecret(shown)
 		}, "Bearer tok"},
 		{"a certificate in a file counts before the secret", func(i *azurev1.IdentityView) {
 			i.Type, i.CertPath = azurev1.IdentityServicePrincipalCertificate, file("cert.pem", shown)
@@ -171,7 +171,7 @@ func TestUnusableIdentities(t *testing.T) {
 		{
 			"a key without its certificate", func(i *azurev1.IdentityView) {
 				i.Type = azurev1.IdentityServicePrincipalCertificate
-				i.Secret = common.Seal(string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: alone})))
+				i.Secret = common.NewSecret(string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: alone})))
 			}, microsoft(),
 			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: "no certificate with its private key was found: want both, in PEM or in PKCS#12 without a password"},
 		},
@@ -262,7 +262,7 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	st := newStand(t, nil)
 	before, after := principal(), principal()
-	after.Secret = common.Seal("another")
+	after.Secret = common.NewSecret("another")
 	first := st.session(t, before)
 	if again := st.session(t, before); again != first {
 		t.Error("want one session for one identity")

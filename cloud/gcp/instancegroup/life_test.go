@@ -271,7 +271,7 @@ func TestRotatedCredentials(t *testing.T) {
 		rotated := w.as(w.target)
 		rotated.target.Remembered = o.ResolvedLookups
 		changed := *w.target.Spec
-		changed.Cluster.Identity = &gcpv1.IdentityView{Name: controller, Credentials: common.Seal("{}")}
+		changed.Cluster.Identity = &gcpv1.IdentityView{Name: controller, Credentials: common.NewSecret("{}")}
 		rotated.target.Spec = &changed
 		if got := rotated.observe(); !got.Instances[0].Template.Same(got.Wanted) || !maps.Equal(got.ResolvedLookups, o.ResolvedLookups) {
 			w.Errorf("want nothing stale, got %+v for %+v", got.Instances[0], got.Wanted)

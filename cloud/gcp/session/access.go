@@ -38,7 +38,7 @@ type Credentials struct {
 	// Name is how messages call them: the namespace and name of the Secret that holds them.
 	Name string
 	// JSON is the document.
-	JSON common.Sealed
+	JSON common.Secret
 }
 
 // name is how messages call the credentials.

@@ -106,7 +106,7 @@ func (s *Sessions) tokensOf(where bases, c Credentials) *tokens {
 
 // quotaOf returns the project whose quota the credentials say that requests count against.
 func quotaOf(c Credentials) string {
-	if project := readDocument([]byte(c.JSON.Reveal())).QuotaProject; project != "" || !c.JSON.Empty() {
+	if project := readDocument([]byte(c.JSON.Expose())).QuotaProject; project != "" || !c.JSON.Empty() {
 		return project
 	}
 	if project := os.Getenv(quotaVariable); project != "" {
@@ -122,7 +122,7 @@ func (s *Sessions) source(c Credentials, inClear bool) (oauth2.TokenSource, erro
 	if s.options.Tokens != nil {
 		return s.options.Tokens(c)
 	}
-	data := []byte(c.JSON.Reveal())
+	data := []byte(c.JSON.Expose())
 	if c.JSON.Empty() {
 		data, _ = os.ReadFile(os.Getenv(fileVariable)) // The library reports a file that can't be read.
 	}

@@ -36,7 +36,7 @@ func key(t *testing.T, with map[string]any) Credentials {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Credentials{Name: "ns/key", JSON: common.Seal(string(data))}
+	return Credentials{Name: "ns/key", JSON: common.NewSecret(string(data))}
 }
 
 var (
@@ -71,7 +71,7 @@ func TestRotatedCredentials(t *testing.T) {
 	st := newStand(t, map[string]answer{"POST " + tokenURI: granted, "GET " + group: present})
 	c := key(t, nil)
 	for n := range 5 {
-		c.JSON = common.Seal(strings.Replace(c.JSON.Reveal(), "{", fmt.Sprintf(`{"rotation":%d,`, n), 1))
+		c.JSON = common.NewSecret(strings.Replace(c.JSON.Expose(), "{", fmt.Sprintf(`{"rotation":%d,`, n), 1))
 		if err := st.get(t, c); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestRefusedCredentials(t *testing.T) {
 		{"an incomplete document", `{"type":"impersonated_service_account"}`, "not complete"},
 	} {
 		secure := newStand(t, nil, func(o *Options) { o.Endpoint = "https://gcp.example" })
-		err := secure.get(t, Credentials{Name: "ns/key", JSON: common.Seal(c.json)})
+		err := secure.get(t, Credentials{Name: "ns/key", JSON: common.NewSecret(c.json)})
 		if cloud.KindOf(err) != cloud.Denied || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: want %q, got %v", c.why, c.want, err)
 		}
@@ -143,7 +143,7 @@ func TestAddressesOfTheMachine(t *testing.T) {
 		"GET " + subject: {status: 200, body: "proof"}, "GET " + group: present,
 		"POST " + exchange: {status: 200, body: `{"access_token":"t1","issued_token_type":"urn:ietf:params:oauth:token-type:access_token","token_type":"Bearer","expires_in":3600}`},
 	})
-	if err := simulated.get(t, Credentials{Name: "ns/key", JSON: common.Seal(external(exchange, `"url":"`+subject+`"`))}); err != nil {
+	if err := simulated.get(t, Credentials{Name: "ns/key", JSON: common.NewSecret(external(exchange, `"url":"`+subject+`"`))}); err != nil {
 		t.Fatalf("want the external account of a simulated world used, got %v", err)
 	}
 	if got := simulated.by[len(simulated.by)-1]; got != "Bearer t1" {
@@ -154,7 +154,7 @@ func TestAddressesOfTheMachine(t *testing.T) {
 		sent            int
 	}{
 		{"tokens of the machine", external(exchange, `"file":"/dev/null"`), `token_url "` + exchange + `" is no address of Google's`, 0},
-		{"tokens of the machine for a key", key(t, nil).JSON.Reveal(), `token_uri "` + tokenURI + `" is no address of Google's`, 0},
+		{"tokens of the machine for a key", key(t, nil).JSON.Expose(), `token_uri "` + tokenURI + `" is no address of Google's`, 0},
 		{"a proof of the machine", external(googles, `"url":"`+subject+`"`), `credential_source.url "` + subject + `" is an address of the controller's own machine`, 0},
 		{"a region of the machine", external(googles, `"environment_id":"aws1","url":"`+outside+`","region_url":"https://[::1]/region"`), "credential_source.region_url", 0},
 		{"a session of the machine", external(googles, `"environment_id":"aws1","imdsv2_session_token_url":"http://localhost/token"`), "credential_source.imdsv2_session_token_url", 0},
@@ -163,7 +163,7 @@ func TestAddressesOfTheMachine(t *testing.T) {
 	} {
 		st := newStand(t, map[string]answer{"GET " + outside: {status: 302, header: map[string]string{"Location": subject}}, "GET " + subject: {status: 200, body: "proof"}},
 			func(o *Options) { o.Endpoint = "https://gcp.example" })
-		err := st.get(t, Credentials{Name: "ns/key", JSON: common.Seal(c.json)})
+		err := st.get(t, Credentials{Name: "ns/key", JSON: common.NewSecret(c.json)})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: want %q, got %v", c.why, c.want, err)
 		}
@@ -190,7 +190,7 @@ func TestNoRealTokenInClear(t *testing.T) {
 
 func TestControllersOwnCredentials(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key.json")
-	if err := os.WriteFile(file, []byte(key(t, nil).JSON.Reveal()), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(key(t, nil).JSON.Expose()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(fileVariable, file)

@@ -115,18 +115,18 @@ func needsSecret(i *azurev1.IdentityView) bool {
 }
 
 // secret reads the password or the certificate. No error contains it.
-func secret(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference, source azurev1.IdentitySource) (common.Sealed, error) {
+func secret(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference, source azurev1.IdentitySource) (common.Secret, error) {
 	field := ref.String() + ": spec.clientSecret"
 	key := client.ObjectKey{Namespace: source.ClientSecret.Namespace, Name: source.ClientSecret.Name}
 	if key.Namespace == "" {
 		key.Namespace = ref.Namespace
 	}
 	if key.Name == "" {
-		return common.Sealed{}, invalid("%s.name is empty: want the name of a secret in namespace %s", field, key.Namespace)
+		return common.Secret{}, invalid("%s.name is empty: want the name of a secret in namespace %s", field, key.Namespace)
 	}
 	s, err := from.Secret(ctx, key)
 	if err != nil {
-		return common.Sealed{}, identity.ReferencedBy(field, err)
+		return common.Secret{}, identity.ReferencedBy(field, err)
 	}
 	text := string(s.Data[keySecret])
 	if source.Type != azurev1.IdentityServicePrincipalCertificate {
@@ -134,9 +134,9 @@ func secret(ctx context.Context, from *identity.Credentials, ref azurev1.Identit
 		text = strings.TrimRight(text, "\r\n")
 	}
 	if text == "" {
-		return common.Sealed{}, invalid("%s: secret %s has nothing under key %s", field, key, keySecret)
+		return common.Secret{}, invalid("%s: secret %s has nothing under key %s", field, key, keySecret)
 	}
-	return common.Seal(text), nil
+	return common.NewSecret(text), nil
 }
 
 func invalid(format string, args ...any) error {

@@ -75,11 +75,11 @@ func ofSecret(ref string, data map[string][]byte) (*azurev1.IdentityView, error)
 	view := &azurev1.IdentityView{Name: ref, TenantID: text(keyTenant), ClientID: text(keyClient)}
 	switch {
 	case text(keyPassword) != "":
-		view.Type, view.Secret = azurev1.IdentityServicePrincipal, common.Seal(text(keyPassword))
+		view.Type, view.Secret = azurev1.IdentityServicePrincipal, common.NewSecret(text(keyPassword))
 	case text(keyUnlock) != "":
 		return nil, invalid("%s has a value under key %s: want a certificate without a password", ref, keyUnlock)
 	case text(keyCertificate) != "":
-		view.Type, view.Secret = azurev1.IdentityServicePrincipalCertificate, common.Seal(string(data[keyCertificate]))
+		view.Type, view.Secret = azurev1.IdentityServicePrincipalCertificate, common.NewSecret(string(data[keyCertificate]))
 	case text(keyMode) == modePod:
 		view.Type = azurev1.IdentityUserAssignedMSI
 	default:

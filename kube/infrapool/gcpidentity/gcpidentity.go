@@ -42,7 +42,7 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 	if err == nil {
 		cluster.Identity, err = read(ctx, from, *ref, field(by))
 	}
-	if err == nil && borrows(cluster.Identity.Credentials.Reveal()) {
+	if err == nil && borrows(cluster.Identity.Credentials.Expose()) {
 		err = addresses(by, cluster.Endpoints, "because the credentials are an external account, whose tokens come from files and addresses of the controller's own")
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func read(ctx context.Context, from *identity.Credentials, ref gcpv1.Credentials
 	if problem := check(text); problem != "" {
 		return nil, invalid("%s: secret %s: %s: %s", field, key, keyCredentials, problem)
 	}
-	return &gcpv1.IdentityView{Name: ref.String(), Credentials: common.Seal(text)}, nil
+	return &gcpv1.IdentityView{Name: ref.String(), Credentials: common.NewSecret(text)}, nil
 }
 
 // allows reports whether clusters of a namespace may use the credentials of a Secret: those of its own, and of the namespaces that it lists.

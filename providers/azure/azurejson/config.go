@@ -112,7 +112,7 @@ func (c *config) credentials(pool *azurev1.AzureMachinePoolSpec, i *azurev1.Iden
 		}
 		c.AADClientID = i.ClientID
 		if i.HasPassword() {
-			c.AADClientSecret = i.Secret.Reveal()
+			c.AADClientSecret = i.Secret.Expose()
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 // TestSealedIsNotShown prints a text in every way that a log or an error may.
 func TestSealedIsNotShown(t *testing.T) {
 	t.Parallel()
-	s := Seal("s3cret")
+	s := NewSecret("s3cret")
 	holder := struct {
-		Shown  Sealed
-		hidden Sealed
+		Shown  Secret
+		hidden Secret
 	}{s, s}
 	texts := []string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
@@ -30,7 +30,7 @@ func TestSealedIsNotShown(t *testing.T) {
 			}
 		}
 	}
-	if got := s.Reveal(); got != "s3cret" {
+	if got := s.Expose(); got != "s3cret" {
 		t.Errorf("want the text where it is asked for, got %s", got)
 	}
 }
@@ -40,19 +40,19 @@ func TestSealedIsComparedByContent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
-		a, b   Sealed
+		a, b   Secret
 		equal  bool
 	}{
-		{"the same text sealed twice", Seal("a"), Seal("a"), true},
-		{"another text", Seal("a"), Seal("b"), false},
-		{"nothing is nothing", Seal(""), Sealed{}, true},
-		{"nothing is not something", Sealed{}, Seal("a"), false},
+		{"the same text sealed twice", NewSecret("a"), NewSecret("a"), true},
+		{"another text", NewSecret("a"), NewSecret("b"), false},
+		{"nothing is nothing", NewSecret(""), Secret{}, true},
+		{"nothing is not something", Secret{}, NewSecret("a"), false},
 	} {
 		if c.a.Equal(c.b) != c.equal || (c.a.Hash() == c.b.Hash()) != c.equal {
 			t.Errorf("%s: want equal %v, got %v, hashes %s and %s", c.reason, c.equal, c.a.Equal(c.b), c.a.Hash(), c.b.Hash())
 		}
 	}
-	if !(Sealed{}).Empty() || !Seal("").Empty() || Seal("a").Empty() {
+	if !(Secret{}).Empty() || !NewSecret("").Empty() || NewSecret("a").Empty() {
 		t.Error("want nothing alone to be empty")
 	}
 }

@@ -10,30 +10,30 @@ import (
 	"github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// asideAnnotation keeps what v1beta1 has no field for, so that an object that is read and written back in this version
+// conversionDataAnnotation keeps what v1beta1 has no field for, so that an object that is read and written back in this version
 // loses nothing. It is the ecosystem's name for it. An object that v1beta1 can say in full does not carry it.
-const asideAnnotation = "cluster.x-k8s.io/conversion-data"
+const conversionDataAnnotation = "cluster.x-k8s.io/conversion-data"
 
 // defaultInstanceWarmup is what the stored version's schema fills in. It is not worth an annotation on every object.
 const defaultInstanceWarmup = 5 * time.Minute
 
-// aside is what only v1beta2 has fields for, spelled as there.
-type aside struct {
-	Spec   asideSpec   `json:"spec,omitzero"`
-	Status asideStatus `json:"status,omitzero"`
+// newerFields are what only v1beta2 has fields for, spelled as there.
+type newerFields struct {
+	Spec   newerSpec   `json:"spec,omitzero"`
+	Status newerStatus `json:"status,omitzero"`
 }
 
-type asideSpec struct {
+type newerSpec struct {
 	AvailabilityZoneSubnetType *v1beta2.AZSubnetType          `json:"availabilityZoneSubnetType,omitempty"`
-	AWSLaunchTemplate          asideTemplate                  `json:"awsLaunchTemplate,omitzero"`
+	AWSLaunchTemplate          newerTemplate                  `json:"awsLaunchTemplate,omitzero"`
 	DefaultInstanceWarmup      *metav1.Duration               `json:"defaultInstanceWarmup,omitempty"`
-	RefreshPreferences         asideRefresh                   `json:"refreshPreferences,omitzero"`
+	RefreshPreferences         newerRefresh                   `json:"refreshPreferences,omitzero"`
 	SuspendProcesses           *v1beta2.SuspendProcessesTypes `json:"suspendProcesses,omitempty"`
 	Ignition                   *v1beta2.Ignition              `json:"ignition,omitempty"`
 	AWSLifecycleHooks          []v1beta2.AWSLifecycleHook     `json:"lifecycleHooks,omitempty"`
 }
 
-type asideTemplate struct {
+type newerTemplate struct {
 	NonRootVolumes                []v1beta2.Volume                      `json:"nonRootVolumes,omitempty"`
 	InstanceMetadataOptions       *v1beta2.InstanceMetadataOptions      `json:"instanceMetadataOptions,omitempty"`
 	EnclaveOptions                *v1beta2.EnclaveOptions               `json:"enclaveOptions,omitempty"`
@@ -43,18 +43,18 @@ type asideTemplate struct {
 	CapacityReservationPreference v1beta2.CapacityReservationPreference `json:"capacityReservationPreference,omitempty"`
 }
 
-type asideRefresh struct {
+type newerRefresh struct {
 	Disable              bool   `json:"disable,omitempty"`
 	MaxHealthyPercentage *int64 `json:"maxHealthyPercentage,omitempty"`
 }
 
-type asideStatus struct {
+type newerStatus struct {
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 }
 
-// putAside writes into the metadata what of the stored object has no field in v1beta1.
-func putAside(meta *metav1.ObjectMeta, kept any) error {
-	delete(meta.Annotations, asideAnnotation)
+// marshalData writes into the metadata what of the stored object has no field in v1beta1.
+func marshalData(meta *metav1.ObjectMeta, kept any) error {
+	delete(meta.Annotations, conversionDataAnnotation)
 	data, err := json.Marshal(kept)
 	if err != nil {
 		return fmt.Errorf("keeping what v1beta1 has no field for: %w", err)
@@ -65,51 +65,51 @@ func putAside(meta *metav1.ObjectMeta, kept any) error {
 	if meta.Annotations == nil {
 		meta.Annotations = map[string]string{}
 	}
-	meta.Annotations[asideAnnotation] = string(data)
+	meta.Annotations[conversionDataAnnotation] = string(data)
 	return nil
 }
 
-// takeAside takes out of the metadata what putAside wrote there.
-func takeAside[A any](meta *metav1.ObjectMeta) (A, error) {
+// unmarshalData takes out of the metadata what marshalData wrote there.
+func unmarshalData[A any](meta *metav1.ObjectMeta) (A, error) {
 	var a A
-	data, ok := meta.Annotations[asideAnnotation]
+	data, ok := meta.Annotations[conversionDataAnnotation]
 	if !ok {
 		return a, nil
 	}
-	delete(meta.Annotations, asideAnnotation)
+	delete(meta.Annotations, conversionDataAnnotation)
 	if len(meta.Annotations) == 0 {
 		meta.Annotations = nil
 	}
 	if err := json.Unmarshal([]byte(data), &a); err != nil {
 		return a, fmt.Errorf("metadata.annotations[%s]: want what reading the object as v1beta1 wrote there (or no such annotation): %w",
-			asideAnnotation, err)
+			conversionDataAnnotation, err)
 	}
 	return a, nil
 }
 
-func asideOf(from *v1beta2.AWSMachinePool) aside {
+func newerFieldsOf(from *v1beta2.AWSMachinePool) newerFields {
 	spec := &from.Spec
-	a := aside{
-		Spec: asideSpec{
+	a := newerFields{
+		Spec: newerSpec{
 			AvailabilityZoneSubnetType: spec.AvailabilityZoneSubnetType,
-			AWSLaunchTemplate:          asideTemplateOf(&spec.AWSLaunchTemplate),
+			AWSLaunchTemplate:          newerTemplateOf(&spec.AWSLaunchTemplate),
 			SuspendProcesses:           spec.SuspendProcesses,
 			Ignition:                   spec.Ignition,
 			AWSLifecycleHooks:          spec.AWSLifecycleHooks,
 		},
-		Status: asideStatus{InfrastructureMachineKind: from.Status.InfrastructureMachineKind},
+		Status: newerStatus{InfrastructureMachineKind: from.Status.InfrastructureMachineKind},
 	}
 	if w := spec.DefaultInstanceWarmup; w != nil && w.Duration != defaultInstanceWarmup {
 		a.Spec.DefaultInstanceWarmup = w
 	}
 	if r := spec.RefreshPreferences; r != nil {
-		a.Spec.RefreshPreferences = asideRefresh{Disable: r.Disable, MaxHealthyPercentage: r.MaxHealthyPercentage}
+		a.Spec.RefreshPreferences = newerRefresh{Disable: r.Disable, MaxHealthyPercentage: r.MaxHealthyPercentage}
 	}
 	return a
 }
 
 // restore writes back what was kept aside.
-func (a aside) restore(to *v1beta2.AWSMachinePool) {
+func (a newerFields) restore(to *v1beta2.AWSMachinePool) {
 	spec := &to.Spec
 	spec.AvailabilityZoneSubnetType = a.Spec.AvailabilityZoneSubnetType
 	spec.SuspendProcesses = a.Spec.SuspendProcesses
@@ -128,9 +128,9 @@ func (a aside) restore(to *v1beta2.AWSMachinePool) {
 	to.Status.InfrastructureMachineKind = a.Status.InfrastructureMachineKind
 }
 
-// asideTemplateOf is what of a launch template has no field in v1beta1.
-func asideTemplateOf(t *v1beta2.AWSLaunchTemplate) asideTemplate {
-	return asideTemplate{
+// newerTemplateOf is what of a launch template has no field in v1beta1.
+func newerTemplateOf(t *v1beta2.AWSLaunchTemplate) newerTemplate {
+	return newerTemplate{
 		NonRootVolumes:                t.NonRootVolumes,
 		InstanceMetadataOptions:       t.InstanceMetadataOptions,
 		EnclaveOptions:                t.EnclaveOptions,
@@ -142,7 +142,7 @@ func asideTemplateOf(t *v1beta2.AWSLaunchTemplate) asideTemplate {
 }
 
 // restore writes back what was kept aside.
-func (a asideTemplate) restore(t *v1beta2.AWSLaunchTemplate) {
+func (a newerTemplate) restore(t *v1beta2.AWSLaunchTemplate) {
 	t.NonRootVolumes = a.NonRootVolumes
 	t.InstanceMetadataOptions = a.InstanceMetadataOptions
 	t.EnclaveOptions = a.EnclaveOptions

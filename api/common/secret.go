@@ -6,30 +6,30 @@ import (
 	"encoding/json"
 )
 
-// Sealed is a text that is never shown: a password, a key, a certificate. It prints, and is encoded, as its hash. The zero
-// Sealed holds nothing.
+// Secret is a text that is never shown: a password, a key, a certificate. It prints, and is encoded, as its hash. The zero
+// Secret holds nothing.
 //
 // +kubebuilder:object:generate=false
-type Sealed struct{ sealed *sealedText }
+type Secret struct{ sealed *sealedText }
 
 // sealedText, behind one more pointer, is text that fmt does not follow: where it can call no method it prints what it
 // finds, and through the first pointer of a bad verb too.
 type sealedText *struct{ text string }
 
-// Seal hides a text. Nothing is hidden of an empty one.
-func Seal(text string) Sealed {
+// NewSecret hides a text. Nothing is hidden of an empty one.
+func NewSecret(text string) Secret {
 	if text == "" {
-		return Sealed{}
+		return Secret{}
 	}
 	hidden := sealedText(&struct{ text string }{text})
-	return Sealed{sealed: &hidden}
+	return Secret{sealed: &hidden}
 }
 
 // Empty reports whether there is none.
-func (s Sealed) Empty() bool { return s.sealed == nil }
+func (s Secret) Empty() bool { return s.sealed == nil }
 
-// Reveal gives the text. It must reach nothing but what it is for.
-func (s Sealed) Reveal() string {
+// Expose gives the text. It must reach nothing but what it is for.
+func (s Secret) Expose() string {
 	if s.sealed == nil {
 		return ""
 	}
@@ -37,19 +37,19 @@ func (s Sealed) Reveal() string {
 }
 
 // Equal reports whether both hold the same.
-func (s Sealed) Equal(other Sealed) bool { return s.Reveal() == other.Reveal() }
+func (s Secret) Equal(other Secret) bool { return s.Expose() == other.Expose() }
 
 // Hash tells texts apart without showing them; it is empty for none.
-func (s Sealed) Hash() string {
+func (s Secret) Hash() string {
 	if s.Empty() {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(s.Reveal()))
+	sum := sha256.Sum256([]byte(s.Expose()))
 	return hex.EncodeToString(sum[:])
 }
 
 // String shows the beginning of the hash, never the text.
-func (s Sealed) String() string {
+func (s Secret) String() string {
 	if s.Empty() {
 		return "nothing"
 	}
@@ -57,7 +57,7 @@ func (s Sealed) String() string {
 }
 
 // GoString is String, for %#v.
-func (s Sealed) GoString() string { return s.String() }
+func (s Secret) GoString() string { return s.String() }
 
 // MarshalJSON encodes the hash, never the text.
-func (s Sealed) MarshalJSON() ([]byte, error) { return json.Marshal(s.Hash()) }
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.Hash()) }
