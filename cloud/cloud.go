@@ -26,7 +26,7 @@ type Driver[S any] interface {
 type Target[S any] struct {
 	Owner Owner
 	// GroupID is the cloud's group that the object names in spec.providerID; empty where it names none. It is the pool's own, or that of
-	// another tool which managed the pool before: a group that exists without the owner tag is reported as Foreign, and no other is
+	// another tool which managed the pool before: a group that exists without the owner tag is reported as OwnershipConflict, and no other is
 	// created.
 	GroupID string
 	// Adopt is true if the object asks to adopt a group that exists: the pool's template is then the one that the group launches from.

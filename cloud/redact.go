@@ -31,7 +31,7 @@ func RedactError(err error, b Bootstrap) error {
 	return err
 }
 
-// Redact is Hide for words that are no refusal: what a service says of an operation or a machine that has failed.
+// Redact is RedactError for words that are no refusal: what a service says of an operation or a machine that has failed.
 func Redact(text string, b Bootstrap) string {
 	if b.Empty() || len(text) < tellTale {
 		return text

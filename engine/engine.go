@@ -214,7 +214,7 @@ func (e *Engine[S]) look(ctx context.Context, f Input[S], n Nodes, m *record) Ou
 	f.Target.Deleting = f.Desired.Deleting
 	observed, err := e.driver.Observe(ctx, f.Target)
 	if err != nil && (!f.Desired.Deleting || !complete(err)) {
-		fresh := news(m.observe.answer(), err)
+		fresh := newError(m.observe.answer(), err)
 		return Outcome{Err: err, NewError: fresh, RequeueAfter: m.failedToObserve(f.Now, err), Refused: m.refusals()}
 	}
 	m.observed()
@@ -284,8 +284,8 @@ func complete(err error) bool {
 	return errors.As(err, &unmet)
 }
 
-// news returns the error unless the last one was the same, or the cloud was not asked.
-func news(last, err error) error {
+// newError returns the error unless the last one was the same, or the cloud was not asked.
+func newError(last, err error) error {
 	if last != nil && last.Error() == err.Error() || heldBack(err) {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (e *Engine[S]) start(ctx context.Context, f Input[S], n edge, m *record, ou
 	m.presence.started(*s, err, f.Now)
 	if err != nil {
 		out.Failed = failedTargets(err)
-		if out.NewError = news(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
+		if out.NewError = newError(m.refusal[s.Kind].answer(), err); onNodes(s.Kind) && conflicts(err) {
 			out.NewError = nil // the next pass reads the Node again
 		}
 		m.refused(*s, f.Now, err)

@@ -187,7 +187,7 @@ type Step struct {
 	// Template is the Ref that CreateGroup, UpdateGroup and StartProviderRollout launch from, and that DefaultTemplate makes the default;
 	// Base is the newest version that PutTemplate saw before it, which makes its client token.
 	Template, Base string
-	// Fields are the drifted fields that UpdateGroup repairs, what Provide makes, or what CleanUp deletes.
+	// Fields are the drifted fields that UpdateGroup repairs, what EnsurePrerequisites makes, or what CleanUp deletes.
 	Fields []string
 	// Refs are the template versions that PruneTemplates deletes, or the roll that CancelProviderRollout ends.
 	Refs []string

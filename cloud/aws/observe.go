@@ -40,7 +40,7 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	if template := r.launch.Foreign(); template != nil {
 		out.Issues = append(out.Issues, *template)
 	}
-	needs, issues := r.launch.Needs(ctx)
+	needs, issues := r.launch.Prerequisites(ctx)
 	out.MissingPrerequisites, out.Issues = needs, append(out.Issues, issues...)
 	want, err := r.want(ctx)
 	// Which versions have the wanted bootstrap data is known once it is known what is wanted.

@@ -35,11 +35,13 @@ var steps = driverkit.Steps[*writer]{
 	pool.CancelProviderRollout: (*writer).cancelRefresh,
 	pool.Release:               onHolds((*lifecycle.Holds).Release),
 	pool.Renew:                 onHolds((*lifecycle.Holds).Renew),
-	pool.EnsurePrerequisites:   onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Provide(ctx, s.Fields) }),
-	pool.DefaultTemplate:       onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.SetDefault(ctx, s.Template) }),
-	pool.PruneTemplates:        onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Prune(ctx, s.Refs) }),
-	pool.DeleteGroup:           (*writer).deleteGroup,
-	pool.DeleteTemplates:       (*writer).deleteTemplates,
+	pool.EnsurePrerequisites: onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error {
+		return l.EnsurePrerequisites(ctx, s.Fields)
+	}),
+	pool.DefaultTemplate: onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.SetDefault(ctx, s.Template) }),
+	pool.PruneTemplates:  onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Prune(ctx, s.Refs) }),
+	pool.DeleteGroup:     (*writer).deleteGroup,
+	pool.DeleteTemplates: (*writer).deleteTemplates,
 }
 
 // step begins one step.

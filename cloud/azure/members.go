@@ -21,7 +21,7 @@ func (r setRead) instances(t target, want wanted, given extended) []pool.Instanc
 	for _, m := range r.machines {
 		is := m.made(want.against)
 		if m.state() == pool.Failed && want.model != nil && given.has(m, want.model) {
-			is.Behind = nil
+			is.InPlaceDrift = nil
 		}
 		list = append(list, pool.Instance{
 			ID:                 m.id,
@@ -35,7 +35,7 @@ func (r setRead) instances(t target, want wanted, given extended) []pool.Instanc
 			Stopped:            m.stopped(),
 			Created:            m.created,
 			TemplateDiff:       is.Differs,
-			InPlaceDrift:       is.Behind,
+			InPlaceDrift:       is.InPlaceDrift,
 			Updating:           m.provisioning == stateUpdating,
 			ScaleInUnprotected: !m.protected && !m.protectionUnknown,
 			ScaleInProtected:   m.protected,
@@ -114,7 +114,7 @@ func (e extended) and(existing, chosen []machine, wanted *model.Model, now time.
 // extensions only once they are written; losing this memory costs one more request.
 func (e extended) lacking(want wanted, chosen []machine, now time.Time) []machine {
 	return slices.DeleteFunc(slices.Clone(chosen), func(m machine) bool {
-		behind := want.against == nil || slices.Contains(m.made(want.against).Behind, model.FieldExtensions)
+		behind := want.against == nil || slices.Contains(m.made(want.against).InPlaceDrift, model.FieldExtensions)
 		return !behind || e.taken(m, want.model, now)
 	})
 }

@@ -20,7 +20,9 @@ func (p *pass) role() roleassignment.Pass {
 }
 
 // provide creates the role assignment.
-func (p *pass) provide(ctx context.Context, _ pool.Step) error { return p.role().Provide(ctx) }
+func (p *pass) provide(ctx context.Context, _ pool.Step) error {
+	return p.role().EnsurePrerequisites(ctx)
+}
 
 // cleanUp deletes the role assignment.
 func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error { return p.role().CleanUp(ctx) }

@@ -100,7 +100,7 @@ func (r setRead) extending(want wanted) *pool.Cause {
 		return nil
 	}
 	for _, m := range r.machines {
-		if m.provisioning == stateUpdating && slices.Contains(m.made(want.against).Behind, model.FieldExtensions) {
+		if m.provisioning == stateUpdating && slices.Contains(m.made(want.against).InPlaceDrift, model.FieldExtensions) {
 			return &pool.Cause{Reason: stateUpdating, Message: "Azure is changing the extensions of machines"}
 		}
 	}

@@ -27,7 +27,7 @@ type Options struct {
 	// Budgets are the buckets that a call takes from, all of them. Without it no call has a budget.
 	Budgets func(Call) []Budget
 	// Remaining reads what the header of a reply tells of the call's buckets, where a cloud tells it.
-	Left func(Call, http.Header) []Remaining
+	Remaining func(Call, http.Header) []Remaining
 	// Hook is told about every request.
 	Hook Hook
 	// Around is told about the beginning of every request too.
@@ -52,8 +52,8 @@ func New(o Options) *Transport {
 	if o.Budgets == nil {
 		o.Budgets = func(Call) []Budget { return nil }
 	}
-	if o.Left == nil {
-		o.Left = func(Call, http.Header) []Remaining { return nil }
+	if o.Remaining == nil {
+		o.Remaining = func(Call, http.Header) []Remaining { return nil }
 	}
 	if o.Hook == nil {
 		o.Hook = Hooks{}
@@ -84,7 +84,7 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// RoundTrip sends one request, unless its budget is used up: then it fails at once with *Exhausted.
+// RoundTrip sends one request, unless its budget is used up: then it fails at once with *RateLimitedError.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	call := CallFrom(req.Context())
 	within, ended := t.options.Around(req.Context(), call)
@@ -140,7 +140,7 @@ func (t *Transport) Throttled(call Call, sent time.Time) {
 
 // learn takes over what a reply tells of the call's buckets.
 func (t *Transport) learn(call Call, budgets []Budget, reply *http.Response, now time.Time) {
-	left := t.options.Left(call, reply.Header)
+	left := t.options.Remaining(call, reply.Header)
 	t.budgets.told(budgets, left, now)
 	if !refusesForNow(reply.StatusCode) {
 		return

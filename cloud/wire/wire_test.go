@@ -383,7 +383,7 @@ func TestWhatRepliesTell(t *testing.T) {
 		Budgets: func(Call) []Budget {
 			return []Budget{{Key: "shared", Burst: 100, PerSecond: 1}}
 		},
-		Left: func(_ Call, h http.Header) []Remaining {
+		Remaining: func(_ Call, h http.Header) []Remaining {
 			n, err := strconv.Atoi(h.Get("Left"))
 			if err != nil {
 				return nil
@@ -439,7 +439,7 @@ func TestTheBucketThatIsEmptyIsShut(t *testing.T) {
 		Budgets: func(call Call) []Budget {
 			return []Budget{{Key: "all", Burst: 100, PerSecond: 1}, {Key: "one/" + call.Resource, Burst: 10, PerSecond: 1}}
 		},
-		Left: func(_ Call, h http.Header) []Remaining {
+		Remaining: func(_ Call, h http.Header) []Remaining {
 			if h.Get("Empty") == "" {
 				return nil
 			}

@@ -34,11 +34,11 @@ import (
 // Object is an infrastructure object of a machine pool.
 type Object interface {
 	status.Object
-	Lists
+	WrittenFields
 }
 
-// Lists are the fields of the specification that the contract has the controller write.
-type Lists interface {
+// WrittenFields are the fields of the specification that the contract has the controller write.
+type WrittenFields interface {
 	GetProviderID() string
 	SetProviderID(id string)
 	GetProviderIDList() []string

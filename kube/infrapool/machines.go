@@ -183,7 +183,7 @@ func (m *poolMachines) input(o pool.Observed, gone bool) machines.Input {
 	return machines.Input{
 		On: m.on, Announced: m.announced, Failed: m.kind.Always,
 		Trusted: o.OwnershipConflict == nil && (o.Group != nil || gone), Lost: o.OwnershipConflict == nil && o.Group == nil,
-		Instances: o.Instances, Lent: o.ExternalStandby, Known: m.index, NameOf: m.doer.NameOf, Now: m.doer.Now,
+		Instances: o.Instances, ExternalStandby: o.ExternalStandby, Known: m.index, NameOf: m.doer.NameOf, Now: m.doer.Now,
 	}
 }
 

@@ -57,9 +57,9 @@ type Input struct {
 	Instances []pool.Instance
 	// Serving are the provider keys of instances that have left the pool (Left) and may still serve: their Node is Ready, or not known.
 	Serving map[string]bool
-	// Lent are the provider IDs of instances that a third party has put into standby: their machines stay as they are.
-	Lent  []string
-	Known Index
+	// ExternalStandby are the provider IDs of instances that a third party has put into standby: their machines stay as they are.
+	ExternalStandby []string
+	Known           Index
 	// NameOf is the name of what stands for an instance.
 	NameOf func(i pool.Instance) string
 	Now    time.Time
@@ -128,7 +128,7 @@ func (f Input) Left() []*Infra {
 // lent are the provider keys of the instances that a third party keeps out of the group's count.
 func (f Input) lent() map[string]bool {
 	lent := map[string]bool{}
-	for _, id := range f.Lent {
+	for _, id := range f.ExternalStandby {
 		lent[cloud.ProviderKey(id)] = true
 	}
 	return lent

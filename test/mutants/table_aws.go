@@ -7,7 +7,7 @@ const (
 	launchHash, launchPut, launchVersions = "cloud/aws/launch/hash.go", "cloud/aws/launch/write.go", "cloud/aws/launch/versions.go"
 	launchAbout, cloudOwner               = "cloud/aws/launch/description.go", "cloud/owner.go"
 	requestedSize                         = "cloud/cache/requestedsize.go"
-	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/terminate.go", "cloud/aws/lifecycle/holds.go"
+	awsTarget, awsTake, awsHold           = "cloud/aws/target.go", "cloud/aws/terminate.go", "cloud/aws/lifecycle/lifecyclehook.go"
 	awsStandby                            = "cloud/aws/members/standby.go"
 	sweepRound                            = "cloud/sweep/round.go"
 )

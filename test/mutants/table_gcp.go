@@ -4,7 +4,7 @@ package mutants
 const (
 	migApply, migTarget   = "cloud/gcp/instancegroup/apply.go", "cloud/gcp/instancegroup/target.go"
 	migFields, migMembers = "cloud/gcp/instancegroup/group.go", "cloud/gcp/instancegroup/instances.go"
-	migSurge, migWant     = "cloud/gcp/instancegroup/surge.go", "cloud/gcp/instancegroup/want.go"
+	migSurge, migWant     = "cloud/gcp/instancegroup/surge.go", "cloud/gcp/instancegroup/desired.go"
 	gcpTemplate           = "cloud/gcp/template/build.go"
 )
 

@@ -53,7 +53,7 @@ type object struct{ bucket, key string }
 
 func (o object) String() string { return objectScheme + o.bucket + "/" + o.key }
 
-// IsObject reports whether what a pool needs is an object in a bucket: Provide sees to those.
+// IsObject reports whether what a pool needs is an object in a bucket: EnsurePrerequisites sees to those.
 func IsObject(need string) bool { return strings.HasPrefix(need, objectScheme) }
 
 func parseObject(text string) (object, bool) {
@@ -236,10 +236,10 @@ func (q *pointer) ends(now time.Time) bool {
 	return q != nil && !q.until.IsZero() && now.After(q.since.Add(q.until.Sub(q.since)/2))
 }
 
-// Needs are the objects of versions that are gone or about to go, and that can be put there again; the issues are those that
+// Prerequisites are the objects of versions that are gone or about to go, and that can be put there again; the issues are those that
 // can't, and those that can't be looked at, which keeps nothing else from being done. Nothing is asked for pools whose data needs
 // no object, and rarely for the others.
-func (p Pass) Needs(ctx context.Context) (needs []string, issues []pool.Cause) {
+func (p Pass) Prerequisites(ctx context.Context) (needs []string, issues []pool.Cause) {
 	for _, at := range p.Source.objectsOf(p.Memory.versions) {
 		read := p.objects().lookAt(ctx, at)
 		switch {
@@ -291,9 +291,9 @@ func (m *Memory) knowObject(at object, read objectRead) {
 	m.objects[at] = read
 }
 
-// Provide puts objects there again that Needs has named; objects with other names have other owners. Data that is not at hand any more is
+// EnsurePrerequisites puts objects there again that Prerequisites has named; objects with other names have other owners. Data that is not at hand any more is
 // copied onto itself, which makes it young.
-func (p Pass) Provide(ctx context.Context, needs []string) error {
+func (p Pass) EnsurePrerequisites(ctx context.Context, needs []string) error {
 	for _, need := range needs {
 		at, ok := parseObject(need)
 		if !ok {

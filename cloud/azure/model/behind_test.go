@@ -83,7 +83,7 @@ func TestBehind(t *testing.T) {
 		is.Tags, is.Resources = maps.Clone(is.Tags), copied(t, is.Resources)
 		c.is(&is)
 		got := m.Against(cur).Uniform(is)
-		if got.Content != m.Content || !slices.Equal(got.Behind, c.behind) {
+		if got.Content != m.Content || !slices.Equal(got.InPlaceDrift, c.behind) {
 			t.Errorf("%s: want a machine of content %s, behind in %v, got %+v", c.reason, m.Content, c.behind, got)
 		}
 	}
@@ -103,12 +103,12 @@ func TestBehindFlexible(t *testing.T) {
 	cur := echo(t, m)
 	is := flexible(cur)
 	delete(is.Tags, model.TagInPlace)
-	if got := m.Against(cur).Flexible(is); len(got.Behind) > 0 {
-		t.Errorf("want one that shows all that is wanted to be behind in nothing, got %v", got.Behind)
+	if got := m.Against(cur).Flexible(is); len(got.InPlaceDrift) > 0 {
+		t.Errorf("want one that shows all that is wanted to be behind in nothing, got %v", got.InPlaceDrift)
 	}
 	is.Resources = nil
-	if got := m.Against(cur).Flexible(is); !slices.Equal(got.Behind, []string{model.FieldExtensions}) {
-		t.Errorf("want one that shows nothing to be given the extensions, got %v", got.Behind)
+	if got := m.Against(cur).Flexible(is); !slices.Equal(got.InPlaceDrift, []string{model.FieldExtensions}) {
+		t.Errorf("want one that shows nothing to be given the extensions, got %v", got.InPlaceDrift)
 	}
 }
 
@@ -163,7 +163,7 @@ func caughtUp(w wire, made *simazure.Cloud, mode azurev1.OrchestrationModeType, 
 	w.began(w.sets.BeginUpdate(w.t.Context(), simazure.ResourceGroup, m.Name, m.Change(w.read(m.Name)), nil))
 	cur := w.read(m.Name)
 	for _, is := range w.instances(m.Against(cur), cur) {
-		if is.Content != m.Content || len(is.Behind) > 0 {
+		if is.Content != m.Content || len(is.InPlaceDrift) > 0 {
 			w.t.Errorf("want nothing to be done for bootstrap data, got %+v", is)
 		}
 	}
@@ -220,7 +220,7 @@ func (w wire) applied(nth int, m *model.Model) {
 	}
 	before := w.instances(comparison, cur)
 	for _, is := range before {
-		if is.Content != m.Content || len(is.Behind) == 0 {
+		if is.Content != m.Content || len(is.InPlaceDrift) == 0 {
 			w.t.Errorf("change %d: want it behind, got %+v", nth, is)
 		}
 	}
@@ -229,7 +229,7 @@ func (w wire) applied(nth int, m *model.Model) {
 	cur = w.read(m.Name)
 	after := w.instances(m.Against(cur), cur)
 	for _, is := range after {
-		if is.Content != m.Content || len(is.Differs)+len(is.Behind) > 0 {
+		if is.Content != m.Content || len(is.Differs)+len(is.InPlaceDrift) > 0 {
 			w.t.Errorf("change %d: want it behind in nothing once it was given the model, got %+v", nth, is)
 		}
 	}

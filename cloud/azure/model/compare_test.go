@@ -143,7 +143,7 @@ func TestInstances(t *testing.T) {
 		{"a Flexible one with the tags of the present model alone", "seen:", after.Against(now).Flexible(ignored), size},
 		{"a Flexible one without tags", "seen:", after.Against(now).Flexible(unknown), size},
 	} {
-		if !strings.HasPrefix(c.got.Content, c.want) || !slices.Equal(c.got.Differs, c.differs) || len(c.got.Behind) > 0 {
+		if !strings.HasPrefix(c.got.Content, c.want) || !slices.Equal(c.got.Differs, c.differs) || len(c.got.InPlaceDrift) > 0 {
 			t.Errorf("%s: want %s, differing in %v, got %+v", c.reason, c.want, c.differs, c.got)
 		}
 	}

@@ -270,11 +270,11 @@ func changedInPlace(t *testing.T, path string, m *model.Model, cur model.Current
 	if got := c.State; got.Content != m.Content || len(got.Drift) > 0 {
 		t.Errorf("%s: want nothing left to do after the change, got %+v", path, got)
 	}
-	behind := c.Uniform(uniform(cur)).Behind
+	behind := c.Uniform(uniform(cur)).InPlaceDrift
 	if !slices.Equal(behind, state.Drift) {
 		t.Errorf("%s: want a machine behind in %v, got %v", path, state.Drift, behind)
 	}
-	if now := c.Uniform(uniform(next)); now.Content != m.Content || len(now.Behind) > 0 {
+	if now := c.Uniform(uniform(next)); now.Content != m.Content || len(now.InPlaceDrift) > 0 {
 		t.Errorf("%s: want a machine that took it up to have content %s and to be behind in nothing, got %+v", path, m.Content, now)
 	}
 }

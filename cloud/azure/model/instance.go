@@ -12,8 +12,8 @@ type Instance struct {
 	Content, Data string
 	// Differs names the object's fields in which it differs from the wanted model, as far as that can be seen.
 	Differs []string
-	// Behind names what is wanted otherwise and it could take up from its scale set while it exists.
-	Behind []string
+	// InPlaceDrift names what is wanted otherwise and it could take up from its scale set while it exists.
+	InPlaceDrift []string
 }
 
 // Uniform compares one machine of a Uniform scale set.
@@ -64,10 +64,10 @@ func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.V
 	}
 	if out.Content == c.State.Content {
 		if c.tagsBehind(tags) {
-			out.Behind = append(out.Behind, FieldTags)
+			out.InPlaceDrift = append(out.InPlaceDrift, FieldTags)
 		}
 		if c.extensionsBehind(tags, extensions, azure) {
-			out.Behind = append(out.Behind, FieldExtensions)
+			out.InPlaceDrift = append(out.InPlaceDrift, FieldExtensions)
 		}
 	}
 	return out

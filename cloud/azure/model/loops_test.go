@@ -133,7 +133,7 @@ func TestWhatAzureShowsIsWhatWasAsked(t *testing.T) {
 			{"uniform", c.Uniform(uniform(cur)), nil}, {"uniform, late", c.Uniform(late), hidden}, {"uniform without tags", c.Uniform(bare), all},
 			{"flexible", c.Flexible(flexible(cur)), nil}, {"flexible without tags", c.Flexible(flexibleBare), all},
 		} {
-			if is.got.Content != m.Content || len(is.got.Differs) > 0 || !slices.Equal(is.got.Behind, is.behind) {
+			if is.got.Content != m.Content || len(is.got.Differs) > 0 || !slices.Equal(is.got.InPlaceDrift, is.behind) {
 				r.Fatalf("%s: want content %s, behind in %v and no more, got %+v", is.name, m.Content, is.behind, is.got)
 			}
 		}

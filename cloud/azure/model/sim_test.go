@@ -214,7 +214,7 @@ func (w wire) young(comparison model.Comparison, cur model.Current, past map[str
 		}
 		if is.Content == m.Content {
 			now++
-			if len(is.Differs)+len(is.Behind) > 0 {
+			if len(is.Differs)+len(is.InPlaceDrift) > 0 {
 				w.t.Errorf("want a machine of the present content to differ in nothing, got %+v", is)
 			}
 		} else if len(is.Differs) == 0 {

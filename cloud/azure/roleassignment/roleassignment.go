@@ -175,9 +175,9 @@ func textOf(p *string) string {
 	return *p
 }
 
-// Provide creates the role assignment. An assignment can't be changed: one of a previous identity, which Azure deleted with a previous
+// EnsurePrerequisites creates the role assignment. An assignment can't be changed: one of a previous identity, which Azure deleted with a previous
 // scale set, or of another role is deleted first, and the next pass creates the new one.
-func (p Pass) Provide(ctx context.Context) error {
+func (p Pass) EnsurePrerequisites(ctx context.Context) error {
 	if previous, exists, err := p.previous(ctx); err != nil {
 		return err
 	} else if exists {

@@ -219,7 +219,7 @@ func (s *Sessions) transport(at place) *wire.Transport {
 		return found
 	}
 	s.transports[at] = wire.New(wire.Options{
-		Base: s.options.Base, Budgets: budgetsOf, Left: leftOf,
+		Base: s.options.Base, Budgets: budgetsOf, Remaining: leftOf,
 		Hook: s.options.Hook, Around: s.options.Around, Now: s.options.Now, Timeout: s.options.Timeout,
 	})
 	return s.transports[at]

@@ -43,7 +43,7 @@ func (w *World) giveUpAdoption() {
 	w.Annotate(0, pool.AdoptAnnotation, "")
 	w.Annotate(1, pool.AdoptAnnotation, "")
 	w.EditObject(func(o client.Object) {
-		if named, ok := o.(infrapool.Lists); ok {
+		if named, ok := o.(infrapool.WrittenFields); ok {
 			named.SetProviderID("")
 		}
 	})

@@ -79,11 +79,11 @@ func (w *World) furnish() {
 		w.pool.Furnish()
 	}
 	o := w.pool.Applied()
-	if named, ok := o.(infrapool.Lists); ok && w.Scenario.Named {
+	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Named {
 		w.pool.Foreign(0)
 		named.SetProviderID(w.Scenario.Kind.TheirID)
 	}
-	if named, ok := o.(infrapool.Lists); ok && w.Scenario.Adopted {
+	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Adopted {
 		named.SetProviderID(w.makeForAnother())
 	}
 	w.Must(w.User.Create(ctx, o), "make the %s", w.kind)

@@ -161,7 +161,7 @@ func (w *World) observed() string {
 		return ""
 	}
 	text := ""
-	if lists, ok := o.(infrapool.Lists); ok {
+	if lists, ok := o.(infrapool.WrittenFields); ok {
 		text = fmt.Sprint(lists.GetProviderID(), lists.GetProviderIDList())
 	}
 	if mp != nil && sizedElsewhere(mp) {
@@ -251,7 +251,7 @@ func (p *process) knows() oracle.Wanted {
 	mp, o := p.world.objects(p.cached)
 	wanted := oracle.Wanted{Owner: p.world.Owner().ID}
 	if o != nil {
-		if named, ok := o.(infrapool.Lists); ok {
+		if named, ok := o.(infrapool.WrittenFields); ok {
 			wanted.Named = p.world.Scenario.Kind.groupOf(named.GetProviderID())
 		}
 		wanted.Adopt, wanted.Kept = annotated(mp, o, pool.AdoptAnnotation), p.world.kept()

@@ -251,9 +251,9 @@ func (m Memory) NotYetVisible(err error, now time.Time) error {
 	return err
 }
 
-// Provide creates the role if it does not exist, and attaches the policies that an owned role lacks. What the step names was observed;
+// EnsurePrerequisites creates the role if it does not exist, and attaches the policies that an owned role lacks. What the step names was observed;
 // what is done follows from what exists now.
-func (p Pass) Provide(ctx context.Context) error {
+func (p Pass) EnsurePrerequisites(ctx context.Context) error {
 	if !p.Spec.MayCreate {
 		return cloud.Invalidf(FieldName, "the controller makes no IAM roles: switch on its feature gate EKSEnableIAM")
 	}

@@ -49,7 +49,7 @@ func (r *reader) observeNeeds(ctx context.Context, failed *error, out *pool.Obse
 	if r.t.template == "" {
 		return nil
 	}
-	needs, issues := r.launch().Needs(ctx)
+	needs, issues := r.launch().Prerequisites(ctx)
 	out.MissingPrerequisites, out.Issues = append(out.MissingPrerequisites, needs...), append(out.Issues, issues...)
 	return nil
 }
@@ -60,14 +60,14 @@ func (w *writer) provide(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	if slices.ContainsFunc(s.Fields, launch.IsObject) {
-		if err := w.launch().Provide(ctx, s.Fields); err != nil {
+		if err := w.launch().EnsurePrerequisites(ctx, s.Fields); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(s.Fields, func(need string) bool { return !launch.IsObject(need) }) {
 			return nil
 		}
 	}
-	return w.nodeRole().Provide(ctx)
+	return w.nodeRole().EnsurePrerequisites(ctx)
 }
 
 // cleanUp deletes the node role that was created for the pool.
