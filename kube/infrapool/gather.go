@@ -26,7 +26,7 @@ import (
 // The reasons for which nothing is created for a pool.
 const (
 	reasonNoOwner          = "MachinePoolMissing"
-	reasonNoCluster        = "ClusterDoesNotExist"
+	reasonNoCluster        = workload.ReasonNoCluster
 	reasonNoInfraCluster   = "ClusterInfrastructureMissing"
 	reasonWaitInfraCluster = "WaitingForClusterInfrastructure"
 	reasonOwnerIDTaken     = "OwnerIDTaken"

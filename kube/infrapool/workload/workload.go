@@ -32,8 +32,10 @@ const (
 
 // The reasons for which nodes are not drained.
 const (
-	// ReasonClusterDeleted: the cluster is deleted as a whole, or gone.
+	// ReasonClusterDeleted: the cluster is deleted as a whole.
 	ReasonClusterDeleted = "ClusterDeleted"
+	// ReasonNoCluster: the cluster is gone, or never was. Cluster API's own controllers have the same reason for it.
+	ReasonNoCluster      = "ClusterDoesNotExist"
 	reasonUnreachable    = "ConnectionDown"
 	reasonNoControlPlane = "ControlPlaneNotInitialized"
 )
@@ -163,7 +165,7 @@ func (u unreachable) Start(_ context.Context, s pool.Step) error {
 func (c *Clusters) NoDrain(ctx context.Context, p Pool) *pool.Cause {
 	switch {
 	case p.Cluster == nil && p.deleting():
-		return &pool.Cause{Reason: ReasonClusterDeleted, Message: fmt.Sprintf("Cluster %s does not exist, so there are no nodes to drain", p.ClusterKey)}
+		return &pool.Cause{Reason: ReasonNoCluster, Message: fmt.Sprintf("Cluster %s does not exist, so there are no nodes to drain", p.ClusterKey)}
 	case p.Cluster == nil:
 		return nil
 	case !p.Cluster.DeletionTimestamp.IsZero():
