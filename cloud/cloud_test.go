@@ -65,21 +65,29 @@ func TestProviderKey(t *testing.T) {
 		{"blanks around it", "values come from files", " aws:///eu-west-1a/i-0abc\n", "aws://i-0abc"},
 		{"AWS without an instance", "a zone is no instance: two unborn machines of a zone are not the same", "aws:///eu-west-1a/", ""},
 		{"Azure", "the zone-like parts tell instances apart", azure, strings.ToLower("azure://" + azure[len("azure:///"):])},
-		{"Azure in another case", "Azure's services do not agree on the case of one ID", strings.Replace(azure, "resourceGroups/RG", "resourcegroups/rg", 1), strings.ToLower("azure://" + azure[len("azure:///"):])},
+		{"Azure in another case", "Azure's services do not agree on the case of one ID",
+			strings.Replace(azure, "resourceGroups/RG", "resourcegroups/rg", 1), strings.ToLower("azure://" + azure[len("azure:///"):])},
 		{"GCE", "names are unique only within project and zone", "gce://project/europe-west1-b/mp-x1y2", "gce://project/europe-west1-b/mp-x1y2"},
-		{"GCE with one more slash", "repeated slashes do not count", "gce:///project//europe-west1-b/mp-x1y2", "gce://project/europe-west1-b/mp-x1y2"},
+		{"GCE with one more slash", "repeated slashes do not count", "gce:///project//europe-west1-b/mp-x1y2",
+			"gce://project/europe-west1-b/mp-x1y2"},
 		{"OCI", "identifiers have a case", "oci://ocid1.instance.oc1.eu.AbC", "oci://ocid1.instance.oc1.eu.AbC"},
 		{"OCI without scheme", "OKE's nodes and node pools name it so", "ocid1.instance.oc1.eu.AbC", "oci://ocid1.instance.oc1.eu.AbC"},
 		{"OCI without a name", "the beginning of an identifier is none", "ocid1.", ""},
 		{"OCI with more behind it", "an identifier has no parts", "ocid1.instance.oc1.eu.AbC/x", ""},
-		{"Azure, a machine of a Flexible scale set", "it is a virtual machine like any other", "azure:///subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/mp_1a2B",
+		{"Azure, a machine of a Flexible scale set", "it is a virtual machine like any other",
+			"azure:///subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute/virtualMachines/mp_1a2B",
 			"azure://subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachines/mp_1a2b"},
-		{"Azure in capitals", "names of machines have no case either", "AZURE:///SUBSCRIPTIONS/s/RESOURCEGROUPS/rg/PROVIDERS/MICROSOFT.COMPUTE/VIRTUALMACHINES/MP_1A2B",
+		{"Azure in capitals", "names of machines have no case either",
+			"AZURE:///SUBSCRIPTIONS/s/RESOURCEGROUPS/rg/PROVIDERS/MICROSOFT.COMPUTE/VIRTUALMACHINES/MP_1A2B",
 			"azure://subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachines/mp_1a2b"},
-		{"GCE in another zone", "one name in two zones is two instances", "gce://project/europe-west1-c/mp-x1y2", "gce://project/europe-west1-c/mp-x1y2"},
-		{"GCE in a domain's project", "such projects have a colon in their names", "gce://example.com:project/europe-west1-c/mp-x1y2", "gce://example.com:project/europe-west1-c/mp-x1y2"},
-		{"Scaleway, a server of another product", "the product is part of it", "scaleway://baremetal/fr-par-1/11111111-2222", "scaleway://baremetal/fr-par-1/11111111-2222"},
-		{"Scaleway", "region and zone are part of it", "scaleway://instance/fr-par-1/11111111-2222", "scaleway://instance/fr-par-1/11111111-2222"},
+		{"GCE in another zone", "one name in two zones is two instances", "gce://project/europe-west1-c/mp-x1y2",
+			"gce://project/europe-west1-c/mp-x1y2"},
+		{"GCE in a domain's project", "such projects have a colon in their names", "gce://example.com:project/europe-west1-c/mp-x1y2",
+			"gce://example.com:project/europe-west1-c/mp-x1y2"},
+		{"Scaleway, a server of another product", "the product is part of it", "scaleway://baremetal/fr-par-1/11111111-2222",
+			"scaleway://baremetal/fr-par-1/11111111-2222"},
+		{"Scaleway", "region and zone are part of it", "scaleway://instance/fr-par-1/11111111-2222",
+			"scaleway://instance/fr-par-1/11111111-2222"},
 		{"empty", "a machine without an ID matches nothing", "", ""},
 		{"no scheme", "not a provider ID", "i-0abc", ""},
 		{"scheme alone", "names no instance", "aws://", ""},
@@ -149,7 +157,8 @@ func TestBootstrapHash(t *testing.T) {
 	if a.Hash() == b.Hash() {
 		t.Errorf("want two data apart, got %s for both", a.Hash())
 	}
-	for name, none := range map[string]cloud.Bootstrap{"zero": {}, "nil": cloud.NewBootstrap(nil, ""), "no bytes": cloud.NewBootstrap([]byte{}, "ignition")} {
+	for name, none := range map[string]cloud.Bootstrap{"zero": {}, "nil": cloud.NewBootstrap(nil, ""),
+		"no bytes": cloud.NewBootstrap([]byte{}, "ignition")} {
 		if !none.Empty() || none.Hash() != "" || len(none.Data()) != 0 {
 			t.Errorf("want %s to be no data, got empty=%t, hash %q", name, none.Empty(), none.Hash())
 		}
@@ -165,10 +174,13 @@ func TestErrorText(t *testing.T) {
 		{"everything", "call, field, code, words, in the order from far to near",
 			cloud.Error{Kind: cloud.Invalid, Op: "autoscaling:Create", Field: "spec.minSize", Code: "ValidationError", Message: "too many"},
 			"autoscaling:Create: spec.minSize: ValidationError: too many"},
-		{"found before any call", "there is no call and no code", *cloud.Invalidf("spec.minSize", "is %d, allowed are 0 to %d", -1, 9), "spec.minSize: is -1, allowed are 0 to 9"},
+		{"found before any call", "there is no call and no code", *cloud.Invalidf("spec.minSize", "is %d, allowed are 0 to %d", -1, 9),
+			"spec.minSize: is -1, allowed are 0 to 9"},
 		{"words alone", "nothing is put around them", cloud.Error{Kind: cloud.Unavailable, Message: "no answer"}, "no answer"},
-		{"code alone", "some refusals have no words, and a colon before nothing looks as if something was lost", cloud.Error{Kind: cloud.Throttled, Op: "ec2:Run", Code: "RequestLimitExceeded"}, "ec2:Run: RequestLimitExceeded"},
-		{"time to wait", "texts that change with time would make conditions flap", cloud.Error{Kind: cloud.Throttled, Code: "Throttling", Message: "Rate exceeded", After: 7 * time.Second}, "Throttling: Rate exceeded"},
+		{"code alone", "some refusals have no words, and a colon before nothing looks as if something was lost",
+			cloud.Error{Kind: cloud.Throttled, Op: "ec2:Run", Code: "RequestLimitExceeded"}, "ec2:Run: RequestLimitExceeded"},
+		{"time to wait", "texts that change with time would make conditions flap",
+			cloud.Error{Kind: cloud.Throttled, Code: "Throttling", Message: "Rate exceeded", After: 7 * time.Second}, "Throttling: Rate exceeded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := c.err.Error(); got != c.want {
@@ -206,7 +218,8 @@ func TestOwnerCheck(t *testing.T) {
 		"0f6f8d5e":               "",
 		strings.Repeat("x", 256): "",
 		"":                       "metadata.annotations[muster.dev/owner-id]: there is no owner ID",
-		strings.Repeat("x", 257): "metadata.annotations[muster.dev/owner-id]: the owner ID has 257 characters, and tags of the cloud hold 256 at most",
+		strings.Repeat("x", 257): "metadata.annotations[muster.dev/owner-id]: the owner ID has 257 characters, and tags of the cloud hold " +
+			"256 at most",
 	} {
 		err := cloud.Owner{ID: id}.Check()
 		if (err == nil) != (want == "") || err != nil && (!strings.HasPrefix(err.Error(), want) || cloud.KindOf(err) != cloud.Invalid) {

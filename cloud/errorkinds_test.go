@@ -30,7 +30,8 @@ func TestNoResponse(t *testing.T) {
 		{"an unknown name", &net.DNSError{Name: "x"}, " (its name can't be resolved)"},
 		{"a text is all that is left", errors.New(`Post "https://x": dial tcp: lookup x: no such host`), " (its name can't be resolved)"},
 	} {
-		want := &Error{Kind: Unavailable, Op: "s:Call", Code: "NoReply", Message: "the service gave no reply that could be read" + c.want + ": it may have done what was asked"}
+		want := &Error{Kind: Unavailable, Op: "s:Call", Code: "NoReply",
+			Message: "the service gave no reply that could be read" + c.want + ": it may have done what was asked"}
 		if diff := cmp.Diff(want, NoResponse("s:Call", c.err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 		}
@@ -61,7 +62,8 @@ func TestRefusals(t *testing.T) {
 	if err := InField(&Error{Kind: Denied}, "spec.x"); !errors.As(err, &e) || e.Field != "" {
 		t.Errorf("want no field for what is not invalid, got %v", err)
 	}
-	for status, want := range map[int]Kind{429: Throttled, 401: Denied, 403: Denied, 409: Conflict, 412: Conflict, 408: Unavailable, 400: Invalid, 404: Invalid, 500: Unavailable, 0: Unavailable} {
+	for status, want := range map[int]Kind{429: Throttled, 401: Denied, 403: Denied, 409: Conflict, 412: Conflict, 408: Unavailable,
+		400: Invalid, 404: Invalid, 500: Unavailable, 0: Unavailable} {
 		if got := KindOfStatus(status); got != want {
 			t.Errorf("status %d: want %s, got %s", status, want, got)
 		}

@@ -83,8 +83,8 @@ func StartedInPart(err error) bool {
 	return errors.As(err, &e)
 }
 
-// OutOfDate reports whether err is the refusal of a write whose condition does not hold any more: what it rested on has changed since it was read.
-// The codes are those of Azure's If-Match and of Google's fingerprints.
+// OutOfDate reports whether err is the refusal of a write whose condition does not hold any more: what it rested on has changed since it
+// was read. The codes are those of Azure's If-Match and of Google's fingerprints.
 func OutOfDate(err error) bool {
 	code := CodeOf(err)
 	return code == "PreconditionFailed" || code == "conditionNotMet"

@@ -12,7 +12,8 @@ import (
 var providerIDs = []string{
 	"aws:///eu-west-1a/i-0123456789abcdef0",
 	"aws:////i-0123456789abcdef0",
-	"azure:///subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/RG/providers/Microsoft.Compute/virtualMachineScaleSets/capz-mp-0/virtualMachines/0",
+	"azure:///subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/RG/providers/Microsoft.Compute/virtualMachineScaleSets/" +
+		"capz-mp-0/virtualMachines/0",
 	"gce://my-project/europe-west1-b/capg-mp-0-x1y2",
 	"oci://ocid1.instance.oc1.eu-frankfurt-1.antheljr",
 	"ocid1.instance.oc1.eu-frankfurt-1.antheljr",

@@ -53,9 +53,15 @@ func TestBuilds(t *testing.T) {
 		controllers string
 		hooks       int
 	}{
-		"default":    {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 3},
-		"namespaced": {"one namespace takes the same controllers", "awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 3},
-		"full":       {"with the core controller come its webhooks", "machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 5},
+		"default": {"the infrastructure kinds work beside Cluster API's own MachinePool controller, whose webhooks stay alone",
+			"awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool," +
+				"gcpmanagedmachinepool,gkeconfig,webhook", 3},
+		"namespaced": {"one namespace takes the same controllers",
+			"awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson,gcpmachinepool," +
+				"gcpmanagedmachinepool,gkeconfig,webhook", 3},
+		"full": {"with the core controller come its webhooks",
+			"machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson," +
+				"gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 5},
 	} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
@@ -76,9 +82,11 @@ func TestBuilds(t *testing.T) {
 				t.Errorf("%s: want %d webhook configurations, got %d", tc.reason, tc.hooks, hooks)
 			}
 			deployment := text(t, m, "Deployment", "muster-controller-manager")
-			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MusterMachinePools=true,", "replicas: 2\n", "node-role.kubernetes.io/control-plane",
+			for _, want := range []string{"--controllers=" + tc.controllers + "\n", "--leader-elect\n", "MusterMachinePools=true,", "replicas: 2\n",
+				"node-role.kubernetes.io/control-plane",
 				"readOnlyRootFilesystem: true", "allowPrivilegeEscalation: false", "runAsNonRoot: true", "memory: 1Gi", "type: RuntimeDefault",
-				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager", "name: POD_NAMESPACE",
+				"secretName: muster-webhook-service-cert", "mountPath: /tmp/k8s-webhook-server/serving-certs", "serviceAccountName: muster-manager",
+				"name: POD_NAMESPACE",
 				"value: /run/muster\n", "mountPath: /run/muster\n", "medium: Memory"} {
 				if !strings.Contains(deployment, want) {
 					t.Errorf("%s: want %q in\n%s", tc.reason, want, deployment)
@@ -88,7 +96,8 @@ func TestBuilds(t *testing.T) {
 			text(t, m, "NetworkPolicy", "muster-controller-manager")
 			for _, kind := range []string{"awsmachinepools", "awsmanagedmachinepools"} {
 				crd := text(t, m, "CustomResourceDefinition", kind+".infrastructure.cluster.x-k8s.io")
-				for _, want := range []string{"name: muster-webhook-service", "namespace: muster-system", "path: /convert", "cluster.x-k8s.io/v1beta2:"} {
+				for _, want := range []string{"name: muster-webhook-service", "namespace: muster-system", "path: /convert",
+					"cluster.x-k8s.io/v1beta2:"} {
 					if !strings.Contains(crd, want) {
 						t.Errorf("want %q in the definition of %s", want, kind)
 					}
@@ -105,7 +114,8 @@ func TestBuilds(t *testing.T) {
 			}
 			for name, kind := range called {
 				got := text(t, m, kind, name)
-				if hooks := strings.Count(got, "clientConfig:"); strings.Count(got, "name: muster-webhook-service\n") != hooks || strings.Count(got, "namespace: muster-system\n") != hooks {
+				if hooks := strings.Count(got, "clientConfig:"); strings.Count(got, "name: muster-webhook-service\n") != hooks ||
+					strings.Count(got, "namespace: muster-system\n") != hooks {
 					t.Errorf("%s does not call our service alone:\n%s", name, got)
 				}
 			}
@@ -116,12 +126,13 @@ func TestBuilds(t *testing.T) {
 // variable is a variable as clusterctl substitutes it, with its default.
 var variable = regexp.MustCompile(`\$\{([A-Z_]+):=([^}]*)\}`)
 
-// TestVariablesHaveTheDefaultsOfPlainManifests: kubectl applies the manifests as they stand, and clusterctl's variables change nothing where
-// none is set.
+// TestVariablesHaveTheDefaultsOfPlainManifests: kubectl applies the manifests as they stand, and clusterctl's variables change nothing
+// where none is set.
 func TestVariablesHaveTheDefaultsOfPlainManifests(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"CAPA_EKS", "CAPA_EKS_ADD_ROLES", "CAPA_EKS_IAM", "EXP_BOOTSTRAP_FORMAT_IGNITION", "EXP_CAPG_GKE", "EXP_MACHINE_POOL_MACHINES", "EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION",
+		"CAPA_EKS", "CAPA_EKS_ADD_ROLES", "CAPA_EKS_IAM", "EXP_BOOTSTRAP_FORMAT_IGNITION", "EXP_CAPG_GKE", "EXP_MACHINE_POOL_MACHINES",
+		"EXP_SKIP_MACHINE_POOL_MODEL_RECONCILIATION",
 		"MUSTER_DIAGNOSTICS_ADDRESS", "MUSTER_INSECURE_DIAGNOSTICS", "MUSTER_LOGLEVEL", "MUSTER_MACHINE_POOLS",
 	}
 	for dir, plain := range map[string]string{"clusterctl": "default", "clusterctl/full": "full", "clusterctl/namespaced": "namespaced"} {
@@ -237,7 +248,8 @@ func TestRules(t *testing.T) {
 		}
 	}
 	role := text(t, m, "ClusterRole", "muster-manager")
-	for _, want := range []string{"awsmachinepools/status", "awsmanagedmachinepools/status", "awsmanagedcontrolplanes", "awsclusters", "machinedrainrules", "events.k8s.io", "customresourcedefinitions", "tokenreviews"} {
+	for _, want := range []string{"awsmachinepools/status", "awsmanagedmachinepools/status", "awsmanagedcontrolplanes", "awsclusters",
+		"machinedrainrules", "events.k8s.io", "customresourcedefinitions", "tokenreviews"} {
 		if !strings.Contains(role, want) {
 			t.Errorf("want %q among the rules", want)
 		}

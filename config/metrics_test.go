@@ -244,7 +244,8 @@ func TestStateMetricsManifests(t *testing.T) {
 			t.Errorf("want %q in\n%s", resource, role)
 		}
 	}
-	if got := text(t, m, "ConfigMap", "kube-state-metrics-crd-config-muster"); !strings.Contains(got, "muster.yaml: ") || !strings.Contains(got, "kind: CustomResourceStateMetrics") {
+	if got := text(t, m, "ConfigMap", "kube-state-metrics-crd-config-muster"); !strings.Contains(got, "muster.yaml: ") ||
+		!strings.Contains(got, "kind: CustomResourceStateMetrics") {
 		t.Errorf("want the configuration in the ConfigMap, got\n%s", got)
 	}
 }

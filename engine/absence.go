@@ -72,9 +72,9 @@ func (p *presence) behindUntil() time.Time {
 }
 
 // confirmAbsence has a deletion wait until the reads can no longer be behind a write. A read that finds no group may be from before the
-// group's creation, also where a later one has shown the group or its deletion: what the group depends on would be deleted before it. Unless
-// this process has seen the group deleted, it, or the process before it, may have created a template or the group a moment ago, and nothing
-// would delete them once the object is gone. It returns the time of the wait.
+// group's creation, also where a later one has shown the group or its deletion: what the group depends on would be deleted before it.
+// Unless this process has seen the group deleted, it, or the process before it, may have created a template or the group a moment ago, and
+// nothing would delete them once the object is gone. It returns the time of the wait.
 func (r *record) confirmAbsence(d pool.Desired, out *Outcome, now time.Time) time.Duration {
 	if r.presence.created.IsZero() {
 		r.presence.created = now

@@ -31,8 +31,8 @@ func (r *record) begun(s pool.Step, o pool.Observed, t pool.Traits, now time.Tim
 	return repeated
 }
 
-// startedInPart records that a part of a step was accepted and the rest was held back. What the cloud accepts and ignores would be sent again
-// each time that the place in line of the rest comes, and take what the rest waits for.
+// startedInPart records that a part of a step was accepted and the rest was held back. What the cloud accepts and ignores would be sent
+// again each time that the place in line of the rest comes, and take what the rest waits for.
 func (r *record) startedInPart(s pool.Step, o pool.Observed, t pool.Traits, now time.Time) {
 	until, _ := r.tried(s, o, t, now, false)
 	if f := r.refusal[s.Kind]; f.until.Before(until) {
@@ -41,8 +41,8 @@ func (r *record) startedInPart(s pool.Step, o pool.Observed, t pool.Traits, now 
 	}
 }
 
-// tried records that a step, or a part of it, was accepted. It returns when the first of its changes is to be tried again, and true if all of
-// them had been accepted before.
+// tried records that a step, or a part of it, was accepted. It returns when the first of its changes is to be tried again, and true if all
+// of them had been accepted before.
 func (r *record) tried(s pool.Step, o pool.Observed, t pool.Traits, now time.Time, whole bool) (until time.Time, repeated bool) {
 	e, ok := effects[s.Kind]
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// A managed cluster takes one operation at a time: of many pools that are scaled together each gets its turn, and the cluster is not idle for
-// long between two of them.
+// A managed cluster takes one operation at a time: of many pools that are scaled together each gets its turn, and the cluster is not idle
+// for long between two of them.
 func TestPoolsOfABusyClusterTakeTurns(t *testing.T) {
 	const pools, operation, idleMost = 40, 30 * time.Second, time.Minute
 	busy := &cloud.Error{Kind: cloud.Conflict, Message: "the cluster is busy"}

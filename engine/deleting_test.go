@@ -39,7 +39,8 @@ func TestDeletionIsConfirmed(t *testing.T) {
 	there := s.driver.observed
 	s.facts.Desired.Deleting, s.driver.observed = true, pool.Observed{}
 	out := s.pass()
-	if out.Plan.DeletionComplete || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "ConfirmingDeletion" || out.RequeueAfter != 10*time.Second {
+	if out.Plan.DeletionComplete || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "ConfirmingDeletion" ||
+		out.RequeueAfter != 10*time.Second {
 		t.Fatalf("want the object kept for ten seconds, got %+v", out)
 	}
 	s.driver.observed = pool.Observed{Versions: there.Versions}
@@ -68,8 +69,8 @@ func TestDeletionIsConfirmed(t *testing.T) {
 	}
 }
 
-// A read that finds no group may be from before its creation, although a later one has shown the group or its deletion: the template and the
-// object stay until a read can't be that old.
+// A read that finds no group may be from before its creation, although a later one has shown the group or its deletion: the template and
+// the object stay until a read can't be that old.
 func TestNoGroupIsBelievedWhileItsCreationMayBeMissed(t *testing.T) {
 	s := rest(t)
 	there := s.driver.observed

@@ -25,7 +25,8 @@ func (e *NoEffectError) Error() string {
 	if more := len(e.Items) - itemsLimit; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("changed, shows no effect: %s: the cloud accepted the change (%s) and still reports the old value; retrying with back-off", named, e.Kind)
+	return fmt.Sprintf("changed, shows no effect: %s: the cloud accepted the change (%s) and still reports the old value; retrying "+
+		"with back-off", named, e.Kind)
 }
 
 // item is one change of a step: what tells it apart from others of the same kind, and its name for people.
@@ -76,15 +77,18 @@ var effects = map[pool.StepKind]effect{
 		},
 		single: true,
 	},
-	pool.Remove:       {items: instanceItems("instance %s"), missing: instance(present)},
-	pool.Replace:      {items: instanceItems("instance %s"), missing: instance(present)},
-	pool.EnterStandby: {items: instanceItems("standby of instance %s"), missing: instance(func(i pool.Instance) bool { return present(i) && !i.Standby })},
-	pool.Protect:      {items: instanceItems("scale-in protection of instance %s"), missing: instance(func(i pool.Instance) bool { return i.ScaleInUnprotected })},
+	pool.Remove:  {items: instanceItems("instance %s"), missing: instance(present)},
+	pool.Replace: {items: instanceItems("instance %s"), missing: instance(present)},
+	pool.EnterStandby: {items: instanceItems("standby of instance %s"),
+		missing: instance(func(i pool.Instance) bool { return present(i) && !i.Standby })},
+	pool.Protect: {items: instanceItems("scale-in protection of instance %s"),
+		missing: instance(func(i pool.Instance) bool { return i.ScaleInUnprotected })},
 	pool.Unprotect: {
 		items:   instanceItems("removed scale-in protection of instance %s"),
 		missing: instance(func(i pool.Instance) bool { return i.ScaleInProtected }),
 	},
-	pool.Release: {items: instanceItems("termination of instance %s"), missing: instance(func(i pool.Instance) bool { return i.LifecycleHook != nil })},
+	pool.Release: {items: instanceItems("termination of instance %s"),
+		missing: instance(func(i pool.Instance) bool { return i.LifecycleHook != nil })},
 	pool.Apply: {
 		items: func(s pool.Step, o pool.Observed, _ pool.Traits) []item {
 			var list []item
@@ -123,7 +127,8 @@ var effects = map[pool.StepKind]effect{
 			return slices.ContainsFunc(o.Versions, func(v pool.Template) bool { return v.Ref == key })
 		},
 	},
-	pool.DeleteGroup: {items: groupItem, missing: func(o pool.Observed, _ string) bool { return o.Group != nil && !o.Group.Deleting }, single: true},
+	pool.DeleteGroup: {items: groupItem, missing: func(o pool.Observed, _ string) bool { return o.Group != nil && !o.Group.Deleting },
+		single: true},
 	pool.DeleteTemplates: {
 		items:   func(_ pool.Step, _ pool.Observed, t pool.Traits) []item { return named("", []string{t.Template}) },
 		missing: func(o pool.Observed, _ string) bool { return len(o.Versions) > 0 },
@@ -146,8 +151,8 @@ func groupItem(_ pool.Step, _ pool.Observed, t pool.Traits) []item {
 	return named("", []string{t.Group})
 }
 
-// templateMark is before the ref of a template in the keys of UpdateGroup, surgeKey stands for what is kept beside the size, and plannedMark
-// is before a planned surge.
+// templateMark is before the ref of a template in the keys of UpdateGroup, surgeKey stands for what is kept beside the size, and
+// plannedMark is before a planned surge.
 const templateMark, surgeKey, plannedMark = "template ", "surge", "surge "
 
 // plannedKey is the key of a planned surge.

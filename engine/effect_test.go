@@ -14,8 +14,8 @@ import (
 
 const warmup = "spec.defaultInstanceWarmup"
 
-// A list of versions that is behind shows one that was just deleted. It stands for its content no more: the other version of the same content
-// would be deleted for it, and nothing would be left to go back to.
+// A list of versions that is behind shows one that was just deleted. It stands for its content no more: the other version of the same
+// content would be deleted for it, and nothing would be left to go back to.
 func TestAListThatIsBehindCostsNoHistory(t *testing.T) {
 	s := rest(t)
 	at, old := s.driver.observed.Versions[0], pool.Template{Content: "v1:b"}
@@ -95,7 +95,8 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 		},
 		"adoption": {
 			"the cloud drops the owner tags", func(s *scene) {
-				s.driver.observed = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict"}, Unowned: &pool.Unowned{Name: "g", Group: "group g"}}
+				s.driver.observed = pool.Observed{OwnershipConflict: &pool.Cause{Reason: "OwnershipConflict"},
+					Unowned: &pool.Unowned{Name: "g", Group: "group g"}}
 				s.facts.Desired.Adopt.Name = "g"
 			},
 			pool.Adopt, "owner tags of group g",
@@ -125,7 +126,8 @@ func TestAStepWithoutEffectBacksOff(t *testing.T) {
 			pool.Unprotect, "removed scale-in protection of instance i-1, removed scale-in protection of instance i-2",
 		},
 		"change in place": {
-			"the instances never get what the group has", func(s *scene) { s.driver.observed.Instances[1].InPlaceDrift = []string{"spec.additionalTags"} },
+			"the instances never get what the group has",
+			func(s *scene) { s.driver.observed.Instances[1].InPlaceDrift = []string{"spec.additionalTags"} },
 			pool.Apply, "spec.additionalTags of instance i-2",
 		},
 		"default version": {
@@ -302,7 +304,8 @@ func TestAMachineThatTakesNoChangeHoldsUpNoOther(t *testing.T) {
 		s.facts.Desired.Replicas, s.driver.observed.Group.Size = 6, 6
 		v := s.driver.observed.Versions[0]
 		for _, id := range []string{"i-3", "i-4", "i-5", "i-6"} {
-			s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: id, ProviderID: "aws:///z/" + id, State: pool.Running, Template: v})
+			s.driver.observed.Instances = append(s.driver.observed.Instances,
+				pool.Instance{ID: id, ProviderID: "aws:///z/" + id, State: pool.Running, Template: v})
 			s.cluster.nodes["aws://"+id] = s.cluster.nodes["aws://i-1"]
 		}
 		for k := range s.driver.observed.Instances {
@@ -345,8 +348,8 @@ func TestRestingInstancesAreNotChangedAgain(t *testing.T) {
 	}
 }
 
-// TestAStepThatIsStartedInPartBacksOff holds that what a cloud accepts and ignores is not sent again each time that the place in line of the rest
-// of the step comes. It is reported once the whole of the step was accepted.
+// TestAStepThatIsStartedInPartBacksOff holds that what a cloud accepts and ignores is not sent again each time that the place in line of
+// the rest of the step comes. It is reported once the whole of the step was accepted.
 func TestAStepThatIsStartedInPartBacksOff(t *testing.T) {
 	s := ignoring(t, func(s *scene) { s.driver.observed.Group.Drift = []string{"spec.lifecycleHooks", warmup} })
 	s.driver.refusing[pool.UpdateGroup] = &cloud.StartedInPartError{Err: &cloud.Error{

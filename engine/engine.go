@@ -31,8 +31,8 @@ type Input[S any] struct {
 	// Generation changes whenever the input of the pass changes (the object's generation, the hash of the bootstrap data, ...). A change
 	// ends every back-off, because what was refused may now be right.
 	Generation string
-	// ContentGeneration is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else has
-	// changed. Empty if that is not known.
+	// ContentGeneration is Generation without the hash of the bootstrap data: when it stays, bootstrap tokens were rotated and nothing else
+	// has changed. Empty if that is not known.
 	ContentGeneration string
 	// Edited is true if the object's status tells of another size than the pool asks for, or the pool is being deleted: after a start of
 	// the process such a pool comes before those of which nothing is known.
@@ -73,8 +73,8 @@ func (e *PartialError) Error() string { return e.Err.Error() }
 // Unwrap returns the error within.
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// ConflictError is an error that the next pass resolves by what it reads: another client's write came before a write of this pass, or this pass
-// has yet to write what the step rests on.
+// ConflictError is an error that the next pass resolves by what it reads: another client's write came before a write of this pass, or this
+// pass has yet to write what the step rests on.
 type ConflictError struct{ Err error }
 
 // Error is the text of the error within.

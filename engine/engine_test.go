@@ -193,7 +193,8 @@ func TestRefusalsOfWhatIsNotWantedEnd(t *testing.T) {
 	s.driver.refusing[pool.Resize] = &cloud.Error{Kind: cloud.Conflict, Message: "a scaling activity is in progress"}
 	s.play(time.Minute)
 	s.driver.observed.Group.Size = 3
-	s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: "i-3", ProviderID: "aws:///z/i-3", State: pool.Running})
+	s.driver.observed.Instances = append(s.driver.observed.Instances,
+		pool.Instance{ID: "i-3", ProviderID: "aws:///z/i-3", State: pool.Running})
 	s.play(5 * time.Minute)
 	if out := s.pass(); out.Refused != nil {
 		t.Errorf("want no refusal left of a step that no client wants, got %v", out.Refused)
@@ -307,7 +308,8 @@ func TestHowOftenIsLooked(t *testing.T) {
 func TestNodesAreJoinedByMeaning(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.Instances = append(s.driver.observed.Instances,
-		pool.Instance{ID: "i-3", ProviderID: "aws:///elsewhere/i-3", State: pool.Running, Marked: true}, pool.Instance{ID: "unborn", State: pool.Pending})
+		pool.Instance{ID: "i-3", ProviderID: "aws:///elsewhere/i-3", State: pool.Running, Marked: true},
+		pool.Instance{ID: "unborn", State: pool.Pending})
 	s.driver.observed.Group.Size, s.facts.Desired.Replicas = 4, 4
 	s.cluster.nodes[""] = pool.Node{Name: "unrelated"}
 	s.facts.Marked = map[string]bool{"aws://i-2": true, "": true}
@@ -419,7 +421,8 @@ func TestOwnersAtTheSameTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for k := range 8 {
 		wg.Go(func() {
-			f := engine.Input[int]{Target: cloud.Target[int]{Owner: cloud.Owner{ID: fmt.Sprint(k)}}, Desired: pool.Desired{Replicas: 1, Max: 1}, Now: epoch}
+			f := engine.Input[int]{Target: cloud.Target[int]{Owner: cloud.Owner{ID: fmt.Sprint(k)}}, Desired: pool.Desired{Replicas: 1, Max: 1},
+				Now: epoch}
 			for range 100 {
 				f.Now = f.Now.Add(e.Run(t.Context(), f, &cluster{}, nil).RequeueAfter)
 			}
@@ -503,7 +506,8 @@ func TestCondemnedReachTheDecision(t *testing.T) {
 	}
 }
 
-// TestLookupsAreStored holds that what an observation resolved is stored before a step of the driver starts, which does not start otherwise.
+// TestLookupsAreStored holds that what an observation resolved is stored before a step of the driver starts, which does not start
+// otherwise.
 func TestLookupsAreStored(t *testing.T) {
 	resized := func(s *scene) { s.facts.Desired.Replicas = 3 }
 	for name, c := range map[string]struct {
@@ -514,11 +518,13 @@ func TestLookupsAreStored(t *testing.T) {
 		stored   string
 		started  bool
 	}{
-		"resolved":      {"the step may rest on it", resized, map[string]string{"image": "ami-1"}, nil, "[map[image:ami-1] after 0]", true},
-		"not stored":    {"the next pass could resolve another image", resized, map[string]string{"image": "ami-1"}, errors.New("conflict"), "[map[image:ami-1] after 0]", false},
-		"none":          {"there is nothing to store", resized, nil, nil, "[]", true},
-		"no step":       {"the object is written at the end of the pass", func(*scene) {}, map[string]string{"image": "ami-1"}, nil, "[]", false},
-		"step on nodes": {"a drain does not rest on it", func(s *scene) { s.facts.Desired.Replicas = 1 }, map[string]string{"image": "ami-1"}, nil, "[]", true},
+		"resolved": {"the step may rest on it", resized, map[string]string{"image": "ami-1"}, nil, "[map[image:ami-1] after 0]", true},
+		"not stored": {"the next pass could resolve another image", resized, map[string]string{"image": "ami-1"}, errors.New("conflict"),
+			"[map[image:ami-1] after 0]", false},
+		"none":    {"there is nothing to store", resized, nil, nil, "[]", true},
+		"no step": {"the object is written at the end of the pass", func(*scene) {}, map[string]string{"image": "ami-1"}, nil, "[]", false},
+		"step on nodes": {"a drain does not rest on it", func(s *scene) { s.facts.Desired.Replicas = 1 }, map[string]string{"image": "ami-1"},
+			nil, "[]", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
@@ -535,8 +541,8 @@ func TestLookupsAreStored(t *testing.T) {
 	}
 }
 
-// A scale set is gone with its machines, and their Nodes stay Ready for as long as nothing has been heard from their kubelets. Machines of the same
-// names can't join meanwhile.
+// A scale set is gone with its machines, and their Nodes stay Ready for as long as nothing has been heard from their kubelets. Machines of
+// the same names can't join meanwhile.
 func TestFormerNodesHoldTheNextGroup(t *testing.T) {
 	s := rest(t)
 	s.driver.observed.Group, s.driver.observed.Instances = nil, nil
@@ -549,7 +555,8 @@ func TestFormerNodesHoldTheNextGroup(t *testing.T) {
 		"azure://sets/b/virtualmachines/1": {Name: "node-of-another-set", Ready: true},
 	}
 	out := s.pass()
-	if out.Started || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "FormerNodesReady" || !strings.Contains(out.Plan.Waiting[0].Message, ": node-1. ") {
+	if out.Started || len(out.Plan.Waiting) != 1 || out.Plan.Waiting[0].Reason != "FormerNodesReady" ||
+		!strings.Contains(out.Plan.Waiting[0].Message, ": node-1. ") {
 		t.Fatalf("want no group made while node-1 is Ready, got %+v", out.Plan)
 	}
 	if out.RequeueAfter > 3*time.Second {

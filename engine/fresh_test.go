@@ -58,7 +58,8 @@ func TestADrainIsTakenBackOnWhatIsSoNow(t *testing.T) {
 		notice bool
 		want   time.Duration
 		reused bool
-	}{"any": {false, 0, false}, "at short notice": {true, cloud.NoSharedCache, false}, "after a step of Muster's": {false, cloud.NoSharedCache, true}} {
+	}{"any": {false, 0, false}, "at short notice": {true, cloud.NoSharedCache, false},
+		"after a step of Muster's": {false, cloud.NoSharedCache, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := rest(t)
 			s.driver.observed.ShortNotice, s.driver.observed.Reused = c.notice, c.reused
@@ -91,8 +92,9 @@ func TestAMachineWithoutANodeIsAskedForBeforeItGoes(t *testing.T) {
 		silent error
 		want   pool.StepKind
 	}{
-		"no machine has joined":            {nil, nil, pool.Remove},
-		"one has joined":                   {map[string]pool.Node{"aws://i-1": {Name: "node-i-1", Ready: true}, "aws://i-2": {Name: "node-i-2", Ready: true}}, nil, pool.Drain},
+		"no machine has joined": {nil, nil, pool.Remove},
+		"one has joined": {map[string]pool.Node{"aws://i-1": {Name: "node-i-1", Ready: true},
+			"aws://i-2": {Name: "node-i-2", Ready: true}}, nil, pool.Drain},
 		"the server can't be asked":        {nil, errors.New("no route"), ""},
 		"a cluster that goes is not asked": {nil, errors.New("no route"), pool.Remove},
 	} {

@@ -100,8 +100,8 @@ const (
 // heldBack reports whether an error is a rate budget that is used up: no fault, and nothing that the cloud has answered.
 func heldBack(err error) bool { return err != nil && cloud.CodeOf(err) == cloud.CodeClientRateLimited }
 
-// again is the failure after one more error. A request that was held back is sent again at its place in line. Each try looks first: where what
-// flows into a budget until the place is just what the look takes, a step would never be sent, so that the waits grow a little.
+// again is the failure after one more error. A request that was held back is sent again at its place in line. Each try looks first: where
+// what flows into a budget until the place is just what the look takes, a step would never be sent, so that the waits grow a little.
 func (f failure) again(now time.Time, err error) failure {
 	if heldBack(err) {
 		var held *cloud.Error
@@ -187,8 +187,8 @@ func (r *record) sparing(now time.Time, err error) bool {
 
 func (r *record) observed() { r.observe, r.throttled, r.throttledFor = failure{}, time.Time{}, 0 }
 
-// manyTargets is the number of targets from which on a step counts as a batch, batchWait how long a batch waits at least that was held back:
-// each try begins with a look, whose call counts against the same budget as those of the batch.
+// manyTargets is the number of targets from which on a step counts as a batch, batchWait how long a batch waits at least that was held
+// back: each try begins with a look, whose call counts against the same budget as those of the batch.
 const manyTargets, batchWait = 5, 2 * time.Second
 
 // refused notes that a step was not begun, or not for all of its targets.

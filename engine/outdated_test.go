@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// TestScaleInAfterAnOutdatedRead holds that the domain is told for how long reads may be behind what a write has just been refused for, and that
-// the pass comes again then.
+// TestScaleInAfterAnOutdatedRead holds that the domain is told for how long reads may be behind what a write has just been refused for, and
+// that the pass comes again then.
 func TestScaleInAfterAnOutdatedRead(t *testing.T) {
 	outdated := &cloud.Error{Kind: cloud.Conflict, Code: "PreconditionFailed", Message: "the condition 'If-Match' does not hold"}
 	for name, tc := range map[string]struct {
@@ -33,7 +33,8 @@ func TestScaleInAfterAnOutdatedRead(t *testing.T) {
 		}
 		out := s.after(tc.after)
 		switch {
-		case tc.want == "" && (out.Plan.Step != nil || len(out.Plan.Waiting) == 0 || out.Plan.Waiting[0].Reason != "ReadsBehind" || out.RequeueAfter != 10*time.Second-tc.after):
+		case tc.want == "" && (out.Plan.Step != nil || len(out.Plan.Waiting) == 0 || out.Plan.Waiting[0].Reason != "ReadsBehind" ||
+			out.RequeueAfter != 10*time.Second-tc.after):
 			t.Errorf("%s: want it to wait until no read is that old, got %+v, again after %s", name, out.Plan, out.RequeueAfter)
 		case tc.want != "" && (out.Plan.Step == nil || out.Plan.Step.Kind != tc.want || len(out.Plan.Step.Targets) != 1):
 			t.Errorf("%s: want one drained, got %+v", name, out.Plan)

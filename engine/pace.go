@@ -47,8 +47,9 @@ const (
 	drainShare                           = 20
 )
 
-// age returns how old an observation may be that a pass accepts. Once the next look is due it is as new as can be, unless pools share
-// the reads or nothing moves: whatever is changed is looked at anew first. The first look of a process accepts what the process has read for other pools.
+// age returns how old an observation may be that a pass accepts. Once the next look is due it is as new as can be, unless pools share the
+// reads or nothing moves: whatever is changed is looked at anew first. The first look of a process accepts what the process has read for
+// other pools.
 func (r *record) age(now time.Time) time.Duration {
 	switch {
 	case r.due.IsZero():
@@ -131,7 +132,8 @@ func (r *record) pace(now time.Time, out Outcome, steady time.Duration) time.Dur
 	if out.Started && !out.Repeated {
 		r.moving = now
 		switch s := out.Plan.Step; s.Kind {
-		case pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.DeleteGroup, pool.CreateGroup, pool.StartProviderRollout, pool.CancelProviderRollout,
+		case pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.DeleteGroup, pool.CreateGroup, pool.StartProviderRollout,
+			pool.CancelProviderRollout,
 			pool.EnsurePrerequisites, pool.CleanUp, pool.Adopt, pool.Apply, pool.Unprotect:
 			if !s.More {
 				return r.movingFirst()

@@ -84,7 +84,8 @@ func TestALongDrainIsAskedMoreRarely(t *testing.T) {
 	s := rest(t)
 	s.facts.Desired.Replicas, s.facts.Desired.DrainTimeout = 1, 8*time.Minute
 	s.cluster.nodes["aws://i-2"] = pool.Node{
-		Name: "node", Joined: epoch.Add(-time.Hour), Ready: true, ReadySince: epoch.Add(-time.Hour), Cordoned: true, DrainStarted: epoch, Remaining: 1,
+		Name: "node", Joined: epoch.Add(-time.Hour), Ready: true, ReadySince: epoch.Add(-time.Hour), Cordoned: true, DrainStarted: epoch,
+		Remaining: 1,
 	}
 	waits := []time.Duration{s.pass().RequeueAfter}
 	for len(s.driver.began()) == 0 && len(waits) < 200 {
@@ -244,7 +245,8 @@ func TestHeldBackIsNoNews(t *testing.T) {
 	}
 	s.driver.failing = nil
 	s.after(time.Hour)
-	for _, failing := range []error{&cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}, held, &cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}} {
+	for _, failing := range []error{&cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}, held,
+		&cloud.Error{Kind: cloud.Throttled, Code: "TooManyRequests"}} {
 		s.driver.failing = failing
 		if out := s.after(10 * time.Minute); !out.RateLimited {
 			t.Errorf("want the time of the rate budget not counted as the cloud's refusal, got %+v", out)
@@ -308,7 +310,8 @@ func TestAStepThatIsHeldBackIsNotLookedAfter(t *testing.T) {
 			i := pool.Instance{ID: string(rune('a' + k)), State: pool.Running, Template: s.driver.observed.Versions[0]}
 			s.driver.observed.Instances = append(s.driver.observed.Instances, i)
 		}
-		s.driver.refusing = map[pool.StepKind]error{pool.Remove: &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: c.place}}
+		s.driver.refusing = map[pool.StepKind]error{pool.Remove: &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited,
+			After: c.place}}
 		check(t, c.why, c.want, s.pass().RequeueAfter)
 	}
 }

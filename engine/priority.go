@@ -61,8 +61,8 @@ func (q queue) age(now time.Time) time.Duration {
 	return min(now.Sub(q.held), keptReads) + readSlack
 }
 
-// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. After an exact look that was held
-// back it is exact itself: another one before it would use up what the budget has for both, in each pass again.
+// accepts returns how old the reads of a pass's first look may be; age is what the pace of the pool allows. After an exact look that was
+// held back it is exact itself: another one before it would use up what the budget has for both, in each pass again.
 func (q queue) accepts(age time.Duration, now time.Time) time.Duration {
 	if q.exact {
 		return 0
@@ -145,7 +145,8 @@ func priorityOf(s pool.Step, d pool.Desired, o pool.Observed) cloud.Priority {
 
 // operates reports whether the group has another size than the pool asks for, or an instance is to go.
 func operates(d pool.Desired, o pool.Observed) bool {
-	return !d.ReplicasManagedExternally && o.Group.Size != d.Replicas || slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.DeletionRequested != nil })
+	return !d.ReplicasManagedExternally && o.Group.Size != d.Replicas ||
+		slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.DeletionRequested != nil })
 }
 
 // rotates reports whether the group launches what is wanted but for other bootstrap data of the same content.
@@ -162,20 +163,22 @@ func rotates(o pool.Observed) bool {
 }
 
 // restsOn reports whether what is planned may rest on what a look of such an age has read. What changes the cloud rests on what is so now.
-// Passes that were held back go on with what was read since, but for a removal: else they would read the same again each time, and never come
-// to an end.
+// Passes that were held back go on with what was read since, but for a removal: else they would read the same again each time, and never
+// come to an end.
 func (q queue) restsOn(out Outcome, age time.Duration, now time.Time) bool {
 	return !final(out.Plan) || age <= q.age(now) && !removes(out)
 }
 
-// removes reports whether a plan ends instances or lets the object go. A cloud that is to make a group smaller chooses the instances itself.
+// removes reports whether a plan ends instances or lets the object go. A cloud that is to make a group smaller chooses the instances
+// itself.
 func removes(out Outcome) bool {
 	p, g := out.Plan, out.Observed.Group
 	if p.Step == nil {
 		return p.DeletionComplete
 	}
 	switch p.Step.Kind {
-	case pool.Remove, pool.Replace, pool.Release, pool.EnterStandby, pool.Undrain, pool.DeleteGroup, pool.DeleteTemplates, pool.CleanUp, pool.CreateGroup:
+	case pool.Remove, pool.Replace, pool.Release, pool.EnterStandby, pool.Undrain, pool.DeleteGroup, pool.DeleteTemplates, pool.CleanUp,
+		pool.CreateGroup:
 		return true
 	case pool.Resize:
 		return g == nil || p.Step.Size < g.Size+g.UnfulfilledCapacity || p.DeletionComplete

@@ -168,7 +168,8 @@ func (d *slow) Observe(ctx context.Context, t cloud.Target[int]) (pool.Observed,
 			continue
 		}
 		if d.now.Sub(d.last) < time.Second {
-			return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited, After: d.last.Add(time.Second).Sub(*d.now)}
+			return pool.Observed{}, &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited,
+				After: d.last.Add(time.Second).Sub(*d.now)}
 		}
 		d.last, d.read[k] = *d.now, *d.now
 		d.calls++
@@ -255,7 +256,8 @@ func TestHeldBackGoesOnAfterASharedLook(t *testing.T) {
 	}
 }
 
-// A group is not made smaller on what was read for others, however long its looks are held back: the cloud would choose the instances that go.
+// A group is not made smaller on what was read for others, however long its looks are held back: the cloud would choose the instances that
+// go.
 func TestHeldBackLowersNothing(t *testing.T) {
 	for _, c := range []struct{ size, starts int }{{size: 6}, {size: 2, starts: 1}} {
 		s := rest(t)
@@ -385,7 +387,8 @@ func TestHeldBackStaysExactInDoubt(t *testing.T) {
 	}
 }
 
-// An exact look that is held back is made first in the next pass: a removal begins although the budget has no room for two looks in one pass.
+// An exact look that is held back is made first in the next pass: a removal begins although the budget has no room for two looks in one
+// pass.
 func TestHeldBackBeginsWithTheExactLook(t *testing.T) {
 	s := rest(t)
 	d := &paged{driver: s.driver, now: &s.facts.Now, filled: s.facts.Now}

@@ -120,7 +120,8 @@ func rest(t *testing.T) *scene {
 		Group: &pool.Group{ID: "g", Size: 2, Max: 10, Template: v.Ref},
 	}
 	for _, id := range []string{"i-1", "i-2"} {
-		s.driver.observed.Instances = append(s.driver.observed.Instances, pool.Instance{ID: id, ProviderID: "aws:///z/" + id, State: pool.Running, Template: v})
+		s.driver.observed.Instances = append(s.driver.observed.Instances,
+			pool.Instance{ID: id, ProviderID: "aws:///z/" + id, State: pool.Running, Template: v})
 		s.cluster.nodes["aws://"+id] = pool.Node{Name: "node-" + id, Ready: true}
 	}
 	s.lookups = &lookups{driver: s.driver}

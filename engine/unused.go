@@ -60,5 +60,6 @@ var takingSteps = []pool.StepKind{pool.Drain, pool.Remove, pool.Replace, pool.En
 // exchangeable reports whether another instance could go in the place of this one: its removal has not begun, and neither its Machine's
 // deletion nor a termination by the cloud requires it.
 func exchangeable(i pool.Instance) bool {
-	return i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.DeletionRequested == nil && i.TerminationNotice == nil
+	return i.Node != nil && i.Node.DrainStarted.IsZero() && i.State != pool.Terminating && i.DeletionRequested == nil &&
+		i.TerminationNotice == nil
 }

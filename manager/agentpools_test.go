@@ -40,7 +40,8 @@ func raw(t *testing.T, o any) runtime.RawExtension {
 
 // agentPool is an AzureManagedMachinePool of cluster c.
 func agentPool(name, mode string) *aksv1.AzureManagedMachinePool {
-	p := &aksv1.AzureManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{clusterv1.ClusterNameLabel: "c"}}}
+	p := &aksv1.AzureManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+		Labels: map[string]string{clusterv1.ClusterNameLabel: "c"}}}
 	p.APIVersion, p.Kind = aksv1.GroupVersion.String(), aksv1.AzureManagedMachinePoolKind
 	p.Spec.Mode, p.Spec.SKU = mode, "S"
 	return p
@@ -77,7 +78,8 @@ func TestManagedDefaults(t *testing.T) {
 		}
 	}
 	p.Spec.Name, p.Labels[aksv1.ModeLabel] = new("other"), aksv1.ModeSystem
-	if answer := agentpools.ManagedDefaulter(scheme).Handle(t.Context(), review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p)); len(answer.Patches) != 0 {
+	if answer := agentpools.ManagedDefaulter(scheme).Handle(t.Context(),
+		review(t, admissionv1.Create, aksv1.AzureManagedMachinePoolKind, nil, p)); len(answer.Patches) != 0 {
 		t.Errorf("want what is there left alone, got %v", answer.Patches)
 	}
 }
@@ -111,14 +113,19 @@ func TestManagedValidation(t *testing.T) {
 		refused string
 	}{
 		{"a new pool", admissionv1.Create, nil, system, []client.Object{cluster()}, ""},
-		{"two objects of one agent pool", admissionv1.Create, nil, named(agentPool("x", "User"), "b"), []client.Object{cluster(), agentPool("b", "User")}, "AzureManagedMachinePool b of the same cluster"},
+		{"two objects of one agent pool", admissionv1.Create, nil, named(agentPool("x", "User"), "b"),
+			[]client.Object{cluster(), agentPool("b", "User")}, "AzureManagedMachinePool b of the same cluster"},
 		{"the same name in another cluster", admissionv1.Create, nil, named(agentPool("x", "User"), "b"), []client.Object{elsewhere}, ""},
-		{"the last System pool becomes User", admissionv1.Update, system, user, []client.Object{cluster(), system}, "you must have at least one System node pool"},
+		{"the last System pool becomes User", admissionv1.Update, system, user, []client.Object{cluster(), system},
+			"you must have at least one System node pool"},
 		{"another System pool is there", admissionv1.Update, system, user, []client.Object{cluster(), system, agentPool("b", "System")}, ""},
-		{"another one that is being deleted does not stay", admissionv1.Update, system, user, []client.Object{cluster(), system, dying}, "you must have at least one System node pool"},
-		{"another cluster's does not count", admissionv1.Update, system, user, []client.Object{cluster(), system, elsewhere}, "you must have at least one System node pool"},
+		{"another one that is being deleted does not stay", admissionv1.Update, system, user, []client.Object{cluster(), system, dying},
+			"you must have at least one System node pool"},
+		{"another cluster's does not count", admissionv1.Update, system, user, []client.Object{cluster(), system, elsewhere},
+			"you must have at least one System node pool"},
 		{"User becomes System", admissionv1.Update, user, system, []client.Object{cluster(), user}, ""},
-		{"the last System pool is deleted", admissionv1.Delete, system, nil, []client.Object{cluster(), system}, "AKS Cluster must have at least one system pool"},
+		{"the last System pool is deleted", admissionv1.Delete, system, nil, []client.Object{cluster(), system},
+			"AKS Cluster must have at least one system pool"},
 		{"with its Cluster", admissionv1.Delete, system, nil, []client.Object{cluster(goes), system}, ""},
 		{"of a Cluster that is gone", admissionv1.Delete, system, nil, []client.Object{system}, ""},
 		{"by clusterctl move", admissionv1.Delete, system, nil, []client.Object{cluster(paused), system}, ""},
@@ -162,7 +169,8 @@ func TestASOValidation(t *testing.T) {
 	}{
 		{"the published flavor", nil, good, ""},
 		{"no agent pool", nil, pool(), "no containerservice.azure.com ManagedClustersAgentPools defined"},
-		{"what only the operator does", nil, pool(manifest(`{"operatorSpec":{"configMapExpressions":[]}}`)), "spec.resources[0].spec.operatorSpec"},
+		{"what only the operator does", nil, pool(manifest(`{"operatorSpec":{"configMapExpressions":[]}}`)),
+			"spec.resources[0].spec.operatorSpec"},
 		{"a reference to another manifest", nil, pool(manifest(`{"vnetSubnetReference":{"name":"x"}}`)), "armId"},
 		{"another agent pool", good, pool(manifest(`{"azureName":"pool1"}`)), "spec.resources[0].spec.azureName"},
 		{"the same agent pool", good, pool(manifest(`{"azureName":"pool0","vmSize":"L"}`)), ""},

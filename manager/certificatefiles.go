@@ -58,7 +58,8 @@ func (f *certificateFiles) run(ctx context.Context) error {
 		default:
 		}
 	}
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { signal() }, UpdateFunc: func(any, any) { signal() }})
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { signal() },
+		UpdateFunc: func(any, any) { signal() }})
 	if err != nil {
 		return fmt.Errorf("watch the secret %s: %w", f.secret, err)
 	}

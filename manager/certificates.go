@@ -42,7 +42,8 @@ type Certificates struct {
 
 func (c *Certificates) check() error {
 	if c.Secret.Name == "" || c.Secret.Namespace == "" || c.DNSName == "" {
-		return errors.New("certificates of webhooks can't be made: want the namespace and name of a secret, and the DNS name of the webhook service")
+		return errors.New("certificates of webhooks can't be made: want the namespace and name of a secret, and the DNS name of the " +
+			"webhook service")
 	}
 	return nil
 }

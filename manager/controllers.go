@@ -74,7 +74,8 @@ func (m *Manager) connect(p providers.Provider, o Options) (*providers.Connectio
 
 func (m *Manager) addMachinePool(ctx context.Context, o Options) error {
 	reviewer := access.New(m.GetClient(), nil)
-	r := &machinepool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), ClusterCache: m.ClusterCache, WatchFilterValue: o.WatchFilter, Passes: trace.NewPasses(o.Tracer),
+	r := &machinepool.Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), ClusterCache: m.ClusterCache, WatchFilterValue: o.WatchFilter,
+		Passes:     trace.NewPasses(o.Tracer),
 		SyncLabels: o.SyncLabels, SyncAnnotations: o.SyncAnnotations,
 		MayWatch: func(ctx context.Context, gvk schema.GroupVersionKind) error {
 			return reviewer.MayWatch(ctx, gvk, o.Namespace)

@@ -105,7 +105,8 @@ func (k kinds) changed(ctx context.Context) error {
 			return fmt.Errorf("%s is served now: the manager ends, so that it is set up with the next start", kind)
 		}
 		if slices.Contains(k.Conversion.Converted, is.Name) && is.ConvertedElsewhere != slices.Contains(k.elsewhere, is.Name) {
-			return fmt.Errorf("CustomResourceDefinition %s is converted by another service than before: the manager ends, so that it is set up with the next start", is.Name)
+			return fmt.Errorf("CustomResourceDefinition %s is converted by another service than before: the manager ends, so that it is set up "+
+				"with the next start", is.Name)
 		}
 	}
 	return nil

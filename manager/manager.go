@@ -96,7 +96,8 @@ func New(ctx context.Context, config *rest.Config, o Options) (*Manager, error) 
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
 	m := &Manager{Manager: inner}
-	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addDefinitions, m.addControllers, m.addWebhooks, m.addChecks} {
+	for _, step := range []func(context.Context, Options) error{m.addMetrics, m.addIndexes, m.addClusterCache, m.addDefinitions,
+		m.addControllers, m.addWebhooks, m.addChecks} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
 		}

@@ -32,13 +32,21 @@ func TestOptions(t *testing.T) {
 		runs   []string
 		err    string
 	}{
-		"none named":   {reason: "without names everything runs", runs: Controllers()},
-		"one":          {reason: "each can be switched", o: Options{Controllers: []string{aws.MachinePool}}, runs: []string{aws.MachinePool}},
-		"another":      {reason: "each can be switched", o: Options{Controllers: []string{aws.ManagedMachinePool}}, runs: []string{aws.ManagedMachinePool}},
-		"no EKS":       {reason: "the ecosystem's gate keeps node groups from being run", o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{aws.EKS.Feature: false}}}, runs: []string{MachinePool, aws.MachinePool, azure.MachinePool, azure.ManagedMachinePool, azure.ASOManagedMachinePool, azurejson.Name, gcp.MachinePool, gcp.ManagedMachinePool, gkeconfig.Name, Webhook}},
-		"no GKE":       {reason: "its gate keeps node pools from being run", o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{gcp.GKE.Feature: false}}}, runs: slices.DeleteFunc(Controllers(), func(c string) bool { return c == gcp.ManagedMachinePool || c == gkeconfig.Name })},
-		"unknown":      {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}}, err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azuremanagedmachinepool, azureasomanagedmachinepool, azurejson, gcpmachinepool, gcpmanagedmachinepool, gkeconfig, webhook`},
-		"certificates": {reason: "certificates without a name fit no client", o: Options{Certificates: &Certificates{}}, err: "want the namespace and name of a secret"},
+		"none named": {reason: "without names everything runs", runs: Controllers()},
+		"one":        {reason: "each can be switched", o: Options{Controllers: []string{aws.MachinePool}}, runs: []string{aws.MachinePool}},
+		"another": {reason: "each can be switched", o: Options{Controllers: []string{aws.ManagedMachinePool}},
+			runs: []string{aws.ManagedMachinePool}},
+		"no EKS": {reason: "the ecosystem's gate keeps node groups from being run",
+			o: Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{aws.EKS.Feature: false}}},
+			runs: []string{MachinePool, aws.MachinePool, azure.MachinePool, azure.ManagedMachinePool, azure.ASOManagedMachinePool, azurejson.Name,
+				gcp.MachinePool, gcp.ManagedMachinePool, gkeconfig.Name, Webhook}},
+		"no GKE": {reason: "its gate keeps node pools from being run",
+			o:    Options{Gates: gates.Gates{Switched: map[featuregate.Feature]bool{gcp.GKE.Feature: false}}},
+			runs: slices.DeleteFunc(Controllers(), func(c string) bool { return c == gcp.ManagedMachinePool || c == gkeconfig.Name })},
+		"unknown": {reason: "a misspelt name would silently run nothing", o: Options{Controllers: []string{"awsmachinepools"}},
+			err: `there is no controller "awsmachinepools": known are machinepool, awsmachinepool, awsmanagedmachinepool, azuremachinepool, azuremanagedmachinepool, azureasomanagedmachinepool, azurejson, gcpmachinepool, gcpmanagedmachinepool, gkeconfig, webhook`},
+		"certificates": {reason: "certificates without a name fit no client", o: Options{Certificates: &Certificates{}},
+			err: "want the namespace and name of a secret"},
 	} {
 		o, err := tc.o.complete()
 		if tc.err != "" {
@@ -57,7 +65,8 @@ func TestOptions(t *testing.T) {
 				t.Errorf("%s: %s: controller %s: want %v, got %v", name, tc.reason, c, want, got)
 			}
 		}
-		if o.SyncPeriod != DefaultSyncPeriod || o.Concurrency.MachinePool != DefaultConcurrency || o.workers(PoolControllers()[0]) != DefaultConcurrency || o.Metrics.BindAddress != "0" || o.HealthAddress != "0" {
+		if o.SyncPeriod != DefaultSyncPeriod || o.Concurrency.MachinePool != DefaultConcurrency ||
+			o.workers(PoolControllers()[0]) != DefaultConcurrency || o.Metrics.BindAddress != "0" || o.HealthAddress != "0" {
 			t.Errorf("%s: defaults: got %+v", name, o)
 		}
 	}
@@ -70,9 +79,10 @@ func TestMounted(t *testing.T) {
 		files  []string
 		want   bool
 	}{
-		"empty":    {"there are none", nil, false},
-		"mounted":  {"another issuer provides them and renews them", []string{"tls.crt", "tls.key", "ca.crt"}, true},
-		"our own":  {"those that we made have to be renewed by us after a restart too", []string{"tls.crt", "tls.key", "ca.crt", "ca.key"}, false},
+		"empty":   {"there are none", nil, false},
+		"mounted": {"another issuer provides them and renews them", []string{"tls.crt", "tls.key", "ca.crt"}, true},
+		"our own": {"those that we made have to be renewed by us after a restart too",
+			[]string{"tls.crt", "tls.key", "ca.crt", "ca.key"}, false},
 		"half way": {"a key alone is no certificate", []string{"tls.key"}, false},
 	} {
 		dir := t.TempDir()
@@ -89,7 +99,8 @@ func TestMounted(t *testing.T) {
 
 func TestSlimNode(t *testing.T) {
 	t.Parallel()
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}}, Annotations: map[string]string{"a": "b"}},
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}},
+		Annotations: map[string]string{"a": "b"}},
 		Spec: corev1.NodeSpec{ProviderID: "aws:///z/i-1"}, Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{"x"}}}}}
 	out, err := slimNode(node)
 	if err != nil {
@@ -128,7 +139,8 @@ func TestNewScheme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gvk := range []string{"cluster.x-k8s.io/v1beta1 MachinePool", "cluster.x-k8s.io/v1beta2 MachinePool", "bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig",
+	for _, gvk := range []string{"cluster.x-k8s.io/v1beta1 MachinePool", "cluster.x-k8s.io/v1beta2 MachinePool",
+		"bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfig",
 		"infrastructure.cluster.x-k8s.io/v1beta1 AWSMachinePool", "infrastructure.cluster.x-k8s.io/v1beta2 AWSMachinePool",
 		"infrastructure.cluster.x-k8s.io/v1beta1 AWSManagedMachinePool", "infrastructure.cluster.x-k8s.io/v1beta2 AWSManagedMachinePool"} {
 		version, kind, _ := strings.Cut(gvk, " ")
@@ -141,7 +153,8 @@ func TestNewScheme(t *testing.T) {
 
 func TestNewRefusesBeforeItConnects(t *testing.T) {
 	t.Parallel()
-	_, err := New(t.Context(), &rest.Config{Host: "https://127.0.0.1:1"}, Options{Controllers: []string{"x"}, Certificates: &Certificates{Secret: types.NamespacedName{}}})
+	_, err := New(t.Context(), &rest.Config{Host: "https://127.0.0.1:1"},
+		Options{Controllers: []string{"x"}, Certificates: &Certificates{Secret: types.NamespacedName{}}})
 	if err == nil || !strings.Contains(err.Error(), `no controller "x"`) {
 		t.Errorf("want the options refused, got %v", err)
 	}

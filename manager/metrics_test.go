@@ -62,7 +62,8 @@ func everythingMeasured(t *testing.T) {
 	mp.Namespace, mp.Name = "default", "p"
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(mp).Build()
 	t.Cleanup(machinePools.Serve(server))
-	if _, err := (&definitions.Checker{Live: server, Metric: compared}).Look(t.Context(), "awsmachinepools.infrastructure.cluster.x-k8s.io"); err != nil {
+	if _, err := (&definitions.Checker{Live: server, Metric: compared}).Look(t.Context(),
+		"awsmachinepools.infrastructure.cluster.x-k8s.io"); err != nil {
 		t.Fatal(err)
 	}
 }

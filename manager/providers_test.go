@@ -39,7 +39,8 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 		{"commands are made from Permissions", func(p *providers.Provider) { p.Permissions = nil }, "provider toy: Permissions is missing"},
 		{"each part of it is called", func(p *providers.Provider) {
 			p.Permissions = func() providers.Permissions { return providers.Permissions{} }
-		}, "provider toy: Permissions.AddFlags is missing\nprovider toy: Permissions.Document is missing\nprovider toy: Permissions.Actions is missing"},
+		}, "provider toy: Permissions.AddFlags is missing\nprovider toy: Permissions.Document is missing\nprovider toy: Permissions.Actions " +
+			"is missing"},
 		{"the manager calls Connect", func(p *providers.Provider) { p.Connect = nil }, "provider toy: Connect is missing"},
 		{"without a name there is its number", func(p *providers.Provider) { p.Name, p.Title = "", "" },
 			"provider number 2: Name is missing\nprovider number 2: Title is missing"},
@@ -61,19 +62,22 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 func TestCheckSetupsNamesControllers(t *testing.T) {
 	t.Parallel()
 	setup := func(context.Context, controller.Options) error { return nil }
-	toy := providers.Provider{Name: "toy", Controllers: []providers.Controller{{Name: "toypool"}, {Name: "toymachine"}, {Name: "toyconfig", Gate: &gates.Gate{Feature: "Toy"}}}}
+	toy := providers.Provider{Name: "toy", Controllers: []providers.Controller{{Name: "toypool"}, {Name: "toymachine"},
+		{Name: "toyconfig", Gate: &gates.Gate{Feature: "Toy"}}}}
 	for _, c := range []struct {
 		why        string
 		connection *providers.Connection
 		gate       bool
 		want       string
 	}{
-		{"every controller can be added", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachine": setup, "toyconfig": setup}}, true, ""},
+		{"every controller can be added", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachine": setup,
+			"toyconfig": setup}}, true, ""},
 		{"a gate is off", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachine": setup}}, false, ""},
 		{"the gate is on", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachine": setup}}, true,
 			"provider toy: Controllers lists toyconfig, and Connect has no setup for it"},
 		{"one is spelled otherwise", &providers.Connection{Setups: map[string]providers.Setup{"toypool": setup, "toymachines": setup}}, false,
-			"provider toy: Controllers lists toymachine, and Connect has no setup for it\nprovider toy: Connect has a setup for toymachines, and Controllers does not list it"},
+			"provider toy: Controllers lists toymachine, and Connect has no setup for it\nprovider toy: Connect has a setup for toymachines, and " +
+				"Controllers does not list it"},
 		{"a setup is nil", &providers.Connection{Setups: map[string]providers.Setup{"toypool": nil, "toymachine": setup}}, false,
 			"provider toy: Controllers lists toypool, and Connect has no setup for it"},
 		{"there is no connection", nil, false, "provider toy: Connect returned no connection"},

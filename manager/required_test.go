@@ -17,10 +17,13 @@ func TestMissing(t *testing.T) {
 		version string
 		want    string
 	}{
-		"all":         {reason: "the contract's kinds are there", kinds: []string{"Cluster", "MachinePool", "Machine"}, version: "v1beta2"},
-		"none":        {reason: "a cluster without Cluster API", version: "v1beta2", want: "kind Cluster of cluster.x-k8s.io is not served: install Cluster API first, with clusterctl init"},
-		"one missing": {reason: "the definition was deleted", kinds: []string{"Cluster", "Machine"}, version: "v1beta2", want: "kind MachinePool of cluster.x-k8s.io is not served"},
-		"older":       {reason: "an older Cluster API", kinds: []string{"Cluster", "MachinePool", "Machine"}, version: "v1beta1", want: "kind Cluster of cluster.x-k8s.io is served in v1beta1, not in v1beta2"},
+		"all": {reason: "the contract's kinds are there", kinds: []string{"Cluster", "MachinePool", "Machine"}, version: "v1beta2"},
+		"none": {reason: "a cluster without Cluster API", version: "v1beta2",
+			want: "kind Cluster of cluster.x-k8s.io is not served: install Cluster API first, with clusterctl init"},
+		"one missing": {reason: "the definition was deleted", kinds: []string{"Cluster", "Machine"}, version: "v1beta2",
+			want: "kind MachinePool of cluster.x-k8s.io is not served"},
+		"older": {reason: "an older Cluster API", kinds: []string{"Cluster", "MachinePool", "Machine"}, version: "v1beta1",
+			want: "kind Cluster of cluster.x-k8s.io is served in v1beta1, not in v1beta2"},
 	} {
 		mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: clusterv1.GroupVersion.Group, Version: tc.version}})
 		for _, kind := range tc.kinds {

@@ -29,12 +29,17 @@ func TestConfigured(t *testing.T) {
 		{reason: "the standard's variable", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317"}, on: true},
 		{reason: "that for traces alone", env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:4317"}, on: true},
 		{reason: "the flag, as an address", args: []string{"--tracing-endpoint", "127.0.0.1:4317"}, on: true},
-		{reason: "the flag, as a URL", args: []string{"--tracing-endpoint", "https://collector:4317", "--tracing-sampling-ratio", "0.1"}, on: true},
+		{reason: "the flag, as a URL", args: []string{"--tracing-endpoint", "https://collector:4317", "--tracing-sampling-ratio", "0.1"},
+			on: true},
 		{reason: "switched off by the standard", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}},
-		{reason: "traces switched off by the standard", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "none"}},
-		{reason: "an exporter that we have not", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "zipkin"}, err: "OTEL_TRACES_EXPORTER"},
-		{reason: "a protocol that we have not", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, err: "OTEL_EXPORTER_OTLP_PROTOCOL"},
-		{reason: "a ratio that is none", args: []string{"--tracing-endpoint", "127.0.0.1:4317", "--tracing-sampling-ratio", "2"}, err: "--tracing-sampling-ratio"},
+		{reason: "traces switched off by the standard", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+			"OTEL_TRACES_EXPORTER": "none"}},
+		{reason: "an exporter that we have not", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+			"OTEL_TRACES_EXPORTER": "zipkin"}, err: "OTEL_TRACES_EXPORTER"},
+		{reason: "a protocol that we have not", env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+			"OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, err: "OTEL_EXPORTER_OTLP_PROTOCOL"},
+		{reason: "a ratio that is none", args: []string{"--tracing-endpoint", "127.0.0.1:4317", "--tracing-sampling-ratio", "2"},
+			err: "--tracing-sampling-ratio"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,8 @@ import (
 // rawSpec is an object as an API server sends it.
 func rawSpec(t *testing.T, kind, spec string) runtime.RawExtension {
 	t.Helper()
-	data, err := yaml.YAMLToJSON([]byte("{apiVersion: " + awsv1.GroupVersion.String() + ", kind: " + kind + ", metadata: {name: p, namespace: default}, spec: " + spec + "}"))
+	data, err := yaml.YAMLToJSON([]byte("{apiVersion: " + awsv1.GroupVersion.String() + ", kind: " + kind +
+		", metadata: {name: p, namespace: default}, spec: " + spec + "}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func ask(t *testing.T, kind, old, spec string) []string {
 	if err := awsv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	hook := map[string]*admission.Webhook{awsv1.AWSMachinePoolKind: warnings.OfAWSMachinePool(scheme), awsv1.AWSManagedMachinePoolKind: warnings.OfAWSManagedMachinePool(scheme)}[kind]
+	hook := map[string]*admission.Webhook{awsv1.AWSMachinePoolKind: warnings.OfAWSMachinePool(scheme),
+		awsv1.AWSManagedMachinePoolKind: warnings.OfAWSManagedMachinePool(scheme)}[kind]
 	req := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID: "1", Kind: metav1.GroupVersionKind{Group: awsv1.GroupVersion.Group, Version: awsv1.GroupVersion.Version, Kind: kind},
 		Operation: admissionv1.Create, Object: rawSpec(t, kind, spec),
@@ -61,20 +63,31 @@ func TestWarnings(t *testing.T) {
 		{name: "neither", reason: "EKS's own defaults are no deprecated field", kind: mmp, spec: "{}"},
 		{name: "deprecated fields", reason: "the proposal's deprecations, each with what comes in its place", kind: mmp,
 			spec: "{amiType: AL2023_x86_64_STANDARD, amiVersion: 1.31.0-20250101, instanceType: m5.large, diskSize: 50}",
-			want: []string{"spec.amiType: is deprecated without spec.awsLaunchTemplate", "spec.amiVersion: is deprecated", "spec.instanceType: is deprecated without spec.awsLaunchTemplate and will not be supported in a later version; use spec.awsLaunchTemplate.instanceType", "spec.diskSize: is deprecated"}},
-		{name: "several types", reason: "a launch template can't say several types, so that the field stays", kind: mmp, spec: "{instanceTypes: [m5.large, m5a.large]}"},
-		{name: "own image beside a template", reason: "that pair is no deprecated one", kind: mmp, spec: "{amiType: CUSTOM, awsLaunchTemplate: {instanceType: m5.large}}"},
+			want: []string{"spec.amiType: is deprecated without spec.awsLaunchTemplate", "spec.amiVersion: is deprecated",
+				"spec.instanceType: is deprecated without spec.awsLaunchTemplate and will not be supported in a later version; use " +
+					"spec.awsLaunchTemplate.instanceType", "spec.diskSize: is deprecated"}},
+		{name: "several types", reason: "a launch template can't say several types, so that the field stays", kind: mmp,
+			spec: "{instanceTypes: [m5.large, m5a.large]}"},
+		{name: "own image beside a template", reason: "that pair is no deprecated one", kind: mmp,
+			spec: "{amiType: CUSTOM, awsLaunchTemplate: {instanceType: m5.large}}"},
 		{name: "the old image", reason: "a pool of it stays behind at the next Kubernetes version", kind: mmp,
 			spec: "{amiType: AL2_ARM_64, awsLaunchTemplate: {}}", want: []string{"spec.amiType: EKS publishes no image of Amazon Linux 2"}},
 		{name: "hooks", reason: "they are taken for older manifests' sake and do nothing", kind: mmp,
-			spec: "{awsLaunchTemplate: {}, lifecycleHooks: [{name: h, lifecycleTransition: 'autoscaling:EC2_INSTANCE_LAUNCHING'}]}", want: []string{"spec.lifecycleHooks: has no effect"}},
-		{name: "force", reason: "pods are lost", kind: mmp, spec: "{updateConfig: {maxUnavailable: 1, force: true}}", want: []string{"spec.updateConfig.force: pods"}},
-		{name: "open to all", reason: "the field's name does not say how public", kind: mmp, spec: "{remoteAccess: {public: true}}", want: []string{"spec.remoteAccess.public: opens SSH of every machine to 0.0.0.0/0"}},
-		{name: "dead input", reason: "it never had an effect, in either kind", kind: mmp, spec: "{awsLaunchTemplate: {versionNumber: 3}}", want: []string{"spec.awsLaunchTemplate.versionNumber: has no effect"}},
-		{name: "dead input too", reason: "the same rules for both kinds", kind: mp, spec: "{awsLaunchTemplate: {versionNumber: 3}}", want: []string{"spec.awsLaunchTemplate.versionNumber: has no effect"}},
+			spec: "{awsLaunchTemplate: {}, lifecycleHooks: [{name: h, lifecycleTransition: 'autoscaling:EC2_INSTANCE_LAUNCHING'}]}",
+			want: []string{"spec.lifecycleHooks: has no effect"}},
+		{name: "force", reason: "pods are lost", kind: mmp, spec: "{updateConfig: {maxUnavailable: 1, force: true}}",
+			want: []string{"spec.updateConfig.force: pods"}},
+		{name: "open to all", reason: "the field's name does not say how public", kind: mmp, spec: "{remoteAccess: {public: true}}",
+			want: []string{"spec.remoteAccess.public: opens SSH of every machine to 0.0.0.0/0"}},
+		{name: "dead input", reason: "it never had an effect, in either kind", kind: mmp, spec: "{awsLaunchTemplate: {versionNumber: 3}}",
+			want: []string{"spec.awsLaunchTemplate.versionNumber: has no effect"}},
+		{name: "dead input too", reason: "the same rules for both kinds", kind: mp, spec: "{awsLaunchTemplate: {versionNumber: 3}}",
+			want: []string{"spec.awsLaunchTemplate.versionNumber: has no effect"}},
 		{name: "preferences under a strategy", reason: "they are for the refresh that the strategy takes the place of", kind: mp,
-			spec: "{awsLaunchTemplate: {}, strategy: {}, refreshPreferences: {minHealthyPercentage: 50}}", want: []string{"spec.refreshPreferences: has no effect while spec.strategy is set"}},
-		{name: "another edit", reason: "each edit of the object shows the warnings that still apply", kind: mmp, old: "{instanceType: m5.large, scaling: {maxSize: 1}}",
+			spec: "{awsLaunchTemplate: {}, strategy: {}, refreshPreferences: {minHealthyPercentage: 50}}",
+			want: []string{"spec.refreshPreferences: has no effect while spec.strategy is set"}},
+		{name: "another edit", reason: "each edit of the object shows the warnings that still apply", kind: mmp,
+			old:  "{instanceType: m5.large, scaling: {maxSize: 1}}",
 			spec: "{instanceType: m5.large, scaling: {maxSize: 2}}", want: []string{"spec.instanceType: is deprecated"}},
 		{name: "a controller's write", reason: "a controller can do nothing about it", kind: mmp, old: "{instanceType: m5.large}",
 			spec: "{instanceType: m5.large, providerID: x, providerIDList: ['aws:///a/i-1']}"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // gate is whether instances may be replaced now.
@@ -53,8 +54,8 @@ func (v *gate) rests() bool {
 	return v.rolloutState == RolloutPaused || v.rolloutState == RolloutHalted
 }
 
-// waitsForReads reports whether a member goes only because there are too many, while reads are known to be behind: they would let instances go
-// that another client has released already, and nothing brings those back.
+// waitsForReads reports whether a member goes only because there are too many, while reads are known to be behind: they would let instances
+// go that another client has released already, and nothing brings those back.
 func (v *gate) waitsForReads(m *member) bool {
 	return m.reason == surplus && m.cause.Reason == ScaleIn && !v.reached(v.o.BehindUntil)
 }
@@ -109,8 +110,8 @@ func (v *classification) missedProgressDeadline(m *member) bool {
 	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.ProgressDeadline, DefaultProgressDeadline)))
 }
 
-// assess determines why no serving instance is replaced now, if that is so. A failed or unhealthy one of another template waits for the same
-// where its removal is lost.
+// assess determines why no serving instance is replaced now, if that is so. A failed or unhealthy one of another template waits for the
+// same where its removal is lost.
 func (v *gate) assess() {
 	waits := v.toReplace+v.inStandby > 0 || v.goAnyway > 0 && v.removalIsLost()
 	if !waits || v.o.Group == nil {
@@ -136,7 +137,8 @@ func (v *gate) blockedBySpec() (RolloutState, *Cause) {
 	case v.removalIsLost() && !v.t.RecordsSurge:
 		return RolloutNone, &Cause{replicasManagedExternally, v.surgeIsLost()}
 	case v.removalIsLost():
-		return RolloutNone, &Cause{replicasManagedExternally, fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
+		return RolloutNone, &Cause{replicasManagedExternally,
+			fmt.Sprintf("replicas are managed externally and %s is 0: set it to 1 or more to allow a rollout", v.surgeField())}
 	}
 	return "", nil
 }
@@ -144,10 +146,12 @@ func (v *gate) blockedBySpec() (RolloutState, *Cause) {
 // surgeIsLost returns why no surge is possible beside a size that others own, and what the user can do.
 func (v *gate) surgeIsLost() string {
 	if v.d.AutoscalerField != "" {
-		return fmt.Sprintf("the cloud's own autoscaler sizes the %s, and no other client adds machines meanwhile: remove %s for as long as machines are replaced",
+		return fmt.Sprintf("the cloud's own autoscaler sizes the %s, and no other client adds machines meanwhile: remove %s for as long as "+
+			"machines are replaced",
 			v.t.Group, v.d.AutoscalerField)
 	}
-	return fmt.Sprintf("replicas are managed externally, and a surge of the %s can't be told from them: let the MachinePool own them for as long as machines are replaced", v.t.Group)
+	return fmt.Sprintf("replicas are managed externally, and a surge of the %s can't be told from them: let the MachinePool own them for as "+
+		"long as machines are replaced", v.t.Group)
 }
 
 // blockedByState returns what blocks a rollout and may pass by itself.
@@ -163,7 +167,8 @@ func (v *gate) blockedByState() (RolloutState, *Cause) {
 	case roll != nil && !roll.ended():
 		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", "waiting for a provider rollout to end"}
 	case v.cloudFirst() || v.needsRepointing():
-		return RolloutWaiting, &Cause{"ProviderRolloutInProgress", fmt.Sprintf("a rollout of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
+		return RolloutWaiting, &Cause{"ProviderRolloutInProgress",
+			fmt.Sprintf("a rollout of the %s replaces machines of another %s first", v.t.Group, v.t.Template)}
 	}
 	if halted := v.halted(); halted != nil {
 		return RolloutHalted, halted
@@ -180,4 +185,40 @@ func (v *gate) replaces(m *member) bool { return m.reason == stale && m.byMuster
 // removalIsLost reports whether removing an instance also lowers a size that an external autoscaler owns, and no surge may restore it.
 func (v *gate) removalIsLost() bool {
 	return v.d.ReplicasManagedExternally && !v.t.ReplaceKeepsSize && v.surge == 0
+}
+
+// blockedLimit bounds how many pods a message names.
+const blockedLimit = 3
+
+// draining says which drains have not ended, and what keeps them.
+func draining(list []Instance) []Cause {
+	var nodes, blocked []string
+	for _, i := range list {
+		if name, waits, ok := i.guarded(); ok && (i.State != Terminating || i.LifecycleHook != nil) {
+			nodes = append(nodes, name)
+			blocked = append(blocked, waits...)
+			continue
+		}
+		if i.State == Terminating && i.LifecycleHook == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
+			continue
+		}
+		nodes = append(nodes, i.Node.Name)
+		blocked = append(blocked, i.Node.Blocked...)
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("draining %s", firstNames(nodes))
+	if len(blocked) > 0 {
+		return []Cause{{"DrainBlocked", text + "; kept by " + firstNames(blocked)}}
+	}
+	return []Cause{{"Draining", text}}
+}
+
+// firstNames lists the first few names and counts the rest.
+func firstNames(names []string) string {
+	if len(names) <= blockedLimit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:blockedLimit], ", "), len(names)-blockedLimit)
 }

@@ -82,7 +82,8 @@ func (v *budget) forgoStep() *Step {
 		return nil
 	}
 	return &Step{Kind: Resize, Size: g.Size, Surge: v.surgeIn(g.Size), Cause: Cause{ScaleIn,
-		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more", machines(g.UnfulfilledCapacity), v.t.Group)}}
+		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more",
+			machines(g.UnfulfilledCapacity), v.t.Group)}}
 }
 
 // replaceable cuts a list to the instances whose removal leaves enough: those whose replacement exists already where an external autoscaler
@@ -106,8 +107,8 @@ func (v *budget) sizeForRemoval() int {
 	return v.o.Group.Least + 1
 }
 
-// aboveLeast cuts a list to the instances that can go without lowering the size below what the cloud keeps at least, and reports whether that
-// leaves some out.
+// aboveLeast cuts a list to the instances that can go without lowering the size below what the cloud keeps at least, and reports whether
+// that leaves some out.
 func (v *budget) aboveLeast(list []*member) (now []*member, waits bool) {
 	least := v.o.Group.Least
 	if room := max(0, v.o.Group.Size-least); least > 0 && len(list) > room {
@@ -222,12 +223,14 @@ func (v *budget) larger() *Step {
 	}
 	if v.o.Group.KeepsExcess && !v.d.ReplicasManagedExternally && v.counted > size {
 		return &Step{Kind: Resize, Size: v.counted, Cause: Cause{"ExcessKept",
-			fmt.Sprintf("the %s has %s and a size of %d: the cloud would choose which go with the next change", v.t.Group, machines(v.counted), size)}}
+			fmt.Sprintf("the %s has %s and a size of %d: the cloud would choose which go with the next change", v.t.Group,
+				machines(v.counted), size)}}
 	}
 	// While more exist than the size says, some are about to leave that are not seen leaving yet.
 	if goal := v.minSize; size < goal && v.counted <= size {
 		return &Step{Kind: Resize, Size: goal, Surge: v.surgeIn(goal),
-			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.want), v.want)}}
+			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.want),
+				v.want)}}
 	}
 	return nil
 }

@@ -95,8 +95,8 @@ func (m *member) replaced() bool {
 	return m.reason == stale || m.reason == notServing || m.reason == standby || m.toReplace || m.needsSurge || m.staleCause != nil
 }
 
-// drainRequested reports whether the drain of a member has started, or its guard was requested to release it. One that is ending may be drained
-// without its guard.
+// drainRequested reports whether the drain of a member has started, or its guard was requested to release it. One that is ending may be
+// drained without its guard.
 func (m *member) drainRequested() bool {
 	if m.Guard != nil && !m.ending() {
 		return m.Guard.Requested

@@ -35,29 +35,43 @@ func loops() []loop {
 		{"3 machines, surge 1, Oldest", "3 made, 3 gone, 3 to 4", 3, wants(3, rolls(1, 0)), "b", "", "3 made, 3 gone, 3 to 4, Done"},
 		{"3 machines, surge 1, Newest", "3 made, 3 gone, 3 to 4", 3, wants(3, rolls(1, 0), newest), "b", "", "3 made, 3 gone, 3 to 4, Done"},
 		{"3 machines, unavailable 1", "done, 2 to 3", 3, wants(3, rolls(0, 1)), "b", "", "3 made, 3 gone, 2 to 3, Done"},
-		{"10 machines, surge 25 %, unavailable 1", "**12 made, 12 gone** (two brand-new ones wasted), 9 to 13", 10, wants(10, rolling25), "b", "", "10 made, 10 gone, 9 to 13, Done"},
+		{"10 machines, surge 25 %, unavailable 1", "**12 made, 12 gone** (two brand-new ones wasted), 9 to 13", 10, wants(10, rolling25), "b", "",
+			"10 made, 10 gone, 9 to 13, Done"},
 		{"10 machines, surge 100 %", "done, 10 to 20", 10, wants(10, by(percent(100), percent(0))), "b", "", "10 made, 10 gone, 10 to 20, Done"},
 		{"3 machines, unavailable 5", "all gone at once, 0 serve", 3, wants(3, rolls(0, 5)), "b", "", "3 made, 3 gone, 0 to 3, Done"},
-		{"surge 0 %, unavailable 0", "taken, and **never rolls**", 3, wants(3, by(percent(0), percent(0))), "b", "", "0 made, 0 gone, 3 to 3, None: StrategyInvalid"},
-		{"bad image, surge 1", "stops at 3 old and 1 new, **for ever and without a word**", 3, wants(3, rolls(1, 0)), "bad", "c", "1 made, 0 gone, 3 to 4, Halted: RolloutHalted; then good: Done"},
-		{"bad image, surge 1, unavailable 1", "stops at 2 old and 2 new", 3, wants(3, rolls(1, 1)), "bad", "c", "2 made, 1 gone, 2 to 4, Halted: RolloutHalted; then good: Done"},
-		{"bad image, unavailable 1", "stops at 2 old and 1 new; a good image afterwards does **not** recover", 3, wants(3, rolls(0, 1)), "bad", "c", "1 made, 1 gone, 2 to 3, Halted: RolloutHalted; then good: Done"},
-		{"bad image, unavailable 1, then back", "likewise", 3, wants(3, rolls(0, 1)), "bad", "a", "1 made, 1 gone, 2 to 3, Halted: RolloutHalted; then good: Done"},
-		{"list with images, surge 1 (Flexible)", "**stalls** at 2 old and 1 new", 3, wants(3, rolls(1, 0)), "b", "", "3 made, 3 gone, 3 to 4, Done"},
-		{"list with images, surge 1, unavailable 1 (Flexible)", "done; surplus comes back by a plain scale-up alone", 3, wants(3, rolls(1, 1)), "b", "", "3 made, 3 gone, 2 to 4, Done"},
-		{"list without images, surge 1 (Flexible)", "the replacement is removed: **0 of 3 rolled**, for ever", 3, wants(3, rolls(1, 0)), "b", "", "3 made, 3 gone, 3 to 4, Done"},
-		{"list without images, unavailable 1 (Flexible)", "**endless**: 20 made, 21 gone in 60 rounds", 3, wants(3, rolls(0, 1)), "b", "", "3 made, 3 gone, 2 to 3, Done"},
-		{"model skipped, surge 1, Oldest", "**everything replaced** in spite of the gate", 3, wants(3, rolls(1, 0), skip), "b", "", "0 made, 0 gone, 3 to 3, Done"},
-		{"model skipped, surge 1, Newest", "**endless**: 20 made, 20 gone", 3, wants(3, rolls(1, 0), skip, newest), "b", "", "0 made, 0 gone, 3 to 3, Done"},
+		{"surge 0 %, unavailable 0", "taken, and **never rolls**", 3, wants(3, by(percent(0), percent(0))), "b", "",
+			"0 made, 0 gone, 3 to 3, None: StrategyInvalid"},
+		{"bad image, surge 1", "stops at 3 old and 1 new, **for ever and without a word**", 3, wants(3, rolls(1, 0)), "bad", "c",
+			"1 made, 0 gone, 3 to 4, Halted: RolloutHalted; then good: Done"},
+		{"bad image, surge 1, unavailable 1", "stops at 2 old and 2 new", 3, wants(3, rolls(1, 1)), "bad", "c",
+			"2 made, 1 gone, 2 to 4, Halted: RolloutHalted; then good: Done"},
+		{"bad image, unavailable 1", "stops at 2 old and 1 new; a good image afterwards does **not** recover", 3, wants(3, rolls(0, 1)), "bad",
+			"c", "1 made, 1 gone, 2 to 3, Halted: RolloutHalted; then good: Done"},
+		{"bad image, unavailable 1, then back", "likewise", 3, wants(3, rolls(0, 1)), "bad", "a",
+			"1 made, 1 gone, 2 to 3, Halted: RolloutHalted; then good: Done"},
+		{"list with images, surge 1 (Flexible)", "**stalls** at 2 old and 1 new", 3, wants(3, rolls(1, 0)), "b", "",
+			"3 made, 3 gone, 3 to 4, Done"},
+		{"list with images, surge 1, unavailable 1 (Flexible)", "done; surplus comes back by a plain scale-up alone", 3, wants(3, rolls(1, 1)),
+			"b", "", "3 made, 3 gone, 2 to 4, Done"},
+		{"list without images, surge 1 (Flexible)", "the replacement is removed: **0 of 3 rolled**, for ever", 3, wants(3, rolls(1, 0)), "b", "",
+			"3 made, 3 gone, 3 to 4, Done"},
+		{"list without images, unavailable 1 (Flexible)", "**endless**: 20 made, 21 gone in 60 rounds", 3, wants(3, rolls(0, 1)), "b", "",
+			"3 made, 3 gone, 2 to 3, Done"},
+		{"model skipped, surge 1, Oldest", "**everything replaced** in spite of the gate", 3, wants(3, rolls(1, 0), skip), "b", "",
+			"0 made, 0 gone, 3 to 3, Done"},
+		{"model skipped, surge 1, Newest", "**endless**: 20 made, 20 gone", 3, wants(3, rolls(1, 0), skip, newest), "b", "",
+			"0 made, 0 gone, 3 to 3, Done"},
 		{"model skipped, unavailable 1", "stale ones stay", 3, wants(3, rolls(0, 1), skip), "b", "", "0 made, 0 gone, 3 to 3, Done"},
-		{"image, and from 5 to 3", "done; one machine removed by the cloud **without a drain**", 5, wants(3, rolls(1, 0)), "b", "", "3 made, 5 gone, 3 to 5, Done"},
+		{"image, and from 5 to 3", "done; one machine removed by the cloud **without a drain**", 5, wants(3, rolls(1, 0)), "b", "",
+			"3 made, 5 gone, 3 to 5, Done"},
 		{"image, and from 3 to 5", "done, at most 6", 3, wants(5, rolls(1, 0)), "b", "", "5 made, 3 gone, 3 to 6, Done"},
 	}
 }
 
 // clouds are the kinds of cloud on which a loop is played: what a plain group can, one that sets machines aside, one that knows no
 // replacement, and a scale set.
-var clouds = map[string]Traits{"replaces": quick(), "sets aside": onQuick(setsAside), "only removes": onQuick(noReplace), "scale set": onQuick(scaleSet)}
+var clouds = map[string]Traits{"replaces": quick(), "sets aside": onQuick(setsAside), "only removes": onQuick(noReplace),
+	"scale set": onQuick(scaleSet)}
 
 func onQuick(change func(*Traits)) Traits {
 	tr := quick()
@@ -118,7 +132,8 @@ func TestClosedLoops(t *testing.T) {
 
 const closedLoopHead = `# Closed loops
 
-The outcome of each known rollout when planner and cloud play against each other until nothing changes any more, beside that of the best-known algorithm in use.
+The outcome of each known rollout when planner and cloud play against each other until nothing changes any more, beside that of the
+best-known algorithm in use.
 ` + "`TestClosedLoops`" + ` in ` + "`pool`" + ` writes the table, and fails when it is no longer true:
 
     go test ./pool -run TestClosedLoops
@@ -142,7 +157,8 @@ The outcome of each known rollout when planner and cloud play against each other
 
 // A bad image is rolled forward and back, whatever the strategy: no wedge.
 func TestBadImageIsNoWedge(t *testing.T) {
-	for name, strategy := range map[string]func(*Desired){"surge": rolls(1, 0), "unavailable": rolls(0, 1), "both": rolls(1, 1), "all": rolls(0, 3)} {
+	for name, strategy := range map[string]func(*Desired){"surge": rolls(1, 0), "unavailable": rolls(0, 1), "both": rolls(1, 1),
+		"all": rolls(0, 3)} {
 		for content, made := range map[string]string{"c": "forward", "a": "back"} {
 			t.Run(name+" "+made, func(t *testing.T) {
 				d, c := wants(3, strategy), stocked(3, quick())

@@ -43,7 +43,8 @@ func planKeep(in *inputs) Plan {
 	begins, rounds := v.drainSteps()
 	remove, release := v.removeUnlessHeld(), v.releaseStep()
 	p.first(v.d, v.allowedDuringOperation(
-		v.renewStep(), v.recreateStep(), v.cancelProviderRolloutStep(), v.templateStep(), ensurePrerequisitesStep(v.d, v.o, v.t), v.updateGroupStep(),
+		v.renewStep(), v.recreateStep(), v.cancelProviderRolloutStep(), v.templateStep(), ensurePrerequisitesStep(v.d, v.o, v.t),
+		v.updateGroupStep(),
 		v.recordSurgeStep(), v.undrainStep(), v.scaleUpStep(), v.standbyStep(), v.shrinkStep(), v.releaseBefore(remove, release), remove, begins,
 		release, v.startProviderRolloutStep(), v.applyStep(), v.defaultStep(), v.pruneStep(), v.protectStep(), v.unprotectStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {
@@ -88,14 +89,16 @@ func planCreate(d Desired, o Observed, t Traits) Plan {
 	return p
 }
 
-// FormerLeft returns what is left of the instances of a group that is gone and keeps it from being created, because its new instances get their names:
-// Machines that are being deleted, or Nodes that are Ready. kubeadm join rejects the name of a Ready Node, and runs once: the new machine would never join.
+// FormerLeft returns what is left of the instances of a group that is gone and keeps it from being created, because its new instances get
+// their names: Machines that are being deleted, or Nodes that are Ready. kubeadm join rejects the name of a Ready Node, and runs once: the
+// new machine would never join.
 func FormerLeft(d Desired, o Observed) *Cause {
 	if d.FormerMachines != nil || len(o.FormerNodes) == 0 {
 		return d.FormerMachines
 	}
 	return &Cause{"FormerNodesReady", fmt.Sprintf(
-		"not created while Nodes of its former instances are Ready, because kubeadm join rejects the name of a Ready Node: %s. Look at the machine behind a Node that stays Ready", firstNames(o.FormerNodes))}
+		"not created while Nodes of its former instances are Ready, because kubeadm join rejects the name of a Ready Node: %s. Look at the "+
+			"machine behind a Node that stays Ready", firstNames(o.FormerNodes))}
 }
 
 // first takes the first step that exists and is not in back-off, and records whether there are others.
@@ -176,8 +179,8 @@ func ensurePrerequisitesStep(d Desired, o Observed, t Traits) *Step {
 		Cause: Cause{"PrerequisiteMissing", fmt.Sprintf("a prerequisite of the %s is missing or out of date", t.Group)}}
 }
 
-// planConflict plans for a group that exists and is not the pool's: it is adopted if the object asks for exactly this group, or if the cloud
-// created the group with its cluster for this object, and nothing shows another owner. It is left alone otherwise.
+// planConflict plans for a group that exists and is not the pool's: it is adopted if the object asks for exactly this group, or if the
+// cloud created the group with its cluster for this object, and nothing shows another owner. It is left alone otherwise.
 func planConflict(d Desired, o Observed) Plan {
 	if refused := adoptionRefused(d.Adopt, o); refused != nil {
 		return Plan{Refused: refused, Quiescent: true}
@@ -209,15 +212,19 @@ func adoptionRefused(asked Adoption, o Observed) *Cause {
 	case asked.Name == "" && !is.createdForPool():
 		return refuse("%s. %s", conflict.Message, AdoptionHint(is.Name))
 	case asked.Name != "" && asked.Name != is.Name:
-		return refuse("annotation %s names %q, and the group found is %s: set the annotation to %q, or remove it", AdoptAnnotation, asked.Name, is.Group, is.Name)
+		return refuse("annotation %s names %q, and the group found is %s: set the annotation to %q, or remove it", AdoptAnnotation, asked.Name,
+			is.Group, is.Name)
 	case is.NamedInstead != "":
-		return refuse("annotation %s names %q, and spec.providerID names %q: correct the one that is wrong", AdoptAnnotation, asked.Name, is.NamedInstead)
+		return refuse("annotation %s names %q, and spec.providerID names %q: correct the one that is wrong", AdoptAnnotation, asked.Name,
+			is.NamedInstead)
 	case is.OtherCluster != "":
-		return refuse("%s is not adopted: its tags say that it belongs to cluster %q. Correct the annotation %s", is.Group, is.OtherCluster, AdoptAnnotation)
+		return refuse("%s is not adopted: its tags say that it belongs to cluster %q. Correct the annotation %s", is.Group, is.OtherCluster,
+			AdoptAnnotation)
 	case is.TemplateConflict != nil:
 		return is.TemplateConflict
 	case asked.Done:
-		return refuse("%s was this pool's and has lost its owner tag. To take it over again, remove the key %q from the annotation muster.dev/resolved",
+		return refuse("%s was this pool's and has lost its owner tag. To take it over again, remove the key %q from the annotation "+
+			"muster.dev/resolved",
 			is.Group, AdoptedKey)
 	}
 	return nil
@@ -236,6 +243,7 @@ func adoptionTargetMissing(d Desired, t Traits) *Cause {
 	if d.Adopt.Name == "" || d.Adopt.Done {
 		return nil
 	}
-	return &Cause{"AdoptionTargetMissing", fmt.Sprintf("annotation %s names the %s %q, which does not exist: correct the annotation, or remove it to have a new one created",
+	return &Cause{"AdoptionTargetMissing", fmt.Sprintf(
+		"annotation %s names the %s %q, which does not exist: correct the annotation, or remove it to have a new one created",
 		AdoptAnnotation, t.Group, d.Adopt.Name)}
 }

@@ -24,7 +24,8 @@ func planDelete(in *inputs) Plan {
 		p.Waiting = append(p.Waiting, Cause{"GroupDeleting", fmt.Sprintf("waiting for the %s and its instances to be gone", v.t.Group)})
 		steps = v.releaseDeleted()
 	case v.nodesUnknown() && len(v.members) > 0:
-		p.Waiting = append(p.Waiting, Cause{"ConnectionDown", "waiting for the workload cluster to answer, because nodes are drained before they go"})
+		p.Waiting = append(p.Waiting, Cause{"ConnectionDown",
+			"waiting for the workload cluster to answer, because nodes are drained before they go"})
 	default:
 		p.Waiting = append(p.Waiting, v.waitForProviderRollout()...)
 		steps = append(steps, v.endProviderRolloutStep(), v.deleteGroupStep())
@@ -49,7 +50,8 @@ func planWhileDeleting(in *inputs) Plan {
 func planCleanUp(d Desired, o Observed, t Traits) Plan {
 	var template *Step
 	if !t.InlineTemplate && slices.ContainsFunc(o.Versions, func(v Template) bool { return !v.UserManaged }) {
-		template = &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted", fmt.Sprintf("the pool is being deleted, and its %s is not used any more", t.Template)}}
+		template = &Step{Kind: DeleteTemplates, Cause: Cause{"PoolDeleted",
+			fmt.Sprintf("the pool is being deleted, and its %s is not used any more", t.Template)}}
 	}
 	rest := cleanUpStep(o, t)
 	if template == nil && rest == nil {
@@ -98,7 +100,8 @@ func (v *steps) endProviderRolloutStep() *Step {
 
 // waitForProviderRollout returns that the deletion waits for a provider rollout that can't be cancelled, or is being cancelled.
 func (v *steps) waitForProviderRollout() []Cause {
-	if !v.providerRolloutRuns() || v.t.CanCancelRollout && (!v.t.RolloutOnTemplateChange || v.o.ProviderRollout.State != ProviderRolloutCancelling) {
+	if !v.providerRolloutRuns() || v.t.CanCancelRollout && (!v.t.RolloutOnTemplateChange ||
+		v.o.ProviderRollout.State != ProviderRolloutCancelling) {
 		return nil
 	}
 	c := providerRolloutCause(v.o.ProviderRollout, v.t)

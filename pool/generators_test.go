@@ -61,7 +61,8 @@ func anInstance(id string) *rapid.Generator[Instance] {
 			i.Standby = i.State != Terminating
 		}
 		if i.State == Terminating && rapid.Bool().Draw(t, "held") {
-			i.LifecycleHook = &LifecycleHook{Since: now.Add(-time.Minute), Until: now.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute), Heartbeat: time.Hour}
+			i.LifecycleHook = &LifecycleHook{Since: now.Add(-time.Minute),
+				Until: now.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "until")) * time.Minute), Heartbeat: time.Hour}
 		}
 		return i
 	})
@@ -76,7 +77,8 @@ func aFleet() *rapid.Generator[Observed] {
 		o.Leftovers = rapid.SampledFrom([][]string{nil, nil, nil, {"role"}}).Draw(t, "leftovers")
 		for k := range rapid.IntRange(0, 5).Draw(t, "versions") {
 			v := aTemplate().Draw(t, "version")
-			v.Ref, v.Undeletable, v.UserManaged = fmt.Sprintf("lt:%d", 6-k), rapid.IntRange(0, 4).Draw(t, "fixed") == 0, rapid.IntRange(0, 9).Draw(t, "given") == 0
+			v.Ref, v.Undeletable, v.UserManaged = fmt.Sprintf("lt:%d", 6-k), rapid.IntRange(0, 4).Draw(t, "fixed") == 0,
+				rapid.IntRange(0, 9).Draw(t, "given") == 0
 			v.Deleting = rapid.IntRange(0, 5).Draw(t, "pruned") == 0
 			o.Versions = append(o.Versions, v)
 		}
@@ -129,8 +131,11 @@ func troubled(t *rapid.T, g *Group) {
 
 func aRoll() *rapid.Generator[*ProviderRollout] {
 	return rapid.Custom(func(t *rapid.T) *ProviderRollout {
-		r := &ProviderRollout{ID: "roll", Template: aTemplate().Draw(t, "template"), Started: now.Add(-time.Hour), Failures: rapid.IntRange(0, 3).Draw(t, "failures"),
-			State: rapid.SampledFrom([]ProviderRolloutState{ProviderRolloutRunning, ProviderRolloutBaking, ProviderRolloutCancelling, ProviderRolloutReverting, ProviderRolloutSucceeded, ProviderRolloutFailed, ProviderRolloutCancelled, ProviderRolloutReverted}).Draw(t, "state")}
+		r := &ProviderRollout{ID: "roll", Template: aTemplate().Draw(t, "template"), Started: now.Add(-time.Hour),
+			Failures: rapid.IntRange(0, 3).Draw(t, "failures"),
+			State: rapid.SampledFrom([]ProviderRolloutState{ProviderRolloutRunning, ProviderRolloutBaking, ProviderRolloutCancelling,
+				ProviderRolloutReverting, ProviderRolloutSucceeded, ProviderRolloutFailed, ProviderRolloutCancelled, ProviderRolloutReverted}).Draw(t,
+				"state")}
 		if r.ended() {
 			r.Ended = now.Add(-time.Duration(rapid.IntRange(0, 30).Draw(t, "ended")) * time.Minute)
 		}
@@ -146,7 +151,8 @@ func someTraits() *rapid.Generator[Traits] {
 			tr.RemoveBatch = 3
 			return tr
 		}
-		tr.ProviderRollout, tr.SupportsStandby, tr.KeepsFailedInstances = rapid.Bool().Draw(t, "rolls"), rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed")
+		tr.ProviderRollout, tr.SupportsStandby, tr.KeepsFailedInstances = rapid.Bool().Draw(t, "rolls"), rapid.Bool().Draw(t, "sets aside"),
+			rapid.Bool().Draw(t, "keeps failed")
 		tr.ReplaceKeepsSize = tr.SupportsStandby || rapid.IntRange(0, 3).Draw(t, "no replace") != 0
 		tr.RolloutOnTemplateChange = tr.ProviderRollout && rapid.IntRange(0, 2).Draw(t, "rolls changes") == 0
 		tr.CanCancelRollout = !tr.ProviderRollout || !rapid.Bool().Draw(t, "cancels not")
@@ -194,9 +200,11 @@ func inline(o *Observed) {
 func aStrategy() *rapid.Generator[*Strategy] {
 	return rapid.Custom(func(t *rapid.T) *Strategy {
 		amount := rapid.Custom(func(t *rapid.T) IntOrPercent {
-			return rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 2}, {Value: 20}, percent(0), percent(1), percent(25), percent(100)}).Draw(t, "amount")
+			return rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 2}, {Value: 20}, percent(0), percent(1), percent(25),
+				percent(100)}).Draw(t, "amount")
 		})
-		return &Strategy{MaxSurge: amount.Draw(t, "surge"), MaxUnavailable: amount.Draw(t, "unavailable"), SurgeField: "maxSurge", UnavailableField: "maxUnavailable"}
+		return &Strategy{MaxSurge: amount.Draw(t, "surge"), MaxUnavailable: amount.Draw(t, "unavailable"), SurgeField: "maxSurge",
+			UnavailableField: "maxUnavailable"}
 	})
 }
 
@@ -228,12 +236,14 @@ func aDesired() *rapid.Generator[Desired] {
 			d.Restart = &Restart{Before: now.Add(-time.Hour), Cause: Cause{"Restart", "x"}}
 		}
 		if rapid.IntRange(0, 2).Draw(t, "heal") == 0 {
-			d.Remediation = &Remediation{After: 5 * time.Minute, MaxUnhealthy: rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 3}, percent(40)}).Draw(t, "max unhealthy")}
+			d.Remediation = &Remediation{After: 5 * time.Minute,
+				MaxUnhealthy: rapid.SampledFrom([]IntOrPercent{{}, {Value: 1}, {Value: 3}, percent(40)}).Draw(t, "max unhealthy")}
 		}
 		d.TemplateHistoryLimit = rapid.IntRange(0, 4).Draw(t, "keep")
 		d.MinReady = rapid.SampledFrom([]time.Duration{0, 0, 30 * time.Second}).Draw(t, "min ready")
 		kinds := []StepKind{PutTemplate, CreateGroup, UpdateGroup, Resize, Drain, Undrain, Remove, PruneTemplates, DeleteGroup, DeleteTemplates,
-			Replace, EnterStandby, Release, Renew, StartProviderRollout, CancelProviderRollout, DefaultTemplate, EnsurePrerequisites, CleanUp, Apply, Protect, Unprotect}
+			Replace, EnterStandby, Release, Renew, StartProviderRollout, CancelProviderRollout, DefaultTemplate, EnsurePrerequisites, CleanUp, Apply,
+			Protect, Unprotect}
 		if rapid.Bool().Draw(t, "refusals") {
 			refused(rapid.SliceOfNDistinct(rapid.SampledFrom(kinds), 1, 4, rapid.ID).Draw(t, "refused")...)(&d)
 		}

@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // It is a cloud of no special gifts.
-var traits = Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 3, CanCancelRollout: true, ReplaceKeepsSize: true, RecordsSurge: true}
+var traits = Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 3, CanCancelRollout: true,
+	ReplaceKeepsSize: true, RecordsSurge: true}
 
 // version is the template version of a number.
 func version(n int, content, data string) Template {
@@ -54,8 +55,9 @@ func fleet(list []Instance, change ...func(*Observed)) Observed {
 // machine runs and is Ready; its age is in hours, so that a higher one is older.
 func machine(id string, age int, change ...func(*Instance)) Instance {
 	i := Instance{
-		ID: id, ProviderID: "aws:///a/" + id, Zone: "a", Template: version(1, "a", "d"), State: Running, Created: now.Add(-time.Duration(age) * time.Hour),
-		Node: &Node{Name: "node-" + id, Ready: true, Joined: now.Add(-time.Duration(age) * time.Hour)},
+		ID: id, ProviderID: "aws:///a/" + id, Zone: "a", Template: version(1, "a", "d"), State: Running,
+		Created: now.Add(-time.Duration(age) * time.Hour),
+		Node:    &Node{Name: "node-" + id, Ready: true, Joined: now.Add(-time.Duration(age) * time.Hour)},
 	}
 	for _, c := range change {
 		c(&i)
@@ -167,7 +169,8 @@ func percent(n int) IntOrPercent { return IntOrPercent{Value: n, Percent: true} 
 // by is a pool whose strategy allows so much.
 func by(surge, unavailable IntOrPercent) func(*Desired) {
 	return func(d *Desired) {
-		d.Strategy = &Strategy{MaxSurge: surge, MaxUnavailable: unavailable, SurgeField: "spec.strategy.rollingUpdate.maxSurge", UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"}
+		d.Strategy = &Strategy{MaxSurge: surge, MaxUnavailable: unavailable, SurgeField: "spec.strategy.rollingUpdate.maxSurge",
+			UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"}
 	}
 }
 

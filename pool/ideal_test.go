@@ -49,7 +49,8 @@ func (c *ideal) do(t failer, s Step) {
 			}
 		}
 	case EnsurePrerequisites:
-		c.o.MissingPrerequisites = slices.DeleteFunc(slices.Clone(c.o.MissingPrerequisites), func(f string) bool { return slices.Contains(s.Fields, f) })
+		c.o.MissingPrerequisites = slices.DeleteFunc(slices.Clone(c.o.MissingPrerequisites),
+			func(f string) bool { return slices.Contains(s.Fields, f) })
 	case CleanUp:
 		c.o.Leftovers = slices.DeleteFunc(slices.Clone(c.o.Leftovers), func(f string) bool { return slices.Contains(s.Fields, f) })
 	case DefaultTemplate:
@@ -92,7 +93,8 @@ func (c *ideal) do(t failer, s Step) {
 		if c.o.ProviderRollout != nil {
 			failures = c.o.ProviderRollout.Failures
 		}
-		c.o.ProviderRollout = &ProviderRollout{ID: fmt.Sprintf("roll-%d", c.next), State: ProviderRolloutRunning, Template: c.version(s.Template), Started: c.now, Failures: failures}
+		c.o.ProviderRollout = &ProviderRollout{ID: fmt.Sprintf("roll-%d", c.next), State: ProviderRolloutRunning, Template: c.version(s.Template),
+			Started: c.now, Failures: failures}
 		c.next++
 	case CancelProviderRollout:
 		roll := *c.o.ProviderRollout
@@ -204,7 +206,8 @@ func (c *ideal) tick() {
 	}
 	c.o.NodesUnknown = false
 	c.o.Instances = slices.DeleteFunc(c.o.Instances, func(i Instance) bool {
-		return i.State == Terminating && (i.LifecycleHook == nil || !i.LifecycleHook.Until.After(c.now)) || i.State == Failed && !c.tr.KeepsFailedInstances || i.TerminationNotice != nil && c.now.Sub(now) > 2*time.Minute
+		return i.State == Terminating && (i.LifecycleHook == nil || !i.LifecycleHook.Until.After(c.now)) || i.State == Failed &&
+			!c.tr.KeepsFailedInstances || i.TerminationNotice != nil && c.now.Sub(now) > 2*time.Minute
 	})
 	for k, i := range c.o.Instances {
 		c.o.Instances[k].Updating = false
@@ -258,7 +261,8 @@ func (c *ideal) tick() {
 	for range c.o.Group.Size - len(counted) {
 		id := fmt.Sprintf("n-%d", c.next)
 		c.next++
-		c.o.Instances = append(c.o.Instances, Instance{ID: id, ProviderID: "aws:///x/" + id, Zone: "a", Template: from, State: Pending, Created: c.now})
+		c.o.Instances = append(c.o.Instances, Instance{ID: id, ProviderID: "aws:///x/" + id, Zone: "a", Template: from, State: Pending,
+			Created: c.now})
 	}
 }
 
@@ -320,7 +324,8 @@ func stuck(p Plan) bool {
 func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 	switch {
 	case d.Deleting:
-		if c.o.Group != nil || slices.ContainsFunc(c.o.Versions, ours) || len(c.o.Leftovers) > 0 || len(c.o.Instances) > 0 || !Decide(d, c.o, c.tr, c.now).DeletionComplete {
+		if c.o.Group != nil || slices.ContainsFunc(c.o.Versions, ours) || len(c.o.Leftovers) > 0 || len(c.o.Instances) > 0 ||
+			!Decide(d, c.o, c.tr, c.now).DeletionComplete {
 			t.Fatalf("want nothing left, got %+v", c.o)
 		}
 	case c.o.Group == nil:
@@ -338,7 +343,8 @@ func (c *ideal) asWanted(t *rapid.T, d Desired, before Observed) {
 	case !c.rests(d):
 	case !d.ReplicasManagedExternally && replicasOutOfBounds(d) == nil && (len(c.o.Instances) != d.Replicas || c.o.Group.Size != d.Replicas):
 		t.Fatalf("want %d machines, got %d in a group of size %d", d.Replicas, len(c.o.Instances), c.o.Group.Size)
-	case d.ReplicasManagedExternally && before.Group != nil && !before.Group.Deleting && before.Group.Failed == nil && c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
+	case d.ReplicasManagedExternally && before.Group != nil && !before.Group.Deleting && before.Group.Failed == nil &&
+		c.o.Group.Size != max(0, before.Group.Size-before.Group.Surge):
 		t.Fatalf("want the size left alone at %d, got %d", before.Group.Size, c.o.Group.Size)
 	case slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Node.DrainStarted.IsZero() }):
 		t.Fatalf("want no node left cordoned, got %+v", c.o.Instances)
@@ -358,7 +364,8 @@ func (c *ideal) pointed(d Desired) bool {
 		return launches.Same(c.o.Wanted)
 	}
 	// What the group launches from is the default at rest, where the template has one.
-	if !launches.Undeletable && !launches.UserManaged && slices.ContainsFunc(c.o.Versions, func(v Template) bool { return v.Undeletable && ours(v) }) && c.settledOn(d) {
+	if !launches.Undeletable && !launches.UserManaged && slices.ContainsFunc(c.o.Versions,
+		func(v Template) bool { return v.Undeletable && ours(v) }) && c.settledOn(d) {
 		return false
 	}
 	if c.tr.InlineTemplate && !slices.Contains(d.LostBootstrapData, launches.Data) {
@@ -385,21 +392,25 @@ func (c *ideal) noSurge(d Desired) bool {
 
 // waitsForRoll reports whether the group is pointed at its template by a roll that may not begin.
 func (c *ideal) waitsForRoll(d Desired) bool {
-	if c.tr.RolloutOnTemplateChange && d.SkipModel && slices.ContainsFunc(c.o.Instances, func(i Instance) bool { return !i.Template.Same(c.o.Wanted) }) {
+	if c.tr.RolloutOnTemplateChange && d.SkipModel && slices.ContainsFunc(c.o.Instances,
+		func(i Instance) bool { return !i.Template.Same(c.o.Wanted) }) {
 		return true
 	}
-	return (c.tr.RolloutOnTemplateChange || d.Rollback && c.tr.ProviderRollout && d.Strategy == nil) && (d.RolloutPaused != nil || replicasOutOfBounds(d) != nil && !d.ReplicasManagedExternally)
+	return (c.tr.RolloutOnTemplateChange || d.Rollback && c.tr.ProviderRollout && d.Strategy == nil) &&
+		(d.RolloutPaused != nil || replicasOutOfBounds(d) != nil && !d.ReplicasManagedExternally)
 }
 
 // isStale reports whether a machine is left that should have been replaced.
 func (c *ideal) isStale(d Desired) bool {
 	switch {
-	case d.RolloutPaused != nil, !d.ReplicasManagedExternally && replicasOutOfBounds(d) != nil, d.Strategy.bothZero() != nil, d.ReplicasManagedExternally && !c.tr.ReplaceKeepsSize && (!c.tr.RecordsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.ProviderRollout:
+	case d.RolloutPaused != nil, !d.ReplicasManagedExternally && replicasOutOfBounds(d) != nil, d.Strategy.bothZero() != nil,
+		d.ReplicasManagedExternally && !c.tr.ReplaceKeepsSize && (!c.tr.RecordsSurge || c.noSurge(d)), d.Strategy == nil && !c.tr.ProviderRollout:
 		return false
 	}
 	return slices.ContainsFunc(c.o.Instances, func(i Instance) bool {
 		made := born(&i)
-		return !d.SkipModel && i.Template.Content != "" && !i.Template.Same(c.o.Wanted) || d.Restart != nil && !made.IsZero() && made.Before(d.Restart.Before)
+		return !d.SkipModel && i.Template.Content != "" && !i.Template.Same(c.o.Wanted) || d.Restart != nil && !made.IsZero() &&
+			made.Before(d.Restart.Before)
 	})
 }
 

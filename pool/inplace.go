@@ -31,7 +31,8 @@ func (v *steps) drifted() []*member {
 func (v *steps) updating() *Cause {
 	for _, m := range v.drifted() {
 		if m.Updating {
-			return &Cause{"Updating", fmt.Sprintf("machine %s gets %s when the cloud has ended the change that it is making", m.ID, listed(m.InPlaceDrift))}
+			return &Cause{"Updating", fmt.Sprintf("machine %s gets %s when the cloud has ended the change that it is making", m.ID,
+				listed(m.InPlaceDrift))}
 		}
 	}
 	return nil
@@ -40,7 +41,9 @@ func (v *steps) updating() *Cause {
 // driftCause returns why fields are changed in place, or why that stops.
 func (v *steps) driftCause(fields []string) Cause {
 	if failed := v.failedWithAll(); failed != nil {
-		return Cause{"ChangeFailed", fmt.Sprintf("no more machines get %s in place, because machine %s failed with all that the %s has: change the specification, or replace that machine",
+		return Cause{"ChangeFailed", fmt.Sprintf(
+			"no more machines get %s in place, because machine %s failed with all that the %s has: change the specification, or replace that "+
+				"machine",
 			listed(fields), failed.ID, v.t.Group)}
 	}
 	return Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the specification has it, which is changed in place", listed(fields))}
@@ -88,7 +91,8 @@ func (v *inputs) unresponsiveLast(kind StepKind, list []*member) {
 func (v *steps) inPlaceDecisions() []InstanceDecision {
 	var list []InstanceDecision
 	for k, m := range v.drifted() {
-		list = append(list, InstanceDecision{ID: m.ID, Cause: m.cause, Selected: k < v.smallBatch() && v.operation() == nil && len(v.o.Group.Drift) == 0 && v.failedWithAll() == nil})
+		list = append(list, InstanceDecision{ID: m.ID, Cause: m.cause, Selected: k < v.smallBatch() && v.operation() == nil &&
+			len(v.o.Group.Drift) == 0 && v.failedWithAll() == nil})
 	}
 	return list
 }
@@ -120,7 +124,8 @@ func (v *steps) unprotectStep() *Step {
 	for _, m := range v.members {
 		if m.ScaleInProtected {
 			m := *m
-			m.cause = Cause{"ReplicasManagedExternally", fmt.Sprintf("protected from scale-in: an external autoscaler that lowers the size of the %s could remove nothing", v.t.Group)}
+			m.cause = Cause{"ReplicasManagedExternally",
+				fmt.Sprintf("protected from scale-in: an external autoscaler that lowers the size of the %s could remove nothing", v.t.Group)}
 			list = append(list, &m)
 		}
 	}

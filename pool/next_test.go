@@ -19,18 +19,27 @@ func TestNext(t *testing.T) {
 		want      time.Time
 	}{
 		{"at rest", "nothing has a deadline", wants(2, rolls(1, 0)), fleet(serving(2)), time.Time{}},
-		{"not Ready for long enough", "the node counts at that very moment, and nothing tells of it", wants(2, rolls(0, 1), func(d *Desired) { d.MinReady = time.Minute }),
+		{"not Ready for long enough", "the node counts at that very moment, and nothing tells of it",
+			wants(2, rolls(0, 1), func(d *Desired) { d.MinReady = time.Minute }),
 			fleet(append(serving(1), machine("n-1", 1, current, ready(50*time.Second))), newTemplate), after(10 * time.Second)},
 		{"the earliest", "of several deadlines the first counts", wants(3, rolls(0, 1), func(d *Desired) { d.MinReady = time.Minute }),
-			fleet(append(serving(1), machine("n-1", 1, current, ready(50*time.Second)), machine("n-2", 1, current, ready(55*time.Second))), newTemplate), after(5 * time.Second)},
+			fleet(append(serving(1), machine("n-1", 1, current, ready(50*time.Second)), machine("n-2", 1, current, ready(55*time.Second))),
+				newTemplate), after(5 * time.Second)},
 		{"has not joined", "the rollout halts a moment after its deadline", wants(2, rolls(1, 0)),
 			fleet(append(serving(2), machine("n-1", 0, current, notJoined, born5(19))), newTemplate), after(time.Minute + 1)},
-		{"has not joined, stale", "a moment after its deadline it counts as not serving", wants(2, rolls(1, 0)), fleet(append(serving(2), machine("i-9", 0, notJoined, born5(14))), newTemplate), after(time.Minute + 1)},
-		{"unready", "so does one whose node is away for long", wants(2, rolls(1, 0)), fleet(append(serving(2, current), machine("i-9", 9, down(4))), newTemplate), after(time.Minute + 1)},
-		{"drain with a bound", "it ends then, whatever is left", wants(1, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }), fleet(append(serving(1), machine("i-9", 9, drainingNode))), after(2 * time.Minute)},
-		{"drain of the whole pool", "there as well", wants(1, deleting, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }), fleet(list(machine("i-9", 9, drainingNode))), after(2 * time.Minute)},
-		{"failed a moment ago", "its rest ends", wants(2), fleet(append(serving(1), machine("i-9", 0, failed, notJoined, func(i *Instance) { i.Created = now.Add(-50 * time.Second) }))), after(10 * time.Second)},
-		{"pause of a roll", "another is begun then", wants(2), fleet(serving(2), newTemplate, rollOf(ProviderRolloutFailed, "b")), after(time.Minute)},
+		{"has not joined, stale", "a moment after its deadline it counts as not serving", wants(2, rolls(1, 0)),
+			fleet(append(serving(2), machine("i-9", 0, notJoined, born5(14))), newTemplate), after(time.Minute + 1)},
+		{"unready", "so does one whose node is away for long", wants(2, rolls(1, 0)),
+			fleet(append(serving(2, current), machine("i-9", 9, down(4))), newTemplate), after(time.Minute + 1)},
+		{"drain with a bound", "it ends then, whatever is left", wants(1, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }),
+			fleet(append(serving(1), machine("i-9", 9, drainingNode))), after(2 * time.Minute)},
+		{"drain of the whole pool", "there as well", wants(1, deleting, func(d *Desired) { d.DrainTimeout = 3 * time.Minute }),
+			fleet(list(machine("i-9", 9, drainingNode))), after(2 * time.Minute)},
+		{"failed a moment ago", "its rest ends", wants(2),
+			fleet(append(serving(1), machine("i-9", 0, failed, notJoined, func(i *Instance) { i.Created = now.Add(-50 * time.Second) }))),
+			after(10 * time.Second)},
+		{"pause of a roll", "another is begun then", wants(2), fleet(serving(2), newTemplate, rollOf(ProviderRolloutFailed, "b")),
+			after(time.Minute)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := traits
@@ -57,8 +66,10 @@ func TestMore(t *testing.T) {
 		kind StepKind
 		more bool
 	}{
-		{"another step", wants(3), fleet(serving(3), func(o *Observed) { o.Wanted.Content, o.Group.Drift = "v1:b", []string{"tags"} }), traits, PutTemplate, true},
-		{"another step, refused", wants(3, refused(UpdateGroup)), fleet(serving(3), func(o *Observed) { o.Wanted.Content, o.Group.Drift = "v1:b", []string{"tags"} }), traits, PutTemplate, false},
+		{"another step", wants(3), fleet(serving(3), func(o *Observed) { o.Wanted.Content, o.Group.Drift = "v1:b", []string{"tags"} }), traits,
+			PutTemplate, true},
+		{"another step, refused", wants(3, refused(UpdateGroup)),
+			fleet(serving(3), func(o *Observed) { o.Wanted.Content, o.Group.Drift = "v1:b", []string{"tags"} }), traits, PutTemplate, false},
 		{"as many as fit", wants(0), fleet(serving(3, drainedNode)), traits, Remove, false},
 		{"removals", wants(0), fleet(serving(4, drainedNode)), traits, Remove, true},
 		{"replacements", wants(4, rolls(0, 4)), fleet(serving(4, drainedNode), newTemplate), traits, Replace, true},

@@ -19,12 +19,14 @@ type Guard struct {
 }
 
 // DrainedOther reports whether the guard's drain ended before the node joined, or before it turned Ready: it drained an earlier Node of the
-// same instance, or the Node object that the kubelet of another machine of that name has taken over since, and pods are still to be evicted.
+// same instance, or the Node object that the kubelet of another machine of that name has taken over since, and pods are still to be
+// evicted.
 func (g Guard) DrainedOther(n *Node) bool {
 	return n != nil && !g.DrainEnded.IsZero() && (n.Joined.After(g.DrainEnded) || n.Ready && n.ReadySince.After(g.DrainEnded))
 }
 
-// guarded returns, for messages, the name of an instance whose removal was requested and that its guard has not released, and what that waits for.
+// guarded returns, for messages, the name of an instance whose removal was requested and that its guard has not released, and what that
+// waits for.
 func (i *Instance) guarded() (name string, waits []string, ok bool) {
 	if i.Guard == nil || !i.Guard.Requested || i.Guard.Released {
 		return "", nil, false
@@ -59,8 +61,8 @@ type Observed struct {
 	// Leftovers names what Muster created and what is left when group and template are gone. It is read only while the pool is being
 	// deleted.
 	Leftovers []string
-	// InstancesBelow begins the provider IDs that the instances of a new group get, where there is no group and the cloud numbers instances anew in
-	// each group of a name; empty elsewhere.
+	// InstancesBelow begins the provider IDs that the instances of a new group get, where there is no group and the cloud numbers instances
+	// anew in each group of a name; empty elsewhere.
 	InstancesBelow string
 	// FormerNodes are the names of the Nodes of such IDs that are still Ready. The instances of a new group get these names too.
 	FormerNodes []string
@@ -69,8 +71,8 @@ type Observed struct {
 	// ExternalStandby are the provider IDs of instances that another client put into standby: they are not in Instances, and not gone
 	// either.
 	ExternalStandby []string
-	// Beside are instances that serve beside Instances while a provider rollout is paused. Nothing is decided about them, and their Nodes stay;
-	// new ones that do not join halt the rollout.
+	// Beside are instances that serve beside Instances while a provider rollout is paused. Nothing is decided about them, and their Nodes
+	// stay; new ones that do not join halt the rollout.
 	Beside []Instance
 	// ProviderRollout is the running provider rollout, or the last one that the cloud remembers; nil if there was none.
 	ProviderRollout *ProviderRollout
@@ -126,8 +128,8 @@ type Group struct {
 	// Surge is how much of Size was added by Muster for a rollout, as the driver recorded it beside the size (Traits.RecordsSurge). It is
 	// used only where an external autoscaler owns the size, and is never more than what was added.
 	Surge int
-	// SurgeRecordStale is true if more surge is recorded than Surge, because machines are gone since, or it is recorded for a smaller size than
-	// Size: UpdateGroup records what is left.
+	// SurgeRecordStale is true if more surge is recorded than Surge, because machines are gone since, or it is recorded for a smaller size
+	// than Size: UpdateGroup records what is left.
 	SurgeRecordStale bool
 	// SurgePlanned is the surge that is kept beside the size for a size that is not asked for yet (Step.Planned).
 	SurgePlanned PlannedSurge
@@ -214,8 +216,8 @@ type Instance struct {
 	// Template is what it was launched from; Content is empty when that is unknown.
 	Template Template
 	State    InstanceState
-	// RemovalAssumed is true if the instance is Terminating because the cloud has accepted its removal, and no read shows that yet: the cloud may
-	// have ignored it.
+	// RemovalAssumed is true if the instance is Terminating because the cloud has accepted its removal, and no read shows that yet: the cloud
+	// may have ignored it.
 	RemovalAssumed bool
 	// CloudState is its state in the cloud's own word, for people; empty where the cloud has none. Nothing is decided by it.
 	CloudState string
@@ -225,14 +227,14 @@ type Instance struct {
 	// Created is when the cloud made it, by the clock that Decide is handed and not by the cloud's where the two differ; zero when
 	// the cloud does not say.
 	Created time.Time
-	// Renewed is when the cloud last provisioned it once more, by the same clock, as clouds do that give machines a new disk in place: it boots
-	// and joins anew, and is as old as before. Zero where the cloud never does, or does not say.
+	// Renewed is when the cloud last provisioned it once more, by the same clock, as clouds do that give machines a new disk in place: it
+	// boots and joins anew, and is as old as before. Zero where the cloud never does, or does not say.
 	Renewed time.Time
 	// Marked instances are selected first when instances go (annotation cluster.x-k8s.io/delete-machine, or the cluster-autoscaler's taint
 	// ToBeDeletedByClusterAutoscaler). The mark alone is no reason to go.
 	Marked bool
-	// DeletionRequested, when set, is why exactly this instance goes (its Machine was deleted, its zone is not wanted any more). It is replaced, unless the pool wants fewer
-	// machines than exist.
+	// DeletionRequested, when set, is why exactly this instance goes (its Machine was deleted, its zone is not wanted any more). It is
+	// replaced, unless the pool wants fewer machines than exist.
 	DeletionRequested *Cause
 	// TerminationNotice, when set, is why the cloud is about to terminate the instance (an interruption of spare capacity, failing
 	// hardware, a failed health check). It is drained at once, whatever the budgets are.

@@ -105,7 +105,8 @@ func (v *steps) recreateCause() *Cause {
 	if len(g.Unchangeable) == 0 {
 		return nil
 	}
-	return &Cause{"GroupChanged", fmt.Sprintf("the %s failed and differs in %s, which can't be changed: recreating it", v.t.Group, listed(g.Unchangeable))}
+	return &Cause{"GroupChanged", fmt.Sprintf("the %s failed and differs in %s, which can't be changed: recreating it", v.t.Group,
+		listed(g.Unchangeable))}
 }
 
 // groupFailure returns why the creation or the deletion of the group failed, as the cloud reports it.

@@ -202,8 +202,8 @@ type InstanceRef struct {
 	// Node is the name of the instance's Node, empty when it never joined.
 	Node  string
 	Cause Cause
-	// Ending is true if the cloud is about to terminate the instance by itself, and the pool wants no fewer for it: the group puts another in its
-	// place.
+	// Ending is true if the cloud is about to terminate the instance by itself, and the pool wants no fewer for it: the group puts another in
+	// its place.
 	Ending bool
 }
 

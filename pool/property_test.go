@@ -69,7 +69,8 @@ func ours(v Template) bool { return !v.UserManaged }
 
 // waitsForNothing reports whether the group holds exactly what it should.
 func waitsForNothing(o Observed) bool {
-	return o.Group != nil && !slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.State != Running }) && len(o.Instances) == o.Group.Size
+	return o.Group != nil && !slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.State != Running }) &&
+		len(o.Instances) == o.Group.Size
 }
 
 // unsafeStep says what is wrong with a step, if anything.
@@ -106,7 +107,8 @@ func unsafeStep(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		}
 		seen[target.ID] = true
 	}
-	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, tr, now, s), unsafePrune(d, o, s), untimely(d, o, tr, s), overBudget(d, o, tr, now, s, there),
+	return cmp.Or(unsafeRemoval(d, o, tr, now, s, there), unsafeSize(d, o, tr, now, s), unsafePrune(d, o, s), untimely(d, o, tr, s),
+		overBudget(d, o, tr, now, s, there),
 		unfounded(d, o, tr, now, s, there), unsafeRoll(d, o, tr, s), unsafeChange(d, o, tr, s, there))
 }
 
@@ -137,7 +139,8 @@ func wanted(d Desired, o Observed, tr Traits) (n, surge, unavailable int) {
 
 // available counts rule 1's way.
 func available(d Desired, tr Traits, i Instance, now time.Time) bool {
-	return (i.State == Running || i.State == Failed && tr.KeepsFailedInstances) && i.Node != nil && i.Node.Ready && now.Sub(i.Node.ReadySince) >= d.MinReady && i.Node.DrainStarted.IsZero() &&
+	return (i.State == Running || i.State == Failed && tr.KeepsFailedInstances) && i.Node != nil && i.Node.Ready &&
+		now.Sub(i.Node.ReadySince) >= d.MinReady && i.Node.DrainStarted.IsZero() &&
 		i.TerminationNotice == nil && (i.DeletionRequested == nil || !i.Node.Cordoned)
 }
 
@@ -170,7 +173,8 @@ func overBudget(d Desired, o Observed, tr Traits, now time.Time, s Step, there m
 		}
 	case EnterStandby:
 		if !tr.SupportsStandby || max(o.Group.Size, counted)+asides+len(s.Targets) > n+surge {
-			return fmt.Sprintf("%d exist, %d are wanted with a surge of %d, and it adds %d", max(o.Group.Size, counted)+asides, n, surge, len(s.Targets))
+			return fmt.Sprintf("%d exist, %d are wanted with a surge of %d, and it adds %d", max(o.Group.Size, counted)+asides, n, surge,
+				len(s.Targets))
 		}
 	case Resize:
 		if s.Size > o.Group.Size && s.Size > max(n+surge, counted) {
@@ -205,9 +209,11 @@ func unfounded(d Desired, o Observed, tr Traits, now time.Time, s Step, there ma
 	tooMany -= n
 	for _, target := range s.Targets {
 		i := there[target.ID]
-		byHand := d.Strategy != nil && !tr.RolloutOnTemplateChange || !tr.ProviderRollout || tr.RolloutOnTemplateChange && (d.SkipModel || i.Template.Same(o.Wanted) || o.Wanted.Content == "" || i.Template.Content == "")
+		byHand := d.Strategy != nil && !tr.RolloutOnTemplateChange || !tr.ProviderRollout || tr.RolloutOnTemplateChange &&
+			(d.SkipModel || i.Template.Same(o.Wanted) || o.Wanted.Content == "" || i.Template.Content == "")
 		switch {
-		case i.DeletionRequested != nil || i.Standby || i.TerminationNotice != nil || i.State == Terminating || i.State == Failed && tr.KeepsFailedInstances && (i.Node == nil || !i.Node.Ready):
+		case i.DeletionRequested != nil || i.Standby || i.TerminationNotice != nil || i.State == Terminating || i.State == Failed &&
+			tr.KeepsFailedInstances && (i.Node == nil || !i.Node.Ready):
 		case d.RolloutPaused == nil && byHand && outdated(d, o, i):
 		case heals(d, o, tr, now, i):
 		case tooMany > 0 && s.Kind != EnterStandby:
@@ -234,7 +240,8 @@ func heals(d Desired, o Observed, tr Traits, now time.Time, i Instance) bool {
 			return !i.Node.Ready
 		}
 	}
-	if d.Remediation == nil || o.NodesUnknown || !unwell(i) || i.Node != nil && (i.Node.SkipRemediation || !i.Node.ReadySince.IsZero() && now.Sub(i.Node.ReadySince) <= d.Remediation.After) {
+	if d.Remediation == nil || o.NodesUnknown || !unwell(i) || i.Node != nil &&
+		(i.Node.SkipRemediation || !i.Node.ReadySince.IsZero() && now.Sub(i.Node.ReadySince) <= d.Remediation.After) {
 		return false
 	}
 	if i.Node != nil && !i.Node.DrainStarted.IsZero() {
@@ -262,9 +269,11 @@ func unsafeRoll(d Desired, o Observed, tr Traits, s Step) string {
 	runs := o.ProviderRollout != nil && !o.ProviderRollout.ended()
 	old := func(i Instance) bool { return outdated(d, o, i) }
 	switch {
-	case s.Kind == StartProviderRollout && (!tr.ProviderRollout || d.Strategy != nil && !tr.RolloutOnTemplateChange || d.RolloutPaused != nil || runs || o.NodesUnknown):
+	case s.Kind == StartProviderRollout && (!tr.ProviderRollout || d.Strategy != nil && !tr.RolloutOnTemplateChange ||
+		d.RolloutPaused != nil || runs || o.NodesUnknown):
 		return "a roll is not wanted now"
-	case s.Kind == StartProviderRollout && !slices.ContainsFunc(o.Versions, func(v Template) bool { return v.Ref == s.Template && v.Same(o.Wanted) }):
+	case s.Kind == StartProviderRollout && !slices.ContainsFunc(o.Versions,
+		func(v Template) bool { return v.Ref == s.Template && v.Same(o.Wanted) }):
 		return "it rolls to what is not wanted"
 	case s.Kind == StartProviderRollout && !tr.RolloutOnTemplateChange && !slices.ContainsFunc(alive(o), old):
 		return "nothing is to be replaced"
@@ -272,7 +281,8 @@ func unsafeRoll(d Desired, o Observed, tr Traits, s Step) string {
 		return i.Template.Content != "" && !i.Template.Same(o.Wanted)
 	}):
 		return "it would replace what is to stay"
-	case s.Kind == CancelProviderRollout && (!runs || o.ProviderRollout.State == ProviderRolloutCancelling || len(s.Refs) != 1 || !tr.CanCancelRollout):
+	case s.Kind == CancelProviderRollout && (!runs || o.ProviderRollout.State == ProviderRolloutCancelling || len(s.Refs) != 1 ||
+		!tr.CanCancelRollout):
 		return "there is nothing to cancel"
 	case s.Kind == CancelProviderRollout && !d.Deleting && o.ProviderRollout.Template.Content == "":
 		return "the roll is not ours"
@@ -293,7 +303,8 @@ func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Ins
 	for _, target := range s.Targets {
 		i := there[target.ID]
 		switch {
-		case i.State == Pending || i.State == Failed && (i.Node == nil || !i.Node.Ready) || i.Standby || i.DeletionRequested != nil || i.TerminationNotice != nil:
+		case i.State == Pending || i.State == Failed && (i.Node == nil || !i.Node.Ready) || i.Standby || i.DeletionRequested != nil ||
+			i.TerminationNotice != nil:
 			return target.ID + " is not there to stay"
 		case s.Kind == Apply && (len(i.InPlaceDrift) == 0 || outdated(d, o, i) || !i.Template.Same(o.Wanted)):
 			return target.ID + " would be changed in more than what is meant"
@@ -316,7 +327,8 @@ func unsafeChange(d Desired, o Observed, tr Traits, s Step, there map[string]Ins
 
 // untimely reports whether a step does not fit what the cloud is doing, or what stage the pool's life is at.
 func untimely(d Desired, o Observed, tr Traits, s Step) string {
-	group := []StepKind{UpdateGroup, Resize, Remove, Replace, EnterStandby, StartProviderRollout, DefaultTemplate, PruneTemplates, Apply, Protect}
+	group := []StepKind{UpdateGroup, Resize, Remove, Replace, EnterStandby, StartProviderRollout, DefaultTemplate, PruneTemplates, Apply,
+		Protect}
 	if !tr.CanDeleteBusyGroup {
 		group = append(group, DeleteGroup)
 	}
@@ -386,7 +398,8 @@ func unsafeRemoval(d Desired, o Observed, tr Traits, now time.Time, s Step, ther
 		}
 	}
 	switch {
-	case s.Kind == DeleteGroup && !d.Deleting && (o.Group.Failed == nil || d.CreateBlocked != nil || slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.Node != nil })):
+	case s.Kind == DeleteGroup && !d.Deleting && (o.Group.Failed == nil || d.CreateBlocked != nil ||
+		slices.ContainsFunc(o.Instances, func(i Instance) bool { return i.Node != nil })):
 		return "the pool stays"
 	case s.Kind == DeleteGroup && now.Sub(o.Group.DeleteFailedAt) < 5*time.Minute:
 		return "it failed a moment ago"
@@ -425,13 +438,15 @@ func unsafeSize(d Desired, o Observed, tr Traits, now time.Time, s Step) string 
 		return "the cloud would choose machines by itself"
 	case s.Kind != Resize:
 		return ""
-	case d.ReplicasManagedExternally && (tr.SupportsStandby || !tr.RecordsSurge || s.Size <= o.Group.Size || s.Size > n+surge || s.Surge != s.Size-n || s.Surge > o.Group.Surge && o.Group.SurgePlanned != PlannedSurge{s.Surge, s.Size}):
+	case d.ReplicasManagedExternally && (tr.SupportsStandby || !tr.RecordsSurge || s.Size <= o.Group.Size || s.Size > n+surge ||
+		s.Surge != s.Size-n || s.Surge > o.Group.Surge && o.Group.SurgePlanned != PlannedSurge{s.Surge, s.Size}):
 		return "another client sizes the group"
 	case s.Size > o.Group.Size && now.Sub(o.Group.ScaleUpFailedAt) < 5*time.Minute:
 		return "the cloud could not bring them a moment ago"
 	case s.Size < counted && s.Size < d.MaxReplicas():
 		return "the cloud would choose machines by itself"
-	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.MaxReplicas(), o.Group.Max)+surge && !d.ReplicasManagedExternally || s.Size == o.Group.Size:
+	case s.Size < n || s.Size > o.Group.Size && s.Size > max(d.MaxReplicas(), o.Group.Max)+surge && !d.ReplicasManagedExternally ||
+		s.Size == o.Group.Size:
 		return fmt.Sprintf("a size of %d is not on the way from %d to %d", s.Size, o.Group.Size, n)
 	}
 	return ""
@@ -495,7 +510,8 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 		var want []string
 		for len(list) > 0 && len(want) < n {
 			best := slices.MinFunc(list, func(a, b *member) int {
-				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b), cmp.Compare(a.ID, b.ID))
+				return cmp.Or(cmp.Compare(v.rank(a), v.rank(b)), cmp.Compare(zones[b.Zone], zones[a.Zone]), byPolicy(d.DeletePolicy, a, b),
+					cmp.Compare(a.ID, b.ID))
 			})
 			if !best.Standby {
 				want = append(want, best.ID)

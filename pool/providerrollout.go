@@ -66,8 +66,8 @@ func (v *classification) cloudFirst() bool {
 }
 
 // needsRepointing reports whether the group must be pointed at the newest template by a provider rollout alone, although no instance has to
-// be replaced, or because an earlier one is left half-done, or because the bootstrap data of its template is lost and instances are missing. A
-// rollout replaces all instances of another template even where that is no reason to: then it is not needed.
+// be replaced, or because an earlier one is left half-done, or because the bootstrap data of its template is lost and instances are
+// missing. A rollout replaces all instances of another template even where that is no reason to: then it is not needed.
 func (v *classification) needsRepointing() bool {
 	if !v.t.RolloutOnTemplateChange || v.o.Wanted.Content == "" {
 		return false
@@ -100,9 +100,11 @@ func (v *steps) repointingCause() Cause {
 		return *left
 	}
 	if v.launchesWanted() {
-		return Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", v.o.Group.Template)}
+		return Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more",
+			v.o.Group.Template)}
 	}
-	return Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, which is not what the specification asks for", v.t.Group, v.o.Group.Template)}
+	return Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, which is not what the specification asks for", v.t.Group,
+		v.o.Group.Template)}
 }
 
 // startProviderRolloutStep starts a provider rollout.
@@ -117,11 +119,12 @@ func (v *steps) startProviderRolloutStep() *Step {
 	if n == 0 {
 		return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, Cause: v.repointingCause()}
 	}
-	return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, ReplaceMatching: every, Targets: instanceRefs(v.leftToCloud()), Cause: v.firstStale()}
+	return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, ReplaceMatching: every, Targets: instanceRefs(v.leftToCloud()),
+		Cause: v.firstStale()}
 }
 
-// tooLargeForRollout reports whether the group is larger than wanted until selected instances are gone, also while their drain is refused. A
-// provider rollout would add its own surge to that size.
+// tooLargeForRollout reports whether the group is larger than wanted until selected instances are gone, also while their drain is refused.
+// A provider rollout would add its own surge to that size.
 func (v *steps) tooLargeForRollout() bool {
 	return v.t.RolloutOnTemplateChange && v.o.Group.Size > v.want && slices.ContainsFunc(v.members, func(m *member) bool { return m.selected })
 }
@@ -159,9 +162,11 @@ func (v *steps) unwantedRollout() *Cause {
 	case v.d.rolloutHeld() != nil:
 		return v.d.rolloutHeld()
 	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
-		return &Cause{templateChanged, fmt.Sprintf("the rollout launches machines from %s, which is not what the specification asks for any more", roll.Template.Ref)}
+		return &Cause{templateChanged, fmt.Sprintf("the rollout launches machines from %s, which is not what the specification asks for any more",
+			roll.Template.Ref)}
 	case v.dataLost(roll.Template) && !v.dataLost(v.o.Latest()):
-		return &Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more", roll.Template.Ref)}
+		return &Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more",
+			roll.Template.Ref)}
 	case roll.State == ProviderRolloutRunning && v.halted() != nil:
 		return v.halted()
 	case !v.usesProviderRollout():
@@ -175,7 +180,8 @@ const listingDelay = time.Minute
 
 // fromDeletedVersion reports whether the group and the rollout launch from a version that was deleted.
 func (v *inputs) fromDeletedVersion(r *ProviderRollout) bool {
-	return r.Template.Ref != "" && r.Template.Ref == v.o.Group.Template && len(v.o.Versions) > 0 && !v.known(r.Template.Ref) && v.reached(r.Started.Add(listingDelay))
+	return r.Template.Ref != "" && r.Template.Ref == v.o.Group.Template && len(v.o.Versions) > 0 && !v.known(r.Template.Ref) &&
+		v.reached(r.Started.Add(listingDelay))
 }
 
 // launchesDeletedVersion reports whether the group launches from a version that was deleted while a rollout replaces instances with
@@ -260,12 +266,12 @@ func (v *steps) providerRolloutProgress() Cause {
 	return c
 }
 
-// WaitingForControlPlane is the reason of the issue that a wanted version of Kubernetes waits for the control plane: until then no machine is to be
-// replaced for it.
+// WaitingForControlPlane is the reason of the issue that a wanted version of Kubernetes waits for the control plane: until then no machine
+// is to be replaced for it.
 const WaitingForControlPlane = "WaitingForControlPlane"
 
-// UpgradePath is how a node group gets from the minor version of Kubernetes that it runs to the wanted one: one minor version at a time, and
-// never above the control plane. Minor versions are numbers: 31 is Kubernetes 1.31, and 0 is unknown.
+// UpgradePath is how a node group gets from the minor version of Kubernetes that it runs to the wanted one: one minor version at a time,
+// and never above the control plane. Minor versions are numbers: 31 is Kubernetes 1.31, and 0 is unknown.
 type UpgradePath struct {
 	// Current is the version that the group runs, Wanted the one that the user asks for.
 	Current, Wanted int

@@ -31,7 +31,8 @@ func (h *Remediation) limit(of int) int {
 // disables does not.
 func (v *classification) unhealthyCause(i *Instance) *Cause {
 	h := v.d.Remediation
-	if h == nil || v.d.RolloutPaused != nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation || !v.isUnhealthy(i, h.After) {
+	if h == nil || v.d.RolloutPaused != nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation ||
+		!v.isUnhealthy(i, h.After) {
 		return nil
 	}
 	switch n := i.Node; {
@@ -94,9 +95,11 @@ func (v *gate) remediationBlocked() []Cause {
 	}
 	switch limit := v.d.Remediation.limit(v.want); {
 	case unwell > limit:
-		return []Cause{{"TooManyUnhealthy", fmt.Sprintf("no machine is replaced for its health: %d of %d are unhealthy, more than the %d that may be", unwell, len(v.members), limit)}}
+		return []Cause{{"TooManyUnhealthy", fmt.Sprintf(
+			"no machine is replaced for its health: %d of %d are unhealthy, more than the %d that may be", unwell, len(v.members), limit)}}
 	case v.partitionSuspected():
-		return []Cause{{"PartitionSuspected", "no machine is replaced for its health: many nodes turned unready together, as in a network partition"}}
+		return []Cause{{"PartitionSuspected", "no machine is replaced for its health: many nodes turned unready together, as in a network " +
+			"partition"}}
 	}
 	return nil
 }

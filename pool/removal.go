@@ -19,7 +19,8 @@ func (v *selection) removeStep() *Step {
 	lower := v.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
 		list, more := cut(list, lowest(v.t.RemoveBatch, maxHeld))
-		return &Step{Kind: Replace, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.surgeIn(v.o.Group.Size), More: more || lower > 0}
+		return &Step{Kind: Replace, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.surgeIn(v.o.Group.Size), More: more ||
+			lower > 0}
 	}
 	if lower == 0 {
 		return nil
@@ -226,7 +227,8 @@ func (v *selection) standbyStep() *Step {
 	}
 	list, more := cut(list, lowest(v.t.RemoveBatch, v.t.StandbyBatch))
 	return &Step{Kind: EnterStandby, More: more, Targets: instanceRefs(list),
-		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)), v.want)}}
+		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)),
+			v.want)}}
 }
 
 // standbyDelay is for how long after its drain has started an instance in standby may be reported as in service: three times as long as

@@ -28,7 +28,8 @@ type slow struct {
 // stocked is a slow cloud with n machines, all serving and all of the group's template.
 func stocked(n int, tr Traits) *slow {
 	o := fleet(serving(n))
-	c := &slow{ideal: ideal{o: o, now: now, tr: tr}, boot: 5 * time.Minute, round: 10 * time.Second, bad: map[string]bool{}, lowest: n, highest: n}
+	c := &slow{ideal: ideal{o: o, now: now, tr: tr}, boot: 5 * time.Minute, round: 10 * time.Second, bad: map[string]bool{}, lowest: n,
+		highest: n}
 	c.o.Group.Max = 1000
 	return c
 }
@@ -222,7 +223,8 @@ func forecastOf(t *rapid.T, p Plan, n int) int {
 func TestRolloutInAHostileWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := quick()
-		if tr.SupportsStandby, tr.KeepsFailedInstances = rapid.Bool().Draw(t, "sets aside"), rapid.Bool().Draw(t, "keeps failed"); !tr.SupportsStandby && rapid.Bool().Draw(t, "scale set") {
+		if tr.SupportsStandby, tr.KeepsFailedInstances = rapid.Bool().Draw(t, "sets aside"),
+			rapid.Bool().Draw(t, "keeps failed"); !tr.SupportsStandby && rapid.Bool().Draw(t, "scale set") {
 			scaleSet(&tr)
 		}
 		n := rapid.IntRange(1, 10).Draw(t, "replicas")
@@ -346,7 +348,8 @@ func TestRolloutSeenLate(t *testing.T) {
 			c.measure(d)
 		}
 		if c.made != n || len(c.o.Instances) != n || c.highest > n+surge {
-			t.Fatalf("want %d made and gone and never more than %d, got %d, %d and %d; now %+v", n, n+surge, c.made, c.ended, c.highest, c.o.Instances)
+			t.Fatalf("want %d made and gone and never more than %d, got %d, %d and %d; now %+v", n, n+surge, c.made, c.ended, c.highest,
+				c.o.Instances)
 		}
 	})
 }

@@ -120,8 +120,8 @@ func (v *selection) markSurplus(n int) {
 var isMarked = Cause{"Marked", "the instance is marked to go first"}
 
 // preferMarked gives marked instances that are up to date the reason surplus in place of stale ones, as far as more machines exist than are
-// wanted and serve (rule 6): a surge can't be told from a size that was lowered for the marked ones. The surge is restored for the stale ones
-// then.
+// wanted and serve (rule 6): a surge can't be told from a size that was lowered for the marked ones. The surge is restored for the stale
+// ones then.
 func (v *selection) preferMarked() {
 	n, begun := v.replaceableByMarked()
 	for _, m := range v.queue {

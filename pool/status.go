@@ -11,7 +11,8 @@ type status struct{ *steps }
 
 // report returns the plan without a step.
 func (v *status) report() Plan {
-	p := Plan{Waiting: v.waiting(), Instances: v.decisions(), InPlace: v.inPlaceDecisions(), Forecast: v.forecast(), Budget: v.budgetReport(), Rollout: v.rolloutReport()}
+	p := Plan{Waiting: v.waiting(), Instances: v.decisions(), InPlace: v.inPlaceDecisions(), Forecast: v.forecast(), Budget: v.budgetReport(),
+		Rollout: v.rolloutReport()}
 	p.Quiescent = v.quiescent() && p.Rollout.State != RolloutInProgress
 	p.Refused = v.d.Strategy.bothZero()
 	if refused := v.outOfBounds(); refused != nil {
@@ -105,7 +106,8 @@ func (v *status) waiting() []Cause {
 		out = append(out, *c)
 	}
 	if d.MaxReplicas() < o.Group.Size && (d.ReplicasManagedExternally || v.toReplace == 0) {
-		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", d.MaxField, d.Max, v.t.Group, o.Group.Size)})
+		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", d.MaxField, d.Max,
+			v.t.Group, o.Group.Size)})
 	}
 	return append(append(out, v.removalsWait()...), v.joining()...)
 }
@@ -134,7 +136,8 @@ func (v *status) surplusHeld() []Cause {
 	if !slices.ContainsFunc(v.members, v.waitsForReads) {
 		return nil
 	}
-	return []Cause{{"ReadsBehind", "the cloud has refused a change because what was read is out of date: machines that are too many wait for a later look"}}
+	return []Cause{{"ReadsBehind", "the cloud has refused a change because what was read is out of date: machines that are too many wait " +
+		"for a later look"}}
 }
 
 // waitingRemovals returns the first by ID and the number of the available instances that are surplus or whose deletion was requested and
@@ -204,9 +207,10 @@ func (v *status) rolloutWaiting() []Cause {
 	return nil
 }
 
-// stranded returns the failed and unhealthy instances, and the stale ones that are not serving, that can't be replaced: where an external autoscaler owns
-// the size and every removal lowers it, only a surge keeps the size. Removing one and raising the size again is not safe: after a crash, a
-// pass could not tell its own removal from the autoscaler's, which removes instances that never join too, and would revert that.
+// stranded returns the failed and unhealthy instances, and the stale ones that are not serving, that can't be replaced: where an external
+// autoscaler owns the size and every removal lowers it, only a surge keeps the size. Removing one and raising the size again is not safe:
+// after a crash, a pass could not tell its own removal from the autoscaler's, which removes instances that never join too, and would revert
+// that.
 func (v *status) stranded() []Cause {
 	if !v.removalIsLost() {
 		return nil
@@ -229,11 +233,14 @@ func (v *status) stranded() []Cause {
 		return nil
 	}
 	if !v.t.RecordsSurge {
-		return []Cause{{replicasManagedExternally, fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally, and a surge of the %s can't be told from them: delete the machine",
-			firstNames(names), first.Message, v.t.Group)}}
+		return []Cause{{replicasManagedExternally,
+			fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally, and a surge of the %s can't be told from them: delete "+
+				"the machine",
+				firstNames(names), first.Message, v.t.Group)}}
 	}
-	return []Cause{{replicasManagedExternally, fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
-		firstNames(names), first.Message, v.surgeField())}}
+	return []Cause{{replicasManagedExternally,
+		fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
+			firstNames(names), first.Message, v.surgeField())}}
 }
 
 // waitForTurn returns that instances wait until others are available.
@@ -247,7 +254,8 @@ func (v *status) waitForTurn() []Cause {
 	if n == 0 || v.available > v.floor() {
 		return nil
 	}
-	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.floor(), v.want, v.available)}}
+	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.floor(),
+		v.want, v.available)}}
 }
 
 // launching returns how many instances the cloud has still to launch, and how many failed.
@@ -359,40 +367,4 @@ func (v *status) joining() []Cause {
 		out = append(out, Cause{"NodesNotReady", fmt.Sprintf("waiting for the nodes of %s to be Ready", machines(unready))})
 	}
 	return out
-}
-
-// blockedLimit bounds how many pods a message names.
-const blockedLimit = 3
-
-// draining says which drains have not ended, and what keeps them.
-func draining(list []Instance) []Cause {
-	var nodes, blocked []string
-	for _, i := range list {
-		if name, waits, ok := i.guarded(); ok && (i.State != Terminating || i.LifecycleHook != nil) {
-			nodes = append(nodes, name)
-			blocked = append(blocked, waits...)
-			continue
-		}
-		if i.State == Terminating && i.LifecycleHook == nil || i.Node == nil || i.Node.DrainStarted.IsZero() || i.Node.Drained() {
-			continue
-		}
-		nodes = append(nodes, i.Node.Name)
-		blocked = append(blocked, i.Node.Blocked...)
-	}
-	if len(nodes) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("draining %s", firstNames(nodes))
-	if len(blocked) > 0 {
-		return []Cause{{"DrainBlocked", text + "; kept by " + firstNames(blocked)}}
-	}
-	return []Cause{{"Draining", text}}
-}
-
-// firstNames lists the first few names and counts the rest.
-func firstNames(names []string) string {
-	if len(names) <= blockedLimit {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:blockedLimit], ", "), len(names)-blockedLimit)
 }

@@ -12,7 +12,8 @@ import (
 func (v *steps) nextTemplate() string {
 	latest := v.o.Latest()
 	unwanted := v.o.Wanted.Content != "" && !latest.Same(v.o.Wanted)
-	if latest.Ref == "" || unwanted || v.t.RolloutOnTemplateChange || v.pointedByRollout() || v.providerRolloutRuns() && !v.launchesDeletedVersion() {
+	if latest.Ref == "" || unwanted || v.t.RolloutOnTemplateChange || v.pointedByRollout() || v.providerRolloutRuns() &&
+		!v.launchesDeletedVersion() {
 		return v.o.Group.Template
 	}
 	return latest.Ref
@@ -176,20 +177,23 @@ func templateNotFound(o Observed, t Traits) *Cause {
 	if !o.Wanted.UserManaged || o.Latest().Ref != "" {
 		return nil
 	}
-	return &Cause{"TemplateNotFound", fmt.Sprintf("waiting for the %s that the specification names: it does not exist, or can't be seen yet", t.Template)}
+	return &Cause{"TemplateNotFound", fmt.Sprintf("waiting for the %s that the specification names: it does not exist, or can't be seen yet",
+		t.Template)}
 }
 
 // defaultStep makes the default of the template follow the group once nothing is replaced any more: other clients that launch from the
 // template without a version get the serving one. An unused default would stay in the history forever.
 func (v *steps) defaultStep() *Step {
 	launched := v.launched()
-	if v.t.InlineTemplate || launched.Ref == "" || launched.Undeletable || launched.UserManaged || slices.ContainsFunc(v.members, (*member).replaced) {
+	if v.t.InlineTemplate || launched.Ref == "" || launched.Undeletable || launched.UserManaged ||
+		slices.ContainsFunc(v.members, (*member).replaced) {
 		return nil
 	}
 	for _, version := range v.o.Versions {
 		if version.Undeletable && !version.UserManaged {
 			return &Step{Kind: DefaultTemplate, Template: launched.Ref,
-				Cause: Cause{"DefaultVersionOutOfDate", fmt.Sprintf("the %s launches from %s, the default of its %s is %s", v.t.Group, launched.Ref, v.t.Template, version.Ref)}}
+				Cause: Cause{"DefaultVersionOutOfDate", fmt.Sprintf("the %s launches from %s, the default of its %s is %s", v.t.Group, launched.Ref,
+					v.t.Template, version.Ref)}}
 		}
 	}
 	return nil

@@ -115,7 +115,8 @@ type Connection struct {
 type Setup func(ctx context.Context, o controller.Options) error
 
 // AddPools adds the controller and the planner of a kind of pools.
-func AddPools[O infrapool.Object, S any](c *Connection, e Environment, name, kind string, adapter infrapool.Adapter[O, S], driver cloud.Driver[S]) {
+func AddPools[O infrapool.Object, S any](c *Connection, e Environment, name, kind string, adapter infrapool.Adapter[O, S],
+	driver cloud.Driver[S]) {
 	if e.Manager == nil {
 		c.Planners = append(c.Planners, infrapool.NewPlanner(adapter, driver, e.Pools(name)))
 		return

@@ -42,7 +42,8 @@ func TestFaultsAreCountedAndDrawn(t *testing.T) {
 }
 
 func TestFaultsAreChecked(t *testing.T) {
-	for _, f := range []sim.Fault{{}, {Kind: "sleepy"}, {Kind: sim.Throttle, Probability: 2}, {Kind: sim.Throttle, Action: "["}, {Kind: sim.PageLimit}} {
+	for _, f := range []sim.Fault{{}, {Kind: "sleepy"}, {Kind: sim.Throttle, Probability: 2}, {Kind: sim.Throttle, Action: "["},
+		{Kind: sim.PageLimit}} {
 		if err := sim.NewFaults(0).Add(sim.Fault{Kind: sim.Throttle}, f); err == nil {
 			t.Errorf("%+v: want it refused", f)
 		}

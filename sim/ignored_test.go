@@ -23,7 +23,8 @@ func TestIgnoredFields(t *testing.T) {
 		}
 	}
 	form := url.Values{"Tags.member.1.Key": {"k"}, "Tags.member.1.Value": {"v"}, "TagsOfOthers": {"t"}, "Name": {"n"}}
-	if got := sim.FormWithout(form, "Tags", "Name"); got.Encode() != "TagsOfOthers=t" || !sim.FormHas(form, "Tags") || sim.FormHas(form, "Nam") {
+	if got := sim.FormWithout(form, "Tags", "Name"); got.Encode() != "TagsOfOthers=t" || !sim.FormHas(form, "Tags") ||
+		sim.FormHas(form, "Nam") {
 		t.Errorf("want one parameter left and the form found to have tags, got %s", got.Encode())
 	}
 }

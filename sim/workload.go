@@ -28,9 +28,9 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
-// Workload is also implemented by a MachineHost whose machines become nodes of clusters: a cloud that manages nodes looks at them and drains
-// them by it. Machines are named by their IDs; an unknown one is not ready and has nothing to drain. The cloud calls with
-// its own lock held: no method waits for anything, and none calls the cloud.
+// Workload is also implemented by a MachineHost whose machines become nodes of clusters: a cloud that manages nodes looks at them and
+// drains them by it. Machines are named by their IDs; an unknown one is not ready and has nothing to drain. The cloud calls with its own
+// lock held: no method waits for anything, and none calls the cloud.
 type Workload interface {
 	// Ready reports that the machine has joined its cluster and that its node is Ready.
 	Ready(id string) bool

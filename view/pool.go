@@ -86,12 +86,15 @@ func state(mp *clusterv1.MachinePool, infra *unstructured.Unstructured) string {
 func message(mp *clusterv1.MachinePool, theirs []metav1.Condition) string {
 	own := mp.Status.Conditions
 	if !mp.DeletionTimestamp.IsZero() {
-		return firstMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition), meta.FindStatusCondition(own, clusterv1.DeletingCondition))
+		return firstMessage(meta.FindStatusCondition(theirs, clusterv1.DeletingCondition),
+			meta.FindStatusCondition(own, clusterv1.DeletingCondition))
 	}
-	if c := meta.FindStatusCondition(own, clusterv1.BootstrapConfigReadyCondition); c != nil && c.Status == metav1.ConditionFalse && c.Message != "" {
+	if c := meta.FindStatusCondition(own, clusterv1.BootstrapConfigReadyCondition); c != nil && c.Status == metav1.ConditionFalse &&
+		c.Message != "" {
 		return OneLine(c.Message)
 	}
-	return firstMessage(meta.FindStatusCondition(theirs, readyCondition), meta.FindStatusCondition(own, clusterv1.InfrastructureReadyCondition),
+	return firstMessage(meta.FindStatusCondition(theirs, readyCondition),
+		meta.FindStatusCondition(own, clusterv1.InfrastructureReadyCondition),
 		meta.FindStatusCondition(own, clusterv1.AvailableCondition))
 }
 
@@ -107,12 +110,14 @@ func firstMessage(conditions ...*metav1.Condition) string {
 // problems lists the conditions that should be true and are not. Conditions that say what goes on (ScalingUp, Deleting,
 // Paused) are no problems by themselves.
 func problems(mp *clusterv1.MachinePool, infra *unstructured.Unstructured, theirs []metav1.Condition) []string {
-	all := untrue("MachinePool", mp.Status.Conditions, clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition, clusterv1.AvailableCondition)
+	all := untrue("MachinePool", mp.Status.Conditions, clusterv1.BootstrapConfigReadyCondition, clusterv1.InfrastructureReadyCondition,
+		clusterv1.AvailableCondition)
 	if infra == nil {
 		ref := mp.Spec.Template.Spec.InfrastructureRef
 		return append(all, fmt.Sprintf("%s %q does not exist", ref.Kind, ref.Name))
 	}
-	return append(all, untrue(infra.GetKind(), theirs, readyCondition, "TemplateReady", "PrerequisitesReady", "GroupReady", "InstancesReady", "UpToDate")...)
+	return append(all, untrue(infra.GetKind(), theirs, readyCondition, "TemplateReady", "PrerequisitesReady", "GroupReady", "InstancesReady",
+		"UpToDate")...)
 }
 
 // untrue lists those conditions of some types that are not true. Types that say the same share a line.
@@ -149,7 +154,8 @@ func Conditions(u *unstructured.Unstructured) []metav1.Condition {
 			continue
 		}
 		text := func(key string) string { s, _ := m[key].(string); return s }
-		c := metav1.Condition{Type: text("type"), Status: metav1.ConditionStatus(text("status")), Reason: text("reason"), Message: text("message")}
+		c := metav1.Condition{Type: text("type"), Status: metav1.ConditionStatus(text("status")), Reason: text("reason"),
+			Message: text("message")}
 		if since, err := time.Parse(time.RFC3339, text("lastTransitionTime")); err == nil {
 			c.LastTransitionTime = metav1.NewTime(since)
 		}

@@ -27,8 +27,10 @@ func pool(change func(*clusterv1.MachinePool)) *clusterv1.MachinePool {
 	mp := &clusterv1.MachinePool{}
 	mp.Namespace, mp.Name, mp.Generation = "default", "capa-mp-0", 3
 	mp.Spec.ClusterName, mp.Spec.Replicas = "capa", n(2)
-	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind, Name: "capa-mp-0"}
-	mp.Status = clusterv1.MachinePoolStatus{ObservedGeneration: 3, Phase: "Running", Replicas: n(2), ReadyReplicas: n(2), UpToDateReplicas: n(2)}
+	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind,
+		Name: "capa-mp-0"}
+	mp.Status = clusterv1.MachinePoolStatus{ObservedGeneration: 3, Phase: "Running", Replicas: n(2), ReadyReplicas: n(2),
+		UpToDateReplicas: n(2)}
 	if change != nil {
 		change(mp)
 	}
@@ -58,15 +60,20 @@ func TestPoolOf(t *testing.T) {
 		want   view.Pool
 	}{
 		{reason: "all machines ready: settled, and the infrastructure's summary is the message",
-			mp: pool(nil), infra: infra(map[string]any{"state": "Running", "conditions": []any{condition("Ready", "True", "2 of 2 instances\nare Ready")}}),
+			mp: pool(nil), infra: infra(map[string]any{"state": "Running",
+				"conditions": []any{condition("Ready", "True", "2 of 2 instances\nare Ready")}}),
 			want: view.Pool{State: "Running", Message: "2 of 2 instances are Ready", Settled: true}},
 		{reason: "nodes that are ready before the infrastructure has seen them settle nothing: the table would contradict itself",
-			mp: pool(nil), infra: infra(map[string]any{"state": "Scaling", "conditions": []any{condition("Ready", "False", "1 of 2 machines are Ready")}}),
-			want: view.Pool{State: "Scaling", Message: "1 of 2 machines are Ready", Problems: []string{"AWSMachinePool: Ready is False (Because): 1 of 2 machines are Ready"}}},
-		{reason: "a status that is about an older spec settles nothing", mp: pool(func(mp *clusterv1.MachinePool) { mp.Generation = 4 }), infra: infra(nil),
-			want: view.Pool{State: "Running"}},
-		{reason: "one machine too many is not settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.Status.Replicas = n(3) }), infra: infra(nil),
-			want: view.Pool{Current: n(3), State: "Running"}},
+			mp: pool(nil), infra: infra(map[string]any{"state": "Scaling",
+				"conditions": []any{condition("Ready", "False", "1 of 2 machines are Ready")}}),
+			want: view.Pool{State: "Scaling", Message: "1 of 2 machines are Ready",
+				Problems: []string{"AWSMachinePool: Ready is False (Because): 1 of 2 machines are Ready"}}},
+		{reason: "a status that is about an older spec settles nothing", mp: pool(func(mp *clusterv1.MachinePool) { mp.Generation = 4 }),
+			infra: infra(nil),
+			want:  view.Pool{State: "Running"}},
+		{reason: "one machine too many is not settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.Status.Replicas = n(3) }),
+			infra: infra(nil),
+			want:  view.Pool{Current: n(3), State: "Running"}},
 		{reason: "unknown is not settled, even where nothing is wanted", mp: pool(func(mp *clusterv1.MachinePool) {
 			mp.Spec.Replicas = n(0)
 			mp.Status.Replicas, mp.Status.ReadyReplicas, mp.Status.UpToDateReplicas = nil, nil, nil
@@ -77,21 +84,27 @@ func TestPoolOf(t *testing.T) {
 		{reason: "missing bootstrap data is why everything else waits: its condition speaks",
 			mp: pool(func(mp *clusterv1.MachinePool) {
 				mp.Status.ReadyReplicas = n(0)
-				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld", Message: "* Data: v1.16.8 is older\n  than v1.22\n* CA: not yet"}}
+				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld",
+					Message: "* Data: v1.16.8 is older\n  than v1.22\n* CA: not yet"}}
 			}),
-			infra: infra(map[string]any{"state": "Waiting", "conditions": []any{condition("Ready", "False", "waiting for bootstrap data"), condition("GroupReady", "Unknown", "not asked"), condition("TemplateReady", "False", "waiting for bootstrap data")}}),
+			infra: infra(map[string]any{"state": "Waiting", "conditions": []any{condition("Ready", "False", "waiting for bootstrap data"),
+				condition("GroupReady", "Unknown", "not asked"), condition("TemplateReady", "False", "waiting for bootstrap data")}}),
 			want: view.Pool{Ready: n(0), State: "Waiting", Message: "Data: v1.16.8 is older than v1.22; CA: not yet", Problems: []string{
 				"MachinePool: BootstrapConfigReady is False (TooOld): Data: v1.16.8 is older than v1.22; CA: not yet",
 				"AWSMachinePool: Ready, TemplateReady is False (Because): waiting for bootstrap data",
 				"AWSMachinePool: GroupReady is Unknown (Because): not asked"}}},
 		{reason: "no infrastructure object: that is the problem", mp: pool(func(mp *clusterv1.MachinePool) {
 			mp.Status.Phase = "Pending"
-			mp.Status.Conditions = []metav1.Condition{{Type: "InfrastructureReady", Status: "False", Reason: "NotFound", Message: "AWSMachinePool does not exist"}}
+			mp.Status.Conditions = []metav1.Condition{{Type: "InfrastructureReady", Status: "False", Reason: "NotFound",
+				Message: "AWSMachinePool does not exist"}}
 		}), want: view.Pool{State: "Pending", Message: "AWSMachinePool does not exist", Settled: true, Problems: []string{
 			"MachinePool: InfrastructureReady is False (NotFound): AWSMachinePool does not exist", `AWSMachinePool "capa-mp-0" does not exist`}}},
-		{reason: "while it is deleted, deletion speaks and nothing is settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
-			infra: infra(map[string]any{"state": "Deleting", "conditions": []any{condition("Ready", "False", "deleted"), condition("Deleting", "True", "1 of 2 nodes drained")}}),
-			want:  view.Pool{State: "Deleting", Message: "1 of 2 nodes drained", Problems: []string{"AWSMachinePool: Ready is False (Because): deleted"}}},
+		{reason: "while it is deleted, deletion speaks and nothing is settled",
+			mp: pool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
+			infra: infra(map[string]any{"state": "Deleting", "conditions": []any{condition("Ready", "False", "deleted"),
+				condition("Deleting", "True", "1 of 2 nodes drained")}}),
+			want: view.Pool{State: "Deleting", Message: "1 of 2 nodes drained",
+				Problems: []string{"AWSMachinePool: Ready is False (Because): deleted"}}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			want := tc.want
@@ -113,7 +126,8 @@ func TestTable(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	pools := []view.Pool{
 		{Namespace: "team", Name: "a-pool-with-a-rather-long-name", Cluster: "c", Desired: n(100), Current: n(98), Ready: n(97), UpToDate: n(40),
-			State: "Updating", Created: now.Add(-26 * time.Hour), Message: "60 of 100 instances are still launched from lt-0123:4, 2 wait for the budget default/web"},
+			State: "Updating", Created: now.Add(-26 * time.Hour),
+			Message: "60 of 100 instances are still launched from lt-0123:4, 2 wait for the budget default/web"},
 		{Namespace: "default", Name: "capa-mp-0", Cluster: "capa", Desired: n(2), Current: n(2), Ready: n(2), UpToDate: n(2),
 			State: "Running", Created: now.Add(-42 * time.Second), Message: "2 of 2 instances are Ready — all of them"},
 		{Namespace: "default", Name: "new", Cluster: "capa"},

@@ -49,7 +49,8 @@ func read(ctx context.Context, r client.Reader, mapper meta.RESTMapper, seen fun
 }
 
 // Infrastructure gets the object that a pool's infrastructureRef names. It is nil when there is none, or none of such a kind.
-func Infrastructure(ctx context.Context, r client.Reader, mapper meta.RESTMapper, mp *clusterv1.MachinePool) (*unstructured.Unstructured, error) {
+func Infrastructure(ctx context.Context, r client.Reader, mapper meta.RESTMapper,
+	mp *clusterv1.MachinePool) (*unstructured.Unstructured, error) {
 	return infrastructure(ctx, r, mapper, mp, func(schema.GroupVersionKind) error { return nil })
 }
 

@@ -17,7 +17,8 @@ func TestSealedIsNotShown(t *testing.T) {
 	}{s, s}
 	texts := []string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
-		texts = append(texts, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder), fmt.Sprintf(verb, holder.hidden))
+		texts = append(texts, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder),
+			fmt.Sprintf(verb, holder.hidden))
 	}
 	encoded, err := json.Marshal(holder)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	number, share, quoted, huge := intstr.FromInt32(3), intstr.FromString("25%"), intstr.FromString("2"), intstr.FromString("99999999999999999999%")
+	number, share, quoted, huge := intstr.FromInt32(3), intstr.FromString("25%"), intstr.FromString("2"),
+		intstr.FromString("99999999999999999999%")
 	negative := intstr.FromInt32(-3)
 	type limit struct {
 		value   int
@@ -19,13 +20,16 @@ func TestLimits(t *testing.T) {
 		is                 *RollingUpdate
 		surge, unavailable limit
 	}{
-		"absent":   {"a strategy of its type alone", nil, limit{1, false}, limit{0, false}},
-		"empty":    {"an object that no schema filled in", &RollingUpdate{}, limit{1, false}, limit{0, false}},
-		"numbers":  {"as written", &RollingUpdate{MaxSurge: &number, MaxUnavailable: &number}, limit{3, false}, limit{3, false}},
-		"shares":   {"as written", &RollingUpdate{MaxSurge: &share, MaxUnavailable: &share}, limit{25, true}, limit{25, true}},
-		"quoted":   {"the schema refuses it; it means nothing", &RollingUpdate{MaxSurge: &quoted, MaxUnavailable: &quoted}, limit{1, false}, limit{0, false}},
-		"huge":     {"the schema refuses it; it means nothing", &RollingUpdate{MaxSurge: &huge, MaxUnavailable: &huge}, limit{1, false}, limit{0, false}},
-		"negative": {"the schema refuses it; there is nothing below none", &RollingUpdate{MaxSurge: &negative, MaxUnavailable: &negative}, limit{0, false}, limit{0, false}},
+		"absent":  {"a strategy of its type alone", nil, limit{1, false}, limit{0, false}},
+		"empty":   {"an object that no schema filled in", &RollingUpdate{}, limit{1, false}, limit{0, false}},
+		"numbers": {"as written", &RollingUpdate{MaxSurge: &number, MaxUnavailable: &number}, limit{3, false}, limit{3, false}},
+		"shares":  {"as written", &RollingUpdate{MaxSurge: &share, MaxUnavailable: &share}, limit{25, true}, limit{25, true}},
+		"quoted": {"the schema refuses it; it means nothing", &RollingUpdate{MaxSurge: &quoted, MaxUnavailable: &quoted}, limit{1, false},
+			limit{0, false}},
+		"huge": {"the schema refuses it; it means nothing", &RollingUpdate{MaxSurge: &huge, MaxUnavailable: &huge}, limit{1, false},
+			limit{0, false}},
+		"negative": {"the schema refuses it; there is nothing below none", &RollingUpdate{MaxSurge: &negative, MaxUnavailable: &negative},
+			limit{0, false}, limit{0, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +48,8 @@ func TestPolicy(t *testing.T) {
 	for _, c := range []struct {
 		is   *RollingUpdate
 		want DeletePolicy
-	}{{nil, DeletePolicyOldest}, {&RollingUpdate{}, DeletePolicyOldest}, {&RollingUpdate{DeletePolicy: DeletePolicyNewest}, DeletePolicyNewest}} {
+	}{{nil, DeletePolicyOldest}, {&RollingUpdate{}, DeletePolicyOldest},
+		{&RollingUpdate{DeletePolicy: DeletePolicyNewest}, DeletePolicyNewest}} {
 		if got := c.is.Policy(); got != c.want {
 			t.Errorf("policy of %+v: want %s, got %s", c.is, c.want, got)
 		}

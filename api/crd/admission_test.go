@@ -55,7 +55,8 @@ func newAdmission(t *testing.T, kind, version string) admission {
 			continue
 		}
 		var internal apiextensions.CustomResourceValidation
-		if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema.DeepCopy(), &internal, nil); err != nil {
+		if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(v.Schema.DeepCopy(), &internal,
+			nil); err != nil {
 			t.Fatal(err)
 		}
 		structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)

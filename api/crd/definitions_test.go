@@ -58,7 +58,8 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	all := definitions(t)
 	for _, kind := range []string{
-		"AWSMachine", "AWSMachinePool", "AWSManagedMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine", "MachineDeployment",
+		"AWSMachine", "AWSMachinePool", "AWSManagedMachinePool", "Cluster", "ClusterClass", "KubeadmConfig", "KubeadmConfigTemplate", "Machine",
+		"MachineDeployment",
 		"MachineDrainRule", "MachineHealthCheck", "MachinePool", "MachineSet",
 	} {
 		definition, ok := all[kind]
@@ -77,8 +78,9 @@ func TestKinds(t *testing.T) {
 		"AzureMachinePool": "v1beta1", "AzureMachinePoolMachine": "v1beta1", "AzureMachinePoolTemplate": "v1beta1",
 		"AzureManagedMachinePool": "v1beta1", "AzureManagedMachinePoolTemplate": "v1beta1",
 		"AzureASOManagedMachinePool": "v1beta1", "AzureASOManagedMachinePoolTemplate": "v1beta1",
-		"GCPMachine": "v1beta1", "GCPMachinePool": "v1beta1", "GCPMachinePoolTemplate": "v1beta1", "GCPManagedMachinePool": "v1beta1", "GCPManagedMachinePoolTemplate": "v1beta1",
-		"GKEConfig": "v1beta1", "GKEConfigTemplate": "v1beta1",
+		"GCPMachine": "v1beta1", "GCPMachinePool": "v1beta1", "GCPMachinePoolTemplate": "v1beta1", "GCPManagedMachinePool": "v1beta1",
+		"GCPManagedMachinePoolTemplate": "v1beta1",
+		"GKEConfig":                     "v1beta1", "GKEConfigTemplate": "v1beta1",
 		"AWSMachinePoolTemplate": "v1beta2", "AWSManagedMachinePoolTemplate": "v1beta2",
 	} {
 		definition, ok := all[kind]
@@ -98,7 +100,8 @@ func TestAccepted(t *testing.T) {
 	t.Parallel()
 	for kind, definition := range definitions(t) {
 		var internal apiextensions.CustomResourceDefinition
-		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(definition.DeepCopy(), &internal, nil); err != nil {
+		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(definition.DeepCopy(), &internal,
+			nil); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		// The API server fills this in when it stores the definition.
@@ -138,7 +141,8 @@ func TestMachinesKeepEverything(t *testing.T) {
 	var shapes []apiextensionsv1.JSONSchemaProps
 	for _, v := range definition.Spec.Versions {
 		whole := *v.Schema.OpenAPIV3Schema
-		for name, schema := range map[string]apiextensionsv1.JSONSchemaProps{"the object": whole, "spec": whole.Properties["spec"], "status": whole.Properties["status"]} {
+		for name, schema := range map[string]apiextensionsv1.JSONSchemaProps{"the object": whole, "spec": whole.Properties["spec"],
+			"status": whole.Properties["status"]} {
 			if schema.XPreserveUnknownFields == nil || !*schema.XPreserveUnknownFields {
 				t.Errorf("%s: %s drops the fields that it does not know, want it to keep them", v.Name, name)
 			}
@@ -149,7 +153,8 @@ func TestMachinesKeepEverything(t *testing.T) {
 		t.Fatalf("want 2 versions, got %d", len(shapes))
 	}
 	if diff := cmp.Diff(shapes[0], shapes[1]); diff != "" {
-		t.Errorf("the versions differ, want the same fields (-%s +%s):\n%s", definition.Spec.Versions[0].Name, definition.Spec.Versions[1].Name, diff)
+		t.Errorf("the versions differ, want the same fields (-%s +%s):\n%s", definition.Spec.Versions[0].Name,
+			definition.Spec.Versions[1].Name, diff)
 	}
 }
 

@@ -9,11 +9,15 @@ import (
 
 // templateKind is a kind of templates, with its version, a pool's specification and one that no such pool could be changed to.
 var templateKinds = []struct{ kind, pool, version, spec, other string }{
-	{"AWSMachinePoolTemplate", "AWSMachinePool", "v1beta2", "awsLaunchTemplate: {instanceType: t3.large}", "awsLaunchTemplate: {instanceType: t3.xlarge}"},
+	{"AWSMachinePoolTemplate", "AWSMachinePool", "v1beta2", "awsLaunchTemplate: {instanceType: t3.large}",
+		"awsLaunchTemplate: {instanceType: t3.xlarge}"},
 	{"AWSManagedMachinePoolTemplate", "AWSManagedMachinePool", "v1beta2", "instanceType: t3.large, diskSize: 20", "instanceType: t3.xlarge"},
-	{"GCPMachinePoolTemplate", "GCPMachinePool", "v1beta1", "instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a]}", "instanceType: n2-standard-4, distributionPolicy: {zones: [us-central1-b]}"},
-	{"GCPManagedMachinePoolTemplate", "GCPManagedMachinePool", "v1beta1", "spot: true, nodeSecurity: {sandboxType: gvisor}", "spot: false, nodePoolName: a, nodeNetwork: {podRangeName: pods}"},
-	{"AzureMachinePoolTemplate", "AzureMachinePool", "v1beta1", azureLocation + "westus2, orchestrationMode: Uniform, " + azureMachine, azureLocation + "eastus, orchestrationMode: Flexible, platformFaultDomainCount: 1, " + azureMachine},
+	{"GCPMachinePoolTemplate", "GCPMachinePool", "v1beta1", "instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a]}",
+		"instanceType: n2-standard-4, distributionPolicy: {zones: [us-central1-b]}"},
+	{"GCPManagedMachinePoolTemplate", "GCPManagedMachinePool", "v1beta1", "spot: true, nodeSecurity: {sandboxType: gvisor}",
+		"spot: false, nodePoolName: a, nodeNetwork: {podRangeName: pods}"},
+	{"AzureMachinePoolTemplate", "AzureMachinePool", "v1beta1", azureLocation + "westus2, orchestrationMode: Uniform, " + azureMachine,
+		azureLocation + "eastus, orchestrationMode: Flexible, platformFaultDomainCount: 1, " + azureMachine},
 }
 
 const (
@@ -22,7 +26,8 @@ const (
 )
 
 func templateText(kind, version, spec string) string {
-	return "{apiVersion: infrastructure.cluster.x-k8s.io/" + version + ", kind: " + kind + ", metadata: {name: t, namespace: default}, spec: {template: {metadata: {labels: {a: b}}, spec: {" + spec + "}}}}"
+	return "{apiVersion: infrastructure.cluster.x-k8s.io/" + version + ", kind: " + kind +
+		", metadata: {name: t, namespace: default}, spec: {template: {metadata: {labels: {a: b}}, spec: {" + spec + "}}}}"
 }
 
 // TestPoolTemplateRules holds that a template is a pool without what one pool alone has: the rules for new pools hold, at their place
@@ -37,16 +42,23 @@ func TestPoolTemplateRules(t *testing.T) {
 			one := func(spec string) map[string]any { return object(t, templateText(k.kind, k.version, spec)) }
 			compare(t, "a pool of the kind", a.admit(one(k.spec), nil), nil)
 			compare(t, "the topology controller's question", a.admit(one(k.other), one(k.spec)), nil)
-			compare(t, "it belongs to one pool", a.admit(one(k.spec+", providerID: x"), nil), []string{"spec.template.spec.providerID", "belongs to one pool"})
-			compare(t, "it belongs to one pool", a.admit(one(k.spec+", providerIDList: ['aws:///a/i-1']"), nil), []string{"spec.template.spec.providerIDList", "belongs to one pool"})
+			compare(t, "it belongs to one pool", a.admit(one(k.spec+", providerID: x"), nil),
+				[]string{"spec.template.spec.providerID", "belongs to one pool"})
+			compare(t, "it belongs to one pool", a.admit(one(k.spec+", providerIDList: ['aws:///a/i-1']"), nil),
+				[]string{"spec.template.spec.providerIDList", "belongs to one pool"})
 		})
 	}
 	for _, c := range []struct{ kind, version, reason, spec, at, says string }{
-		{"AWSMachinePoolTemplate", "v1beta2", "the rules of a new pool", "minSize: 3, maxSize: 2, awsLaunchTemplate: {}", "spec.template.spec.minSize", "must not be above maxSize"},
-		{"AWSManagedMachinePoolTemplate", "v1beta2", "the rules of a new pool", "amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {}", "spec.template.spec.amiType", "must be CUSTOM or absent"},
-		{"GCPMachinePoolTemplate", "v1beta1", "the rules of a new pool", "instanceType: n2d-standard-2, confidentialCompute: Enabled", "spec.template.spec.onHostMaintenance", "must be Terminate"},
-		{"GCPManagedMachinePoolTemplate", "v1beta1", "the rules of a new pool", "scaling: {minCount: 3, maxCount: 2}", "spec.template.spec.scaling.maxCount", "must be at least minCount"},
-		{"AzureMachinePoolTemplate", "v1beta1", "the rules of a new pool", "location: westus2, identity: UserAssigned, " + azureMachine, "spec.template.spec.userAssignedIdentities", "must be specified"},
+		{"AWSMachinePoolTemplate", "v1beta2", "the rules of a new pool", "minSize: 3, maxSize: 2, awsLaunchTemplate: {}",
+			"spec.template.spec.minSize", "must not be above maxSize"},
+		{"AWSManagedMachinePoolTemplate", "v1beta2", "the rules of a new pool", "amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {}",
+			"spec.template.spec.amiType", "must be CUSTOM or absent"},
+		{"GCPMachinePoolTemplate", "v1beta1", "the rules of a new pool", "instanceType: n2d-standard-2, confidentialCompute: Enabled",
+			"spec.template.spec.onHostMaintenance", "must be Terminate"},
+		{"GCPManagedMachinePoolTemplate", "v1beta1", "the rules of a new pool", "scaling: {minCount: 3, maxCount: 2}",
+			"spec.template.spec.scaling.maxCount", "must be at least minCount"},
+		{"AzureMachinePoolTemplate", "v1beta1", "the rules of a new pool", "location: westus2, identity: UserAssigned, " + azureMachine,
+			"spec.template.spec.userAssignedIdentities", "must be specified"},
 	} {
 		a := admissionOf(t, c.kind, c.version)
 		compare(t, c.reason, a.admit(object(t, templateText(c.kind, c.version, c.spec)), nil), []string{c.at, c.says})

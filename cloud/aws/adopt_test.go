@@ -91,7 +91,8 @@ func (m theirs) group() string {
 	id := m.template()
 	var tags []asgtypes.Tag
 	for key, value := range m.tags() {
-		tags = append(tags, asgtypes.Tag{Key: &key, Value: &value, PropagateAtLaunch: ptr(false), ResourceId: &m.name, ResourceType: ptr("auto-scaling-group")})
+		tags = append(tags, asgtypes.Tag{Key: &key, Value: &value, PropagateAtLaunch: ptr(false), ResourceId: &m.name,
+			ResourceType: ptr("auto-scaling-group")})
 	}
 	var subnets []string
 	for _, s := range network().Subnets {
@@ -122,7 +123,8 @@ func (m theirs) group() string {
 // groupByHand is a group as another client sees it.
 func (w *world) groupByHand(name string) asgtypes.AutoScalingGroup {
 	w.t.Helper()
-	out, err := w.byHand.DescribeAutoScalingGroups(w.t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
+	out, err := w.byHand.DescribeAutoScalingGroups(w.t.Context(),
+		&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
 	if err != nil || len(out.AutoScalingGroups) != 1 {
 		w.t.Fatalf("group %s: %v, %d found", name, err, len(out.AutoScalingGroups))
 	}
@@ -143,7 +145,8 @@ func (w *world) passes(target aws.Target, d pool.Desired) (kinds []pool.StepKind
 		o := w.observe(target)
 		target.Remembered = o.ResolvedLookups
 		for k := range o.Instances {
-			o.Instances[k].Node = &pool.Node{Name: o.Instances[k].ID, Ready: true, Joined: o.Instances[k].Created, ReadySince: o.Instances[k].Created}
+			o.Instances[k].Node = &pool.Node{Name: o.Instances[k].ID, Ready: true, Joined: o.Instances[k].Created,
+				ReadySince: o.Instances[k].Created}
 		}
 		d.Adopt.Done = d.Adopt.Done || o.Group != nil
 		last, seen = pool.Decide(d, o, w.driver.Traits(), time.Now()), o
@@ -207,13 +210,15 @@ func TestAdoption(t *testing.T) {
 				}}}
 			},
 			spec: func(s *awsv1.AWSMachinePoolSpec) {
-				s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType}, {InstanceType: "m5.large"}}}
+				s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType},
+					{InstanceType: "m5.large"}}}
 			},
 			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
 		},
 		"lifecycle hooks": {
 			why: "a hook of the specification is not made a second time", theirs: func(m *theirs) {
-				m.hooks = []asgtypes.LifecycleHookSpecification{{LifecycleHookName: ptr("bye"), LifecycleTransition: ptr("autoscaling:EC2_INSTANCE_TERMINATING"), HeartbeatTimeout: ptr(int32(30))}}
+				m.hooks = []asgtypes.LifecycleHookSpecification{{LifecycleHookName: ptr("bye"),
+					LifecycleTransition: ptr("autoscaling:EC2_INSTANCE_TERMINATING"), HeartbeatTimeout: ptr(int32(30))}}
 			},
 			spec: func(s *awsv1.AWSMachinePoolSpec) { s.AWSLifecycleHooks = reshapedHooks() },
 			want: []pool.StepKind{pool.Adopt, pool.UpdateGroup},
@@ -275,7 +280,8 @@ func TestAdoptionRefused(t *testing.T) {
 	t.Parallel()
 	owner := func(w *world, value string) {
 		_, err := w.byHand.CreateOrUpdateTags(w.t.Context(), &autoscaling.CreateOrUpdateTagsInput{Tags: []asgtypes.Tag{
-			{Key: ptr("muster.dev/owner"), Value: &value, ResourceId: ptr("pool"), ResourceType: ptr("auto-scaling-group"), PropagateAtLaunch: ptr(true)},
+			{Key: ptr("muster.dev/owner"), Value: &value, ResourceId: ptr("pool"), ResourceType: ptr("auto-scaling-group"),
+				PropagateAtLaunch: ptr(true)},
 		}})
 		if err != nil {
 			w.t.Fatal(err)
@@ -290,13 +296,18 @@ func TestAdoptionRefused(t *testing.T) {
 		then   func(w *world)
 		want   string
 	}{
-		"without the annotation": {why: "the message names the way", target: func(t *aws.Target) { t.Adopt = false }, want: "set the annotation muster.dev/adopt: pool (docs/migrating.md)"},
-		"another name":           {why: "a slip takes nothing", asked: "workers", want: `names "workers", and the group found is Auto Scaling group pool`},
-		"another cluster":        {why: "it is in use elsewhere", asked: "pool", theirs: func(m *theirs) { m.cluster = "other" }, want: `belongs to cluster "other"`},
-		"another owner":          {why: "a pool of Muster's has it", asked: "pool", then: func(w *world) { owner(w, "another") }, want: `its tag muster.dev/owner is "another"`},
-		"adopted before":         {why: "a client that takes the tag off means it", asked: "pool", done: true, want: "has lost its owner tag"},
+		"without the annotation": {why: "the message names the way", target: func(t *aws.Target) { t.Adopt = false },
+			want: "set the annotation muster.dev/adopt: pool (docs/migrating.md)"},
+		"another name": {why: "a slip takes nothing", asked: "workers",
+			want: `names "workers", and the group found is Auto Scaling group pool`},
+		"another cluster": {why: "it is in use elsewhere", asked: "pool", theirs: func(m *theirs) { m.cluster = "other" },
+			want: `belongs to cluster "other"`},
+		"another owner": {why: "a pool of Muster's has it", asked: "pool", then: func(w *world) { owner(w, "another") },
+			want: `its tag muster.dev/owner is "another"`},
+		"adopted before": {why: "a client that takes the tag off means it", asked: "pool", done: true, want: "has lost its owner tag"},
 		"the object names another": {
-			why: "one of the two is wrong", asked: "pool", want: `spec.providerID names "arn:aws:autoscaling:eu-west-1:1:autoScalingGroup:x:autoScalingGroupName/other"`,
+			why: "one of the two is wrong", asked: "pool",
+			want: `spec.providerID names "arn:aws:autoscaling:eu-west-1:1:autoScalingGroup:x:autoScalingGroupName/other"`,
 			target: func(t *aws.Target) {
 				t.GroupID = "arn:aws:autoscaling:eu-west-1:1:autoScalingGroup:x:autoScalingGroupName/other"
 			},
@@ -320,7 +331,8 @@ func TestAdoptionRefused(t *testing.T) {
 				d.Adopt.Done = tc.done
 				writes, _ := w.wire.count()
 				kinds, last, _ := w.passes(target, d)
-				if len(kinds) > 0 || last.Refused == nil || last.Refused.Reason != cloud.ReasonOwnershipConflict || !strings.Contains(last.Refused.Message, tc.want) {
+				if len(kinds) > 0 || last.Refused == nil || last.Refused.Reason != cloud.ReasonOwnershipConflict ||
+					!strings.Contains(last.Refused.Message, tc.want) {
 					t.Errorf("%s: want it refused with %q, got steps %v and %+v", tc.why, tc.want, kinds, last.Refused)
 				}
 				if now, _ := w.wire.count(); now != writes {
@@ -351,9 +363,12 @@ func TestAdoptionMeetsFaults(t *testing.T) {
 		kind  cloud.Kind
 		ours  bool
 	}{
-		"lost reply":         {"the tags are there", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.DropAfter, Times: 1}, cloud.Unavailable, true},
-		"denied":             {"the group comes last", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.ErrorBefore, Code: "AccessDenied", Message: "no", Status: 403, Times: 1}, cloud.Denied, false},
-		"denied at template": {"nothing is the pool's", sim.Fault{Action: "CreateTags", Kind: sim.ErrorBefore, Code: "UnauthorizedOperation", Message: "no", Status: 403, Times: 1}, cloud.Denied, false},
+		"lost reply": {"the tags are there", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.DropAfter, Times: 1},
+			cloud.Unavailable, true},
+		"denied": {"the group comes last", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.ErrorBefore, Code: "AccessDenied",
+			Message: "no", Status: 403, Times: 1}, cloud.Denied, false},
+		"denied at template": {"nothing is the pool's", sim.Fault{Action: "CreateTags", Kind: sim.ErrorBefore, Code: "UnauthorizedOperation",
+			Message: "no", Status: 403, Times: 1}, cloud.Denied, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

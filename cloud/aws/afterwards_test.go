@@ -24,7 +24,8 @@ import (
 // A refused read says nothing about what exists: taken for an empty cloud it would leave everything behind when the pool
 // is deleted.
 func TestOnlyAWantIsUnsatisfiable(t *testing.T) {
-	for _, operation := range []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions", "DescribeLifecycleHooks"} {
+	for _, operation := range []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions",
+		"DescribeLifecycleHooks"} {
 		for _, code := range []string{"AccessDenied", "ValidationError"} {
 			if operation == "DescribeLifecycleHooks" && code == "AccessDenied" {
 				continue // hooks that may not be listed are an issue of their own (TestHooksThatMayNotBeListed)
@@ -33,7 +34,8 @@ func TestOnlyAWantIsUnsatisfiable(t *testing.T) {
 				inWorld(t, func(t *testing.T, w *world) {
 					target, _ := w.create(with(aTarget(), reshape), 1)
 					w.driver = w.newDriver()
-					if err := w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: operation, Code: code, Message: "no", Status: 400}); err != nil {
+					if err := w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: operation, Code: code, Message: "no",
+						Status: 400}); err != nil {
 						t.Fatal(err)
 					}
 					_, err := w.driver.Observe(t.Context(), target)
@@ -46,7 +48,8 @@ func TestOnlyAWantIsUnsatisfiable(t *testing.T) {
 		}
 	}
 	inWorld(t, func(t *testing.T, w *world) {
-		_, err := w.driver.Observe(t.Context(), with(aTarget(), func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }))
+		_, err := w.driver.Observe(t.Context(),
+			with(aTarget(), func(s *awsv1.AWSMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }))
 		var unmet *cloud.SpecUnsatisfiableError
 		if !errors.As(err, &unmet) || cloud.KindOf(err) != cloud.Invalid {
 			t.Errorf("want what can't be made said to be that and no more, got %v", err)
@@ -54,11 +57,13 @@ func TestOnlyAWantIsUnsatisfiable(t *testing.T) {
 	})
 }
 
-// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no group, also where the
-// template exists: it is made again soon, and the group created then. What exists is reported beside the error, so that a deletion goes on.
+// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no group, also
+// where the template exists: it is made again soon, and the group created then. What exists is reported beside the error, so that a
+// deletion goes on.
 func TestFailedLookupBesideItsTemplate(t *testing.T) {
 	for name, failing := range map[string]sim.Fault{
-		"throttled": {Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "RequestLimitExceeded", Status: http.StatusServiceUnavailable},
+		"throttled": {Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "RequestLimitExceeded",
+			Status: http.StatusServiceUnavailable},
 		"no answer": {Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "InternalError", Status: http.StatusInternalServerError},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +118,8 @@ func TestTemplateOfAGroupThatWasTakenOverStays(t *testing.T) {
 		target, _ := w.create(aTarget(), 1)
 		name := target.Owner.ResourceName()
 		_, err := w.byHand.CreateOrUpdateTags(t.Context(), &autoscaling.CreateOrUpdateTagsInput{Tags: []asgtypes.Tag{{
-			ResourceId: &name, ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("muster.dev/owner"), Value: awssdk.String("another"),
+			ResourceId: &name, ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("muster.dev/owner"),
+			Value:             awssdk.String("another"),
 			PropagateAtLaunch: awssdk.Bool(true),
 		}}})
 		if err != nil {
@@ -161,7 +167,8 @@ func TestAVersionDeletedByHandIsMadeAgainAtOnce(t *testing.T) {
 			if len(o.Versions) != 2 {
 				t.Fatalf("want the version there, got %+v", o)
 			}
-			if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(), &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{number}}); err != nil {
+			if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(),
+				&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{number}}); err != nil {
 				t.Fatal(err)
 			}
 			settle()
@@ -175,7 +182,8 @@ func TestNothingIsTakenAwayOnAReadBehindOurOwnWrite(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, o := w.create(aTarget(), 3)
 		w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
-		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups",
+			Delay: sim.Duration(5 * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Second)
@@ -239,7 +247,8 @@ func TestWhatWasSetAsideIsSoOnAReadThatIsBehind(t *testing.T) {
 		o := w.observe(target)
 		id := o.Instances[0].ID
 		w.start(target, pool.Step{Kind: pool.EnterStandby, Targets: []pool.InstanceRef{{ID: id}}})
-		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups",
+			Delay: sim.Duration(5 * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
 		for _, wait := range []time.Duration{3 * time.Second, 20 * time.Second} {
@@ -322,7 +331,8 @@ func TestOneVersionIsTheDefault(t *testing.T) {
 		newest := w.observe(target).Latest()
 		w.start(target, pool.Step{Kind: pool.DefaultTemplate, Template: newest.Ref})
 		w.driver = w.newDriver()
-		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeLaunchTemplate*", Delay: sim.Duration(9 * time.Second)}); err != nil {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeLaunchTemplate*",
+			Delay: sim.Duration(9 * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
 		if seen := w.observe(target); seen.Latest().Ref != base.Ref {
@@ -351,7 +361,8 @@ func fixed(versions []pool.Template) string {
 func TestAGroupMadeAMomentAgoIsNotTakenForGone(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		time.Sleep(time.Minute)
-		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups", Delay: sim.Duration(5 * time.Second)}); err != nil {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "DescribeAutoScalingGroups",
+			Delay: sim.Duration(5 * time.Second)}); err != nil {
 			t.Fatal(err)
 		}
 		target := aTarget()

@@ -43,7 +43,8 @@ func tooLong(data, format string) aws.Target {
 func (w *world) userData(o pool.Observed) string {
 	w.t.Helper()
 	id, number, _ := strings.Cut(o.Latest().Ref, ":")
-	found, err := w.ec2.DescribeLaunchTemplateVersions(w.t.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{number}})
+	found, err := w.ec2.DescribeLaunchTemplateVersions(w.t.Context(),
+		&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{number}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -74,7 +75,8 @@ func TestLargeDataGoesThroughTheBucket(t *testing.T) {
 			t.Errorf("want the data under the owner's ID and its hash, got %v", got)
 		}
 		if len(seen.Versions) != 1 || w.calls("PutObject") != 1 || w.calls("HeadObject") > 3 {
-			t.Errorf("want one version, the object written once and rarely looked at in twenty passes, got %+v, %d and %d", seen.Versions, w.calls("PutObject"), w.calls("HeadObject"))
+			t.Errorf("want one version, the object written once and rarely looked at in twenty passes, got %+v, %d and %d", seen.Versions,
+				w.calls("PutObject"), w.calls("HeadObject"))
 		}
 		include, found := strings.CutPrefix(w.userData(seen), "#include\n")
 		if !found {
@@ -152,7 +154,8 @@ func TestObjectsAreKeptAlive(t *testing.T) {
 		target.Bootstrap = cloud.NewBootstrap([]byte(noise(2)), "ignition")
 		target, seen := w.reconcile(target, 400)
 		if len(seen.Versions) != 2 || len(seen.MissingPrerequisites) != 0 || len(seen.Issues) != 0 {
-			t.Fatalf("want both versions as they were and nothing to be said, got %+v, %v, %v", seen.Versions, seen.MissingPrerequisites, seen.Issues)
+			t.Fatalf("want both versions as they were and nothing to be said, got %+v, %v, %v", seen.Versions, seen.MissingPrerequisites,
+				seen.Issues)
 		}
 		// A process that has just begun looks at each object once.
 		processes, periods := 400/7+1, 400*11/60/6+1
@@ -227,13 +230,15 @@ func TestIgnitionPointsToTheBucket(t *testing.T) {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
 			from := slices.Concat(got.Ignition.Config.Append, got.Ignition.Config.Merge)
-			if len(from) != 1 || got.Ignition.Version != c.want || (len(got.Ignition.Config.Append) == 1) != (c.version == "2.3") || !strings.HasPrefix(from[0].Verification.Hash, "sha512-") {
+			if len(from) != 1 || got.Ignition.Version != c.want || (len(got.Ignition.Config.Append) == 1) != (c.version == "2.3") ||
+				!strings.HasPrefix(from[0].Verification.Hash, "sha512-") {
 				t.Errorf("%s: want one source of the version %s that is verified, got %+v", c.reason, c.want, got)
 			}
 			if scheme := "s3://"; strings.HasPrefix(from[0].Source, scheme) != (c.presigned == 0) {
 				t.Errorf("%s: want the machine's own permissions unless the cluster asks for an address, got %s", c.reason, from[0].Source)
 			}
-			if proxied := got.Ignition.Proxy.HTTPProxy == "http://proxy" && len(got.Ignition.Proxy.NoProxy) == 1 && len(got.Ignition.Security.TLS.CertificateAuthorities) == 1; proxied != (c.version != "2.3") {
+			if proxied := got.Ignition.Proxy.HTTPProxy == "http://proxy" && len(got.Ignition.Proxy.NoProxy) == 1 &&
+				len(got.Ignition.Security.TLS.CertificateAuthorities) == 1; proxied != (c.version != "2.3") {
 				t.Errorf("%s: want proxy and authorities as they are asked for, got %+v", c.reason, got)
 			}
 			if c.presigned > 0 {
@@ -276,7 +281,8 @@ func TestObjectsThatCantBeLookedAt(t *testing.T) {
 			w.driver = w.newDriver()
 			time.Sleep(time.Hour)
 			seen := w.observe(target)
-			if seen.Group == nil || len(seen.MissingPrerequisites) != 0 || len(seen.Issues) != 1 || !strings.Contains(seen.Issues[0].Message, "machine-pool/") {
+			if seen.Group == nil || len(seen.MissingPrerequisites) != 0 || len(seen.Issues) != 1 ||
+				!strings.Contains(seen.Issues[0].Message, "machine-pool/") {
 				t.Errorf("%s: want the pool looked after and an issue, got %+v, %v, %v", f.Kind, seen.Group, seen.MissingPrerequisites, seen.Issues)
 			}
 			looks := w.calls("HeadObject")
@@ -301,7 +307,8 @@ func TestABucketThatIsNotThere(t *testing.T) {
 			t.Errorf("want no version that points to nothing, got %d", made)
 		}
 		target.Spec.Cluster.Bucket = nil
-		if _, err := w.driver.Observe(t.Context(), target); err == nil || !strings.Contains(err.Error(), "16384") || !strings.Contains(err.Error(), "spec.s3Bucket") {
+		if _, err := w.driver.Observe(t.Context(), target); err == nil || !strings.Contains(err.Error(), "16384") ||
+			!strings.Contains(err.Error(), "spec.s3Bucket") {
 			t.Errorf("want the limit and the way out said, got %v", err)
 		}
 	})

@@ -23,11 +23,13 @@ func TestAnotherWayToTheSameData(t *testing.T) {
 			s.Pool.Ignition.Proxy = &awsv1.IgnitionProxy{HTTPSProxy: ptr("http://proxy")}
 		}, `"httpsProxy":"http://proxy"`},
 		{"another version of Ignition", stored, func(s *awsv1.MachinePoolSource) { s.Pool.Ignition.Version = "3.3" }, `"version":"3.3.0"`},
-		{"the bucket", awsv1.IgnitionStorageTypeOptionUnencryptedUserData, func(s *awsv1.MachinePoolSource) { s.Pool.Ignition.StorageType = stored }, "s3://" + simaws.BucketName},
+		{"the bucket", awsv1.IgnitionStorageTypeOptionUnencryptedUserData,
+			func(s *awsv1.MachinePoolSource) { s.Pool.Ignition.StorageType = stored }, "s3://" + simaws.BucketName},
 		{"the user data itself", stored, func(s *awsv1.MachinePoolSource) {
 			s.Pool.Ignition.StorageType = awsv1.IgnitionStorageTypeOptionUnencryptedUserData
 		}, `"passwd"`},
-		{"an address of its own", stored, func(s *awsv1.MachinePoolSource) { s.Cluster.Bucket.PresignedURLDuration = 7 * 24 * time.Hour }, "X-Amz-Signature"},
+		{"an address of its own", stored, func(s *awsv1.MachinePoolSource) { s.Cluster.Bucket.PresignedURLDuration = 7 * 24 * time.Hour },
+			"X-Amz-Signature"},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			target := with(tooLong(`{"ignition":{"version":"3.4.0"},"passwd":{}}`, "ignition"), func(s *awsv1.AWSMachinePoolSpec) {
@@ -45,7 +47,8 @@ func TestAnotherWayToTheSameData(t *testing.T) {
 			made := w.calls("CreateLaunchTemplateVersion")
 			_, seen = w.reconcile(target, 12)
 			if !strings.Contains(w.userData(seen), c.want) || w.calls("CreateLaunchTemplateVersion") != made+1 {
-				t.Errorf("%s: want one more version that has %s, got %d more, the newest with %s", c.reason, c.want, w.calls("CreateLaunchTemplateVersion")-made, w.userData(seen))
+				t.Errorf("%s: want one more version that has %s, got %d more, the newest with %s", c.reason, c.want,
+					w.calls("CreateLaunchTemplateVersion")-made, w.userData(seen))
 			}
 			for _, v := range append([]pool.Template{seen.Latest()}, seen.Versions...) {
 				if !v.Same(seen.Wanted) {

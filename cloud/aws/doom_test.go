@@ -29,7 +29,8 @@ func TestDoomed(t *testing.T) {
 		held   bool
 	}{
 		{"the notice", sim.InterruptInstance, onSpot, "SpotInterruption", pool.Running, false},
-		{"the notice, with capacity rebalancing: the group takes it at once", sim.InterruptInstance, rebalancing, "SpotInterruption", pool.Terminating, true},
+		{"the notice, with capacity rebalancing: the group takes it at once", sim.InterruptInstance, rebalancing, "SpotInterruption",
+			pool.Terminating, true},
 		{"a recommendation without an effect is not reported", sim.RecommendReplacement, onSpot, "", pool.Running, false},
 		{"a recommendation, with capacity rebalancing", sim.RecommendReplacement, rebalancing, "RebalanceRecommended", pool.Terminating, true},
 		{"a user's mark", sim.MarkUnhealthy, func(*awsv1.AWSMachinePoolSpec) {}, "Unhealthy", pool.Terminating, true},
@@ -115,7 +116,8 @@ func TestNoticesAreAskedForTogether(t *testing.T) {
 		}
 		w.driver = w.newDriver()
 		spots[0].MaxAge = 0
-		if err := w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "DescribeSpotInstanceRequests", Code: "UnauthorizedOperation", Status: 403}); err != nil {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "DescribeSpotInstanceRequests", Code: "UnauthorizedOperation",
+			Status: 403}); err != nil {
 			t.Fatal(err)
 		}
 		for _, target := range spots {
@@ -136,7 +138,8 @@ func TestDiffers(t *testing.T) {
 	}{
 		{"nothing", func(*awsv1.AWSLaunchTemplate) {}, nil},
 		{"type", func(s *awsv1.AWSLaunchTemplate) { s.InstanceType = "m5.large" }, []string{at + "instanceType"}},
-		{"image, looked up by another format", func(s *awsv1.AWSLaunchTemplate) { s.ImageLookupFormat = "capa-ami-{{.BaseOS}}-?1.26.*" }, []string{at + "ami"}},
+		{"image, looked up by another format", func(s *awsv1.AWSLaunchTemplate) { s.ImageLookupFormat = "capa-ami-{{.BaseOS}}-?1.26.*" },
+			[]string{at + "ami"}},
 		{"metadata", func(s *awsv1.AWSLaunchTemplate) {
 			s.InstanceMetadataOptions = &awsv1.InstanceMetadataOptions{HTTPTokens: "required"}
 		}, []string{at + "instanceMetadataOptions"}},

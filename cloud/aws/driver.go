@@ -78,7 +78,8 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 		key += "\npreview"
 	}
 	p := &writer{reader{c: c, t: target, now: now, memory: d.memories.Of(key, now)}}
-	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now, Deleting: t.Deleting, ByEvent: t.ByEvent && !t.Adopt}
+	p.launch = launch.Pass{Session: c, Source: target.source(), Memory: &p.memory.template, Now: now, Deleting: t.Deleting,
+		ByEvent: t.ByEvent && !t.Adopt}
 	p.launch.Source.IgnitionAllowed = c.BootstrapFormatIgnition
 	p.memory.mu.Lock()
 	p.memory.touch = func() { c.TouchGroup(target.group) }

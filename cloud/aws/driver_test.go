@@ -66,9 +66,10 @@ func TestCallsOfALife(t *testing.T) {
 			}
 		}
 		var o pool.Observed
-		check("the first look", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstanceTypes", "DescribeImages"}, func() {
-			target.Remembered = w.observe(target).ResolvedLookups
-		})
+		check("the first look", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstanceTypes", "DescribeImages"},
+			func() {
+				target.Remembered = w.observe(target).ResolvedLookups
+			})
 		check("a new template", []string{"CreateLaunchTemplate"}, func() {
 			w.start(target, pool.Step{Kind: pool.PutTemplate})
 			o = w.observe(target)
@@ -78,27 +79,30 @@ func TestCallsOfALife(t *testing.T) {
 			o = w.observe(target)
 		})
 		time.Sleep(9 * time.Minute)
-		check("new instances", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstances"}, func() { o = w.observe(target) })
+		check("new instances", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstances"},
+			func() { o = w.observe(target) })
 		check("a steady pool", []string{"DescribeAutoScalingGroups"}, func() { o = w.observe(target) })
 		check("a larger size", []string{"SetDesiredCapacity", "DescribeAutoScalingGroups"}, func() {
 			w.start(target, pool.Step{Kind: pool.Resize, Size: 3})
 			o = w.observe(target)
 		})
 		time.Sleep(5 * time.Minute)
-		check("one more instance, and what is read once in a while", []string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstances"}, func() { o = w.observe(target) })
+		check("one more instance, and what is read once in a while",
+			[]string{"DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DescribeInstances"}, func() { o = w.observe(target) })
 		check("a chosen instance", []string{"TerminateInstanceInAutoScalingGroup", "DescribeAutoScalingGroups"}, func() {
 			w.start(target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
 			o = w.observe(target)
 		})
-		check("the end", []string{"DeleteAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DeleteLaunchTemplate"}, func() {
-			w.start(target, pool.Step{Kind: pool.DeleteGroup})
-			time.Sleep(4 * time.Minute)
-			w.observe(target)
-			w.start(target, pool.Step{Kind: pool.DeleteTemplates})
-			if o = w.observe(target); o.Group != nil || len(o.Versions) > 0 {
-				t.Errorf("want nothing left, got %+v", o)
-			}
-		})
+		check("the end", []string{"DeleteAutoScalingGroup", "DescribeAutoScalingGroups", "DescribeLaunchTemplates", "DeleteLaunchTemplate"},
+			func() {
+				w.start(target, pool.Step{Kind: pool.DeleteGroup})
+				time.Sleep(4 * time.Minute)
+				w.observe(target)
+				w.start(target, pool.Step{Kind: pool.DeleteTemplates})
+				if o = w.observe(target); o.Group != nil || len(o.Versions) > 0 {
+					t.Errorf("want nothing left, got %+v", o)
+				}
+			})
 	})
 }
 
@@ -108,14 +112,17 @@ func TestBadInput(t *testing.T) {
 		reason, field, words string
 		change               func(*spec)
 	}{
-		{"an instance type that does not exist", "spec.awsLaunchTemplate.instanceType", "no instance type m5.nope", func(s *spec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }},
-		{"no instance type at all", "spec.awsLaunchTemplate.instanceType", "no instance type is named", func(s *spec) { s.AWSLaunchTemplate.InstanceType = "" }},
+		{"an instance type that does not exist", "spec.awsLaunchTemplate.instanceType", "no instance type m5.nope",
+			func(s *spec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }},
+		{"no instance type at all", "spec.awsLaunchTemplate.instanceType", "no instance type is named",
+			func(s *spec) { s.AWSLaunchTemplate.InstanceType = "" }},
 		{"an override that does not exist", "spec.mixedInstancesPolicy.overrides[1].instanceType", "no instance type m9.nope", func(s *spec) {
 			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: "m9.nope"}}}
 		}},
-		{"overrides for another architecture than the image's", "spec.mixedInstancesPolicy.overrides[0].instanceType", "one architecture", func(s *spec) {
-			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m6g.large"}}}
-		}},
+		{"overrides for another architecture than the image's", "spec.mixedInstancesPolicy.overrides[0].instanceType", "one architecture",
+			func(s *spec) {
+				s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m6g.large"}}}
+			}},
 		{"a subnet that does not exist", "spec.subnets[1].id", "does not exist", func(s *spec) {
 			s.Subnets = []awsv1.AWSResourceReference{{ID: awssdk.String(simaws.SubnetID)}, {ID: awssdk.String("subnet-0123456789abcdef0")}}
 		}},
@@ -128,16 +135,20 @@ func TestBadInput(t *testing.T) {
 		{"an image that does not exist", "spec.awsLaunchTemplate.ami.id", "ami-0123456789abcdef0", func(s *spec) {
 			s.AWSLaunchTemplate.AMI.ID = awssdk.String("ami-0123456789abcdef0")
 		}},
-		{"a name that no image has", "spec.awsLaunchTemplate.ami", "has no image named", func(s *spec) { s.AWSLaunchTemplate.ImageLookupBaseOS = "plan9" }},
-		{"a format that is none", "spec.awsLaunchTemplate.imageLookupFormat", "is no pattern", func(s *spec) { s.AWSLaunchTemplate.ImageLookupFormat = "{{.Nope}}" }},
-		{"a zone that the cluster has no subnet in", "spec.availabilityZones[0]", "its zones are eu-west-1a, eu-west-1b, eu-west-1c", func(s *spec) { s.AvailabilityZones = []string{"eu-west-1z"} }},
+		{"a name that no image has", "spec.awsLaunchTemplate.ami", "has no image named",
+			func(s *spec) { s.AWSLaunchTemplate.ImageLookupBaseOS = "plan9" }},
+		{"a format that is none", "spec.awsLaunchTemplate.imageLookupFormat", "is no pattern",
+			func(s *spec) { s.AWSLaunchTemplate.ImageLookupFormat = "{{.Nope}}" }},
+		{"a zone that the cluster has no subnet in", "spec.availabilityZones[0]", "its zones are eu-west-1a, eu-west-1b, eu-west-1c",
+			func(s *spec) { s.AvailabilityZones = []string{"eu-west-1z"} }},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				target := with(aTarget(), c.change)
 				_, err := w.driver.Observe(t.Context(), target)
 				var refused *cloud.Error
-				if !errors.As(err, &refused) || refused.Kind != cloud.Invalid || refused.Field != c.field || !strings.Contains(refused.Message, c.words) {
+				if !errors.As(err, &refused) || refused.Kind != cloud.Invalid || refused.Field != c.field ||
+					!strings.Contains(refused.Message, c.words) {
 					t.Fatalf("want an invalid %s with the words %q, got %#v", c.field, c.words, err)
 				}
 				if o := w.observe(aTarget()); o.Wanted.Content == "" {
@@ -264,7 +275,8 @@ func TestSuspendedProcessesAreNamed(t *testing.T) {
 		settle()
 		name := target.Owner.ResourceName()
 		processes := []string{"Launch", "Terminate", "AddToLoadBalancer", "InstanceRefresh"}
-		if _, err := w.byHand.SuspendProcesses(t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &name, ScalingProcesses: processes}); err != nil {
+		if _, err := w.byHand.SuspendProcesses(t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &name,
+			ScalingProcesses: processes}); err != nil {
 			t.Fatal(err)
 		}
 		if o := w.observe(target); len(o.Issues) > 0 {
@@ -279,7 +291,8 @@ func TestSuspendedProcessesAreNamed(t *testing.T) {
 		if o := w.observe(target); !slices.Equal(o.Issues, want) || len(o.Instances) != 2 {
 			t.Errorf("want %+v and two instances, got %+v and %d", want, o.Issues, len(o.Instances))
 		}
-		if _, err := w.byHand.ResumeProcesses(t.Context(), &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &name, ScalingProcesses: processes}); err != nil {
+		if _, err := w.byHand.ResumeProcesses(t.Context(), &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &name,
+			ScalingProcesses: processes}); err != nil {
 			t.Fatal(err)
 		}
 		settle()
@@ -298,8 +311,10 @@ func TestErrorsOfTheCloud(t *testing.T) {
 		{"throttled", sim.Fault{Kind: sim.Throttle, Service: "autoscaling"}, cloud.Throttled},
 		{"broken inside", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling"}, cloud.Unavailable},
 		{"no reply", sim.Fault{Kind: sim.DropBefore, Service: "autoscaling"}, cloud.Unavailable},
-		{"not allowed", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "AccessDenied", Message: "User: arn:aws:iam::1:user/x is not authorized", Status: 403}, cloud.Denied},
-		{"something else is going on", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "ScalingActivityInProgress", Message: "x", Status: 400}, cloud.Conflict},
+		{"not allowed", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "AccessDenied",
+			Message: "User: arn:aws:iam::1:user/x is not authorized", Status: 403}, cloud.Denied},
+		{"something else is going on", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling", Code: "ScalingActivityInProgress", Message: "x",
+			Status: 400}, cloud.Conflict},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

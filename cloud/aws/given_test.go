@@ -105,7 +105,8 @@ func TestATemplateThatIsBroughtAndNotThere(t *testing.T) {
 			_, err := w.driver.Observe(t.Context(), brought(c.existing))
 			var unmet *cloud.SpecUnsatisfiableError
 			var refused *cloud.Error
-			if !errors.As(err, &unmet) || !errors.As(err, &refused) || refused.Field != c.field || !strings.Contains(refused.Message, simaws.Region) {
+			if !errors.As(err, &unmet) || !errors.As(err, &refused) || refused.Field != c.field ||
+				!strings.Contains(refused.Message, simaws.Region) {
 				t.Errorf("%s: want the field %s named, got %v", c.reason, c.field, err)
 			}
 		}
@@ -115,7 +116,8 @@ func TestATemplateThatIsBroughtAndNotThere(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		seen := w.observe(target)
-		if seen.Group == nil || seen.Wanted.Content != "" || len(seen.Issues) == 0 || !strings.Contains(seen.Issues[0].Message, "spec.awsLaunchTemplate.existing.id") {
+		if seen.Group == nil || seen.Wanted.Content != "" || len(seen.Issues) == 0 ||
+			!strings.Contains(seen.Issues[0].Message, "spec.awsLaunchTemplate.existing.id") {
 			t.Errorf("want a group that goes on and an issue that names the field, got %+v, %v", seen.Group, seen.Issues)
 		}
 	})
@@ -180,7 +182,8 @@ func TestTheDefaultFollows(t *testing.T) {
 			t.Error("want a version of another template refused")
 		}
 		id, _, _ := strings.Cut(seen.Latest().Ref, ":")
-		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DefaultTemplate, Template: id + ":9"}); cloud.KindOf(err) != cloud.Conflict {
+		if err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.DefaultTemplate,
+			Template: id + ":9"}); cloud.KindOf(err) != cloud.Conflict {
 			t.Errorf("want a version that is gone to be looked for again, got %v", err)
 		}
 	})

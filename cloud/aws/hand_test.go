@@ -38,7 +38,8 @@ func TestWhatOthersPutOnTheGroupStays(t *testing.T) {
 		if o := w.observe(plain); o.Group.Drift != nil {
 			t.Errorf("want no drift any more, got %v", o.Group.Drift)
 		}
-		want := leftovers{tags: []string{"muster.dev/managed-hooks", "theirs"}, hooks: []string{"muster-drain", "theirs"}, suspended: []string{"AlarmNotification"}}
+		want := leftovers{tags: []string{"muster.dev/managed-hooks", "theirs"}, hooks: []string{"muster-drain", "theirs"},
+			suspended: []string{"AlarmNotification"}}
 		if diff := cmp.Diff(want, w.leftovers(name), cmp.AllowUnexported(leftovers{})); diff != "" {
 			t.Errorf("what is left on the group beside its fixed tags (-want +got):\n%s", diff)
 		}
@@ -59,7 +60,8 @@ func TestAHookThatReadsDoNotShowYetIsRemoved(t *testing.T) {
 		step := pool.Step{Kind: pool.UpdateGroup, Fields: []string{"spec.lifecycleHooks"}}
 		w.observe(hook("hello"))
 		w.start(hook("hello"), step)
-		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "Describe*", Delay: sim.Duration(5 * time.Second), Times: 4}); err != nil {
+		if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "Describe*", Delay: sim.Duration(5 * time.Second),
+			Times: 4}); err != nil {
 			t.Fatal(err)
 		}
 		w.start(hook("bye"), step)
@@ -90,7 +92,8 @@ func TestATagThatReadsDoNotShowYetIsRemoved(t *testing.T) {
 				more := tagged(awsv1.Tags{"team": "a", "stage": "test"})
 				w.observe(more)
 				w.start(more, step)
-				if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "Describe*", Delay: sim.Duration(5 * time.Second), Times: 4}); err != nil {
+				if err := w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "Describe*", Delay: sim.Duration(5 * time.Second),
+					Times: 4}); err != nil {
 					t.Fatal(err)
 				}
 				w.start(tagged(last), step)
@@ -100,7 +103,8 @@ func TestATagThatReadsDoNotShowYetIsRemoved(t *testing.T) {
 						w.start(tagged(last), pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
 					}
 				}
-				if got := w.leftovers(target.Owner.ResourceName()).tags; slices.Contains(got, "stage") || last == nil && slices.Contains(got, "muster.dev/managed-tags") {
+				if got := w.leftovers(target.Owner.ResourceName()).tags; slices.Contains(got, "stage") || last == nil &&
+					slices.Contains(got, "muster.dev/managed-tags") {
 					t.Errorf("want no tag and no mark that the specification does not have, got %q", got)
 				}
 			})
@@ -121,7 +125,8 @@ func TestNotificationsThatOthersAddToHooks(t *testing.T) {
 		for _, hook := range []string{target.Spec.Pool.AWSLifecycleHooks[0].Name, "muster-drain"} {
 			_, err := w.byHand.PutLifecycleHook(t.Context(), &autoscaling.PutLifecycleHookInput{
 				AutoScalingGroupName: &name, LifecycleHookName: &hook, LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"),
-				NotificationTargetARN: awssdk.String("arn:aws:sqs:eu-west-1:123456789012:queue"), RoleARN: awssdk.String("arn:aws:iam::123456789012:role/notifier"),
+				NotificationTargetARN: awssdk.String("arn:aws:sqs:eu-west-1:123456789012:queue"),
+				RoleARN:               awssdk.String("arn:aws:iam::123456789012:role/notifier"),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -166,7 +171,8 @@ func TestHooksThatMayNotBeListed(t *testing.T) {
 		}
 		changed := with(target, func(s *awsv1.AWSMachinePoolSpec) {
 			s.DefaultCoolDown = &metav1.Duration{Duration: 7 * time.Minute}
-			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating})
+			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more",
+				LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating})
 		})
 		o = w.observe(changed)
 		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Denied) || !strings.Contains(o.Issues[0].Message, "AccessDenied") {
@@ -205,14 +211,17 @@ func TestHooksThatMayNotBeListed(t *testing.T) {
 func (w *world) meddle(group string) {
 	w.t.Helper()
 	_, err := w.byHand.PutLifecycleHook(w.t.Context(), &autoscaling.PutLifecycleHookInput{
-		AutoScalingGroupName: &group, LifecycleHookName: awssdk.String("theirs"), LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"),
+		AutoScalingGroupName: &group, LifecycleHookName: awssdk.String("theirs"),
+		LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"),
 	})
 	if err == nil {
-		_, err = w.byHand.SuspendProcesses(w.t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &group, ScalingProcesses: []string{"AlarmNotification"}})
+		_, err = w.byHand.SuspendProcesses(w.t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &group,
+			ScalingProcesses: []string{"AlarmNotification"}})
 	}
 	if err == nil {
 		_, err = w.byHand.CreateOrUpdateTags(w.t.Context(), &autoscaling.CreateOrUpdateTagsInput{Tags: []asgtypes.Tag{{
-			ResourceId: &group, ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("theirs"), Value: awssdk.String("x"), PropagateAtLaunch: awssdk.Bool(false),
+			ResourceId: &group, ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("theirs"), Value: awssdk.String("x"),
+			PropagateAtLaunch: awssdk.Bool(false),
 		}}})
 	}
 	if err != nil {
@@ -226,7 +235,8 @@ type leftovers struct{ tags, hooks, suspended []string }
 
 func (w *world) leftovers(group string) leftovers {
 	w.t.Helper()
-	found, err := w.byHand.DescribeAutoScalingGroups(w.t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{group}})
+	found, err := w.byHand.DescribeAutoScalingGroups(w.t.Context(),
+		&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{group}})
 	if err != nil || len(found.AutoScalingGroups) != 1 {
 		w.t.Fatalf("describe group %s: %v", group, err)
 	}
@@ -347,7 +357,8 @@ func TestVersionDeletedByHand(t *testing.T) {
 			o = w.observe(target)
 		}
 		id, second, _ := strings.Cut(o.Versions[1].Ref, ":")
-		if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(), &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{second}}); err != nil {
+		if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(),
+			&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{second}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(session.TracedPeriod)
@@ -404,7 +415,8 @@ func TestWhatIsLeftTellsItsObject(t *testing.T) {
 		if o.TaggedFor != target.Owner.Key() {
 			t.Errorf("want %s of the group, got %q", target.Owner.Key(), o.TaggedFor)
 		}
-		if has, err := w.server.Capabilities().OutOfBand.Do(sim.DeleteGroup, sim.Resource{Name: target.Owner.ResourceName()}); !has || err != nil {
+		if has, err := w.server.Capabilities().OutOfBand.Do(sim.DeleteGroup, sim.Resource{Name: target.Owner.ResourceName()}); !has ||
+			err != nil {
 			t.Fatal(has, err)
 		}
 		time.Sleep(5 * time.Minute)

@@ -110,7 +110,8 @@ func TestHistoryThatOthersPrune(t *testing.T) {
 			numbers = append(numbers, number)
 		}
 		id, _, _ := strings.Cut(seen.Latest().Ref, ":")
-		if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(), &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers}); err != nil {
+		if _, err := w.ec2.DeleteLaunchTemplateVersions(t.Context(),
+			&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers}); err != nil {
 			t.Fatal(err)
 		}
 		if _, seen = w.kept(sized(target, 50), 2); len(seen.Versions) != 2 || !seen.Latest().Same(seen.Wanted) {
@@ -123,7 +124,8 @@ func TestHistoryThatOthersPrune(t *testing.T) {
 // rest with the same versions.
 func TestHistoryWithLostReplies(t *testing.T) {
 	for _, kind := range []sim.FaultKind{sim.DropBefore, sim.DropAfter} {
-		for _, action := range []string{"CreateLaunchTemplate", "CreateLaunchTemplateVersion", "ModifyLaunchTemplate", "DeleteLaunchTemplateVersions", "PutObject", "DeleteObject"} {
+		for _, action := range []string{"CreateLaunchTemplate", "CreateLaunchTemplateVersion", "ModifyLaunchTemplate",
+			"DeleteLaunchTemplateVersions", "PutObject", "DeleteObject"} {
 			inWorld(t, func(t *testing.T, w *world) {
 				if err := w.server.Faults().Add(sim.Fault{Kind: kind, Action: action, Times: 1}); err != nil {
 					t.Fatal(err)

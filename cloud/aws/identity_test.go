@@ -37,7 +37,8 @@ func tenancy(t *testing.T) (*simaws.Server, simaws.Account) {
 	}
 	tenant := simaws.NewAccount(tenantAccount)
 	tenant.Roles = []simaws.Role{{Name: "pools", Policy: string(document(permissions.Options{})),
-		Trust: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + simaws.AccountID + `:root"},"Action":"sts:AssumeRole",` +
+		Trust: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + simaws.AccountID +
+			`:root"},"Action":"sts:AssumeRole",` +
 			`"Condition":{"StringEquals":{"sts:ExternalId":"agreed"}}}]}`}}
 	controllers := simaws.DefaultAccount()
 	controllers.Policy = document(permissions.Options{AssumeRoles: []string{"arn:aws:iam::" + tenantAccount + ":role/pools"}})
@@ -51,7 +52,8 @@ func tenancy(t *testing.T) (*simaws.Server, simaws.Account) {
 // inAccount is a target in the network of an account, asked for by an identity.
 func inAccount(a simaws.Account, i *awsv1.IdentityView) aws.Target {
 	target := aTarget()
-	view := awsv1.ClusterView{Name: "c", Region: simaws.Region, VPCID: a.Network.VPCID, NodeSecurityGroups: []string{a.Network.NodeSecurityGroupID}, Identity: i}
+	view := awsv1.ClusterView{Name: "c", Region: simaws.Region, VPCID: a.Network.VPCID,
+		NodeSecurityGroups: []string{a.Network.NodeSecurityGroupID}, Identity: i}
 	for _, s := range a.Network.Subnets {
 		view.Subnets = append(view.Subnets, awsv1.SubnetView{ID: s.ID, AvailabilityZone: s.Zone, IsPublic: s.Public})
 	}
@@ -110,7 +112,8 @@ func TestTwoAccounts(t *testing.T) {
 		if err != nil || theirs.Group != nil {
 			t.Errorf("want the tenant's group gone, got %+v, %v", theirs.Group, err)
 		}
-		if ours, err = d.Observe(t.Context(), inAccount(simaws.DefaultAccount(), nil)); err != nil || ours.Group == nil || len(ours.Instances) != 2 {
+		if ours, err = d.Observe(t.Context(), inAccount(simaws.DefaultAccount(), nil)); err != nil || ours.Group == nil ||
+			len(ours.Instances) != 2 {
 			t.Errorf("want our group as it was, got %+v, %v", ours.Group, err)
 		}
 	})

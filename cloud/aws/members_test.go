@@ -132,7 +132,8 @@ func TestInstancesMayNotBeDescribed(t *testing.T) {
 		settle()
 		w.driver = w.newDriver()
 		if err := w.server.Faults().Add(sim.Fault{
-			Kind: sim.ErrorBefore, Action: "DescribeInstances", Status: 403, Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.",
+			Kind: sim.ErrorBefore, Action: "DescribeInstances", Status: 403, Code: "UnauthorizedOperation",
+			Message: "You are not authorized to perform this operation.",
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +152,8 @@ func TestInstancesMayNotBeDescribed(t *testing.T) {
 		w.server.Faults().Clear()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if o = w.observe(target); len(o.Issues) > 0 || len(o.ExternalStandby) > 0 || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == aside.ID && i.Standby }) {
+		if o = w.observe(target); len(o.Issues) > 0 || len(o.ExternalStandby) > 0 ||
+			!slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == aside.ID && i.Standby }) {
 			t.Errorf("want all known once it is allowed, got %+v with %v and %+v", o.Instances, o.ExternalStandby, o.Issues)
 		}
 	})

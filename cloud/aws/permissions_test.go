@@ -54,11 +54,12 @@ func TestBucketWithLeastPermissions(t *testing.T) {
 		target := tooLong(noise(1), "cloud-config")
 		pass := func(kind pool.StepKind) pool.Observed {
 			t.Helper()
-			d, err := aws.New(aws.Options{Base: sim.Transport{Handler: server}, Config: func(_ context.Context, region string) (awssdk.Config, error) {
-				settings := config(region)
-				settings.Credentials = keys
-				return settings, nil
-			}})
+			d, err := aws.New(aws.Options{Base: sim.Transport{Handler: server},
+				Config: func(_ context.Context, region string) (awssdk.Config, error) {
+					settings := config(region)
+					settings.Credentials = keys
+					return settings, nil
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}

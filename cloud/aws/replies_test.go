@@ -153,10 +153,15 @@ func FuzzReplies(f *testing.F) {
 		places = 3
 	}
 	for i := range places {
-		f.Add(i, uint16(http.StatusBadRequest), "", []byte("<Response><Errors><Error><Code>InvalidLaunchTemplateId.NotFound</Code><Message>x</Message></Error></Errors></Response>"))
+		f.Add(i, uint16(http.StatusBadRequest), "",
+			[]byte("<Response><Errors><Error><Code>InvalidLaunchTemplateId.NotFound</Code><Message>x</Message></Error></Errors></Response>"))
 		f.Add(i, uint16(http.StatusServiceUnavailable), "7", []byte("<html>"))
-		f.Add(i, uint16(http.StatusOK), "-1", []byte("<DescribeAutoScalingGroupsResponse><DescribeAutoScalingGroupsResult><AutoScalingGroups><member/></AutoScalingGroups></DescribeAutoScalingGroupsResult></DescribeAutoScalingGroupsResponse>"))
-		f.Add(i, uint16(http.StatusOK), "", []byte("<DescribeLaunchTemplateVersionsResponse><launchTemplateVersionSet><item/></launchTemplateVersionSet></DescribeLaunchTemplateVersionsResponse>"))
+		f.Add(i, uint16(http.StatusOK), "-1", []byte(
+			"<DescribeAutoScalingGroupsResponse><DescribeAutoScalingGroupsResult><AutoScalingGroups><member/></AutoScalingGroups></"+
+				"DescribeAutoScalingGroupsResult></DescribeAutoScalingGroupsResponse>"))
+		f.Add(i, uint16(http.StatusOK), "", []byte(
+			"<DescribeLaunchTemplateVersionsResponse><launchTemplateVersionSet><item/></launchTemplateVersionSet></"+
+				"DescribeLaunchTemplateVersionsResponse>"))
 		f.Add(i, uint16(http.StatusOK), "", []byte("<x><launchTemplateVersion/><launchTemplate/><launchTemplates><item/></launchTemplates></x>"))
 	}
 	f.Fuzz(func(t *testing.T, at uint8, status uint16, retryAfter string, body []byte) {

@@ -21,7 +21,8 @@ import (
 // refreshed is the newest refresh as the service shows it to others.
 func (w *world) refreshed(target aws.Target) asgtypes.InstanceRefresh {
 	w.t.Helper()
-	out, err := w.byHand.DescribeInstanceRefreshes(w.t.Context(), &autoscaling.DescribeInstanceRefreshesInput{AutoScalingGroupName: ptr(target.Owner.ResourceName())})
+	out, err := w.byHand.DescribeInstanceRefreshes(w.t.Context(),
+		&autoscaling.DescribeInstanceRefreshesInput{AutoScalingGroupName: ptr(target.Owner.ResourceName())})
 	if err != nil || len(out.InstanceRefreshes) == 0 {
 		w.t.Fatalf("want a refresh, got %v, %v", out, err)
 	}
@@ -68,10 +69,11 @@ func TestRefreshPreferences(t *testing.T) {
 			AlarmSpecification:        &asgtypes.AlarmSpecification{Alarms: []string{"errors", "latency"}},
 			ScaleInProtectedInstances: "Refresh", StandbyInstances: "Terminate", SkipMatching: ptr(true),
 		}},
-		{"a delay without checkpoints would be refused, and means nothing", &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{CheckpointDelay: ptr(int64(60))}}, asgtypes.RefreshPreferences{
-			MinHealthyPercentage: ptr(int32(90)), MaxHealthyPercentage: ptr(int32(100)), InstanceWarmup: ptr(int32(300)), AutoRollback: ptr(false),
-			BakeTime: ptr(int32(0)), ScaleInProtectedInstances: "Wait", StandbyInstances: "Ignore", SkipMatching: ptr(true),
-		}},
+		{"a delay without checkpoints would be refused, and means nothing",
+			&awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{CheckpointDelay: ptr(int64(60))}}, asgtypes.RefreshPreferences{
+				MinHealthyPercentage: ptr(int32(90)), MaxHealthyPercentage: ptr(int32(100)), InstanceWarmup: ptr(int32(300)), AutoRollback: ptr(false),
+				BakeTime: ptr(int32(0)), ScaleInProtectedInstances: "Wait", StandbyInstances: "Ignore", SkipMatching: ptr(true),
+			}},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			target, _ := w.create(aTarget(), 2)
@@ -81,7 +83,8 @@ func TestRefreshPreferences(t *testing.T) {
 			})
 			w.rolling(target)
 			got := w.refreshed(target)
-			if diff := cmp.Diff(&c.want, got.Preferences, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(asgtypes.RefreshPreferences{}, asgtypes.AlarmSpecification{})); diff != "" {
+			if diff := cmp.Diff(&c.want, got.Preferences, cmpopts.EquateEmpty(),
+				cmpopts.IgnoreUnexported(asgtypes.RefreshPreferences{}, asgtypes.AlarmSpecification{})); diff != "" {
 				t.Errorf("%s: preferences (-want +got):\n%s", c.why, diff)
 			}
 			if from := got.DesiredConfiguration.LaunchTemplate; from == nil || *from.Version != "2" {
@@ -136,7 +139,8 @@ func TestProtectionOfARollIsTakenBack(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
 			target, kept := w.mixedContent(func(s *awsv1.AWSMachinePoolSpec) {
 				bigger(s)
-				s.RefreshPreferences = &awsv1.RefreshPreferences{InstanceWarmup: ptr(int64(1)), RefreshChecks: awsv1.RefreshChecks{ScaleInProtectedInstances: c.preference}}
+				s.RefreshPreferences = &awsv1.RefreshPreferences{InstanceWarmup: ptr(int64(1)),
+					RefreshChecks: awsv1.RefreshChecks{ScaleInProtectedInstances: c.preference}}
 			})
 			theirs := w.observe(target).Instances[0].ID
 			if _, err := w.byHand.SetInstanceProtection(t.Context(), &autoscaling.SetInstanceProtectionInput{
@@ -162,14 +166,16 @@ func TestProtectionOfARollIsTakenBack(t *testing.T) {
 				time.Sleep(time.Minute)
 			}
 			o := w.observe(target)
-			if o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutSucceeded || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == kept }) {
+			if o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutSucceeded ||
+				!slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == kept }) {
 				t.Errorf("%s: want the roll done and %s left, got %+v, %+v", c.why, kept, o.ProviderRollout, o.Instances)
 			}
 			if there := slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == theirs }); there != c.stays {
 				t.Errorf("%s: want what others protect there %t, got %t", c.why, c.stays, there)
 			}
 			w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
-			if got, left := w.protectedNow(), w.observe(target).Group.Drift; c.stays && !slices.Equal(got, []string{theirs}) || !c.stays && len(got) > 0 || len(left) > 0 {
+			if got, left := w.protectedNow(), w.observe(target).Group.Drift; c.stays && !slices.Equal(got, []string{theirs}) || !c.stays &&
+				len(got) > 0 || len(left) > 0 {
 				t.Errorf("%s: want our protection taken away and that of others left, got %v, drift %v", c.why, got, left)
 			}
 		})
@@ -198,10 +204,12 @@ func TestThePolicyWaitsForTheRoll(t *testing.T) {
 		w.rolling(target)
 		target = with(target, func(s *awsv1.AWSMachinePoolSpec) {
 			s.MinSize = 1
-			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: simaws.InstanceType}}}
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"},
+				{InstanceType: simaws.InstanceType}}}
 		})
 		o := w.observe(target)
-		if want := []string{"spec.minSize"}; o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutRunning || !slices.Equal(o.Group.Drift, want) {
+		if want := []string{"spec.minSize"}; o.ProviderRollout == nil || o.ProviderRollout.State != pool.ProviderRolloutRunning ||
+			!slices.Equal(o.Group.Drift, want) {
 			t.Fatalf("want drift %v while the roll runs, got %v, %+v", want, o.Group.Drift, o.ProviderRollout)
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift})
@@ -233,7 +241,8 @@ func TestRollsThatEnd(t *testing.T) {
 		rollback bool
 	}{
 		{sim.CancelRollout, pool.ProviderRolloutCancelled, 0, "Cancelled due to user request.", false},
-		{sim.FailRollout, pool.ProviderRolloutFailed, 1, "The instance refresh has failed because the CloudWatch alarm errors is in ALARM state.", false},
+		{sim.FailRollout, pool.ProviderRolloutFailed, 1,
+			"The instance refresh has failed because the CloudWatch alarm errors is in ALARM state.", false},
 		{sim.FailRollout, pool.ProviderRolloutReverted, 1, "", true},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {

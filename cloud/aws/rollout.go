@@ -102,7 +102,8 @@ func (w *writer) cancelRefresh(ctx context.Context, s pool.Step) error {
 		return err
 	}
 	newest := w.memory.refreshes.Newest(w.templates().of)
-	if newest == nil || len(s.Refs) != 1 || newest.ID != s.Refs[0] || !w.memory.refreshes.Running() || newest.State == pool.ProviderRolloutCancelling {
+	if newest == nil || len(s.Refs) != 1 || newest.ID != s.Refs[0] || !w.memory.refreshes.Running() ||
+		newest.State == pool.ProviderRolloutCancelling {
 		return nil
 	}
 	w.memory.touchedRefreshes()

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// TestSuspensionWithoutItsRecord holds that a process is suspended once Auto Scaling has recorded that it is Muster's: with a tag that was accepted and
-// ignored it would be taken for one that another client has suspended, and would never be resumed.
+// TestSuspensionWithoutItsRecord holds that a process is suspended once Auto Scaling has recorded that it is Muster's: with a tag that was
+// accepted and ignored it would be taken for one that another client has suspended, and would never be resumed.
 func TestSuspensionWithoutItsRecord(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		target, _ := w.create(with(aTarget(), func(s *awsv1.AWSMachinePoolSpec) { s.SuspendProcesses = nil }), 1)
@@ -31,7 +31,8 @@ func TestSuspensionWithoutItsRecord(t *testing.T) {
 		w.server.Faults().Clear()
 		update()
 		update()
-		if got, drift := w.leftovers(group).suspended, w.observe(suspends).Group.Drift; len(got) != 1 || got[0] != "AZRebalance" || len(drift) > 0 {
+		if got, drift := w.leftovers(group).suspended, w.observe(suspends).Group.Drift; len(got) != 1 || got[0] != "AZRebalance" ||
+			len(drift) > 0 {
 			t.Errorf("want it suspended with its record, got %v, drift %v", got, drift)
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup, Fields: w.observe(target).Group.Drift})

@@ -82,5 +82,6 @@ func (w *writer) confirmStandby(ctx context.Context, s pool.Step, refused error)
 	if ids, err := members.InService(w.memory.group.is, s.Targets); err != nil || len(ids) == 0 {
 		return err
 	}
-	return &cloud.Error{Kind: cloud.Conflict, Code: "NotInService", Message: "the group's instances have changed meanwhile: " + refused.Error()}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "NotInService",
+		Message: "the group's instances have changed meanwhile: " + refused.Error()}
 }

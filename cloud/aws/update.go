@@ -23,7 +23,8 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 	}
 	is := w.memory.group.is
 	if is == nil {
-		return &cloud.Error{Kind: cloud.Conflict, Code: "NoGroup", Message: "Auto Scaling group " + w.t.group + " is gone: there is nothing to update"}
+		return &cloud.Error{Kind: cloud.Conflict, Code: "NoGroup",
+			Message: "Auto Scaling group " + w.t.group + " is gone: there is nothing to update"}
 	}
 	// A failed look-up prevents only the repair of what depends on it.
 	want, err := w.want(ctx)
@@ -65,7 +66,8 @@ func (l templates) next(s pool.Step, is *asgtypes.AutoScalingGroup) (*asgtypes.L
 }
 
 // repair repairs the fields that have requests of their own.
-func (w *writer) repair(ctx context.Context, fields []string, is *asgtypes.AutoScalingGroup, existing lifecycle.Hooks, want desired.Group) error {
+func (w *writer) repair(ctx context.Context, fields []string, is *asgtypes.AutoScalingGroup, existing lifecycle.Hooks,
+	want desired.Group) error {
 	for _, one := range []struct {
 		field string
 		do    func() error
@@ -128,21 +130,24 @@ func (w *writer) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup,
 	return w.memory.written.Apply(ctx, w.client(), existing, changes)
 }
 
-// updateProcesses writes the bookkeeping of processes, then suspends and resumes processes. What the bookkeeping does not show yet is suspended by a later
-// pass: if Auto Scaling ignored the tag, the process would be taken for one that another client has suspended, and would never be resumed.
+// updateProcesses writes the bookkeeping of processes, then suspends and resumes processes. What the bookkeeping does not show yet is
+// suspended by a later pass: if Auto Scaling ignored the tag, the process would be taken for one that another client has suspended, and
+// would never be resumed.
 func (w *writer) updateProcesses(ctx context.Context, is *asgtypes.AutoScalingGroup, want desired.Group) error {
 	suspend, resume := want.Processes(is)
 	if err := w.mark(ctx, is, want.ProcessMarks(resume)); err != nil {
 		return err
 	}
 	if len(suspend) > 0 && desired.Recorded(is, suspend) {
-		_, err := w.c.AutoScaling.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &w.t.group, ScalingProcesses: suspend})
+		_, err := w.c.AutoScaling.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &w.t.group,
+			ScalingProcesses: suspend})
 		if err != nil {
 			return session.Refusal(err, w.now)
 		}
 	}
 	if len(resume) > 0 {
-		_, err := w.c.AutoScaling.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &w.t.group, ScalingProcesses: resume})
+		_, err := w.c.AutoScaling.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &w.t.group,
+			ScalingProcesses: resume})
 		if err != nil {
 			return session.Refusal(err, w.now)
 		}

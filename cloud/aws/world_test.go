@@ -199,19 +199,23 @@ func reshape(s *awsv1.AWSMachinePoolSpec) {
 	s.DefaultInstanceWarmup = &metav1.Duration{Duration: time.Minute}
 	s.CapacityRebalance = true
 	s.AdditionalTags = awsv1.Tags{"stage": "test"}
-	s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType}, {InstanceType: "m5.large"}}}
+	s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType},
+		{InstanceType: "m5.large"}}}
 	s.SuspendProcesses = &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{AZRebalance: awssdk.Bool(true)}}
 	s.AWSLifecycleHooks = []awsv1.AWSLifecycleHook{{
-		Name: "bye", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating, HeartbeatTimeout: &metav1.Duration{Duration: 30 * time.Second},
+		Name: "bye", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating,
+		HeartbeatTimeout: &metav1.Duration{Duration: 30 * time.Second},
 	}}
 }
 
 // search finds all that can be found by its properties so that there are several of each.
 func search(s *awsv1.AWSMachinePoolSpec) {
 	s.Subnets = []awsv1.AWSResourceReference{{Filters: []awsv1.Filter{{Name: "tag:Name", Values: []string{"muster-private-*"}}}}}
-	s.AWSLaunchTemplate.AdditionalSecurityGroups = []awsv1.AWSResourceReference{{Filters: []awsv1.Filter{{Name: "group-name", Values: []string{"muster-*"}}}}}
+	s.AWSLaunchTemplate.AdditionalSecurityGroups = []awsv1.AWSResourceReference{{Filters: []awsv1.Filter{{Name: "group-name",
+		Values: []string{"muster-*"}}}}}
 	s.AWSLaunchTemplate.ImageLookupFormat = "capa-ami-{{.BaseOS}}-?1.25.*"
-	s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType}, {InstanceType: "m5.large"}}}
+	s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: simaws.InstanceType},
+		{InstanceType: "m5.large"}}}
 }
 
 // foreignTemplate is a launch template as another tool would make it.

@@ -33,7 +33,8 @@ func (w *world) theirs(t azure.Target, tags map[string]*string) []string {
 	t.Owner.ID = "another"
 	w.create(t, 2)
 	ctx := w.t.Context()
-	if _, err := w.sets.BeginUpdate(ctx, simazure.ResourceGroup, setName, armcompute.VirtualMachineScaleSetUpdate{Tags: tags}, nil); err != nil {
+	if _, err := w.sets.BeginUpdate(ctx, simazure.ResourceGroup, setName, armcompute.VirtualMachineScaleSetUpdate{Tags: tags},
+		nil); err != nil {
 		w.t.Fatal(err)
 	}
 	settle()
@@ -83,7 +84,8 @@ func (w *world) passes(target azure.Target, d pool.Desired) (kinds []pool.StepKi
 		o := w.observe(target)
 		target.Remembered = o.ResolvedLookups
 		for k := range o.Instances {
-			o.Instances[k].Node = &pool.Node{Name: o.Instances[k].ID, Ready: true, Joined: o.Instances[k].Created, ReadySince: o.Instances[k].Created}
+			o.Instances[k].Node = &pool.Node{Name: o.Instances[k].ID, Ready: true, Joined: o.Instances[k].Created,
+				ReadySince: o.Instances[k].Created}
 		}
 		d.Adopt.Done = d.Adopt.Done || o.Group != nil
 		last, seen = pool.Decide(d, o, w.driver.Traits(), time.Now()), o

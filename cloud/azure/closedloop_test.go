@@ -35,7 +35,8 @@ type rollout struct {
 func desired(n int, surge, unavailable pool.IntOrPercent, changes ...func(*pool.Desired)) pool.Desired {
 	d := pool.Desired{
 		Replicas: n, Max: 1000, DeletePolicy: pool.Oldest, Seed: "0f6f8d5e-owner", MinField: "min", MaxField: "max",
-		Strategy: &pool.Strategy{MaxSurge: surge, MaxUnavailable: unavailable, SurgeField: "spec.strategy.rollingUpdate.maxSurge", UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"},
+		Strategy: &pool.Strategy{MaxSurge: surge, MaxUnavailable: unavailable, SurgeField: "spec.strategy.rollingUpdate.maxSurge",
+			UnavailableField: "spec.strategy.rollingUpdate.maxUnavailable"},
 	}
 	for _, change := range changes {
 		change(&d)
@@ -65,27 +66,50 @@ func rollouts() []rollout {
 	skip := func(d *pool.Desired) { d.SkipModel = true }
 	external := func(d *pool.Desired) { d.ReplicasManagedExternally = true }
 	return []rollout{
-		{"Uniform, 3 replicas, surge 1, unavailable 0, Oldest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
-		{"Uniform, 3 replicas, surge 1, unavailable 0, Newest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0), newest), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
-		{"Uniform, surge 0, unavailable 1", "done: 4 PUT, 2 to 3", 3, desired(3, number(0), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 3, 4 PATCH, 3 removals, Done"},
-		{"Uniform, 10 replicas, surge 25 %, unavailable 1", "done: 7 PUT, **12 made, 12 gone** (2 brand-new ones wasted), 9 to 13", 10, desired(10, percent(25), number(1)), otherImage, false, nil, "10 made, 10 gone, 9 to 13, 7 PATCH, 7 removals, Done"},
-		{"Uniform, 10, surge 100 %", "done: 1 PUT, 10 to 20", 10, desired(10, percent(100), number(0)), otherImage, false, nil, "10 made, 10 gone, 10 to 20, 2 PATCH, 2 removals, Done"},
-		{"unavailable 5 > desired 3, surge 0", "all three gone at once, 0 serve", 3, desired(3, number(0), number(5)), otherImage, false, nil, "3 made, 3 gone, 0 to 3, 2 PATCH, 1 removals, Done"},
-		{"surge \"0%\", unavailable 0", "taken, and **never rolls**; PUT once", 3, desired(3, percent(0), percent(0)), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, None: StrategyInvalid"},
-		{"bad image, surge 1, unavailable 0", "stops at 3 old and 1 new, **for ever and without a word**", 3, desired(3, number(1), number(0)), otherImage, true, thirdImage, "1 made, 0 gone, 3 to 4, 2 PATCH, 0 removals, Halted: RolloutHalted; then good: Done"},
-		{"bad image, surge 1, unavailable 1", "stops at 2 old and 2 new", 3, desired(3, number(1), number(1)), otherImage, true, thirdImage, "2 made, 1 gone, 2 to 4, 3 PATCH, 1 removals, Halted: RolloutHalted; then good: Done"},
-		{"bad image, surge 0, unavailable 1", "stops at 2 old and 1 new; a third, good image does **not** recover", 3, desired(3, number(0), number(1)), otherImage, true, thirdImage, "1 made, 1 gone, 2 to 3, 2 PATCH, 1 removals, Halted: RolloutHalted; then good: Done"},
-		{"Flexible, list with images, surge 1, unavailable 0", "**stalls** at 2 old and 1 new", 3, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
-		{"Flexible, list with images, surge 1, unavailable 1", "done; surplus comes back by a plain scale-up alone", 3, desired(3, number(1), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 4, 4 PATCH, 3 removals, Done"},
-		{"Flexible, list without images, unavailable 0", "the replacement is removed: **0 of 3 rolled**, for ever", 3, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
-		{"Flexible, list without images, unavailable 1", "**endless**: 20 PUT, 20 made, 21 gone in 60 rounds", 3, desired(3, number(1), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 4, 4 PATCH, 3 removals, Done"},
-		{"GATE Uniform Oldest surge 1", "**everything replaced** in spite of the gate", 3, desired(3, number(1), number(0), skip), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
-		{"GATE Uniform Newest surge 1", "**endless**: 20 made, 20 gone, no progress", 3, desired(3, number(1), number(0), skip, newest), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
-		{"GATE Uniform surge 0 unavailable 1", "stale ones stay", 3, desired(3, number(0), number(1), skip), otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
-		{"image change + 5→3", "done; one machine removed by Azure **without a drain**", 5, desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 5 gone, 3 to 5, 4 PATCH, 4 removals, Done"},
-		{"image change + 3→5", "done, at most 6", 3, desired(5, number(1), number(0)), otherImage, false, nil, "5 made, 3 gone, 3 to 6, 4 PATCH, 3 removals, Done"},
-		{"image change, externally managed, 5 machines, MachinePool still 3", "**PUT with a capacity of 3: two gone without a drain**; nothing rolls", 5, desired(3, number(1), number(0), external), otherImage, false, nil, "5 made, 5 gone, 5 to 6, 12 PATCH, 5 removals, Done"},
-		{"vmSize changed, surge 1", "1 new machine; **the others keep the old size for ever**", 3, desired(3, number(1), number(0)), otherSize, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Uniform, 3 replicas, surge 1, unavailable 0, Oldest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3, desired(3, number(1), number(0)),
+			otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Uniform, 3 replicas, surge 1, unavailable 0, Newest", "done: 3 PUT, 3 made, 3 gone, 3 to 4", 3,
+			desired(3, number(1), number(0), newest), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Uniform, surge 0, unavailable 1", "done: 4 PUT, 2 to 3", 3, desired(3, number(0), number(1)), otherImage, false, nil,
+			"3 made, 3 gone, 2 to 3, 4 PATCH, 3 removals, Done"},
+		{"Uniform, 10 replicas, surge 25 %, unavailable 1", "done: 7 PUT, **12 made, 12 gone** (2 brand-new ones wasted), 9 to 13", 10,
+			desired(10, percent(25), number(1)), otherImage, false, nil, "10 made, 10 gone, 9 to 13, 7 PATCH, 7 removals, Done"},
+		{"Uniform, 10, surge 100 %", "done: 1 PUT, 10 to 20", 10, desired(10, percent(100), number(0)), otherImage, false, nil,
+			"10 made, 10 gone, 10 to 20, 2 PATCH, 2 removals, Done"},
+		{"unavailable 5 > desired 3, surge 0", "all three gone at once, 0 serve", 3, desired(3, number(0), number(5)), otherImage, false, nil,
+			"3 made, 3 gone, 0 to 3, 2 PATCH, 1 removals, Done"},
+		{"surge \"0%\", unavailable 0", "taken, and **never rolls**; PUT once", 3, desired(3, percent(0), percent(0)), otherImage, false, nil,
+			"0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, None: StrategyInvalid"},
+		{"bad image, surge 1, unavailable 0", "stops at 3 old and 1 new, **for ever and without a word**", 3, desired(3, number(1), number(0)),
+			otherImage, true, thirdImage, "1 made, 0 gone, 3 to 4, 2 PATCH, 0 removals, Halted: RolloutHalted; then good: Done"},
+		{"bad image, surge 1, unavailable 1", "stops at 2 old and 2 new", 3, desired(3, number(1), number(1)), otherImage, true, thirdImage,
+			"2 made, 1 gone, 2 to 4, 3 PATCH, 1 removals, Halted: RolloutHalted; then good: Done"},
+		{"bad image, surge 0, unavailable 1", "stops at 2 old and 1 new; a third, good image does **not** recover", 3,
+			desired(3, number(0), number(1)), otherImage, true, thirdImage,
+			"1 made, 1 gone, 2 to 3, 2 PATCH, 1 removals, Halted: RolloutHalted; then good: Done"},
+		{"Flexible, list with images, surge 1, unavailable 0", "**stalls** at 2 old and 1 new", 3, desired(3, number(1), number(0)), otherImage,
+			false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Flexible, list with images, surge 1, unavailable 1", "done; surplus comes back by a plain scale-up alone", 3,
+			desired(3, number(1), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 4, 4 PATCH, 3 removals, Done"},
+		{"Flexible, list without images, unavailable 0", "the replacement is removed: **0 of 3 rolled**, for ever", 3,
+			desired(3, number(1), number(0)), otherImage, false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
+		{"Flexible, list without images, unavailable 1", "**endless**: 20 PUT, 20 made, 21 gone in 60 rounds", 3,
+			desired(3, number(1), number(1)), otherImage, false, nil, "3 made, 3 gone, 2 to 4, 4 PATCH, 3 removals, Done"},
+		{"GATE Uniform Oldest surge 1", "**everything replaced** in spite of the gate", 3, desired(3, number(1), number(0), skip), otherImage,
+			false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
+		{"GATE Uniform Newest surge 1", "**endless**: 20 made, 20 gone, no progress", 3, desired(3, number(1), number(0), skip, newest),
+			otherImage, false, nil, "0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
+		{"GATE Uniform surge 0 unavailable 1", "stale ones stay", 3, desired(3, number(0), number(1), skip), otherImage, false, nil,
+			"0 made, 0 gone, 3 to 3, 1 PATCH, 0 removals, Done"},
+		{"image change + 5→3", "done; one machine removed by Azure **without a drain**", 5, desired(3, number(1), number(0)), otherImage, false,
+			nil, "3 made, 5 gone, 3 to 5, 4 PATCH, 4 removals, Done"},
+		{"image change + 3→5", "done, at most 6", 3, desired(5, number(1), number(0)), otherImage, false, nil,
+			"5 made, 3 gone, 3 to 6, 4 PATCH, 3 removals, Done"},
+		{"image change, externally managed, 5 machines, MachinePool still 3",
+			"**PUT with a capacity of 3: two gone without a drain**; nothing rolls", 5, desired(3, number(1), number(0), external), otherImage,
+			false, nil, "5 made, 5 gone, 5 to 6, 12 PATCH, 5 removals, Done"},
+		{"vmSize changed, surge 1", "1 new machine; **the others keep the old size for ever**", 3, desired(3, number(1), number(0)), otherSize,
+			false, nil, "3 made, 3 gone, 3 to 4, 4 PATCH, 3 removals, Done"},
 	}
 }
 
@@ -203,7 +227,8 @@ func (p *play) do(s pool.Step) {
 		}
 	default:
 		var refused *cloud.Error
-		if err := p.w.driver.Start(p.w.t.Context(), p.target, s); err != nil && !p.tolerant && (!errors.As(err, &refused) || refused.Kind != cloud.Conflict) {
+		if err := p.w.driver.Start(p.w.t.Context(), p.target, s); err != nil && !p.tolerant &&
+			(!errors.As(err, &refused) || refused.Kind != cloud.Conflict) {
 			p.w.t.Errorf("start %s: %v", s.Kind, err)
 		}
 	}
@@ -294,7 +319,8 @@ func TestClosedLoop(t *testing.T) {
 func TestClosedLoopTable(t *testing.T) {
 	const file, begins, ends = "../../docs/azure-rollouts.md", "<!-- closed loops -->\n", "<!-- end of closed loops -->\n"
 	var table strings.Builder
-	table.WriteString(begins + "\n| Setting (all on a change of the image, unless it says another) | Today | Muster, Uniform and Flexible |\n| --- | --- | --- |\n")
+	table.WriteString(begins + "\n| Setting (all on a change of the image, unless it says another) | Today | Muster, Uniform and Flexible " +
+		"|\n| --- | --- | --- |\n")
 	for _, r := range rollouts() {
 		fmt.Fprintf(&table, "| %s | %s | %s |\n", r.name, r.today, r.want)
 	}

@@ -52,7 +52,8 @@ func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			c := source(mode).Cluster
-			return "azure:///subscriptions/" + c.SubscriptionID + "/resourceGroups/" + c.ResourceGroup + "/providers/Microsoft.Compute/virtualMachineScaleSets/" + name
+			return "azure:///subscriptions/" + c.SubscriptionID + "/resourceGroups/" + c.ResourceGroup +
+				"/providers/Microsoft.Compute/virtualMachineScaleSets/" + name
 		},
 	}
 	if mode == azurev1.FlexibleOrchestrationMode {

@@ -25,11 +25,13 @@ var succeeded = regexp.MustCompile(`"provisioningState":\s*"Succeeded"`)
 func (s *stuck) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method == http.MethodDelete {
 		s.deleted = true
-		at := http.Header{"Azure-Asyncoperation": {endpoint + "/subscriptions/" + simazure.SubscriptionID + "/providers/Microsoft.Compute/locations/westus2/operations/x"}}
+		at := http.Header{"Azure-Asyncoperation": {endpoint + "/subscriptions/" + simazure.SubscriptionID +
+			"/providers/Microsoft.Compute/locations/westus2/operations/x"}}
 		return &http.Response{StatusCode: http.StatusAccepted, Header: at, Body: http.NoBody, Request: req}, nil
 	}
 	reply, err := s.next.RoundTrip(req)
-	if err != nil || !s.deleted || req.Method != http.MethodGet || !strings.HasSuffix(strings.ToLower(req.URL.Path), "/virtualmachinescalesets/"+setName) {
+	if err != nil || !s.deleted || req.Method != http.MethodGet ||
+		!strings.HasSuffix(strings.ToLower(req.URL.Path), "/virtualmachinescalesets/"+setName) {
 		return reply, err
 	}
 	body, err := io.ReadAll(reply.Body)

@@ -9,8 +9,8 @@
 // An observation reads the scale set, and its machines with their instance views. Scale sets, and the machines of those in mode Flexible,
 // come from lists of the subscription that all pools share wherever an older answer is enough; otherwise they cost one request each, and
 // one for each further page, as the machines of mode Uniform always do. No removal depends on a shared list of machines. The lists do not
-// show which machines of Flexible scale sets are protected; that is read after a change, then every two hours. Why the last operation on a scale set
-// failed is read once.
+// show which machines of Flexible scale sets are protected; that is read after a change, then every two hours. Why the last operation on a
+// scale set failed is read once.
 //
 // Writes are begun and never waited for. Each carries the ETag that was read, or requires that nothing exists, so that a write after an
 // outdated read creates nothing twice and deletes nothing. A write never lowers the capacity: machines to delete are named, in one request,

@@ -42,8 +42,8 @@ var trouble = []sim.Fault{
 	{Kind: sim.Impaired, Code: "OSProvisioningTimedOut"},
 }
 
-// Whatever goes wrong in between, and however often the process is replaced: when it is over the pool is as wanted, and no machine that served
-// has gone without a drain.
+// Whatever goes wrong in between, and however often the process is replaced: when it is over the pool is as wanted, and no machine that
+// served has gone without a drain.
 func TestRolloutUnderFaults(t *testing.T) {
 	for seed := range played() {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -178,7 +178,8 @@ func TestSurgeUnderFaults(t *testing.T) {
 func surgeUnderFaults(w *world, seed uint64) {
 	w.t.Helper()
 	random := rand.New(rand.NewPCG(seed, 2))
-	p := newPlay(w, w.aTarget(), desired(3, number(1+random.IntN(2)), number(random.IntN(2)), func(d *pool.Desired) { d.ReplicasManagedExternally = true }))
+	p := newPlay(w, w.aTarget(), desired(3, number(1+random.IntN(2)), number(random.IntN(2)),
+		func(d *pool.Desired) { d.ReplicasManagedExternally = true }))
 	p.keeps = true
 	w.create(p.target, 3)
 	p.run()
@@ -226,6 +227,7 @@ func (w *world) grown() bool {
 		return false
 	}
 	w.calm()
-	w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(set.Size), Tier: new("Standard"), Capacity: new(int64(set.Capacity + 1))}})
+	w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(set.Size), Tier: new("Standard"),
+		Capacity: new(int64(set.Capacity + 1))}})
 	return true
 }

@@ -44,7 +44,8 @@ func TestHintsSurvive(t *testing.T) {
 		if len(calls) != 2 {
 			t.Errorf("want the words not asked for again, got %v", calls)
 		}
-		target.Operations = []pool.Operation{{Type: "PATCH", Resource: "x", Token: `{"token":{"asyncURL":"http://elsewhere.invalid/x"}}`}, {Type: "PUT", Token: "nonsense"}}
+		target.Operations = []pool.Operation{{Type: "PATCH", Resource: "x", Token: `{"token":{"asyncURL":"http://elsewhere.invalid/x"}}`},
+			{Type: "PUT", Token: "nonsense"}}
 		w.driver = w.newDriver()
 		if o = w.observe(target); len(o.Issues) == 0 || o.Group.Size != 1 {
 			t.Errorf("want the pool observed all the same, got %+v, issues %v", o.Group, o.Issues)

@@ -28,7 +28,8 @@ func (p *pass) scaleSetIssues(ctx context.Context) []pool.Cause {
 	told, answered := p.memory.operations.issues(ctx, p.c, p.now)
 	issues = unique(append(issues, told...))
 	if len(issues) == 0 {
-		issues = []pool.Cause{{Reason: reasonFailed, Message: fmt.Sprintf("Azure says of scale set %s that its last operation has failed, and not why", p.t.name)}}
+		issues = []pool.Cause{{Reason: reasonFailed,
+			Message: fmt.Sprintf("Azure says of scale set %s that its last operation has failed, and not why", p.t.name)}}
 	}
 	if complete && answered {
 		p.memory.issues = issuesRead{issues: issues, etag: etag, at: p.now}
@@ -89,11 +90,13 @@ func (m machine) failures(spot bool) []pool.Cause {
 	case len(list) > 0:
 		return unique(list)
 	case m.power == powerDeallocated && spot:
-		return []pool.Cause{{Reason: "SpotEvicted", Message: "deallocated, as Azure does with a spot machine whose capacity it takes back; it is replaced"}}
+		return []pool.Cause{{Reason: "SpotEvicted",
+			Message: "deallocated, as Azure does with a spot machine whose capacity it takes back; it is replaced"}}
 	case !gaveUp(m.provisioning):
 		return []pool.Cause{{Reason: "NotRunning", Message: "its power state is " + m.power}}
 	default:
-		return []pool.Cause{{Reason: "ProvisioningFailed", Message: "its provisioning state is " + m.provisioning + ", and Azure does not say why"}}
+		return []pool.Cause{{Reason: "ProvisioningFailed",
+			Message: "its provisioning state is " + m.provisioning + ", and Azure does not say why"}}
 	}
 }
 

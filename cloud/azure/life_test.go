@@ -72,12 +72,14 @@ func ids(o pool.Observed) []string {
 // A new look at a pool at rest costs two requests, and one more for each further page.
 func TestCalls(t *testing.T) {
 	lists := map[azurev1.OrchestrationModeType]string{
-		azurev1.UniformOrchestrationMode: "compute:VirtualMachineScaleSetVMs.List", azurev1.FlexibleOrchestrationMode: "compute:VirtualMachines.List",
+		azurev1.UniformOrchestrationMode:  "compute:VirtualMachineScaleSetVMs.List",
+		azurev1.FlexibleOrchestrationMode: "compute:VirtualMachines.List",
 	}
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
 		w.create(target, 3)
-		if got, want := w.wire.during(func() { w.observe(target) }), []string{"compute:VirtualMachineScaleSets.Get", lists[w.mode]}; !slices.Equal(got, want) {
+		if got, want := w.wire.during(func() { w.observe(target) }),
+			[]string{"compute:VirtualMachineScaleSets.Get", lists[w.mode]}; !slices.Equal(got, want) {
 			t.Errorf("3 machines: want %v, got %v", want, got)
 		}
 		w.start(target, pool.Step{Kind: pool.Resize, Size: 210})
@@ -122,7 +124,8 @@ func TestModelChangedByHand(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()
 		before := w.create(target, 2)
-		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new("Standard_D4s_v3"), Tier: new("Standard"), Capacity: new(int64(3))}})
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new("Standard_D4s_v3"), Tier: new("Standard"),
+			Capacity: new(int64(3))}})
 		settle()
 		o := w.observe(target)
 		if o.Latest().Same(o.Wanted) || !strings.HasPrefix(o.Latest().Content, "seen:") {
@@ -206,8 +209,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The machines of a new scale set get the IDs of a former one's in mode Uniform, which numbers them from 0 in each set: it is known which they are
-// while there is none.
+// The machines of a new scale set get the IDs of a former one's in mode Uniform, which numbers them from 0 in each set: it is known which
+// they are while there is none.
 func TestMachinesAreNumberedAnew(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		target := w.aTarget()

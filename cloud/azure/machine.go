@@ -91,7 +91,8 @@ func (m machine) in(zones []*string, domain *int32) machine {
 	return m
 }
 
-func allStatuses(own []*armcompute.InstanceViewStatus, extensions []*armcompute.VirtualMachineExtensionInstanceView) []*armcompute.InstanceViewStatus {
+func allStatuses(own []*armcompute.InstanceViewStatus,
+	extensions []*armcompute.VirtualMachineExtensionInstanceView) []*armcompute.InstanceViewStatus {
 	all := append([]*armcompute.InstanceViewStatus(nil), own...)
 	for _, e := range extensions {
 		all = append(all, e.Statuses...)

@@ -92,10 +92,12 @@ func TestUnprotectedByHand(t *testing.T) {
 	inModes(t, func(t *testing.T, w *world) {
 		p := newPlay(w, w.aTarget(), desired(2, number(1), number(0)))
 		p.run()
-		if _, err := w.machines.BeginUpdate(t.Context(), simazure.ResourceGroup, setName, p.look().Instances[0].ID, armcompute.VirtualMachineScaleSetVM{
-			Location:   new(simazure.Location),
-			Properties: &armcompute.VirtualMachineScaleSetVMProperties{ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(false)}},
-		}, nil); err != nil {
+		if _, err := w.machines.BeginUpdate(t.Context(), simazure.ResourceGroup, setName, p.look().Instances[0].ID,
+			armcompute.VirtualMachineScaleSetVM{
+				Location: new(simazure.Location),
+				Properties: &armcompute.VirtualMachineScaleSetVMProperties{
+					ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(false)}},
+			}, nil); err != nil {
 			t.Fatal(err)
 		}
 		rest(2 * time.Hour)
@@ -112,7 +114,8 @@ func TestProtectionThatMayNotBeRead(t *testing.T) {
 		p := newPlay(w, w.aTarget(), desired(2, number(1), number(0)))
 		p.run()
 		w.driver = w.newDriver()
-		w.fault(sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSetVMs_List", Code: "AuthorizationFailed", Message: "no", Status: 403})
+		w.fault(sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSetVMs_List", Code: "AuthorizationFailed", Message: "no",
+			Status: 403})
 		before := w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List")
 		for range 2 {
 			o := w.observe(p.target)
@@ -142,7 +145,8 @@ func TestProtection(t *testing.T) {
 		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
 		p.run()
 		before := ids(p.look())
-		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(1))}})
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"),
+			Capacity: new(int64(1))}})
 		settle()
 		if got := ids(w.observe(p.target)); !slices.Equal(got, before) {
 			t.Errorf("want no machine gone of %v, got %v", before, got)
@@ -161,7 +165,8 @@ func TestProtectionEndsWithAnAutoscaler(t *testing.T) {
 		p.run()
 		p.d.ReplicasManagedExternally = true
 		p.run()
-		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(int64(1))}})
+		w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"),
+			Capacity: new(int64(1))}})
 		settle()
 		if o := w.observe(p.target); o.Group.Size != 1 || len(o.Instances) != 1 {
 			t.Errorf("want one machine left, got %+v with %v", o.Group, ids(o))
@@ -239,7 +244,8 @@ func TestSurgeIsPlanned(t *testing.T) {
 // resized gives the scale set another capacity, as an autoscaler does.
 func (w *world) resized(capacity int64) {
 	w.t.Helper()
-	w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(capacity)}})
+	w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"),
+		Capacity: new(capacity)}})
 	settle()
 }
 
@@ -259,7 +265,8 @@ func TestExtensionsTakenBack(t *testing.T) {
 		w.start(given, pool.Step{Kind: pool.UpdateGroup})
 		settle()
 		for had := w.cloud.State().Sets[0].Machines[0].Extensions; w.cloud.State().Sets[0].Machines[0].Extensions == had; {
-			w.start(given, pool.Step{Kind: pool.Apply, Targets: chosen(w.observe(given), func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })})
+			w.start(given, pool.Step{Kind: pool.Apply, Targets: chosen(w.observe(given),
+				func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })})
 			settle()
 		}
 		w.start(target, pool.Step{Kind: pool.UpdateGroup})
@@ -284,13 +291,18 @@ func TestForeign(t *testing.T) {
 		if o.OwnershipConflict == nil || o.OwnershipConflict.Reason != "OwnershipConflict" || o.Group != nil || len(o.Instances) > 0 {
 			t.Fatalf("want it called foreign, got %+v", o)
 		}
-		for _, kind := range []pool.StepKind{pool.CreateGroup, pool.PutTemplate, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Apply, pool.Protect, pool.DeleteGroup} {
+		for _, kind := range []pool.StepKind{pool.CreateGroup, pool.PutTemplate, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Apply,
+			pool.Protect, pool.DeleteGroup} {
 			calls := w.wire.during(func() {
-				if err := w.driver.Start(t.Context(), target, pool.Step{Kind: kind, Targets: []pool.InstanceRef{{ID: "0"}}}); err == nil || cloud.KindOf(err) != cloud.Conflict {
+				if err := w.driver.Start(t.Context(), target, pool.Step{Kind: kind, Targets: []pool.InstanceRef{{ID: "0"}}}); err == nil ||
+					cloud.KindOf(err) != cloud.Conflict {
 					t.Errorf("%s: want a conflict, got %v", kind, err)
 				}
 			})
-			if writes := slices.DeleteFunc(calls, func(c string) bool { return strings.HasSuffix(c, ".Get") || strings.HasSuffix(c, ".List") }); len(writes) > 0 {
+			if writes := slices.DeleteFunc(calls, func(c string) bool {
+				return strings.HasSuffix(c, ".Get") ||
+					strings.HasSuffix(c, ".List")
+			}); len(writes) > 0 {
 				t.Errorf("%s: want no write, got %v", kind, writes)
 			}
 		}
@@ -314,7 +326,8 @@ func TestBlame(t *testing.T) {
 		{"a size", "spec.template.vmSize", func(s *azurev1.AzureMachinePoolSpec) { s.Template.VMSize = "Standard_Nope" }},
 		{"an identity", "spec.userAssignedIdentities[0].providerID", func(s *azurev1.AzureMachinePoolSpec) {
 			s.Identity = azurev1.VMIdentityUserAssigned
-			s.UserAssignedIdentities = []azurev1.UserAssignedIdentity{{ProviderID: "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/capz/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nope"}}
+			s.UserAssignedIdentities = []azurev1.UserAssignedIdentity{{ProviderID: "azure:///subscriptions/" + simazure.SubscriptionID +
+				"/resourceGroups/capz/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nope"}}
 		}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

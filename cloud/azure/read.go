@@ -158,8 +158,8 @@ func (r reader) listMachines(
 	return session.Listed(ctx, pager, func(p page) []*armcompute.VirtualMachineScaleSetVM { return p.Value }, r.now)
 }
 
-// tags returns those that a machine has now: a write replaces them all, and the list of the machines of Flexible scale sets is one that pools
-// share.
+// tags returns those that a machine has now: a write replaces them all, and the list of the machines of Flexible scale sets is one that
+// pools share.
 func (r reader) tags(ctx context.Context, m machine) (map[string]*string, error) {
 	if m.flexible == nil {
 		return m.tags, nil

@@ -17,7 +17,8 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	const boot, key = "token: abcdef.0123456789abcdef", "storage-account-key-0123456789=="
 	to := target{Target: Target{Bootstrap: cloud.NewBootstrap([]byte(boot), "cloud-config")}, pool: &azurev1.AzureMachinePoolSpec{}}
 	to.pool.Template.VMExtensions = []azurev1.VMExtension{{Name: "x", ProtectedSettings: map[string]string{"key": key}}}
-	words := fmt.Sprintf("VMExtensionProvisioningError: settings %s, custom data %s, the end", key, base64.StdEncoding.EncodeToString([]byte(boot)))
+	words := fmt.Sprintf("VMExtensionProvisioningError: settings %s, custom data %s, the end", key,
+		base64.StdEncoding.EncodeToString([]byte(boot)))
 	want := "VMExtensionProvisioningError: settings (hidden), custom data (hidden), the end"
 	issues := []pool.Cause{{Reason: "LaunchFailed", Message: words}}
 	if got := to.redactIssues(issues)[0].Message; got != want {

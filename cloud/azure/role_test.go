@@ -91,7 +91,8 @@ func TestRoleOfSomebodyElse(t *testing.T) {
 		before := w.cloud.State().Assignments
 		target := with(w.systemAssigned(), named)
 		o := w.create(target, 1)
-		if err := w.driver.Start(t.Context(), remembering(target, o), pool.Step{Kind: pool.EnsurePrerequisites, Fields: o.MissingPrerequisites}); err == nil {
+		if err := w.driver.Start(t.Context(), remembering(target, o),
+			pool.Step{Kind: pool.EnsurePrerequisites, Fields: o.MissingPrerequisites}); err == nil {
 			t.Error("want the role assignment of another client refused, got no error")
 		}
 		if o = w.observe(remembering(target, o)); len(o.MissingPrerequisites) != 1 || len(o.Leftovers) > 0 {

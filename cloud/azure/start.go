@@ -362,7 +362,8 @@ func (p *pass) deleteGroup(ctx context.Context, _ pool.Step) error {
 	// Even without a reply Azure may delete it from now on.
 	p.memory.made = time.Time{}
 	p.memory.touched()
-	poller, err := p.c.ScaleSets.BeginDelete(ctx, p.t.cluster.ResourceGroup, p.t.name, &armcompute.VirtualMachineScaleSetsClientBeginDeleteOptions{ForceDeletion: new(false)})
+	poller, err := p.c.ScaleSets.BeginDelete(ctx, p.t.cluster.ResourceGroup, p.t.name,
+		&armcompute.VirtualMachineScaleSetsClientBeginDeleteOptions{ForceDeletion: new(false)})
 	if err = begun(p, "DELETE", poller, err); session.Absent(err) {
 		return nil
 	}

@@ -77,7 +77,8 @@ func (t target) providerID(id string, flexible bool) string {
 		t.cluster.SubscriptionID, strings.ToLower(t.cluster.ResourceGroup), kind, id)
 }
 
-// instancesBelow begins the provider IDs of a new scale set's machines, which mode Uniform numbers from 0 in each set; empty for mode Flexible.
+// instancesBelow begins the provider IDs of a new scale set's machines, which mode Uniform numbers from 0 in each set; empty for mode
+// Flexible.
 func (t target) instancesBelow() string {
 	if t.pool.OrchestrationMode == azurev1.FlexibleOrchestrationMode {
 		return ""

@@ -105,7 +105,8 @@ func TestMachineFails(t *testing.T) {
 		target := w.aTarget()
 		o := w.create(target, 2)
 		name := o.Instances[0].ProviderID
-		if err := w.cloud.Fail(name, "VMExtensionProvisioningError", "VM has reported a failure when processing extension 'monitor'"); err != nil {
+		if err := w.cloud.Fail(name, "VMExtensionProvisioningError",
+			"VM has reported a failure when processing extension 'monitor'"); err != nil {
 			t.Fatal(err)
 		}
 		settle()
@@ -117,7 +118,8 @@ func TestMachineFails(t *testing.T) {
 			}
 		}
 		if len(failed) != 1 || failed[0].ProviderID != name || !slices.ContainsFunc(o.Issues, func(i pool.Cause) bool {
-			return strings.Contains(i.Message, failed[0].ID) && strings.Contains(i.Message, "VMExtensionProvisioningError") && strings.Contains(i.Message, "monitor")
+			return strings.Contains(i.Message, failed[0].ID) && strings.Contains(i.Message, "VMExtensionProvisioningError") &&
+				strings.Contains(i.Message, "monitor")
 		}) {
 			t.Errorf("want %s failed, with the words, got %+v, issues %v", name, o.Instances, o.Issues)
 		}
@@ -186,7 +188,8 @@ func TestSomebodyWasQuicker(t *testing.T) {
 		w.create(target, 2)
 		first := w.observe(target).Instances[0].ID
 		larger := func(size int64) {
-			w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"), Capacity: new(size)}})
+			w.patch(armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Name: new(simazure.VMSize), Tier: new("Standard"),
+				Capacity: new(size)}})
 		}
 		for _, c := range []struct {
 			reason string
@@ -200,7 +203,8 @@ func TestSomebodyWasQuicker(t *testing.T) {
 			{"the ETag has moved on while Azure brings what they asked for", func() { larger(5) }, pool.Step{Kind: pool.Resize, Size: 6}},
 			{"a write of theirs is being accepted", func() {
 				w.fault(sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSets_DeleteInstances", Times: 1, Status: http.StatusConflict,
-					Code: "ConflictingConcurrentWriteNotAllowed", Message: "The operation was interrupted by a conflicting concurrent write on the same entity. Please retry later."})
+					Code:    "ConflictingConcurrentWriteNotAllowed",
+					Message: "The operation was interrupted by a conflicting concurrent write on the same entity. Please retry later."})
 			}, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: first}}}},
 		} {
 			w.observe(target)
@@ -292,9 +296,10 @@ func TestTagsOfMachines(t *testing.T) {
 		settle()
 		o = w.observe(changed)
 		behind := chosen(o, func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 })
-		writes := slices.DeleteFunc(w.wire.during(func() { w.start(changed, pool.Step{Kind: pool.Apply, Targets: behind}) }), func(c string) bool {
-			return strings.HasSuffix(c, ".Get") || strings.HasSuffix(c, ".List")
-		})
+		writes := slices.DeleteFunc(w.wire.during(func() { w.start(changed, pool.Step{Kind: pool.Apply, Targets: behind}) }),
+			func(c string) bool {
+				return strings.HasSuffix(c, ".Get") || strings.HasSuffix(c, ".List")
+			})
 		settle()
 		want := []string{"compute:VirtualMachineScaleSets.UpdateInstances"}
 		if w.mode == azurev1.FlexibleOrchestrationMode {
@@ -308,7 +313,10 @@ func TestTagsOfMachines(t *testing.T) {
 				t.Errorf("want the tags of now on machine %s, got %v", m.ID, m.Tags)
 			}
 		}
-		if o = w.observe(changed); len(chosen(o, func(i pool.Instance) bool { return len(i.InPlaceDrift) > 0 || !i.Template.Same(o.Wanted) })) > 0 {
+		if o = w.observe(changed); len(chosen(o, func(i pool.Instance) bool {
+			return len(i.InPlaceDrift) > 0 ||
+				!i.Template.Same(o.Wanted)
+		})) > 0 {
 			t.Errorf("want all machines as they are wanted, got %+v", o.Instances)
 		}
 	})
@@ -426,7 +434,8 @@ func TestSizeThatDoesNotFit(t *testing.T) {
 		}
 		before := w.create(target, 1)
 		o := w.observe(ultra)
-		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Invalid) || o.Wanted != (pool.Template{}) || !slices.Equal(ids(o), ids(before)) {
+		if len(o.Issues) != 1 || o.Issues[0].Reason != string(cloud.Invalid) || o.Wanted != (pool.Template{}) ||
+			!slices.Equal(ids(o), ids(before)) {
 			t.Errorf("want an issue beside the group, and nothing wanted, got %+v", o)
 		}
 	})
@@ -441,7 +450,8 @@ func TestImpairedMachineIsToldOnce(t *testing.T) {
 		w.start(target, pool.Step{Kind: pool.CreateGroup, Size: 2})
 		settle()
 		o := w.observe(target)
-		if len(o.Issues) != 1 || !strings.Contains(o.Issues[0].Message, "OSProvisioningTimedOut") || !strings.HasPrefix(o.Issues[0].Message, "machine ") {
+		if len(o.Issues) != 1 || !strings.Contains(o.Issues[0].Message, "OSProvisioningTimedOut") ||
+			!strings.HasPrefix(o.Issues[0].Message, "machine ") {
 			t.Errorf("want the failure told once, with the machine, got %v at %+v", o.Issues, o.Group)
 		}
 		if o.Group.Size != 2 || !o.Group.ScaleUpFailedAt.IsZero() {

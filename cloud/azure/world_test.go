@@ -31,7 +31,9 @@ const (
 	setName   = "pool"
 	bootstrap = "#cloud-config\nruncmd: [\"kubeadm join\"]\n"
 	// publicKey is a key that belongs to no user, as sshPublicKey has it.
-	publicKey = "c3NoLXJzYSBBQUFBQjNOemFDMXljMkVBQUFBREFRQUJBQUFBZ1FDN3N0Z0VRSHZLZ29pd3ZFbjRVNHhrR0JhUG5YN1hpd0RmRFlyWEJ2d3pjckhRNkRQenkwM1h4bnVLWWRTdDF2ZnV3dm1vbklheFl1cEZYZ0FCQ0ZnSFNxTmVpekRmNHVoUjVUY2hnN2NpZVVVbmFPeGtyR1ZHWDVadUFCZkhhUlBKTmtiMlZ2TDhDcjZOcUJxM0tqTmF1T2w2TFp3dm5UUlBiTVIxd3c9PSBub2JvZHkK"
+	publicKey = "c3NoLXJzYSBBQUFBQjNOemFDMXljMkVBQUFBREFRQUJBQUFBZ1FDN3N0Z0VRSHZLZ29pd3ZFbjRVNHhrR0JhUG5YN1hpd0RmRFlyWEJ2d3pjckhRNkRQenkw" +
+		"M1h4bnVLWWRTdDF2ZnV3dm1vbklheFl1cEZYZ0FCQ0ZnSFNxTmVpekRmNHVoUjVUY2hnN2NpZVVVbmFPeGtyR1ZHWDVadUFCZkhhUlBKTmtiMlZ2TDhDcjZO" +
+		"cUJxM0tqTmF1T2w2TFp3dm5UUlBiTVIxd3c9PSBub2JvZHkK"
 )
 
 // modes are both orchestration modes: whatever is tested is tested in each.
@@ -84,10 +86,12 @@ func inWorld(t *testing.T, mode azurev1.OrchestrationModeType, test func(*testin
 func byHand(t *testing.T, made *simazure.Cloud) (*armcompute.VirtualMachineScaleSetsClient, *armcompute.VirtualMachineScaleSetVMsClient) {
 	t.Helper()
 	options := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
-		Cloud: azcloud.Configuration{ActiveDirectoryAuthorityHost: "https://login.invalid/", Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{
-			azcloud.ResourceManager: {Endpoint: endpoint, Audience: endpoint},
-		}},
-		Transport: &http.Client{Transport: sim.Transport{Handler: made}}, Retry: policy.RetryOptions{MaxRetries: -1}, InsecureAllowCredentialWithHTTP: true,
+		Cloud: azcloud.Configuration{ActiveDirectoryAuthorityHost: "https://login.invalid/",
+			Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{
+				azcloud.ResourceManager: {Endpoint: endpoint, Audience: endpoint},
+			}},
+		Transport: &http.Client{Transport: sim.Transport{Handler: made}}, Retry: policy.RetryOptions{MaxRetries: -1},
+		InsecureAllowCredentialWithHTTP: true,
 	}}
 	sets, err := armcompute.NewVirtualMachineScaleSetsClient(simazure.SubscriptionID, &azfake.TokenCredential{}, options)
 	if err != nil {

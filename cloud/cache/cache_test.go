@@ -80,7 +80,8 @@ func TestOnce(t *testing.T) {
 	}
 	refused := errors.New("refused")
 	r := &Resolver{Place: "r", Shared: &shared, Now: start, Remembered: map[string]string{"image-x": "kept"}, Remember: map[string]string{}}
-	if _, err := r.Resolve(t.Context(), Question{Kind: "other", Good: NotEmpty, Ask: func(context.Context) (string, error) { return "", refused }}); !errors.Is(err, refused) {
+	if _, err := r.Resolve(t.Context(), Question{Kind: "other", Good: NotEmpty,
+		Ask: func(context.Context) (string, error) { return "", refused }}); !errors.Is(err, refused) {
 		t.Errorf("want the refusal, got %v", err)
 	}
 	r.Keep()
@@ -135,7 +136,8 @@ func TestTogether(t *testing.T) {
 func TestKeyOfLookups(t *testing.T) {
 	t.Parallel()
 	r := &Resolver{Place: "eu-west-1", Shared: &Lookups{}, Now: start, Remember: map[string]string{}}
-	_, err := r.Resolve(t.Context(), Question{Kind: "image", Inputs: map[string]string{"name": "capa-ami-ubuntu"}, Good: NotEmpty, Ask: func(context.Context) (string, error) { return "ami-0", nil }})
+	_, err := r.Resolve(t.Context(), Question{Kind: "image", Inputs: map[string]string{"name": "capa-ami-ubuntu"}, Good: NotEmpty,
+		Ask: func(context.Context) (string, error) { return "ami-0", nil }})
 	if diff := cmp.Diff(map[string]string{"image-c10394e8e8bd": "ami-0"}, r.Remember); diff != "" || err != nil {
 		t.Errorf("the key of a look-up (-want +got), %v:\n%s", err, diff)
 	}
@@ -170,7 +172,8 @@ func TestAsked(t *testing.T) {
 	}
 	a := RequestedSize{size: 4}
 	if err := a.Conflict("group g", 3); err.Kind != cloud.Conflict || err.Code != "SizeNotShown" ||
-		err.Message != "group g shows a size of 3 and was asked for 4 a moment ago: nothing is taken away before it is known which of the two holds" {
+		err.Message != "group g shows a size of 3 and was asked for 4 a moment ago: nothing is taken away before it is known which of the "+
+			"two holds" {
 		t.Errorf("want a conflict that tells both sizes, got %v", err)
 	}
 }

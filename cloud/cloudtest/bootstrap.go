@@ -22,7 +22,8 @@ func configuration[S any](p player[S]) {
 		p.Errorf("want another template for another bootstrap configuration, got %+v", o.Wanted)
 	}
 	for _, i := range o.Instances {
-		if i.Template.Same(o.Wanted) || !slices.ContainsFunc(i.TemplateDiff, func(field string) bool { return strings.HasSuffix(field, "bootstrap") }) {
+		if i.Template.Same(o.Wanted) || !slices.ContainsFunc(i.TemplateDiff,
+			func(field string) bool { return strings.HasSuffix(field, "bootstrap") }) {
 			p.Errorf("want instances stale that were launched with the configuration before, by the field of the configuration, got %+v", i)
 		}
 	}

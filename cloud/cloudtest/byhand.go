@@ -35,7 +35,8 @@ func (p player[S]) quicker(target cloud.Target[S], s pool.Step) {
 // stranger reports where an observation does not tell of something of our name that is not ours.
 func (p player[S]) stranger(o pool.Observed) {
 	p.Helper()
-	if o.OwnershipConflict == nil || o.OwnershipConflict.Reason == "" || o.OwnershipConflict.Message == "" || o.Group != nil || len(o.Instances) > 0 {
+	if o.OwnershipConflict == nil || o.OwnershipConflict.Reason == "" || o.OwnershipConflict.Message == "" || o.Group != nil ||
+		len(o.Instances) > 0 {
 		p.Fatalf("want what is foreign named and nothing of the pool's, got %+v", o)
 	}
 }
@@ -82,10 +83,12 @@ func namedGroup[S any](p player[S]) {
 		return
 	}
 	o := p.observe(target)
-	if p.stranger(o); !strings.Contains(o.OwnershipConflict.Message, thing.Name) || !strings.Contains(o.OwnershipConflict.Message, "spec.providerID") {
+	if p.stranger(o); !strings.Contains(o.OwnershipConflict.Message, thing.Name) ||
+		!strings.Contains(o.OwnershipConflict.Message, "spec.providerID") {
 		p.Errorf("want the group named, and the field that names it, got %q", o.OwnershipConflict.Message)
 	}
-	p.refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"}, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Resize, Size: 1})
+	p.refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"}, pool.Step{Kind: pool.DeleteGroup},
+		pool.Step{Kind: pool.Resize, Size: 1})
 	p.again().refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"})
 	if !p.suite.Given {
 		p.again().refuses(target, pool.Step{Kind: pool.PutTemplate})

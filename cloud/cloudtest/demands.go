@@ -208,7 +208,8 @@ func secrets[S any](p player[S]) {
 func echoed[S any](q player[S], e exercise[S], c call, echo string) {
 	q.Helper()
 	sc, s := q.begin(e)
-	faultPlayer[S]{q}.disturb(sim.Fault{Kind: sim.ErrorBefore, Code: "ValidationError", Status: 400, Message: "Value '" + echo + "' is not valid"}, c)
+	faultPlayer[S]{q}.disturb(sim.Fault{Kind: sim.ErrorBefore, Code: "ValidationError", Status: 400,
+		Message: "Value '" + echo + "' is not valid"}, c)
 	err := q.try(sc.target, s)
 	faultPlayer[S]{q}.played()
 	q.calm()

@@ -41,7 +41,8 @@ type refusal struct {
 func unavailables() []refusal {
 	return []refusal{
 		{about: "an error of the cloud's own", fault: sim.Fault{Kind: sim.ErrorBefore}, kind: cloud.Unavailable},
-		{about: "an overloaded cloud", fault: sim.Fault{Kind: sim.ErrorBefore, Code: "ServiceUnavailable", Message: "Come back later", Status: 503}, kind: cloud.Unavailable},
+		{about: "an overloaded cloud", fault: sim.Fault{Kind: sim.ErrorBefore, Code: "ServiceUnavailable", Message: "Come back later",
+			Status: 503}, kind: cloud.Unavailable},
 		{about: "a lost request", fault: sim.Fault{Kind: sim.DropBefore}, kind: cloud.Unavailable},
 		{about: "no reply in time", fault: sim.Fault{Kind: sim.Delay, Delay: sim.Duration(silence)}, kind: cloud.Unavailable},
 	}

@@ -53,7 +53,8 @@ func takenByCloud[S any](p player[S]) {
 	}
 	for _, i := range sc.before.Instances {
 		chosen := i.ID == sc.chosen[0]
-		if chosen != (i.LifecycleHook != nil) || chosen != (i.TerminationNotice != nil) || chosen && (i.TerminationNotice.Reason == "" || i.TerminationNotice.Message == "") {
+		if chosen != (i.LifecycleHook != nil) || chosen != (i.TerminationNotice != nil) || chosen &&
+			(i.TerminationNotice.Reason == "" || i.TerminationNotice.Message == "") {
 			p.Errorf("want %s alone held, with the reason for which the cloud takes it, got %+v", sc.chosen[0], i)
 		}
 	}

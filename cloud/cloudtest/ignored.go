@@ -55,7 +55,8 @@ func ignoredStep[S any](p player[S], e exercise[S], f sim.Fault) bool {
 	again := e.due(sc, p.observe(sc.target))
 	fresh := e.due(sc, p.again().observe(sc.target))
 	if (again == nil) != (fresh == nil) {
-		p.Errorf("want a step that had no effect due again for the driver that started it as for one that has seen nothing, got %+v and %+v", again, fresh)
+		p.Errorf("want a step that had no effect due again for the driver that started it as for one that has seen nothing, got %+v and %+v",
+			again, fresh)
 	}
 	if again != nil {
 		if err := p.try(sc.target, *again); err != nil {

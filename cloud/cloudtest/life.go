@@ -25,7 +25,8 @@ func nothing[S any](p player[S]) {
 	bare.Bootstrap = cloud.Bootstrap{}
 	without := p.observe(bare).Wanted
 	if p.suite.BootsAlone != (without.Content != "") || without.Data == o.Wanted.Data && !p.suite.Given {
-		p.Errorf("want a template without bootstrap data if machines boot without it (%t), and nothing else, got %+v", p.suite.BootsAlone, without)
+		p.Errorf("want a template without bootstrap data if machines boot without it (%t), and nothing else, got %+v", p.suite.BootsAlone,
+			without)
 	}
 }
 

@@ -97,15 +97,17 @@ func rollouts[S any]() []mistake[S] {
 				i.LifecycleHook = &hold
 			}
 		}),
-		eachInstance[S]("does not say why the cloud takes an instance", caseTaken, pool.Release, func(i *pool.Instance) { i.TerminationNotice = nil }),
+		eachInstance[S]("does not say why the cloud takes an instance", caseTaken, pool.Release,
+			func(i *pool.Instance) { i.TerminationNotice = nil }),
 		instead[S]("rolls whatever is of another version", caseTwice, pool.StartProviderRollout, func(_ pool.Observed, s *pool.Step) bool {
 			s.Targets = nil
 			return false
 		}).within(nameSomeRoll),
-		instead[S]("spares in a restart what is of the wanted template", caseTwice, pool.StartProviderRollout, func(_ pool.Observed, s *pool.Step) bool {
-			s.ReplaceMatching = false
-			return false
-		}).within(nameRestart),
+		instead[S]("spares in a restart what is of the wanted template", caseTwice, pool.StartProviderRollout,
+			func(_ pool.Observed, s *pool.Step) bool {
+				s.ReplaceMatching = false
+				return false
+			}).within(nameRestart),
 		theRoll[S]("takes a roll that was cancelled for one that has failed", caseTwice, func(r *pool.ProviderRollout) {
 			if r.State == pool.ProviderRolloutCancelled {
 				r.Failures++

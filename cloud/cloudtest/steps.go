@@ -190,7 +190,8 @@ func doneCreate[S any](p player[S], sc scene[S], o pool.Observed) {
 	if sc.inline {
 		sc.before.Versions = []pool.Template{{Ref: o.Latest().Ref, Content: o.Wanted.Content, Data: o.Wanted.Data}}
 	}
-	if o.Group == nil || o.Group.Size != sizeSmall || o.Group.Template != sc.before.Latest().Ref || len(o.Instances) != sizeSmall || o.Group.Drift != nil {
+	if o.Group == nil || o.Group.Size != sizeSmall || o.Group.Template != sc.before.Latest().Ref || len(o.Instances) != sizeSmall ||
+		o.Group.Drift != nil {
 		p.Errorf("want a group of %d from %s, got %+v with %d instances", sizeSmall, sc.before.Latest().Ref, o.Group, len(o.Instances))
 	}
 	p.check("the versions", sc.before.Versions, o.Versions)

@@ -60,8 +60,8 @@ type Suite[S any] struct {
 	Late bool
 	// Given is true if templates are the cloud's own: there is none to be made, changed or deleted, and bootstrap data has no place.
 	Given bool
-	// TemplateName is what the cloud calls a template that is an object of its own, named by what is in it: there is no default among such, and
-	// none can be deleted while it is in use. Nil where all versions have the name of the group.
+	// TemplateName is what the cloud calls a template that is an object of its own, named by what is in it: there is no default among such,
+	// and none can be deleted while it is in use. Nil where all versions have the name of the group.
 	TemplateName func(cloud.Owner, pool.Template) string
 	// Repairs is true if the cloud makes an instance again that another client has deleted, and keeps the size of the group.
 	Repairs bool
@@ -98,8 +98,8 @@ type Case[S any] struct {
 	play func(player[S])
 }
 
-// Run drives the driver through the contract, each case in a cloud and in a bubble of virtual time of its own. With -short it leaves out the
-// faulty ones, which take most of the time.
+// Run drives the driver through the contract, each case in a cloud and in a bubble of virtual time of its own. With -short it leaves out
+// the faulty ones, which take most of the time.
 func (s Suite[S]) Run(t *testing.T) {
 	for _, c := range Cases[S]() {
 		if testing.Short() && c.Faulty() {

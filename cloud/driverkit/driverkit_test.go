@@ -51,7 +51,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestStartInPart holds that a step of which a part was sent before a rate budget held back the rest is told apart from one that was not sent.
+// TestStartInPart holds that a step of which a part was sent before a rate budget held back the rest is told apart from one that was not
+// sent.
 func TestStartInPart(t *testing.T) {
 	t.Parallel()
 	held := &cloud.Error{Kind: cloud.Throttled, Code: cloud.CodeClientRateLimited}
@@ -141,11 +142,14 @@ func TestOwnership(t *testing.T) {
 	}{
 		{"no group", base, ""},
 		{"the pool's own", with(func(o *driverkit.Ownership) { o.Exists, o.Owned = true, true }), ""},
-		{"without a tag", with(func(o *driverkit.Ownership) { o.Exists = true }), "group g exists and is not this pool's: its tag muster.dev/owner is missing." + left},
-		{"of another owner", with(func(o *driverkit.Ownership) { o.Exists, o.Owner = true, "x" }), `group g exists and is not this pool's: its tag muster.dev/owner is "x".` + left},
+		{"without a tag", with(func(o *driverkit.Ownership) { o.Exists = true }),
+			"group g exists and is not this pool's: its tag muster.dev/owner is missing." + left},
+		{"of another owner", with(func(o *driverkit.Ownership) { o.Exists, o.Owner = true, "x" }),
+			`group g exists and is not this pool's: its tag muster.dev/owner is "x".` + left},
 		{"the object names another group", with(func(o *driverkit.Ownership) { o.Named, o.GroupID = named, "id" }), "named"},
 		{"the object named another group before", with(func(o *driverkit.Ownership) { o.Named, o.GroupID = named, "other" }), ""},
-		{"the pool's own goes before the one that is named", with(func(o *driverkit.Ownership) { o.Exists, o.Owned, o.Named, o.GroupID = true, true, named, "id" }), ""},
+		{"the pool's own goes before the one that is named",
+			with(func(o *driverkit.Ownership) { o.Exists, o.Owned, o.Named, o.GroupID = true, true, named, "id" }), ""},
 	} {
 		got := ""
 		if cause := c.o.Conflict(); cause != nil {
@@ -173,7 +177,8 @@ func TestConfirm(t *testing.T) {
 		{"another client created it", nil, false, refused},
 		{"unknown until it is read", unread, true, unread},
 	} {
-		if got := driverkit.Confirm(refused, c.readErr, func() bool { return c.created }); !errors.Is(got, c.want) || (got == nil) != (c.want == nil) {
+		if got := driverkit.Confirm(refused, c.readErr, func() bool { return c.created }); !errors.Is(got, c.want) ||
+			(got == nil) != (c.want == nil) {
 			t.Errorf("%s: want %v, got %v", c.reason, c.want, got)
 		}
 	}

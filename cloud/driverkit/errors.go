@@ -22,9 +22,9 @@ func Transient(err error) bool {
 	return cloud.KindOf(err) == cloud.Throttled || cloud.KindOf(err) == cloud.Unavailable
 }
 
-// KeepsFromCreation reports whether an error of a look keeps a group that does not exist from being created: nothing of it exists, or the look-up
-// can succeed the next time. As an issue of a pool in which nothing moves it would be met by each idle look again, whose first read takes all
-// that a small rate budget leaves to such looks.
+// KeepsFromCreation reports whether an error of a look keeps a group that does not exist from being created: nothing of it exists, or the
+// look-up can succeed the next time. As an issue of a pool in which nothing moves it would be met by each idle look again, whose first read
+// takes all that a small rate budget leaves to such looks.
 func KeepsFromCreation(err error, nothing bool) bool { return nothing || Transient(err) }
 
 // MayHaveHappened reports whether a write with this outcome may have had its effect: it succeeded, or its reply was lost.

@@ -16,8 +16,8 @@ type NamedGroup struct {
 	Conflict *pool.Cause
 }
 
-// NamedConflict returns why no other group is created beside the one that the object names and that lacks the pool's owner tag: owner is the
-// value of that tag. group is the group as messages name it, name its name.
+// NamedConflict returns why no other group is created beside the one that the object names and that lacks the pool's owner tag: owner is
+// the value of that tag. group is the group as messages name it, name its name.
 func NamedConflict(group, name, tag, owner string) *pool.Cause {
 	cause := cloud.NamedElsewhere(group, fmt.Sprintf("its tag %s is %s", tag, QuoteTag(owner)))
 	if owner == "" {

@@ -39,8 +39,8 @@ func Observe[T any](ctx context.Context, begin func(context.Context, T) (*Pass, 
 	return p.Observe(ctx)
 }
 
-// Start runs Start of the pass that begin prepares, and brings its cache up to date with the outcome. If a rate budget of Muster's own held back
-// a request after others were sent, the error is a *cloud.StartedInPartError.
+// Start runs Start of the pass that begin prepares, and brings its cache up to date with the outcome. If a rate budget of Muster's own held
+// back a request after others were sent, the error is a *cloud.StartedInPartError.
 func Start[T any](ctx context.Context, begin func(context.Context, T) (*Pass, error), target T, s pool.Step) error {
 	p, err := begin(ctx, target)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Removals are the removals of instances that a cloud has accepted, by UID. A list may be older than an accepted removal: without this memory the
-// instance would be removed, and counted, a second time. The zero value is ready to use.
+// Removals are the removals of instances that a cloud has accepted, by UID. A list may be older than an accepted removal: without this
+// memory the instance would be removed, and counted, a second time. The zero value is ready to use.
 type Removals struct {
 	// within is how long a list may be behind a write.
 	within   time.Duration
@@ -19,8 +19,8 @@ type removal struct {
 	ignored bool
 }
 
-// Accept remembers that the cloud accepted the removal of an instance, which lists may not show for a while. An instance without a UID is not
-// remembered: another may have its name.
+// Accept remembers that the cloud accepted the removal of an instance, which lists may not show for a while. An instance without a UID is
+// not remembered: another may have its name.
 func (r *Removals) Accept(uid string, now time.Time, within time.Duration) {
 	if uid == "" {
 		return
@@ -32,8 +32,8 @@ func (r *Removals) Accept(uid string, now time.Time, within time.Duration) {
 	r.accepted[uid] = removal{at: now, ignored: r.accepted[uid].ignored}
 }
 
-// Assumed reports whether an instance goes although a list, which began at a moment, does not show it; terminating is true if it does. An instance
-// whose removal the cloud has ignored before is as it is listed, so that the engine finds that its removal shows no effect.
+// Assumed reports whether an instance goes although a list, which began at a moment, does not show it; terminating is true if it does. An
+// instance whose removal the cloud has ignored before is as it is listed, so that the engine finds that its removal shows no effect.
 func (r *Removals) Assumed(uid string, terminating bool, listed time.Time) bool {
 	is, ok := r.accepted[uid]
 	if !ok {

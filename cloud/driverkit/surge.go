@@ -6,9 +6,9 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// SurgeRemoval is a removal that used up some of the surge that a group records beside its size, and that the record does not count yet: the
-// record when the removal was begun, what it said then, and the instances. While it is remembered, an autoscaler may raise the size again
-// before the removal is recorded.
+// SurgeRemoval is a removal that used up some of the surge that a group records beside its size, and that the record does not count yet:
+// the record when the removal was begun, what it said then, and the instances. While it is remembered, an autoscaler may raise the size
+// again before the removal is recorded.
 //
 // It can't follow from observation. A removal changes nothing of the group but its size, can't write the record in the same request, and
 // leaves no trace of the instances that it named: once an autoscaler has raised the size again, the group looks as before the removal. A
@@ -37,14 +37,14 @@ func (r *SurgeRemoval) Under(record string) *SurgeRemoval {
 	return r
 }
 
-// Shown reports whether a group with the record and the size is as the removal has left it, or there is none to be shown. Before it is, a read may be
-// from before the removal, or another client may have raised the size since.
+// Shown reports whether a group with the record and the size is as the removal has left it, or there is none to be shown. Before it is, a
+// read may be from before the removal, or another client may have raised the size since.
 func (r *SurgeRemoval) Shown(record string, size int) bool {
 	return r == nil || r.record == record && size <= r.before.Size-len(r.chosen)
 }
 
-// Left returns the surge and the size that the removal leaves. stay are the instances of the group that are not being deleted: a removal that
-// was refused for some leaves those.
+// Left returns the surge and the size that the removal leaves. stay are the instances of the group that are not being deleted: a removal
+// that was refused for some leaves those.
 func (r *SurgeRemoval) Left(stay []string) pool.PlannedSurge {
 	gone := len(r.chosen)
 	for _, id := range r.chosen {

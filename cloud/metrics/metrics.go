@@ -32,11 +32,13 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: "driver", Name: "operation_duration_seconds", Buckets: buckets,
-			Help: "Duration of observations and steps of machine pools, by kind of pool, operation and result (ok, ClientRateLimited for Muster's own budget, or the kind of error).",
+			Help: "Duration of observations and steps of machine pools, by kind of pool, operation and result (ok, ClientRateLimited for Muster's " +
+				"own budget, or the kind of error).",
 		}, []string{"kind", "operation", "result"}),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: "cloud", Name: "request_duration_seconds", Buckets: buckets,
-			Help: "Duration of requests to clouds, by service, operation, account (as far as it is known), region and HTTP status (none when there was no reply).",
+			Help: "Duration of requests to clouds, by service, operation, account (as far as it is known), region and HTTP status (none when " +
+				"there was no reply).",
 		}, []string{"service", "operation", "account", "region", "status"}),
 		heldBack: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: "cloud", Name: "requests_held_back_total",

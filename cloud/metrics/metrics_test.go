@@ -81,8 +81,10 @@ func TestMeasured(t *testing.T) {
 		}
 	}
 	want := map[string]uint64{
-		"FakePool Observe ok": 1, "FakePool Observe Denied": 1, "FakePool Observe Throttled": 1, "FakePool Observe ClientRateLimited": 1, "FakePool Observe Unavailable": 1,
-		"FakePool Resize ok": 1, "FakePool Resize Denied": 1, "FakePool Resize Throttled": 1, "FakePool Resize ClientRateLimited": 1, "FakePool Resize Unavailable": 1,
+		"FakePool Observe ok": 1, "FakePool Observe Denied": 1, "FakePool Observe Throttled": 1, "FakePool Observe ClientRateLimited": 1,
+		"FakePool Observe Unavailable": 1,
+		"FakePool Resize ok":           1, "FakePool Resize Denied": 1, "FakePool Resize Throttled": 1, "FakePool Resize ClientRateLimited": 1,
+		"FakePool Resize Unavailable": 1,
 	}
 	if diff := cmp.Diff(want, counts(t, r, "muster_driver_operation_duration_seconds")); diff != "" {
 		t.Errorf("counted operations (-want +got):\n%s", diff)
@@ -103,7 +105,8 @@ func TestRequests(t *testing.T) {
 		counts(t, r, "muster_cloud_request_duration_seconds")); diff != "" {
 		t.Errorf("counted requests (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]uint64{"1 DescribeImages rotation eu-west-1 ec2": 1}, counts(t, r, "muster_cloud_requests_held_back_total")); diff != "" {
+	if diff := cmp.Diff(map[string]uint64{"1 DescribeImages rotation eu-west-1 ec2": 1},
+		counts(t, r, "muster_cloud_requests_held_back_total")); diff != "" {
 		t.Errorf("counted requests that were held back (-want +got):\n%s", diff)
 	}
 }

@@ -25,7 +25,8 @@ func TestListing(t *testing.T) {
 	}{
 		{reason: "the first requests of many are answered by a listing, and what it leaves out is asked for", want: []int{1, 0, 1}},
 		{reason: "what a failed page would have named is unknown", err: errors.New("page"), after: 4, want: []int{1, 0}, failed: 8},
-		{reason: "without the permission to list, all are asked for", err: &cloud.Error{Kind: cloud.Denied}, want: []int{1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+		{reason: "without the permission to list, all are asked for", err: &cloud.Error{Kind: cloud.Denied},
+			want: []int{1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +75,10 @@ func TestListingUnderWay(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				a := newAccount()
-				s := New(Options[int]{Some: a.read, All: func(ctx context.Context, found func(string, int)) (int, error) { return 1, a.read(ctx, nil, found) }})
+				s := New(Options[int]{Some: a.read, All: func(ctx context.Context, found func(string, int)) (int, error) {
+					return 1,
+						a.read(ctx, nil, found)
+				}})
 				keys := a.keys(4)
 				together(s, keys, 20*time.Second)
 				time.Sleep(time.Minute)
@@ -94,7 +98,8 @@ func TestListingUnderWay(t *testing.T) {
 	}
 }
 
-// What a listing leaves out is read by its key, also for a pass that came while the listing was under way; if the listing fails, it is unknown.
+// What a listing leaves out is read by its key, also for a pass that came while the listing was under way; if the listing fails, it is
+// unknown.
 func TestListingUnderWayLeavesOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -148,7 +153,8 @@ func TestListingThatDoesNotServe(t *testing.T) {
 		listings []int
 		failed   int
 	}{
-		{reason: "a failed one is tried again after a minute, then after two", err: errors.New("page"), listings: []int{1, 1, 2, 2, 3}, failed: 4},
+		{reason: "a failed one is tried again after a minute, then after two", err: errors.New("page"), listings: []int{1, 1, 2, 2, 3},
+			failed: 4},
 		{reason: "a throttled one is tried again", err: &cloud.Error{Kind: cloud.Throttled}, listings: []int{1, 2, 3, 4, 5}, failed: 4},
 		{reason: "one that leaves out what exists is tried again after a minute", leaves: true, listings: []int{1, 1, 2, 3, 4}},
 	} {

@@ -94,8 +94,8 @@ func (r *round[V]) want(key string, shares bool) {
 	}
 }
 
-// follow adds a key to a listing under way: if the listing leaves it out, the round reads it with the others that were left out. The lock is
-// held.
+// follow adds a key to a listing under way: if the listing leaves it out, the round reads it with the others that were left out. The lock
+// is held.
 func (r *round[V]) follow(key string) {
 	if r.s.listing == r && !slices.Contains(r.keys, key) {
 		r.keys = append(r.keys, key)
@@ -229,8 +229,8 @@ func (e *entry[V]) listable(now time.Time) bool {
 	return e.unlisted.IsZero() || now.Sub(e.unlisted) >= unlistedFor
 }
 
-// awaits reports whether a key has no fresh answer, and its pool is expected to ask while it accepts one that is read now. To read it sooner
-// would keep those waiting who have asked, and the pool would not take the answer.
+// awaits reports whether a key has no fresh answer, and its pool is expected to ask while it accepts one that is read now. To read it
+// sooner would keep those waiting who have asked, and the pool would not take the answer.
 func (e *entry[V]) awaits(now time.Time) bool {
 	fresh := freshFor
 	if e.accepts > 0 {
@@ -239,8 +239,8 @@ func (e *entry[V]) awaits(now time.Time) bool {
 	return !e.asked.IsZero() && (!e.read || now.Sub(e.answer.At) > fresh) && e.due().Sub(now) <= e.accepts
 }
 
-// due is when the pool of the key is expected to ask again, at the earliest: its last two requests may have been further apart than the next
-// two will be.
+// due is when the pool of the key is expected to ask again, at the earliest: its last two requests may have been further apart than the
+// next two will be.
 func (e *entry[V]) due() time.Time {
 	most := askedAgain * e.accepts
 	if e.every == 0 {
@@ -324,7 +324,8 @@ func (r *round[V]) fill(keys []string) []string {
 	return keys
 }
 
-// next returns the keys that the round does not read and whose pools will take the answer, those first whose pools are expected to come next.
+// next returns the keys that the round does not read and whose pools will take the answer, those first whose pools are expected to come
+// next.
 func (s *Sweep[V]) next(r *round[V]) []string {
 	var keys []string
 	for key, e := range s.entries {

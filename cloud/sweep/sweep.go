@@ -197,8 +197,8 @@ func (s *Sweep[V]) takes(ctx context.Context, now time.Time, alone bool) (r *rou
 	return r, window, true
 }
 
-// underway returns the round that reads the key, or a listing that is expected to name it, if that began recently enough; nil if there is none.
-// The lock is held.
+// underway returns the round that reads the key, or a listing that is expected to name it, if that began recently enough; nil if there is
+// none. The lock is held.
 func (s *Sweep[V]) underway(key string, now time.Time, maxAge time.Duration) *round[V] {
 	e := s.entries[key]
 	r := e.reading

@@ -132,7 +132,8 @@ func TestAges(t *testing.T) {
 			{reason: "an answer that is fresh enough", after: 3 * time.Second, maxAge: 10 * time.Second},
 			{reason: "a new one is wanted: the other keys are not read", maxAge: 0, want: []int{1}},
 			{reason: "after a write", touch: true, maxAge: time.Minute, want: []int{1}},
-			{reason: "too old: the keys of the other pools, which come again, are read too", after: time.Minute, maxAge: 10 * time.Second, want: []int{3}},
+			{reason: "too old: the keys of the other pools, which come again, are read too", after: time.Minute, maxAge: 10 * time.Second,
+				want: []int{3}},
 			{reason: "alone", maxAge: cloud.NoSharedCache, want: []int{1}},
 		} {
 			a.calls = nil
@@ -222,8 +223,8 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// A pool that comes between the looks of others, because a user has edited it, does not wait for what they would not take: read that soon, an
-// answer is too old when they come.
+// A pool that comes between the looks of others, because a user has edited it, does not wait for what they would not take: read that soon,
+// an answer is too old when they come.
 func TestEditOfAnIdleFleet(t *testing.T) {
 	t.Parallel()
 	const period, accepts = 100 * time.Second, 20 * time.Second
@@ -289,7 +290,8 @@ func TestCancel(t *testing.T) {
 		last, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_, err := s.Get(last, keys[0], 0)
-		same(t, "every caller has given up", "true 1m0s", fmt.Sprint(errors.Is(err, context.DeadlineExceeded), time.Since(start).Truncate(time.Second)))
+		same(t, "every caller has given up", "true 1m0s", fmt.Sprint(errors.Is(err, context.DeadlineExceeded),
+			time.Since(start).Truncate(time.Second)))
 	})
 }
 

@@ -35,12 +35,13 @@ func TestRequests(t *testing.T) {
 		recorder := tracetest.NewSpanRecorder()
 		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("test")
 		budget := wire.Budget{Key: "k", Burst: 1, PerSecond: 0.0001}
-		transport := wire.New(wire.Options{Around: Requests(tracer), Budgets: func(wire.Call) []wire.Budget { return []wire.Budget{budget} }, Base: answers(func(*http.Request) (*http.Response, error) {
-			if c.status == 0 {
-				return nil, errors.New("broken")
-			}
-			return &http.Response{StatusCode: c.status, Body: http.NoBody}, nil
-		})})
+		transport := wire.New(wire.Options{Around: Requests(tracer), Budgets: func(wire.Call) []wire.Budget { return []wire.Budget{budget} },
+			Base: answers(func(*http.Request) (*http.Response, error) {
+				if c.status == 0 {
+					return nil, errors.New("broken")
+				}
+				return &http.Response{StatusCode: c.status, Body: http.NoBody}, nil
+			})})
 		ctx, parent := tracer.Start(t.Context(), "parent")
 		ctx = wire.WithCall(ctx, wire.Call{Service: "ec2", Operation: "DescribeImages", Account: "1", Region: "eu-west-1"})
 		send := func() {
@@ -62,8 +63,10 @@ func TestRequests(t *testing.T) {
 		}
 		last := spans[len(spans)-1]
 		got := fmt.Sprint(last.Attributes())
-		if last.Name() != "ec2:DescribeImages" || last.Parent().SpanID() != parent.SpanContext().SpanID() || last.Status().Code != c.code || !strings.Contains(got, c.want) {
-			t.Errorf("%s: want a span of the call below its parent with %s and status %s, got %s %s %s", c.reason, c.want, c.code, last.Name(), got, last.Status().Code)
+		if last.Name() != "ec2:DescribeImages" || last.Parent().SpanID() != parent.SpanContext().SpanID() || last.Status().Code != c.code ||
+			!strings.Contains(got, c.want) {
+			t.Errorf("%s: want a span of the call below its parent with %s and status %s, got %s %s %s", c.reason, c.want, c.code, last.Name(), got,
+				last.Status().Code)
 		}
 		if strings.Contains(got, "secret") {
 			t.Errorf("%s: want nothing of what was sent, got %s", c.reason, got)

@@ -160,8 +160,8 @@ func (b *budgets) take(a ask, now time.Time) (usedUp Budget, wait time.Duration)
 	return Budget{}, 0
 }
 
-// wait returns how long it takes until the bucket has the tokens for the call, or all that it may have: above what its level leaves to others and, unless it is
-// the call's turn, above what those in line wait for.
+// wait returns how long it takes until the bucket has the tokens for the call, or all that it may have: above what its level leaves to
+// others and, unless it is the call's turn, above what those in line wait for.
 func (b *bucket) wait(a ask, sole bool, now time.Time) time.Duration {
 	burst := float64(b.limiter.Burst())
 	// However small the bucket, a look leaves a token to the step that follows from it.

@@ -209,7 +209,8 @@ func TestAdaptiveBudget(t *testing.T) {
 		minutes(1)
 		sent, refused := minutes(10)
 		if good := sent - refused; good < 0.6*c.rate*600 || refused > 0.05*sent {
-			t.Errorf("%s (%.0f a second): want most of it used and few refused, got %.0f a minute used, %.0f of %.0f refused", c.why, c.rate, good/10, refused, sent)
+			t.Errorf("%s (%.0f a second): want most of it used and few refused, got %.0f a minute used, %.0f of %.0f refused", c.why, c.rate,
+				good/10, refused, sent)
 		}
 		limit.burst, limit.rate = 30, 15
 		minutes(2)
@@ -265,7 +266,8 @@ func TestLineIsAsLongAsWhatWaits(t *testing.T) {
 	}
 }
 
-// The refusals of one burst lower the rate once, and by no more than a refusal does: the burst used the whole rate, whatever was used before it.
+// The refusals of one burst lower the rate once, and by no more than a refusal does: the burst used the whole rate, whatever was used
+// before it.
 func TestBurstIsRefusedOnce(t *testing.T) {
 	limit := &trueBucket{burst: 100, rate: 20}
 	f := &fleet{now: newClock().at, refuse: limit.refuses, budget: Budget{Key: "k", Burst: 100, PerSecond: 25, Adaptive: true}}

@@ -217,7 +217,8 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestHeldBackClosesTheBody(t *testing.T) {
-	transport := New(Options{Base: &base{status: http.StatusOK}, Budgets: func(Call) []Budget { return []Budget{{Key: "k", Burst: 1, PerSecond: 0.001}} }})
+	transport := New(Options{Base: &base{status: http.StatusOK},
+		Budgets: func(Call) []Budget { return []Budget{{Key: "k", Burst: 1, PerSecond: 0.001}} }})
 	if err := send(t.Context(), t, transport, Call{}); err != nil {
 		t.Fatal(err)
 	}

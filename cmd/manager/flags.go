@@ -84,10 +84,12 @@ func (f *flags) addWork(set *pflag.FlagSet) {
 	set.StringVar(&f.o.WatchFilter, "watch-filter", "", fmt.Sprintf(
 		"Value of the label %s that objects must have. Without it all objects are taken.", clusterv1.WatchLabel))
 	set.StringVar(&f.o.IdentityNamespace, "identity-namespace", "", fmt.Sprintf(
-		"Namespace of the secrets of identities that lie in no namespace themselves. Without it the pod's own (%s), else %s.", podNamespace, identity.DefaultNamespace))
+		"Namespace of the secrets of identities that lie in no namespace themselves. Without it the pod's own (%s), else %s.", podNamespace,
+		identity.DefaultNamespace))
 	set.StringSliceVar(&f.syncLabels, "additional-sync-machine-labels", nil,
 		"Regular expressions of labels in a MachinePool's template that its Nodes get too, beside those of "+clusterv1.NodeRoleLabelPrefix+", "+
-			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+". For pools with Machines set it on the core controller as well.")
+			clusterv1.NodeRestrictionLabelDomain+" and "+clusterv1.ManagedNodeLabelDomain+
+			". For pools with Machines set it on the core controller as well.")
 	set.StringSliceVar(&f.syncAnnotations, "additional-sync-machine-annotations", nil,
 		"The same of annotations, beside those of "+clusterv1.ManagedNodeAnnotationDomain+".")
 	set.DurationVar(&f.o.SyncPeriod, "sync-period", manager.DefaultSyncPeriod, "How often all watched objects are looked at again.")
@@ -106,27 +108,34 @@ func (f *flags) addServing(set *pflag.FlagSet) {
 	set.StringVar(&f.o.HealthAddress, "health-addr", ":9440", "Address of the health endpoint.")
 	set.StringVar(&f.o.ProfilerAddress, "profiler-address", "", "Address of the profiler. Without it there is none.")
 	set.IntVar(&f.o.Webhook.Port, "webhook-port", webhook.DefaultPort, "Port of the webhook server.")
-	set.StringVar(&f.o.Webhook.CertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/", "Directory of the webhooks' certificate and key.")
+	set.StringVar(&f.o.Webhook.CertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/",
+		"Directory of the webhooks' certificate and key.")
 	set.StringVar(&f.o.Webhook.CertName, "webhook-cert-name", "tls.crt", "File of the certificate in --webhook-cert-dir.")
 	set.StringVar(&f.o.Webhook.KeyName, "webhook-key-name", "tls.key", "File of the key in --webhook-cert-dir.")
 	set.StringVar(&f.certificates, "webhook-certs", certificatesAuto, fmt.Sprintf(
-		"Where the certificates come from: %s (another issuer puts them into --webhook-cert-dir), %s (the manager creates and renews them in the secret --webhook-secret), "+
+		"Where the certificates come from: %s (another issuer puts them into --webhook-cert-dir), %s (the manager creates and renews them in "+
+			"the secret --webhook-secret), "+
 			"or %s (the former if they are there, the latter otherwise).", certificatesMounted, certificatesMade, certificatesAuto))
-	set.StringVar(&f.service, "webhook-service", "muster-webhook-service", "Service by which the API server calls the webhooks; for --webhook-certs made.")
+	set.StringVar(&f.service, "webhook-service", "muster-webhook-service",
+		"Service by which the API server calls the webhooks; for --webhook-certs made.")
 	set.StringVar(&f.secret, "webhook-secret", "muster-webhook-service-cert", "Secret of the certificates; for --webhook-certs made.")
 }
 
 func (f *flags) addLimits(set *pflag.FlagSet) {
-	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency, "MachinePools that are worked on at a time.")
+	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency,
+		"MachinePools that are worked on at a time.")
 	f.workers = map[string]*int{}
 	for _, c := range manager.PoolControllers() {
 		if c.Objects != "" {
 			f.workers[c.Name] = set.Int(c.Name+"-concurrency", manager.DefaultConcurrency, c.Objects+" that are worked on at a time.")
 		}
 	}
-	set.IntVar(&f.o.Concurrency.ClusterCache, "clustercache-concurrency", manager.DefaultClusterCacheConcurrency, "Workload clusters that are connected to at a time.")
-	set.Float32Var(&f.o.ClusterCacheQPS, "clustercache-client-qps", manager.DefaultClusterCacheQPS, "Requests a second to one workload cluster.")
-	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst, "Requests in one burst to one workload cluster.")
+	set.IntVar(&f.o.Concurrency.ClusterCache, "clustercache-concurrency", manager.DefaultClusterCacheConcurrency,
+		"Workload clusters that are connected to at a time.")
+	set.Float32Var(&f.o.ClusterCacheQPS, "clustercache-client-qps", manager.DefaultClusterCacheQPS,
+		"Requests a second to one workload cluster.")
+	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst,
+		"Requests in one burst to one workload cluster.")
 	set.Float32Var(&f.kubeQPS, "kube-api-qps", 100, "Requests a second to the management cluster.")
 	set.IntVar(&f.kubeBurst, "kube-api-burst", 200, "Requests in one burst to the management cluster.")
 }
@@ -192,7 +201,8 @@ func switched(names []string) ([]string, error) {
 		return nil, fmt.Errorf("nothing to run: feature gate %s is off, which leaves none of the controllers %s",
 			gates.MusterMachinePools, strings.Join(names, ", "))
 	}
-	klog.InfoS("a feature gate is off: controllers of pools do not run", "gate", gates.MusterMachinePools, "variable", gates.EnvMusterMachinePools, "running", left)
+	klog.InfoS("a feature gate is off: controllers of pools do not run", "gate", gates.MusterMachinePools, "variable",
+		gates.EnvMusterMachinePools, "running", left)
 	return left, nil
 }
 
@@ -210,11 +220,13 @@ func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*man
 		}
 	case certificatesMade:
 	default:
-		return nil, fmt.Errorf("--webhook-certs: want %s, %s or %s, found %q", certificatesAuto, certificatesMounted, certificatesMade, f.certificates)
+		return nil, fmt.Errorf("--webhook-certs: want %s, %s or %s, found %q", certificatesAuto, certificatesMounted, certificatesMade,
+			f.certificates)
 	}
 	namespace := env(podNamespace)
 	if namespace == "" {
-		return nil, errors.New("webhooks need certificates: put tls.crt and tls.key into --webhook-cert-dir, or run as a pod with " + podNamespace +
+		return nil, errors.New("webhooks need certificates: put tls.crt and tls.key into --webhook-cert-dir, or run as a pod with " +
+			podNamespace +
 			" set so that they can be made, or leave webhook out of --controllers")
 	}
 	made := &manager.Certificates{

@@ -54,15 +54,23 @@ func TestFlags(t *testing.T) {
 		},
 		"all said": {
 			reason: "every flag of the ecosystem's managers is known",
-			args: []string{"--leader-elect", "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline=40s", "--leader-elect-retry-period=5s",
-				"--metrics-bind-address=127.0.0.1:8080", "--diagnostics-address=:1", "--insecure-diagnostics", "--health-addr=:2", "--namespace=ns", "--watch-filter=w",
-				"--sync-period=1m", "--feature-gates=MusterMachinePools=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4", "--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--azuremanagedmachinepool-concurrency=14", "--azureasomanagedmachinepool-concurrency=15", "--gcpmachinepool-concurrency=16", "--gcpmanagedmachinepool-concurrency=17", "--clustercache-concurrency=5",
+			args: []string{"--leader-elect", "--leader-elect-lease-duration=1m", "--leader-elect-renew-deadline=40s",
+				"--leader-elect-retry-period=5s",
+				"--metrics-bind-address=127.0.0.1:8080", "--diagnostics-address=:1", "--insecure-diagnostics", "--health-addr=:2", "--namespace=ns",
+				"--watch-filter=w",
+				"--sync-period=1m", "--feature-gates=MusterMachinePools=true", "--machinepool-concurrency=3", "--awsmachinepool-concurrency=4",
+				"--awsmanagedmachinepool-concurrency=12", "--azuremachinepool-concurrency=13", "--azuremanagedmachinepool-concurrency=14",
+				"--azureasomanagedmachinepool-concurrency=15", "--gcpmachinepool-concurrency=16", "--gcpmanagedmachinepool-concurrency=17",
+				"--clustercache-concurrency=5",
 				"--controllers=awsmachinepool", "--webhook-port=6", "--webhook-cert-dir=/x", "--kube-api-qps=7", "--kube-api-burst=8",
 				"--clustercache-client-qps=9", "--clustercache-client-burst=10", "--logging-format=json", "--v=4", "--profiler-address=:11"},
 			check: func(o manager.Options) bool {
-				return o.LeaderElection.Enabled && o.LeaderElection.LeaseDuration == time.Minute && o.Metrics.BindAddress == "127.0.0.1:8080" && !o.Metrics.SecureServing &&
+				return o.LeaderElection.Enabled && o.LeaderElection.LeaseDuration == time.Minute && o.Metrics.BindAddress == "127.0.0.1:8080" &&
+					!o.Metrics.SecureServing &&
 					o.HealthAddress == ":2" && o.Namespace == "ns" && o.WatchFilter == "w" && o.SyncPeriod == time.Minute &&
-					reflect.DeepEqual(o.Concurrency, manager.Concurrency{MachinePool: 3, ClusterCache: 5, Pools: map[string]int{"awsmachinepool": 4, "awsmanagedmachinepool": 12, "azuremachinepool": 13, "azuremanagedmachinepool": 14, "azureasomanagedmachinepool": 15, "gcpmachinepool": 16, "gcpmanagedmachinepool": 17}}) && len(o.Controllers) == 1 &&
+					reflect.DeepEqual(o.Concurrency, manager.Concurrency{MachinePool: 3, ClusterCache: 5,
+						Pools: map[string]int{"awsmachinepool": 4, "awsmanagedmachinepool": 12, "azuremachinepool": 13, "azuremanagedmachinepool": 14,
+							"azureasomanagedmachinepool": 15, "gcpmachinepool": 16, "gcpmanagedmachinepool": 17}}) && len(o.Controllers) == 1 &&
 					o.Certificates == nil && o.ClusterCacheQPS == 9 && o.ClusterCacheBurst == 10 && o.ProfilerAddress == ":11"
 			},
 		},
@@ -74,8 +82,9 @@ func TestFlags(t *testing.T) {
 			},
 		},
 		"no expression": {
-			reason: "the flag and what was found are named", env: environment(podNamespace, "x"), args: []string{"--additional-sync-machine-annotations=("},
-			err: `--additional-sync-machine-annotations: want regular expressions, found "("`,
+			reason: "the flag and what was found are named", env: environment(podNamespace, "x"),
+			args: []string{"--additional-sync-machine-annotations=("},
+			err:  `--additional-sync-machine-annotations: want regular expressions, found "("`,
 		},
 		"mounted": {
 			reason: "certificates that are there are used and left alone", args: []string{"--webhook-cert-dir=" + certs},
@@ -86,8 +95,9 @@ func TestFlags(t *testing.T) {
 			check: func(o manager.Options) bool { return o.Certificates == nil },
 		},
 		"infrastructure alone": {
-			reason: "without the core controller its webhook configurations need no authority", args: []string{"--controllers=awsmachinepool,webhook"},
-			env: environment(podNamespace, "x"), check: func(o manager.Options) bool {
+			reason: "without the core controller its webhook configurations need no authority",
+			args:   []string{"--controllers=awsmachinepool,webhook"},
+			env:    environment(podNamespace, "x"), check: func(o manager.Options) bool {
 				return len(o.Certificates.Mutating) == 1 && len(o.Certificates.Validating) == 2 && len(o.Certificates.Conversion) == 2
 			},
 		},
@@ -96,28 +106,34 @@ func TestFlags(t *testing.T) {
 			reason: "the allowed values are named", args: []string{"--webhook-certs=never"}, err: "want auto, mounted or made",
 		},
 		"gate off": {
-			reason: "Muster's switch for machine pools leaves the webhooks", env: environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"),
-			check: func(o manager.Options) bool { return len(o.Controllers) == 1 && o.Controllers[0] == manager.Webhook },
+			reason: "Muster's switch for machine pools leaves the webhooks",
+			env:    environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"),
+			check:  func(o manager.Options) bool { return len(o.Controllers) == 1 && o.Controllers[0] == manager.Webhook },
 		},
 		"core's gate off": {
-			reason: "the variable that switches the pools of other providers off leaves Muster's", env: environment("EXP_MACHINE_POOL", "false", podNamespace, "x"),
-			check: func(o manager.Options) bool { return len(o.Controllers) == 0 },
+			reason: "the variable that switches the pools of other providers off leaves Muster's",
+			env:    environment("EXP_MACHINE_POOL", "false", podNamespace, "x"),
+			check:  func(o manager.Options) bool { return len(o.Controllers) == 0 },
 		},
 		"machines and models": {
-			reason: "gates reach the controllers, by the flag and by the environment", env: environment(gates.EnvSkipMachinePoolModelReconciliation, "true", podNamespace, "x"),
-			args: []string{"--feature-gates=MusterMachinePools=true,MachinePoolMachines=true"},
+			reason: "gates reach the controllers, by the flag and by the environment",
+			env:    environment(gates.EnvSkipMachinePoolModelReconciliation, "true", podNamespace, "x"),
+			args:   []string{"--feature-gates=MusterMachinePools=true,MachinePoolMachines=true"},
 			check: func(o manager.Options) bool {
 				return o.Gates.MachinePoolMachines && o.Gates.SkipMachinePoolModelReconciliation
 			},
 		},
 		"gate off, flag on": {
-			reason: "the flag wins over the environment", env: environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"), args: []string{"--feature-gates=MusterMachinePools=true"},
+			reason: "the flag wins over the environment", env: environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"),
+			args:  []string{"--feature-gates=MusterMachinePools=true"},
 			check: func(o manager.Options) bool { return len(o.Controllers) == 0 },
 		},
 		"nothing to run": {
-			reason: "a manager that does nothing says so", args: []string{"--controllers=awsmachinepool"}, env: environment(gates.EnvMusterMachinePools, "0"), err: "nothing to run",
+			reason: "a manager that does nothing says so", args: []string{"--controllers=awsmachinepool"},
+			env: environment(gates.EnvMusterMachinePools, "0"), err: "nothing to run",
 		},
-		"gate unreadable": {reason: "a value that is neither is refused", env: environment(gates.EnvMusterMachinePools, "maybe"), err: `want true or false, found "maybe"`},
+		"gate unreadable": {reason: "a value that is neither is refused", env: environment(gates.EnvMusterMachinePools, "maybe"),
+			err: `want true or false, found "maybe"`},
 		"unknown flag":    {reason: "a misspelt flag is refused", args: []string{"--sync-periods=1m"}, err: "unknown flag"},
 		"arguments":       {reason: "words are no flags", args: []string{"leader-elect"}, err: "want flags alone"},
 		"bad TLS version": {reason: "bad values are refused", args: []string{"--tls-min-version=1"}, err: "diagnostics flags"},
@@ -126,7 +142,8 @@ func TestFlags(t *testing.T) {
 			if _, err := manager.EnabledGates(); err != nil {
 				t.Fatal(err)
 			}
-			if err := feature.MutableGates.SetFromMap(map[string]bool{"MusterMachinePools": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false}); err != nil {
+			if err := feature.MutableGates.SetFromMap(map[string]bool{"MusterMachinePools": true, "MachinePoolMachines": false,
+				"SkipMachinePoolModelReconciliation": false}); err != nil {
 				t.Fatal(err)
 			}
 			if tc.env == nil {

@@ -25,7 +25,8 @@ func Build(d pool.Desired, out engine.Outcome, t pool.Traits) Report {
 	f := facts{d: d, out: out, o: out.Observed, t: t}
 	f.counts = count(f)
 	r := Report{Counts: f.counts, Seen: out.Seen, Events: happened(f)}
-	for _, check := range []func(facts) *Condition{templateReady, needsReady, groupReady, instancesReady, upToDate, draining, deleting, ready} {
+	for _, check := range []func(facts) *Condition{templateReady, needsReady, groupReady, instancesReady, upToDate, draining, deleting,
+		ready} {
 		if c := check(f); c != nil {
 			r.Conditions = append(r.Conditions, *c)
 		}
@@ -88,8 +89,8 @@ func tally(t pool.Traits, o pool.Observed) (current, ready, upToDate int) {
 }
 
 // listed reports whether an instance still counts as a machine of the pool. One that a lifecycle hook of Muster holds does: its Node would
-// be deleted while it is drained otherwise. So does one whose removal the cloud may have ignored, and one that the cloud reports as failed while
-// its Node is Ready, or may be: it runs, and is drained before it goes.
+// be deleted while it is drained otherwise. So does one whose removal the cloud may have ignored, and one that the cloud reports as failed
+// while its Node is Ready, or may be: it runs, and is drained before it goes.
 func listed(o pool.Observed, i pool.Instance) bool {
 	switch i.State {
 	case pool.Terminating:
@@ -209,7 +210,8 @@ func coming(t pool.Traits, o pool.Observed) bool {
 // behind reports whether the template, the group or what it needs is not what the specification asks for, or is about to be.
 func behind(f facts) bool {
 	g := f.o.Group
-	return lacks(f) != "" || len(f.out.Plan.InPlace) > 0 || len(f.o.MissingPrerequisites) > 0 || unpointed(f) || len(g.Drift) > 0 || g.Busy != nil
+	return lacks(f) != "" || len(f.out.Plan.InPlace) > 0 || len(f.o.MissingPrerequisites) > 0 || unpointed(f) || len(g.Drift) > 0 ||
+		g.Busy != nil
 }
 
 // unpointed reports whether the group launches other machines than the newest template makes. A version that differs in bootstrap

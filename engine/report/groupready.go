@@ -34,7 +34,8 @@ func groupReady(f facts) *Condition {
 
 // groupSteps are the steps whose refusal the condition of the group reports, most important first.
 var groupSteps = []pool.StepKind{
-	pool.Adopt, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.Release, pool.Protect, pool.Unprotect, pool.DeleteGroup,
+	pool.Adopt, pool.CreateGroup, pool.UpdateGroup, pool.Resize, pool.Remove, pool.Replace, pool.EnterStandby, pool.Release, pool.Protect,
+	pool.Unprotect, pool.DeleteGroup,
 }
 
 // groupRefused is the condition while Muster or the cloud refuses what the specification asks of the group, or the cloud failed to do it.
@@ -79,15 +80,18 @@ func shape(f facts, g *pool.Group) *Condition {
 	case len(g.Drift) > 0:
 		return &Condition{GroupReady, False, "GroupChanged", fmt.Sprintf("the %s differs in %s", f.t.Group, strings.Join(g.Drift, ", "))}
 	case unpointed(f):
-		return &Condition{GroupReady, False, "TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template, f.o.Latest().Ref)}
+		return &Condition{GroupReady, False, "TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, the newest is %s", f.t.Group, g.Template,
+			f.o.Latest().Ref)}
 	case g.Size < f.counts.Desired && starved(f) != nil:
 		return starved(f)
 	case g.Size != f.counts.Desired && !surges(f):
-		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size, f.counts.Desired)}
+		return &Condition{GroupReady, False, scaling, fmt.Sprintf("the %s has a size of %d, the pool wants %d", f.t.Group, g.Size,
+			f.counts.Desired)}
 	case g.Deferred != nil:
 		return &Condition{GroupReady, False, g.Deferred.Reason, g.Deferred.Message}
 	case g.Size > f.d.MaxReplicas():
-		return &Condition{GroupReady, False, "MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", f.d.MaxField, f.d.Max, f.t.Group, g.Size)}
+		return &Condition{GroupReady, False, "MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it",
+			f.d.MaxField, f.d.Max, f.t.Group, g.Size)}
 	default:
 		return &Condition{GroupReady, True, "UpToDate", fmt.Sprintf("the %s is what the specification asks for", f.t.Group)}
 	}
@@ -99,7 +103,8 @@ func starved(f facts) *Condition {
 	if !slices.ContainsFunc(f.out.Plan.Waiting, func(c pool.Cause) bool { return c.Reason == failed }) {
 		return nil
 	}
-	c := &Condition{GroupReady, False, failed, fmt.Sprintf("the %s has a size of %d, the pool wants %d, and the cloud could not bring more", f.t.Group, f.o.Group.Size, f.counts.Desired)}
+	c := &Condition{GroupReady, False, failed, fmt.Sprintf("the %s has a size of %d, the pool wants %d, and the cloud could not bring more",
+		f.t.Group, f.o.Group.Size, f.counts.Desired)}
 	if len(f.o.Issues) > 0 {
 		c.Reason = f.o.Issues[0].Reason
 		c.Message += ": " + f.o.Issues[0].Message
@@ -111,8 +116,9 @@ func starved(f facts) *Condition {
 func trouble(f facts, g *pool.Group) *Condition {
 	switch {
 	case len(g.Unchangeable) > 0:
-		return &Condition{GroupReady, False, "GroupUnchangeable", fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or create another pool",
-			f.t.Group, strings.Join(g.Unchangeable, ", "))}
+		return &Condition{GroupReady, False, "GroupUnchangeable",
+			fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists: change the specification back, or create another pool",
+				f.t.Group, strings.Join(g.Unchangeable, ", "))}
 	case g.Busy != nil && !f.o.ProviderRollout.Runs():
 		return &Condition{GroupReady, False, g.Busy.Reason, g.Busy.Message}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// TestListed holds which machines stay in the list of provider IDs: the Node of one that is not listed is deleted once it is not Ready, or drained.
+// TestListed holds which machines stay in the list of provider IDs: the Node of one that is not listed is deleted once it is not Ready, or
+// drained.
 func TestListed(t *testing.T) {
 	all := []string{"aws:///a/i-1", "aws:///a/i-2", "aws:///a/i-3"}
 	second := func(change func(*pool.Instance)) func(*scene) {
@@ -28,7 +29,8 @@ func TestListed(t *testing.T) {
 			[]func(*scene){first(leaving), func(s *scene) { s.o.Instances[0].RemovalAssumed = true }}, all},
 		"held": {"it is drained", []func(*scene){first(leaving), func(s *scene) { s.o.Instances[0].LifecycleHook = &pool.LifecycleHook{} }}, all},
 		"beside": {"it serves beside the others",
-			[]func(*scene){func(s *scene) { s.o.Beside = []pool.Instance{{ID: "i-4", ProviderID: "aws:///a/i-4"}} }}, append(slices.Clone(all), "aws:///a/i-4")},
+			[]func(*scene){func(s *scene) { s.o.Beside = []pool.Instance{{ID: "i-4", ProviderID: "aws:///a/i-4"}} }},
+			append(slices.Clone(all), "aws:///a/i-4")},
 	} {
 		if got := aScene(tc.change...).report().ProviderIDs; !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)
@@ -43,6 +45,7 @@ func TestOrderOfLists(t *testing.T) {
 	one := aScene(beside).report()
 	other := aScene(beside, func(s *scene) { slices.Reverse(s.o.Instances) }).report()
 	if !slices.Equal(one.ProviderIDs, other.ProviderIDs) || !reflect.DeepEqual(one.Instances, other.Instances) {
-		t.Errorf("want the same lists whatever the order of the observation, got %v and %v, %v and %v", one.ProviderIDs, other.ProviderIDs, one.Instances, other.Instances)
+		t.Errorf("want the same lists whatever the order of the observation, got %v and %v, %v and %v", one.ProviderIDs, other.ProviderIDs,
+			one.Instances, other.Instances)
 	}
 }

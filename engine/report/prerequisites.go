@@ -22,9 +22,11 @@ func needsReady(f facts) *Condition {
 	case len(f.o.MissingPrerequisites) > 0 && f.d.CreateBlocked != nil:
 		return &Condition{PrerequisitesReady, False, f.d.CreateBlocked.Reason, f.d.CreateBlocked.Message}
 	case len(f.o.MissingPrerequisites) > 0:
-		return &Condition{PrerequisitesReady, False, "PrerequisiteMissing", fmt.Sprintf("the %s is being updated: %s", f.t.Prerequisites, strings.Join(f.o.MissingPrerequisites, ", "))}
+		return &Condition{PrerequisitesReady, False, "PrerequisiteMissing",
+			fmt.Sprintf("the %s is being updated: %s", f.t.Prerequisites, strings.Join(f.o.MissingPrerequisites, ", "))}
 	case f.o.Wanted.Content == "":
-		return &Condition{PrerequisitesReady, Unknown, "PrerequisitesUnknown", fmt.Sprintf("whether the %s is up to date is not known", f.t.Prerequisites)}
+		return &Condition{PrerequisitesReady, Unknown, "PrerequisitesUnknown",
+			fmt.Sprintf("whether the %s is up to date is not known", f.t.Prerequisites)}
 	default:
 		return &Condition{PrerequisitesReady, True, "UpToDate", fmt.Sprintf("the %s is up to date", f.t.Prerequisites)}
 	}

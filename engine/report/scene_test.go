@@ -13,7 +13,8 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
+var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true,
+	ReplaceKeepsSize: true}
 
 // scene is a pool of three machines that is as wanted, until a row changes it. The plan is decided as in a real pass.
 type scene struct {
@@ -41,7 +42,8 @@ type scene struct {
 
 func (s *scene) traits() pool.Traits {
 	tr := traits
-	tr.ProviderRollout, tr.SupportsStandby, tr.RolloutOnTemplateChange, tr.CanCancelRollout, tr.Prerequisites = s.rolls, s.asides, s.changes, !s.changes, s.needs
+	tr.ProviderRollout, tr.SupportsStandby, tr.RolloutOnTemplateChange, tr.CanCancelRollout, tr.Prerequisites = s.rolls, s.asides, s.changes,
+		!s.changes, s.needs
 	if s.scaleSet {
 		tr.Group, tr.Template = "scale set", "model"
 		tr.ReplaceKeepsSize, tr.KeepsFailedInstances, tr.InlineTemplate, tr.CanDeleteBusyGroup, tr.RecordsSurge = false, true, true, true, true
@@ -67,7 +69,8 @@ func (s *scene) outcome() engine.Outcome {
 		plan.Step = s.step
 	}
 	return engine.Outcome{
-		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Repeated: s.repeated, Failed: s.failed, NewError: s.fresh, Refused: s.refused, RequeueAfter: time.Second,
+		Plan: plan, Observed: s.o, Seen: true, Started: s.started, Repeated: s.repeated, Failed: s.failed, NewError: s.fresh, Refused: s.refused,
+		RequeueAfter: time.Second,
 	}
 }
 
@@ -91,7 +94,8 @@ func aScene(change ...func(*scene)) *scene {
 		id := fmt.Sprintf("i-%d", k+1)
 		s.o.Instances = append(s.o.Instances, pool.Instance{
 			ID: id, ProviderID: "aws:///a/" + id, Zone: "a", Template: v, State: pool.Running,
-			Node: &pool.Node{Name: "node-" + id, Ready: true, Joined: epoch.Add(-time.Hour), ReadySince: epoch.Add(-time.Hour), KubeletVersion: "v1.34.1"},
+			Node: &pool.Node{Name: "node-" + id, Ready: true, Joined: epoch.Add(-time.Hour), ReadySince: epoch.Add(-time.Hour),
+				KubeletVersion: "v1.34.1"},
 		})
 	}
 	for _, c := range change {
@@ -222,7 +226,8 @@ func leavesFailed(s *scene) { s.o.Group.LeavesFailed = "spec.policy" }
 func leaving(i *pool.Instance) { i.State = pool.Terminating }
 
 func draining(i *pool.Instance) {
-	i.Node.Cordoned, i.Node.DrainStarted, i.Node.Remaining, i.Node.Blocked = true, epoch.Add(-time.Minute), 2, []string{"default/web (budget web)"}
+	i.Node.Cordoned, i.Node.DrainStarted, i.Node.Remaining, i.Node.Blocked = true, epoch.Add(-time.Minute), 2,
+		[]string{"default/web (budget web)"}
 }
 
 // rolling is a strategy, native leaves it to the cloud.
@@ -235,7 +240,8 @@ func native(s *scene) { s.rolls = true }
 func asides(s *scene) { s.asides = true }
 
 func heldDrained(i *pool.Instance) {
-	i.State, i.LifecycleHook = pool.Terminating, &pool.LifecycleHook{Since: epoch.Add(-time.Hour), Until: epoch.Add(time.Hour), Heartbeat: time.Hour}
+	i.State, i.LifecycleHook = pool.Terminating, &pool.LifecycleHook{Since: epoch.Add(-time.Hour), Until: epoch.Add(time.Hour),
+		Heartbeat: time.Hour}
 	i.Node.Cordoned, i.Node.DrainStarted = true, epoch.Add(-time.Minute)
 }
 
@@ -259,7 +265,8 @@ func second(change func(*pool.Instance)) func(*scene) {
 
 func cloudRolls(state pool.ProviderRolloutState, percent int, reason string) func(*scene) {
 	return func(s *scene) {
-		s.o.ProviderRollout = &pool.ProviderRollout{ID: "r", State: state, Template: s.o.Versions[0], Percent: percent, Reason: reason, Failures: 1}
+		s.o.ProviderRollout = &pool.ProviderRollout{ID: "r", State: state, Template: s.o.Versions[0], Percent: percent, Reason: reason,
+			Failures: 1}
 		if state == pool.ProviderRolloutFailed {
 			s.o.ProviderRollout.Ended = epoch.Add(-time.Minute)
 		}

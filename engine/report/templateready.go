@@ -56,7 +56,8 @@ func newestTemplate(f facts) *Condition {
 	}
 	switch lack {
 	case "TemplateNotFound":
-		return &Condition{TemplateReady, False, "TemplateNotFound", fmt.Sprintf("the %s that the specification names does not exist, or can't be seen yet", f.t.Template)}
+		return &Condition{TemplateReady, False, "TemplateNotFound",
+			fmt.Sprintf("the %s that the specification names does not exist, or can't be seen yet", f.t.Template)}
 	case "TemplateMissing":
 		return &Condition{TemplateReady, False, "TemplateMissing", fmt.Sprintf("the %s is being created", f.t.Template)}
 	case "TemplateChanged":
@@ -66,7 +67,8 @@ func newestTemplate(f facts) *Condition {
 		}
 		return &Condition{TemplateReady, False, "TemplateChanged", text}
 	}
-	return &Condition{TemplateReady, True, "UpToDate", fmt.Sprintf("%s %s%s is what the specification asks for", f.t.Template, latest.Ref, origin(f)) + leftovers(f)}
+	return &Condition{TemplateReady, True, "UpToDate", fmt.Sprintf("%s %s%s is what the specification asks for", f.t.Template, latest.Ref,
+		origin(f)) + leftovers(f)}
 }
 
 // origin tells where the newest template comes from, unless Muster has created it.

@@ -35,7 +35,8 @@ func progress(f facts, text string) *Condition {
 		return &Condition{UpToDate, False, roll.Cause.Reason, text + "; " + roll.Cause.Message + hindered(f)}
 	case len(f.out.Plan.InPlace) > 0:
 		first := f.out.Plan.InPlace[0].Cause
-		return &Condition{UpToDate, False, first.Reason, fmt.Sprintf("%s; %d of them to change in place: %s", text, len(f.out.Plan.InPlace), first.Message)}
+		return &Condition{UpToDate, False, first.Reason, fmt.Sprintf("%s; %d of them to change in place: %s", text, len(f.out.Plan.InPlace),
+			first.Message)}
 	case *f.counts.UpToDate == *f.counts.Current && f.o.ProviderRolloutUnknown != nil:
 		return &Condition{UpToDate, Unknown, f.o.ProviderRolloutUnknown.Reason, text + "; " + f.o.ProviderRolloutUnknown.Message}
 	case *f.counts.UpToDate == *f.counts.Current:
@@ -51,8 +52,8 @@ func progress(f facts, text string) *Condition {
 // unreadLimit bounds how many issues are named.
 const unreadLimit = 3
 
-// unread are the cloud's words where it is not known what machines were launched from. One of the issues is the read that was refused, and which one
-// a driver does not say: the first ones are named.
+// unread are the cloud's words where it is not known what machines were launched from. One of the issues is the read that was refused, and
+// which one a driver does not say: the first ones are named.
 func unread(issues []pool.Cause) string {
 	text := ""
 	for _, issue := range issues[:min(len(issues), unreadLimit)] {
@@ -61,7 +62,8 @@ func unread(issues []pool.Cause) string {
 	return text
 }
 
-// current returns the condition while all machines are what can be made now: a version that the control plane does not serve yet is still to come.
+// current returns the condition while all machines are what can be made now: a version that the control plane does not serve yet is still
+// to come.
 func current(f facts, text string) *Condition {
 	waits := func(issue pool.Cause) bool { return issue.Reason == pool.WaitingForControlPlane }
 	if at := slices.IndexFunc(f.o.Issues, waits); at >= 0 {

@@ -76,7 +76,8 @@ func texts(namespace string, v values) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := chartutil.ToRenderValues(c, v, chartutil.ReleaseOptions{Name: "muster", Namespace: namespace, Revision: 1, IsInstall: true}, nil)
+	all, err := chartutil.ToRenderValues(c, v, chartutil.ReleaseOptions{Name: "muster", Namespace: namespace, Revision: 1,
+		IsInstall: true}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,8 @@ func TestGenerated(t *testing.T) {
 
 func TestLint(t *testing.T) {
 	t.Parallel()
-	for name, v := range map[string]values{"default": {}, "full": {"core": values{"enabled": true}}, "namespaced": {"watchNamespace": "pools"}} {
+	for name, v := range map[string]values{"default": {}, "full": {"core": values{"enabled": true}},
+		"namespaced": {"watchNamespace": "pools"}} {
 		for _, m := range lint.All(folder, v, managerNamespace, true).Messages {
 			if m.Severity >= support.WarningSev {
 				t.Errorf("%s: %s", name, m)
@@ -218,14 +220,16 @@ func TestValues(t *testing.T) {
 		values values
 		want   []string
 	}{
-		"replicas":          {values{"replicas": 3}, []string{"replicas: 3\n"}},
-		"tag":               {values{"image": values{"tag": "v9"}}, []string{"image: ghcr.io/muster-project/muster:v9\n"}},
-		"digest":            {values{"image": values{"digest": "sha256:" + strings.Repeat("a", 64)}}, []string{"muster@sha256:aaaa"}},
-		"repository":        {values{"image": values{"repository": "registry.local/m"}}, []string{"image: registry.local/m:latest\n"}},
-		"pull policy":       {values{"image": values{"pullPolicy": "Always"}}, []string{"imagePullPolicy: Always\n"}},
-		"pull secrets":      {values{"imagePullSecrets": []any{values{"name": "pull"}}}, []string{"imagePullSecrets:\n      - name: pull\n"}},
-		"gates":             {values{"featureGates": values{"MachinePoolMachines": true, "EKS": false}}, []string{"MusterMachinePools=true,MachinePoolMachines=true,", ",EKS=false,"}},
-		"diagnostics":       {values{"diagnostics": values{"address": "127.0.0.1:9000", "insecure": true}}, []string{"--diagnostics-address=127.0.0.1:9000\n", "--insecure-diagnostics=true\n", "containerPort: 9000\n"}},
+		"replicas":     {values{"replicas": 3}, []string{"replicas: 3\n"}},
+		"tag":          {values{"image": values{"tag": "v9"}}, []string{"image: ghcr.io/muster-project/muster:v9\n"}},
+		"digest":       {values{"image": values{"digest": "sha256:" + strings.Repeat("a", 64)}}, []string{"muster@sha256:aaaa"}},
+		"repository":   {values{"image": values{"repository": "registry.local/m"}}, []string{"image: registry.local/m:latest\n"}},
+		"pull policy":  {values{"image": values{"pullPolicy": "Always"}}, []string{"imagePullPolicy: Always\n"}},
+		"pull secrets": {values{"imagePullSecrets": []any{values{"name": "pull"}}}, []string{"imagePullSecrets:\n      - name: pull\n"}},
+		"gates": {values{"featureGates": values{"MachinePoolMachines": true, "EKS": false}},
+			[]string{"MusterMachinePools=true,MachinePoolMachines=true,", ",EKS=false,"}},
+		"diagnostics": {values{"diagnostics": values{"address": "127.0.0.1:9000", "insecure": true}},
+			[]string{"--diagnostics-address=127.0.0.1:9000\n", "--insecure-diagnostics=true\n", "containerPort: 9000\n"}},
 		"log level":         {values{"logLevel": 5}, []string{"--v=5\n"}},
 		"extra arguments":   {values{"extraArgs": []any{"--sync-period=5m"}}, []string{"- --sync-period=5m\n"}},
 		"extra environment": {values{"extraEnv": []any{values{"name": "HTTPS_PROXY", "value": "http://proxy"}}}, []string{"name: HTTPS_PROXY\n"}},
@@ -235,9 +239,10 @@ func TestValues(t *testing.T) {
 		"affinity":          {values{"affinity": values{"nodeAffinity": values{}}}, []string{"affinity:\n        nodeAffinity: {}\n"}},
 		"priority class":    {values{"priorityClassName": "system-cluster-critical"}, []string{"priorityClassName: system-cluster-critical\n"}},
 		"pod annotations":   {values{"podAnnotations": values{"a": "b"}}, []string{"annotations:\n        a: b\n"}},
-		"pod labels":        {values{"podLabels": values{"azure.workload.identity/use": "true"}}, []string{`azure.workload.identity/use: "true"`, "control-plane: muster-controller-manager"}},
-		"namespace":         {values{"watchNamespace": "pools"}, []string{"- --namespace=pools\n"}},
-		"core":              {values{"core": values{"enabled": true}}, []string{"--controllers=machinepool,awsmachinepool,"}},
+		"pod labels": {values{"podLabels": values{"azure.workload.identity/use": "true"}},
+			[]string{`azure.workload.identity/use: "true"`, "control-plane: muster-controller-manager"}},
+		"namespace": {values{"watchNamespace": "pools"}, []string{"- --namespace=pools\n"}},
+		"core":      {values{"core": values{"enabled": true}}, []string{"--controllers=machinepool,awsmachinepool,"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -250,7 +255,8 @@ func TestValues(t *testing.T) {
 		})
 	}
 	accounts := render(t, managerNamespace, values{"serviceAccount": values{"annotations": values{"eks.amazonaws.com/role-arn": "arn"}}})
-	if got := accounts["ServiceAccount/muster-system/muster-manager"]["metadata"].(object)["annotations"]; !cmp.Equal(got, object{"eks.amazonaws.com/role-arn": "arn"}) {
+	if got := accounts["ServiceAccount/muster-system/muster-manager"]["metadata"].(object)["annotations"]; !cmp.Equal(got,
+		object{"eks.amazonaws.com/role-arn": "arn"}) {
 		t.Errorf("annotations of the service account: got %v", got)
 	}
 }

@@ -194,7 +194,8 @@ func (w *world) differences(objects []*unstructured.Unstructured, options ...dif
 			w.t.Fatal(err)
 		}
 		if result.Modified {
-			kinds[o.GetKind()] = fmt.Sprintf("%s, a sync makes it %s", specification(w.t, result.NormalizedLive), specification(w.t, result.PredictedLive))
+			kinds[o.GetKind()] = fmt.Sprintf("%s, a sync makes it %s", specification(w.t, result.NormalizedLive),
+				specification(w.t, result.PredictedLive))
 		}
 	}
 	return kinds

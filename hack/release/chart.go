@@ -44,7 +44,8 @@ func (r *release) chart() error {
 		if err != nil {
 			return err
 		}
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Mode: 0o644, Size: int64(len(content)), ModTime: r.created, Format: tar.FormatPAX}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Mode: 0o644, Size: int64(len(content)), ModTime: r.created,
+			Format: tar.FormatPAX}
 		if err := w.WriteHeader(header); err != nil {
 			return err
 		}

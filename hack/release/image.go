@@ -120,7 +120,8 @@ func (r *release) layer(p platform) ([]byte, error) {
 		{certificates, 0o644, roots()},
 		{"manager", 0o755, manager},
 	} {
-		header := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: r.created, Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+		header := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: r.created, Typeflag: tar.TypeReg,
+			Format: tar.FormatUSTAR}
 		if f.content == nil {
 			header.Typeflag = tar.TypeDir
 		}

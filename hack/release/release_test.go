@@ -156,7 +156,8 @@ func TestImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if h.Uid != 0 || h.Mode&0o022 != 0 || !h.ModTime.Equal(r.created) {
-			t.Errorf("%s: want an entry of root that no one else can write to, of %s; found user %d, mode %o, %s", h.Name, r.created, h.Uid, h.Mode, h.ModTime)
+			t.Errorf("%s: want an entry of root that no one else can write to, of %s; found user %d, mode %o, %s", h.Name, r.created, h.Uid, h.Mode,
+				h.ModTime)
 		}
 	}
 }
@@ -198,7 +199,8 @@ func TestChecksums(t *testing.T) {
 
 func TestUntarStaysInside(t *testing.T) {
 	t.Parallel()
-	for _, h := range []tar.Header{{Name: "../x", Typeflag: tar.TypeReg}, {Name: "/x", Typeflag: tar.TypeReg}, {Name: "x", Linkname: "/etc", Typeflag: tar.TypeSymlink}} {
+	for _, h := range []tar.Header{{Name: "../x", Typeflag: tar.TypeReg}, {Name: "/x", Typeflag: tar.TypeReg},
+		{Name: "x", Linkname: "/etc", Typeflag: tar.TypeSymlink}} {
 		var content bytes.Buffer
 		w := tar.NewWriter(&content)
 		if err := w.WriteHeader(&h); err != nil {

@@ -92,7 +92,8 @@ func startWorld(muster, dir string) (stop func(), err error) {
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	// The kinds that the manager watches are served later than the API server answers.
 	err = until(ended, func() bool {
-		return exec.Command(muster, "kubectl", "--kubeconfig", kubeconfig, "get", "machinesets.cluster.x-k8s.io,machinepools.cluster.x-k8s.io", "-A").Run() == nil
+		return exec.Command(muster, "kubectl", "--kubeconfig", kubeconfig, "get", "machinesets.cluster.x-k8s.io,machinepools.cluster.x-k8s.io",
+			"-A").Run() == nil
 	})
 	if err != nil {
 		text, _ := os.ReadFile(dir + ".log")

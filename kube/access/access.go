@@ -85,13 +85,15 @@ func (r *Reviewer) ask(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	}
 	for _, verb := range verbs {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: gvk.Group, Resource: mapping.Resource.Resource},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: gvk.Group,
+				Resource: mapping.Resource.Resource},
 		}}
 		if err := r.client.Create(ctx, review); err != nil {
 			return fmt.Errorf("ask whether %s may be read: %w", mapping.Resource.Resource, err)
 		}
 		if !review.Status.Allowed {
-			return fmt.Errorf("%w %s of API group %s: have its provider grant it in a ClusterRole with the label cluster.x-k8s.io/aggregate-to-manager: \"true\"",
+			return fmt.Errorf("%w %s of API group %s: have its provider grant it in a ClusterRole with the label "+
+				"cluster.x-k8s.io/aggregate-to-manager: \"true\"",
 				ErrForbidden, mapping.Resource.Resource, gvk.Group)
 		}
 	}

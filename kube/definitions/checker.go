@@ -40,7 +40,8 @@ func (r Result) Message() string {
 	case len(r.Differences) == 0:
 		return ""
 	}
-	return fmt.Sprintf("CustomResourceDefinition %s is not the one that Muster comes with: %s; install Muster's definitions again, and see docs/install.md",
+	return fmt.Sprintf("CustomResourceDefinition %s is not the one that Muster comes with: %s; install Muster's definitions again, and see "+
+		"docs/install.md",
 		r.Name, strings.Join(r.Differences, "; "))
 }
 
@@ -51,7 +52,8 @@ type Metric struct{ compatible *prometheus.GaugeVec }
 func NewMetric(r prometheus.Registerer) (*Metric, error) {
 	m := &Metric{prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: "muster", Subsystem: "definition", Name: "compatible",
-		Help: "Whether a CustomResourceDefinition has what Muster needs (1), or is missing, or was replaced by that of another provider (0), so that its kind is not run.",
+		Help: "Whether a CustomResourceDefinition has what Muster needs (1), or is missing, or was replaced by that of another provider (0), " +
+			"so that its kind is not run.",
 	}, []string{"definition"})}
 	if err := r.Register(m.compatible); err != nil {
 		return nil, fmt.Errorf("register the metric of definitions: %w", err)
@@ -70,7 +72,8 @@ func (m *Metric) set(r Result) {
 	m.compatible.WithLabelValues(r.Name).Set(value)
 }
 
-// Checker compares the definitions of kinds, once for each of their states. A nil Checker finds no difference. It is safe for concurrent use.
+// Checker compares the definitions of kinds, once for each of their states. A nil Checker finds no difference. It is safe for concurrent
+// use.
 type Checker struct {
 	// Cached reads the metadata of definitions, and Live the whole of one that has changed.
 	Cached, Live client.Reader

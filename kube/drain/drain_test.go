@@ -65,7 +65,8 @@ func newWorld(t testing.TB, workload, management []client.Object) *world {
 				w.writes = append(w.writes, "patch "+o.GetName())
 				return c.Patch(ctx, o, p, opts...)
 			},
-			SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o, s client.Object, opts ...client.SubResourceCreateOption) error {
+			SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o, s client.Object,
+				opts ...client.SubResourceCreateOption) error {
 				if err := w.refuse[o.GetName()]; err != nil {
 					return err
 				}
@@ -89,8 +90,9 @@ func node(change ...func(*corev1.Node)) *corev1.Node {
 		ObjectMeta: metav1.ObjectMeta{Name: "n1", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
 		Spec:       corev1.NodeSpec{ProviderID: providerID},
 		Status: corev1.NodeStatus{
-			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: "v1.36.3"},
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-time.Minute))}},
+			NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.36.3"},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+				LastTransitionTime: metav1.NewTime(now.Add(-time.Minute))}},
 		},
 	}
 	for _, f := range change {
@@ -217,9 +219,10 @@ func TestFind(t *testing.T) {
 			want:    drained(1),
 		},
 		"excluded": {
-			reason:  "the annotation that excludes machines from drains keeps their pods from being waited for",
-			objects: []client.Object{node(draining), podOn("a"), budget("web", 0)}, annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""},
-			want: drained(0),
+			reason:      "the annotation that excludes machines from drains keeps their pods from being waited for",
+			objects:     []client.Object{node(draining), podOn("a"), budget("web", 0)},
+			annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""},
+			want:        drained(0),
 		},
 		"unreachable": {
 			reason:  "pods that are terminating on a node without kubelet never end: they are not waited for",
@@ -328,8 +331,9 @@ func TestDrain(t *testing.T) {
 		err         string
 	}{
 		"first round": {
-			reason:      "cordon and time are one write, and evictions begin in the same pass",
-			objects:     []client.Object{node(), podOn("a"), podOn("b"), podOn("ds", ofDaemonSet), podOn("static", mirror), podOn("stays", labelled("skip"))},
+			reason: "cordon and time are one write, and evictions begin in the same pass",
+			objects: []client.Object{node(), podOn("a"), podOn("b"), podOn("ds", ofDaemonSet), podOn("static", mirror),
+				podOn("stays", labelled("skip"))},
 			annotations: begun, evicted: []string{"a", "b"}, writes: 1,
 		},
 		"next round": {
@@ -393,7 +397,8 @@ func TestDrain(t *testing.T) {
 			objects: []client.Object{node(), podOn("a")}, target: pool.InstanceRef{ID: "i-2", ProviderID: "aws:///zone-a/i-2", Node: "n1"},
 			open: true,
 		},
-		"no node": {reason: "a machine that never joined needs no drain", objects: []client.Object{node()}, target: pool.InstanceRef{ID: "i-1", ProviderID: providerID}, open: true},
+		"no node": {reason: "a machine that never joined needs no drain", objects: []client.Object{node()},
+			target: pool.InstanceRef{ID: "i-1", ProviderID: providerID}, open: true},
 		"node gone": {
 			reason:  "a node that is gone needs no drain",
 			objects: []client.Object{node()}, target: pool.InstanceRef{ID: "i-1", ProviderID: providerID, Node: "n9"}, open: true,
@@ -442,8 +447,9 @@ func TestDrainAfterConflicts(t *testing.T) {
 		failed    map[string]bool
 		evicted   []string
 	}{
-		"one":  {reason: "an ordinary conflict is no failure", conflicts: 1, evicted: []string{"a"}},
-		"many": {reason: "conflicts that continue are left to the next pass, and the other node is drained", conflicts: 99, failed: map[string]bool{"i-1": true}},
+		"one": {reason: "an ordinary conflict is no failure", conflicts: 1, evicted: []string{"a"}},
+		"many": {reason: "conflicts that continue are left to the next pass, and the other node is drained", conflicts: 99,
+			failed: map[string]bool{"i-1": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

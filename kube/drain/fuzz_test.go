@@ -16,7 +16,8 @@ import (
 // counts from there, and that undoing it leaves nothing.
 func FuzzStarted(f *testing.F) {
 	for _, text := range []string{
-		"", "2030-01-02T03:04:05Z", "2030-01-02T03:03:05+01:00", "2029-12-31T23:59:59.999999999Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "yesterday", "1893553445", "true",
+		"", "2030-01-02T03:04:05Z", "2030-01-02T03:03:05+01:00", "2029-12-31T23:59:59.999999999Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
+		"yesterday", "1893553445", "true",
 	} {
 		f.Add(text, true, false)
 		f.Add(text, false, true)
@@ -40,7 +41,8 @@ func FuzzStarted(f *testing.F) {
 		if !got.Cordoned || got.DrainStarted.IsZero() || got.DrainStarted.After(now) {
 			t.Fatalf("%q: want the node cordoned and its drain begun by %s, got %+v", text, now, got)
 		}
-		if at, err := time.Parse(time.RFC3339, text); annotated && cordoned && err == nil && !at.IsZero() && at.Before(now) && !got.DrainStarted.Equal(at) {
+		if at, err := time.Parse(time.RFC3339, text); annotated && cordoned && err == nil && !at.IsZero() && at.Before(now) &&
+			!got.DrainStarted.Equal(at) {
 			t.Errorf("%q: want a drain that has begun to keep its time, got %s", text, got.DrainStarted)
 		}
 		if err := w.Start(t.Context(), pool.Step{Kind: pool.Undrain, Targets: targets}); err != nil {

@@ -59,7 +59,8 @@ func newCrowd(t testing.TB, nodes, drained int) *crowd {
 // next begins another pass at a later time.
 func (c *crowd) next(later time.Duration) {
 	now := c.Now.Add(later)
-	c.Workload = &Workload{Remote: c.Remote, Live: c.Live, Management: c.Management, Cluster: c.Cluster, Machine: c.Machine, Now: now, Memory: c.Memory}
+	c.Workload = &Workload{Remote: c.Remote, Live: c.Live, Management: c.Management, Cluster: c.Cluster, Machine: c.Machine, Now: now,
+		Memory: c.Memory}
 }
 
 // find returns how many of the nodes are drained.

@@ -141,7 +141,8 @@ func (w *Workload) blocked(ctx context.Context, r *running) ([]string, error) {
 		return nil, err
 	}
 	for _, pod := range r.completing {
-		out = append(out, fmt.Sprintf("%s/%s (runs until it completes, because of its drain label or a MachineDrainRule)", pod.Namespace, pod.Name))
+		out = append(out, fmt.Sprintf("%s/%s (runs until it completes, because of its drain label or a MachineDrainRule)", pod.Namespace,
+			pod.Name))
 	}
 	for _, pod := range r.ending {
 		if w.Now.Sub(pod.DeletionTimestamp.Time) < overdue {

@@ -22,7 +22,8 @@ import (
 // rule returns a MachineDrainRule for the pods with a label app.
 func rule(name, app string, drain clusterv1.MachineDrainRuleDrainConfig) *clusterv1.MachineDrainRule {
 	return &clusterv1.MachineDrainRule{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: clusterv1.MachineDrainRuleSpec{
-		Drain: drain, Pods: []clusterv1.MachineDrainRulePodSelector{{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}}}
+		Drain: drain, Pods: []clusterv1.MachineDrainRulePodSelector{
+			{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}}}
 }
 
 func app(name string) func(*corev1.Pod) {
@@ -46,7 +47,8 @@ func (w *world) ended(t *testing.T) []string {
 // nextPass drops what a pass has read, as the next pass does, and moves the clock.
 func (w *world) nextPass(after time.Duration) {
 	was := w.Workload
-	w.Workload = &Workload{Remote: was.Remote, Live: was.Live, Management: was.Management, Cluster: was.Cluster, Machine: was.Machine, Now: was.Now.Add(after)}
+	w.Workload = &Workload{Remote: was.Remote, Live: was.Live, Management: was.Management, Cluster: was.Cluster, Machine: was.Machine,
+		Now: was.Now.Add(after)}
 }
 
 // round is one pass: the result of Find, and a round of evictions.
@@ -84,9 +86,10 @@ func TestRulesOrderADrain(t *testing.T) {
 			rules:  []client.Object{rule("a", "storage", order(10)), rule("b", "log", order(5))}, evicted: [][]string{{"web"}, {"log"}, {"storage"}},
 		},
 		"first rule counts": {
-			reason:  "of several rules for a pod the first by name decides",
-			pods:    []client.Object{podOn("web")},
-			rules:   []client.Object{rule("a", "web", clusterv1.MachineDrainRuleDrainConfig{Behavior: clusterv1.MachineDrainRuleDrainBehaviorSkip}), rule("b", "web", order(1))},
+			reason: "of several rules for a pod the first by name decides",
+			pods:   []client.Object{podOn("web")},
+			rules: []client.Object{rule("a", "web", clusterv1.MachineDrainRuleDrainConfig{Behavior: clusterv1.MachineDrainRuleDrainBehaviorSkip}),
+				rule("b", "web", order(1))},
 			evicted: [][]string{nil},
 		},
 		"waited for by rule": {
@@ -95,7 +98,8 @@ func TestRulesOrderADrain(t *testing.T) {
 			rules: []client.Object{rule("a", "job", clusterv1.MachineDrainRuleDrainConfig{
 				Behavior: clusterv1.MachineDrainRuleDrainBehaviorWaitCompleted})},
 			evicted: [][]string{{"web"}, nil},
-			left:    pool.Node{Remaining: 1, Blocked: []string{"default/job (runs until it completes, because of its drain label or a MachineDrainRule)"}},
+			left: pool.Node{Remaining: 1, Blocked: []string{"default/job (runs until it completes, because of its drain label or a " +
+				"MachineDrainRule)"}},
 		},
 		"label over rule": {
 			reason:  "the labels of the pod take precedence over rules",

@@ -19,10 +19,11 @@ func TestUnused(t *testing.T) {
 		annotations map[string]string
 		want        map[string]bool
 	}{
-		"none":        {reason: "a node without pods", objects: []client.Object{node(cordoned)}, want: map[string]bool{key: true}},
-		"daemon sets": {reason: "they are on every node", objects: []client.Object{node(cordoned), daemonSet, podOn("ds", ofDaemonSet), podOn("static", mirror)}, want: map[string]bool{key: true}},
-		"in use":      {reason: "a pod would have to move", objects: []client.Object{node(cordoned), podOn("a")}, want: map[string]bool{key: false}},
-		"gone":        {reason: "a node that is not there is not known", want: map[string]bool{}},
+		"none": {reason: "a node without pods", objects: []client.Object{node(cordoned)}, want: map[string]bool{key: true}},
+		"daemon sets": {reason: "they are on every node", objects: []client.Object{node(cordoned), daemonSet, podOn("ds", ofDaemonSet),
+			podOn("static", mirror)}, want: map[string]bool{key: true}},
+		"in use": {reason: "a pod would have to move", objects: []client.Object{node(cordoned), podOn("a")}, want: map[string]bool{key: false}},
+		"gone":   {reason: "a node that is not there is not known", want: map[string]bool{}},
 		"never drained": {reason: "without a drain it is unknown", objects: []client.Object{node(cordoned), podOn("a")},
 			annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""}},
 	} {
@@ -46,7 +47,8 @@ func TestSpared(t *testing.T) {
 		want        bool
 	}{
 		"no annotation": {reason: "not excluded"},
-		"asked":         {reason: "the annotation counts, whatever its value is", annotations: map[string]string{clusterv1.MachineSkipRemediationAnnotation: ""}, want: true},
+		"asked": {reason: "the annotation counts, whatever its value is",
+			annotations: map[string]string{clusterv1.MachineSkipRemediationAnnotation: ""}, want: true},
 	} {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: tc.annotations}}
 		if got := (&Workload{}).toNode(node).SkipRemediation; got != tc.want {

@@ -159,8 +159,8 @@ func (w *Workload) cordon(ctx context.Context, node *corev1.Node) error {
 	return w.patch(ctx, before, node)
 }
 
-// readyAfter reports whether a node is Ready and turned so after a moment. One that was opened since its drain began and has turned Ready is that of
-// another machine, which the cloud created under the name of the drained one.
+// readyAfter reports whether a node is Ready and turned so after a moment. One that was opened since its drain began and has turned Ready
+// is that of another machine, which the cloud created under the name of the drained one.
 func readyAfter(node *corev1.Node, moment time.Time) bool {
 	ready := noderefutil.GetReadyCondition(&node.Status)
 	return ready != nil && ready.Status == corev1.ConditionTrue && ready.LastTransitionTime.Truncate(time.Second).After(moment)

@@ -97,7 +97,8 @@ func (w *Workload) volumesOnce(ctx context.Context) (*volumes, error) {
 	if w.volumes != nil {
 		return w.volumes, nil
 	}
-	v := &volumes{attached: map[string][]string{}, byName: map[string]*corev1.PersistentVolume{}, byHandle: map[string]*corev1.PersistentVolume{}}
+	v := &volumes{attached: map[string][]string{}, byName: map[string]*corev1.PersistentVolume{},
+		byHandle: map[string]*corev1.PersistentVolume{}}
 	if err := v.readAttachments(ctx, w.Live); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,8 @@ func attachment(volume, node string, change ...func(*storagev1.VolumeAttachment)
 // volume returns a volume that is bound to the claim of that name; without a name it is bound to none.
 func volume(name, claim string) *corev1.PersistentVolume {
 	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeSpec{
-		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "ebs", VolumeHandle: "vol-" + name}}}}
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "ebs",
+			VolumeHandle: "vol-" + name}}}}
 	if claim != "" {
 		v.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "default", Name: claim}
 	}
@@ -72,33 +73,53 @@ func TestVolumes(t *testing.T) {
 		remaining   int
 		waits       []string
 	}{
-		"attached":     {reason: "a volume that is torn from a machine may be damaged, and blocks its next pod for minutes", objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
-		"said twice":   {reason: "a volume in both the kubelet's report and an attachment is one volume", objects: []client.Object{node(draining, reports("pv")), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
-		"kubelet only": {reason: "volumes without attachments are known from the Node", objects: []client.Object{node(draining, reports("pv")), volume("pv", "data")}, waits: []string{data}},
-		"elsewhere":    {reason: "another node's volumes are not waited for", objects: []client.Object{node(draining), attachment("pv", "n2"), volume("pv", "data")}},
-		"being attached": {reason: "what is not attached need not be detached", objects: []client.Object{node(draining), volume("pv", "data"), attachment("pv", "n1", func(a *storagev1.VolumeAttachment) {
-			a.Status.Attached = false
-		})}},
-		"pods left":     {reason: "volumes are looked at when the pods are gone", objects: []client.Object{node(draining), podOn("a"), attachment("pv", "n1"), volume("pv", "data")}, remaining: 1},
-		"skipped pod":   {reason: "a pod that the drain leaves running keeps its volume", objects: []client.Object{node(draining), podOn("a", labelled("skip"), using("data")), attachment("pv", "n1"), volume("pv", "data")}},
-		"daemon set":    {reason: "that of a daemon set as well", objects: []client.Object{node(draining), daemonSet, podOn("a", ofDaemonSet, using("data")), attachment("pv", "n1"), volume("pv", "data")}},
-		"excluded pods": {reason: "machines that are not drained keep the volumes of what runs there", objects: []client.Object{node(draining), podOn("a", using("data")), attachment("pv", "n1"), volume("pv", "data")}, annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""}},
-		"no claim":      {reason: "what has no claim has a name", objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "")}, waits: []string{"PersistentVolume pv (still attached)"}},
-		"no volume": {reason: "an attachment to a volume that is gone still holds a disk", objects: []client.Object{node(draining, reports("lost")), attachment("pv", "n1")},
-			waits: []string{"VolumeAttachment of pv (still attached)", "volume kubernetes.io/csi/ebs^vol-lost (still attached)"}},
-		"inline": {reason: "an attachment without a volume is named itself", objects: []client.Object{node(draining), attachment("pv", "n1", func(a *storagev1.VolumeAttachment) {
-			a.Spec.Source.PersistentVolumeName = nil
-		})}, waits: []string{"VolumeAttachment of csi-pv (still attached)"}},
-		"unreachable": {reason: "no kubelet can detach it", objects: []client.Object{node(draining, unreachable), attachment("pv", "n1"), volume("pv", "data")}},
-		"excluded":    {reason: "the annotation takes machines out of the wait", objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "data")}, annotations: excluded},
-		"in time": {reason: "the timeout counts from the last pod, not from the start of the drain", deletion: clusterv1.MachineDeletionSpec{NodeVolumeDetachTimeoutSeconds: seconds(20)},
-			objects: []client.Object{node(draining, detaching(19*time.Second)), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
+		"attached": {reason: "a volume that is torn from a machine may be damaged, and blocks its next pod for minutes",
+			objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
+		"said twice": {reason: "a volume in both the kubelet's report and an attachment is one volume",
+			objects: []client.Object{node(draining, reports("pv")), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
+		"kubelet only": {reason: "volumes without attachments are known from the Node",
+			objects: []client.Object{node(draining, reports("pv")), volume("pv", "data")}, waits: []string{data}},
+		"elsewhere": {reason: "another node's volumes are not waited for",
+			objects: []client.Object{node(draining), attachment("pv", "n2"), volume("pv", "data")}},
+		"being attached": {reason: "what is not attached need not be detached",
+			objects: []client.Object{node(draining), volume("pv", "data"), attachment("pv", "n1", func(a *storagev1.VolumeAttachment) {
+				a.Status.Attached = false
+			})}},
+		"pods left": {reason: "volumes are looked at when the pods are gone",
+			objects: []client.Object{node(draining), podOn("a"), attachment("pv", "n1"), volume("pv", "data")}, remaining: 1},
+		"skipped pod": {reason: "a pod that the drain leaves running keeps its volume",
+			objects: []client.Object{node(draining), podOn("a", labelled("skip"), using("data")), attachment("pv", "n1"), volume("pv", "data")}},
+		"daemon set": {reason: "that of a daemon set as well",
+			objects: []client.Object{node(draining), daemonSet, podOn("a", ofDaemonSet, using("data")), attachment("pv", "n1"),
+				volume("pv", "data")}},
+		"excluded pods": {reason: "machines that are not drained keep the volumes of what runs there",
+			objects:     []client.Object{node(draining), podOn("a", using("data")), attachment("pv", "n1"), volume("pv", "data")},
+			annotations: map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""}},
+		"no claim": {reason: "what has no claim has a name", objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "")},
+			waits: []string{"PersistentVolume pv (still attached)"}},
+		"no volume": {reason: "an attachment to a volume that is gone still holds a disk",
+			objects: []client.Object{node(draining, reports("lost")), attachment("pv", "n1")},
+			waits:   []string{"VolumeAttachment of pv (still attached)", "volume kubernetes.io/csi/ebs^vol-lost (still attached)"}},
+		"inline": {reason: "an attachment without a volume is named itself",
+			objects: []client.Object{node(draining), attachment("pv", "n1", func(a *storagev1.VolumeAttachment) {
+				a.Spec.Source.PersistentVolumeName = nil
+			})}, waits: []string{"VolumeAttachment of csi-pv (still attached)"}},
+		"unreachable": {reason: "no kubelet can detach it", objects: []client.Object{node(draining, unreachable), attachment("pv", "n1"),
+			volume("pv", "data")}},
+		"excluded": {reason: "the annotation takes machines out of the wait",
+			objects: []client.Object{node(draining), attachment("pv", "n1"), volume("pv", "data")}, annotations: excluded},
+		"in time": {reason: "the timeout counts from the last pod, not from the start of the drain",
+			deletion: clusterv1.MachineDeletionSpec{NodeVolumeDetachTimeoutSeconds: seconds(20)},
+			objects:  []client.Object{node(draining, detaching(19*time.Second)), attachment("pv", "n1"), volume("pv", "data")},
+			waits:    []string{data}},
 		"time up": {reason: "and bounds the wait", deletion: clusterv1.MachineDeletionSpec{NodeVolumeDetachTimeoutSeconds: seconds(20)},
 			objects: []client.Object{node(draining, detaching(20*time.Second)), attachment("pv", "n1"), volume("pv", "data")}},
 		"zero": {reason: "a timeout of zero is none", deletion: clusterv1.MachineDeletionSpec{NodeVolumeDetachTimeoutSeconds: seconds(0)},
 			objects: []client.Object{node(draining, detaching(time.Hour)), attachment("pv", "n1"), volume("pv", "data")}, waits: []string{data}},
-		"drain timed out": {reason: "volumes of pods that are no longer evicted are not waited for, those of others are", deletion: clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: seconds(30)},
-			objects:   []client.Object{node(draining), podOn("a", using("logs")), attachment("pv", "n1"), volume("pv", "data"), attachment("pv2", "n1"), volume("pv2", "logs")},
+		"drain timed out": {reason: "volumes of pods that are no longer evicted are not waited for, those of others are",
+			deletion: clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: seconds(30)},
+			objects: []client.Object{node(draining), podOn("a", using("logs")), attachment("pv", "n1"), volume("pv", "data"),
+				attachment("pv2", "n1"), volume("pv2", "logs")},
 			remaining: 1, waits: []string{data}},
 	} {
 		t.Run(name, func(t *testing.T) {

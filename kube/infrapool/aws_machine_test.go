@@ -19,7 +19,8 @@ func TestAWSMachine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	current := pool.Template{Ref: "lt:2", Content: "v1:b"}
-	spot := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: "m5.large", SpotMarketOptions: &awsv1.SpotMarketOptions{}}}}
+	spot := &awsv1.AWSMachinePool{Spec: awsv1.AWSMachinePoolSpec{AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: "m5.large",
+		SpotMarketOptions: &awsv1.SpotMarketOptions{}}}}
 	mixed := spot.DeepCopy()
 	mixed.Spec.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{}
 	type facts struct {
@@ -39,20 +40,26 @@ func TestAWSMachine(t *testing.T) {
 			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", Zone: "a", State: "pending", Condition: "False InstancePending"}},
 		"running": {"one that runs is provisioned, in the words of both contracts", awsv1.AWSMachine{}, &awsv1.AWSMachinePool{},
 			pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running},
-			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", Zone: "a", State: "running", Ready: true, Provisioned: true, Condition: "True InstanceRunning"}},
+			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", Zone: "a", State: "running", Ready: true, Provisioned: true,
+				Condition: "True InstanceRunning"}},
 		"of the wanted template": {"it has what the specification says", awsv1.AWSMachine{}, spot,
 			pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", State: pool.Running, Template: current},
-			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", Type: "m5.large", State: "running", Ready: true, Provisioned: true, Interruptible: true, Condition: "True InstanceRunning"}},
+			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", Type: "m5.large", State: "running", Ready: true, Provisioned: true,
+				Interruptible: true, Condition: "True InstanceRunning"}},
 		"of an older template": {"what that said is not known any more", awsv1.AWSMachine{}, spot,
 			pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", State: pool.Running, Template: pool.Template{Ref: "lt:1", Content: "v1:a"}},
-			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", State: "running", Ready: true, Provisioned: true, Condition: "True InstanceRunning"}},
+			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", State: "running", Ready: true, Provisioned: true,
+				Condition: "True InstanceRunning"}},
 		"of a mixed group": {"the cloud has chosen", awsv1.AWSMachine{}, mixed,
 			pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", State: pool.Running, Template: current},
-			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", State: "running", Ready: true, Provisioned: true, Condition: "True InstanceRunning"}},
+			facts{ProviderID: "aws:///a/i-1", InstanceID: "i-1", State: "running", Ready: true, Provisioned: true,
+				Condition: "True InstanceRunning"}},
 		"going": {"what was provisioned stays so, and what is known is kept",
-			awsv1.AWSMachine{Spec: awsv1.AWSMachineSpec{ProviderID: "aws:////i-1", InstanceID: "i-1", InstanceType: "t3.nano"}, Status: awsv1.AWSMachineStatus{Ready: true, FailureDomain: "a"}}, spot,
+			awsv1.AWSMachine{Spec: awsv1.AWSMachineSpec{ProviderID: "aws:////i-1", InstanceID: "i-1", InstanceType: "t3.nano"},
+				Status: awsv1.AWSMachineStatus{Ready: true, FailureDomain: "a"}}, spot,
 			pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", State: pool.Terminating, Template: current},
-			facts{ProviderID: "aws:////i-1", InstanceID: "i-1", Type: "t3.nano", Zone: "a", State: "shutting-down", Ready: true, Interruptible: true, Condition: "False InstanceTerminating"}},
+			facts{ProviderID: "aws:////i-1", InstanceID: "i-1", Type: "t3.nano", Zone: "a", State: "shutting-down", Ready: true, Interruptible: true,
+				Condition: "False InstanceTerminating"}},
 		"being deleted": {"it says what it waits for",
 			awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{Time: now}}}, &awsv1.AWSMachinePool{},
 			pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", State: pool.Failed},

@@ -37,14 +37,16 @@ func TestAWSTranslate(t *testing.T) {
 		err    string
 	}{
 		"cluster": {
-			reason: "the cluster says where its pools are", in: infrapool.Inputs{InfraCluster: awsCluster("eu-west-1")}, region: "eu-west-1", vpc: "vpc-1",
+			reason: "the cluster says where its pools are", in: infrapool.Inputs{InfraCluster: awsCluster("eu-west-1")}, region: "eu-west-1",
+			vpc: "vpc-1",
 		},
 		"cluster and memory": {
 			reason: "what the cluster says now counts", region: "eu-west-1", vpc: "vpc-1",
 			in: infrapool.Inputs{InfraCluster: awsCluster("eu-west-1"), Resolved: map[string]string{"region": "us-east-1"}},
 		},
 		"cluster gone": {
-			reason: "a pool is found for its deletion when its cluster is gone", in: infrapool.Inputs{Resolved: map[string]string{"region": "eu-west-1"}}, region: "eu-west-1",
+			reason: "a pool is found for its deletion when its cluster is gone",
+			in:     infrapool.Inputs{Resolved: map[string]string{"region": "eu-west-1"}}, region: "eu-west-1",
 		},
 		"region of the settings": {
 			reason: "a cluster without region leaves it to the controller's settings, and that is remembered too",
@@ -57,7 +59,8 @@ func TestAWSTranslate(t *testing.T) {
 		},
 		"cluster unreadable": {
 			reason: "a cluster of another shape is no cluster without region",
-			in: infrapool.Inputs{InfraCluster: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSCluster", "spec": map[string]any{"region": int64(1)}}},
+			in: infrapool.Inputs{InfraCluster: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSCluster",
+				"spec": map[string]any{"region": int64(1)}}},
 				Resolved: map[string]string{"region": "eu-west-1"}},
 			err: "another type",
 		},
@@ -104,7 +107,8 @@ func TestAWSPlace(t *testing.T) {
 		"EKS":               {"Amazon's control plane describes the network itself", "AWSManagedControlPlane", "AWSManagedControlPlane"},
 	} {
 		cluster := &clusterv1.Cluster{Spec: clusterv1.ClusterSpec{InfrastructureRef: infra,
-			ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.controlPlane, Name: "cp"}}}
+			ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.controlPlane,
+				Name: "cp"}}}
 		if got := (aws.Adapter{}).InfraCluster(cluster).Kind; got != tc.want {
 			t.Errorf("%s: %s: want %s, got %s", name, tc.reason, tc.want, got)
 		}
@@ -124,7 +128,8 @@ func TestAWSReport(t *testing.T) {
 	}{
 		"runs": {
 			reason:   "the ID is the template's, the version the one that the group launches from",
-			template: "lt-1:4", group: &pool.Group{Template: "lt-1:3"}, want: awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &three},
+			template: "lt-1:4", group: &pool.Group{Template: "lt-1:3"},
+			want: awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &three},
 		},
 		"no group": {
 			reason: "the version is there as soon as the template is, and what is gone is not shown any longer", template: "lt-1:4",
@@ -132,7 +137,8 @@ func TestAWSReport(t *testing.T) {
 			want:   awsv1.AWSMachinePoolStatus{LaunchTemplateID: "lt-1", LaunchTemplateVersion: &four},
 		},
 		"nothing": {reason: "a pool that has nothing shows nothing"},
-		"going":   {reason: "the group's own status is known to the ecosystem", group: &pool.Group{Deleting: true}, want: awsv1.AWSMachinePoolStatus{ASGStatus: &deleting}},
+		"going": {reason: "the group's own status is known to the ecosystem", group: &pool.Group{Deleting: true},
+			want: awsv1.AWSMachinePoolStatus{ASGStatus: &deleting}},
 	} {
 		o := &awsv1.AWSMachinePool{Status: tc.before}
 		aws.Adapter{}.Report(o, report.Report{Template: tc.template}, engine.Outcome{Observed: pool.Observed{Group: tc.group}})
@@ -158,13 +164,22 @@ func TestRolloutOf(t *testing.T) {
 		rollback bool
 		disabled string
 	}{
-		"nothing":  {reason: "the group's own refresh, in the default order", policy: pool.Oldest},
-		"strategy": {reason: "every value with its field", spec: awsv1.AWSMachinePoolSpec{Strategy: strategy}, strategy: fields(pool.IntOrPercent{Value: 25, Percent: true}, pool.IntOrPercent{Value: 1}), policy: pool.Newest},
-		"empty":    {reason: "the defaults of the schema, for an object that no schema has seen", spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{}}, strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}), policy: pool.Oldest},
-		"rollback": {reason: "the refresh takes itself back", spec: awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}}, policy: pool.Oldest, rollback: true},
-		"strategy and rollback": {reason: "there is no refresh that could be taken back", strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}), policy: pool.Oldest,
-			spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{}, RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}}},
-		"disabled": {reason: "and the field is named", spec: awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{Disable: true}}, policy: pool.Oldest, disabled: "spec.refreshPreferences.disable"},
+		"nothing": {reason: "the group's own refresh, in the default order", policy: pool.Oldest},
+		"strategy": {reason: "every value with its field", spec: awsv1.AWSMachinePoolSpec{Strategy: strategy},
+			strategy: fields(pool.IntOrPercent{Value: 25, Percent: true}, pool.IntOrPercent{Value: 1}), policy: pool.Newest},
+		"empty": {reason: "the defaults of the schema, for an object that no schema has seen",
+			spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{}}, strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}),
+			policy: pool.Oldest},
+		"rollback": {reason: "the refresh takes itself back",
+			spec:   awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}},
+			policy: pool.Oldest, rollback: true},
+		"strategy and rollback": {reason: "there is no refresh that could be taken back",
+			strategy: fields(pool.IntOrPercent{Value: 1}, pool.IntOrPercent{}), policy: pool.Oldest,
+			spec: awsv1.AWSMachinePoolSpec{Strategy: &common.Strategy{},
+				RefreshPreferences: &awsv1.RefreshPreferences{RefreshChecks: awsv1.RefreshChecks{AutoRollback: true}}}},
+		"disabled": {reason: "and the field is named",
+			spec: awsv1.AWSMachinePoolSpec{RefreshPreferences: &awsv1.RefreshPreferences{Disable: true}}, policy: pool.Oldest,
+			disabled: "spec.refreshPreferences.disable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,9 +188,11 @@ func TestRolloutOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.strategy, got.Strategy); diff != "" || got.DeletePolicy != c.policy || got.Rollback != c.rollback {
-				t.Errorf("%s: want policy %s, rollback %t, got %s, %t; strategy, want -, got +\n%s", c.reason, c.policy, c.rollback, got.DeletePolicy, got.Rollback, diff)
+				t.Errorf("%s: want policy %s, rollback %t, got %s, %t; strategy, want -, got +\n%s", c.reason, c.policy, c.rollback, got.DeletePolicy,
+					got.Rollback, diff)
 			}
-			if (got.RollDisabled != nil) != (c.disabled != "") || got.RollDisabled != nil && !strings.Contains(got.RollDisabled.Message, c.disabled) {
+			if (got.RollDisabled != nil) != (c.disabled != "") || got.RollDisabled != nil &&
+				!strings.Contains(got.RollDisabled.Message, c.disabled) {
 				t.Errorf("%s: want disabled by %q, got %+v", c.reason, c.disabled, got.RollDisabled)
 			}
 		})

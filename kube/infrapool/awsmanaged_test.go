@@ -40,17 +40,26 @@ func TestWhere(t *testing.T) {
 		// where is region and cluster; held and waits are reasons; err is part of an error.
 		where, held, waits, err string
 	}{
-		"ready":              {reason: "the control plane says where its node groups are", in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", true)}, where: "eu-west-1/eks-1"},
-		"ready and memory":   {reason: "what the control plane says now counts", in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", true), Resolved: remembered}, where: "eu-west-1/eks-1"},
-		"not ready":          {reason: "no node could join yet; a group that exists is looked after", in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", false)}, where: "eu-west-1/eks-1", held: "WaitingForEKSControlPlane"},
-		"not named":          {reason: "without the cluster's name EKS can't be asked", in: infrapool.Inputs{InfraCluster: controlPlane("", false)}, waits: "WaitingForEKSControlPlane"},
-		"named before":       {reason: "a name that a restored control plane has lost is remembered", in: infrapool.Inputs{InfraCluster: controlPlane("", true), Resolved: remembered}, where: "eu-west-1/old"},
-		"gone":               {reason: "a node group is found for its deletion when its control plane is gone", in: infrapool.Inputs{Resolved: remembered}, where: "us-east-1/old"},
-		"gone, own settings": {reason: "a region of the controller's settings is an empty one", in: infrapool.Inputs{Resolved: map[string]string{"region": "", "eks-cluster": "x"}}, where: "/x"},
-		"gone, nothing known": {reason: "looking in the wrong place would find nothing and leave the group behind", in: infrapool.Inputs{Resolved: map[string]string{"region": "us-east-1"}},
+		"ready": {reason: "the control plane says where its node groups are",
+			in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", true)}, where: "eu-west-1/eks-1"},
+		"ready and memory": {reason: "what the control plane says now counts",
+			in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", true), Resolved: remembered}, where: "eu-west-1/eks-1"},
+		"not ready": {reason: "no node could join yet; a group that exists is looked after",
+			in: infrapool.Inputs{InfraCluster: controlPlane("eks-1", false)}, where: "eu-west-1/eks-1", held: "WaitingForEKSControlPlane"},
+		"not named": {reason: "without the cluster's name EKS can't be asked",
+			in: infrapool.Inputs{InfraCluster: controlPlane("", false)}, waits: "WaitingForEKSControlPlane"},
+		"named before": {reason: "a name that a restored control plane has lost is remembered",
+			in: infrapool.Inputs{InfraCluster: controlPlane("", true), Resolved: remembered}, where: "eu-west-1/old"},
+		"gone": {reason: "a node group is found for its deletion when its control plane is gone",
+			in: infrapool.Inputs{Resolved: remembered}, where: "us-east-1/old"},
+		"gone, own settings": {reason: "a region of the controller's settings is an empty one",
+			in: infrapool.Inputs{Resolved: map[string]string{"region": "", "eks-cluster": "x"}}, where: "/x"},
+		"gone, nothing known": {reason: "looking in the wrong place would find nothing and leave the group behind",
+			in:  infrapool.Inputs{Resolved: map[string]string{"region": "us-east-1"}},
 			err: `set it to {"region": "<region>", "eks-cluster": "<name of the EKS cluster>"}`},
 		"unreadable": {reason: "a control plane of another shape is none without a name", err: "another type",
-			in: infrapool.Inputs{InfraCluster: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSManagedControlPlane", "spec": map[string]any{"eksClusterName": int64(1)}}}}},
+			in: infrapool.Inputs{InfraCluster: &unstructured.Unstructured{Object: map[string]any{"kind": "AWSManagedControlPlane",
+				"spec": map[string]any{"eksClusterName": int64(1)}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,10 +96,12 @@ func TestWhere(t *testing.T) {
 func TestAWSManagedTranslate(t *testing.T) {
 	t.Parallel()
 	percent := func(n int) *pool.Strategy {
-		return &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: n, Percent: true}, SurgeField: "spec.updateConfig.updateStrategy", UnavailableField: "spec.updateConfig.maxUnavailablePercentage"}
+		return &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: n, Percent: true}, SurgeField: "spec.updateConfig.updateStrategy",
+			UnavailableField: "spec.updateConfig.maxUnavailablePercentage"}
 	}
 	number := func(n int) *pool.Strategy {
-		return &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: n}, SurgeField: "spec.updateConfig.updateStrategy", UnavailableField: "spec.updateConfig.maxUnavailable"}
+		return &pool.Strategy{MaxUnavailable: pool.IntOrPercent{Value: n}, SurgeField: "spec.updateConfig.updateStrategy",
+			UnavailableField: "spec.updateConfig.maxUnavailable"}
 	}
 	for name, tc := range map[string]struct {
 		reason   string
@@ -100,21 +111,29 @@ func TestAWSManagedTranslate(t *testing.T) {
 		strategy *pool.Strategy
 	}{
 		"nothing said": {reason: "no bound, one at a time", max: math.MaxInt32, keep: 3, strategy: number(1)},
-		"min alone":    {reason: "no upper bound", spec: awsv1.AWSManagedMachinePoolSpec{Scaling: &awsv1.ManagedMachinePoolScaling{MinSize: new(int32(2))}}, min: 2, max: math.MaxInt32, keep: 3, strategy: number(1)},
-		"max alone":    {reason: "no lower bound", spec: awsv1.AWSManagedMachinePoolSpec{Scaling: &awsv1.ManagedMachinePoolScaling{MaxSize: new(int32(2))}}, max: 2, keep: 3, strategy: number(1)},
-		"all said": {reason: "both bounds, a longer history, several at a time", min: 1, max: 5, keep: 7, strategy: number(4), spec: awsv1.AWSManagedMachinePoolSpec{
-			Scaling:      &awsv1.ManagedMachinePoolScaling{MinSize: new(int32(1)), MaxSize: new(int32(5))},
-			UpdateConfig: &awsv1.UpdateConfig{MaxUnavailable: new(4)}, AWSLaunchTemplate: &awsv1.AWSLaunchTemplate{VersionsToKeep: new(int32(7))}}},
-		"a share": {reason: "in percent", max: math.MaxInt32, keep: 3, strategy: percent(33), spec: awsv1.AWSManagedMachinePoolSpec{UpdateConfig: &awsv1.UpdateConfig{MaxUnavailablePercentage: new(33)}}},
+		"min alone": {reason: "no upper bound",
+			spec: awsv1.AWSManagedMachinePoolSpec{Scaling: &awsv1.ManagedMachinePoolScaling{MinSize: new(int32(2))}}, min: 2, max: math.MaxInt32,
+			keep: 3, strategy: number(1)},
+		"max alone": {reason: "no lower bound",
+			spec: awsv1.AWSManagedMachinePoolSpec{Scaling: &awsv1.ManagedMachinePoolScaling{MaxSize: new(int32(2))}}, max: 2, keep: 3,
+			strategy: number(1)},
+		"all said": {reason: "both bounds, a longer history, several at a time", min: 1, max: 5, keep: 7, strategy: number(4),
+			spec: awsv1.AWSManagedMachinePoolSpec{
+				Scaling:      &awsv1.ManagedMachinePoolScaling{MinSize: new(int32(1)), MaxSize: new(int32(5))},
+				UpdateConfig: &awsv1.UpdateConfig{MaxUnavailable: new(4)}, AWSLaunchTemplate: &awsv1.AWSLaunchTemplate{VersionsToKeep: new(int32(7))}}},
+		"a share": {reason: "in percent", max: math.MaxInt32, keep: 3, strategy: percent(33),
+			spec: awsv1.AWSManagedMachinePoolSpec{UpdateConfig: &awsv1.UpdateConfig{MaxUnavailablePercentage: new(33)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tc.spec.ProviderID, tc.spec.ProviderIDList = "arn", []string{"a"}
-			got, err := awsmanaged.Adapter{}.Translate(&awsv1.AWSManagedMachinePool{Spec: tc.spec}, infrapool.Inputs{InfraCluster: controlPlane("eks-1", true)})
+			got, err := awsmanaged.Adapter{}.Translate(&awsv1.AWSManagedMachinePool{Spec: tc.spec},
+				infrapool.Inputs{InfraCluster: controlPlane("eks-1", true)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Min != tc.min || got.Max != tc.max || got.KeepTemplates != tc.keep || got.MinField != "spec.scaling.minSize" || got.MaxField != "spec.scaling.maxSize" {
+			if got.Min != tc.min || got.Max != tc.max || got.KeepTemplates != tc.keep || got.MinField != "spec.scaling.minSize" ||
+				got.MaxField != "spec.scaling.maxSize" {
 				t.Errorf("%s: got %d to %d, %d versions", tc.reason, got.Min, got.Max, got.KeepTemplates)
 			}
 			if diff := cmp.Diff(tc.strategy, got.Strategy); diff != "" {
@@ -137,12 +156,14 @@ func TestPlace(t *testing.T) {
 		controlPlane, network string
 		want                  string
 	}{
-		"EKS":           {"the control plane says everything", "AWSManagedControlPlane", "AWSManagedCluster", "AWSManagedControlPlane"},
-		"EKS by itself": {"older clusters have the control plane in both places", "AWSManagedControlPlane", "AWSManagedControlPlane", "AWSManagedControlPlane"},
-		"EKS as place":  {"and oldest ones in one alone", "", "AWSManagedControlPlane", "AWSManagedControlPlane"},
-		"kubeadm":       {"EKS keeps no node groups for others", "KubeadmControlPlane", "AWSCluster", ""},
+		"EKS": {"the control plane says everything", "AWSManagedControlPlane", "AWSManagedCluster", "AWSManagedControlPlane"},
+		"EKS by itself": {"older clusters have the control plane in both places", "AWSManagedControlPlane", "AWSManagedControlPlane",
+			"AWSManagedControlPlane"},
+		"EKS as place": {"and oldest ones in one alone", "", "AWSManagedControlPlane", "AWSManagedControlPlane"},
+		"kubeadm":      {"EKS keeps no node groups for others", "KubeadmControlPlane", "AWSCluster", ""},
 	} {
-		got := awsmanaged.Adapter{}.InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{ControlPlaneRef: ref(tc.controlPlane), InfrastructureRef: ref(tc.network)}})
+		got := awsmanaged.Adapter{}.InfraCluster(&clusterv1.Cluster{Spec: clusterv1.ClusterSpec{ControlPlaneRef: ref(tc.controlPlane),
+			InfrastructureRef: ref(tc.network)}})
 		if got.Kind != tc.want {
 			t.Errorf("%s: %s: want %q, got %q", name, tc.reason, tc.want, got.Kind)
 		}
@@ -156,11 +177,13 @@ func TestBoots(t *testing.T) {
 		template *awsv1.AWSLaunchTemplate
 		want     bootstrap.Mode
 	}{
-		"EKS's template":   {"EKS gives its own user data and takes none", nil, bootstrap.None},
-		"own template":     {"a bootstrap provider may have something to say", &awsv1.AWSLaunchTemplate{}, bootstrap.Optional},
-		"brought template": {"it is never written to", &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Version: 1}}, bootstrap.None},
+		"EKS's template": {"EKS gives its own user data and takes none", nil, bootstrap.None},
+		"own template":   {"a bootstrap provider may have something to say", &awsv1.AWSLaunchTemplate{}, bootstrap.Optional},
+		"brought template": {"it is never written to", &awsv1.AWSLaunchTemplate{Existing: &awsv1.ExistingLaunchTemplate{Version: 1}},
+			bootstrap.None},
 	} {
-		if got := (awsmanaged.Adapter{}).Kind().BootstrapMode(&awsv1.AWSManagedMachinePool{Spec: awsv1.AWSManagedMachinePoolSpec{AWSLaunchTemplate: tc.template}}); got != tc.want {
+		if got := (awsmanaged.Adapter{}).Kind().BootstrapMode(
+			&awsv1.AWSManagedMachinePool{Spec: awsv1.AWSManagedMachinePoolSpec{AWSLaunchTemplate: tc.template}}); got != tc.want {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)
 		}
 	}

@@ -36,7 +36,8 @@ func TestNames(t *testing.T) {
 		})
 	}
 	long := strings.Repeat("x", 60)
-	a, b := kind.NameOf(long, pool.Instance{ProviderID: uniformID}), kind.NameOf(long, pool.Instance{ProviderID: strings.TrimSuffix(uniformID, "0") + "1"})
+	a, b := kind.NameOf(long, pool.Instance{ProviderID: uniformID}),
+		kind.NameOf(long, pool.Instance{ProviderID: strings.TrimSuffix(uniformID, "0") + "1"})
 	if len(a) > 63 || a == b {
 		t.Errorf("want two names that fit into a label, got %s and %s", a, b)
 	}
@@ -71,22 +72,38 @@ func TestMachineStatus(t *testing.T) {
 		// running, healthy and summary are the reasons of the three conditions.
 		running, healthy, summary string
 	}{
-		"made":   {reason: "the first condition of all", instance: pool.Instance{State: pool.Pending, Template: wanted}, state: "Creating", latest: true, running: "Creating", healthy: "NodeProvisioning", summary: "Creating"},
-		"boots":  {reason: "it runs and has not joined", instance: pool.Instance{State: pool.Running, Template: wanted}, state: "Succeeded", latest: true, made: true, running: "VMRunning", healthy: "NodeProvisioning", summary: "NodeProvisioning"},
-		"serves": {reason: "as it should be", instance: pool.Instance{State: pool.Running, Template: wanted, Node: ready}, state: "Succeeded", latest: true, made: true, ready: true, node: "n", running: "VMRunning", healthy: "NodeHealthy", summary: "NodeHealthy"},
-		"unready": {reason: "its node says so", instance: pool.Instance{State: pool.Running, Template: wanted, Node: &pool.Node{Name: "n"}}, state: "Succeeded", latest: true, made: true, node: "n",
+		"made": {reason: "the first condition of all", instance: pool.Instance{State: pool.Pending, Template: wanted}, state: "Creating",
+			latest: true, running: "Creating", healthy: "NodeProvisioning", summary: "Creating"},
+		"boots": {reason: "it runs and has not joined", instance: pool.Instance{State: pool.Running, Template: wanted}, state: "Succeeded",
+			latest: true, made: true, running: "VMRunning", healthy: "NodeProvisioning", summary: "NodeProvisioning"},
+		"serves": {reason: "as it should be", instance: pool.Instance{State: pool.Running, Template: wanted, Node: ready}, state: "Succeeded",
+			latest: true, made: true, ready: true, node: "n", running: "VMRunning", healthy: "NodeHealthy", summary: "NodeHealthy"},
+		"unready": {reason: "its node says so", instance: pool.Instance{State: pool.Running, Template: wanted, Node: &pool.Node{Name: "n"}},
+			state: "Succeeded", latest: true, made: true, node: "n",
 			running: "VMRunning", healthy: "NodeConditionsFailed", summary: "NodeConditionsFailed"},
-		"stale":  {reason: "made from another model", instance: pool.Instance{State: pool.Running, Template: pool.Template{Content: "v1:a"}, Node: ready}, state: "Succeeded", made: true, ready: true, node: "n", running: "VMRunning", healthy: "NodeHealthy", summary: "NodeHealthy"},
-		"failed": {reason: "it stays until it is removed", instance: pool.Instance{State: pool.Failed, Template: wanted}, state: "Failed", latest: true, running: "VMProvisionFailed", healthy: "NodeProvisioning", summary: "VMProvisionFailed"},
-		"deallocated": {reason: "Azure took its capacity back: it has not failed", instance: pool.Instance{State: pool.Failed, CloudState: "Succeeded", Stopped: "deallocated", Template: wanted}, state: "Succeeded", latest: true,
+		"stale": {reason: "made from another model", instance: pool.Instance{State: pool.Running, Template: pool.Template{Content: "v1:a"},
+			Node: ready}, state: "Succeeded", made: true, ready: true, node: "n", running: "VMRunning", healthy: "NodeHealthy",
+			summary: "NodeHealthy"},
+		"failed": {reason: "it stays until it is removed", instance: pool.Instance{State: pool.Failed, Template: wanted}, state: "Failed",
+			latest: true, running: "VMProvisionFailed", healthy: "NodeProvisioning", summary: "VMProvisionFailed"},
+		"deallocated": {reason: "Azure took its capacity back: it has not failed",
+			instance: pool.Instance{State: pool.Failed, CloudState: "Succeeded", Stopped: "deallocated", Template: wanted}, state: "Succeeded",
+			latest:  true,
 			running: "VMStopped", healthy: "NodeProvisioning", summary: "VMStopped"},
-		"failed and serves": {reason: "its Machine has its Node all the same", instance: pool.Instance{State: pool.Failed, Template: wanted, Node: ready}, state: "Failed", latest: true, made: true, node: "n",
+		"failed and serves": {reason: "its Machine has its Node all the same",
+			instance: pool.Instance{State: pool.Failed, Template: wanted, Node: ready}, state: "Failed", latest: true, made: true, node: "n",
 			running: "VMProvisionFailed", healthy: "NodeHealthy", summary: "VMProvisionFailed"},
-		"going": {reason: "Azure takes it", instance: pool.Instance{State: pool.Terminating, Template: wanted, Node: ready}, state: "Deleting", latest: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},
-		"updating": {reason: "Azure's own word is what people know from there", instance: pool.Instance{State: pool.Running, CloudState: "Updating", Template: wanted, Node: ready}, state: "Updating", latest: true, made: true, ready: true, node: "n",
+		"going": {reason: "Azure takes it", instance: pool.Instance{State: pool.Terminating, Template: wanted, Node: ready}, state: "Deleting",
+			latest: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},
+		"updating": {reason: "Azure's own word is what people know from there",
+			instance: pool.Instance{State: pool.Running, CloudState: "Updating", Template: wanted, Node: ready}, state: "Updating", latest: true,
+			made: true, ready: true, node: "n",
 			running: "VMRunning", healthy: "NodeHealthy", summary: "NodeHealthy"},
-		"deleted": {reason: "its deletion was requested", instance: pool.Instance{State: pool.Running, Template: wanted, Node: ready}, deleting: true, state: "Succeeded", latest: true, made: true, ready: true, node: "n", running: "Deleting", healthy: "NodeHealthy", summary: "Deleting"},
-		"out of reach": {reason: "what was known of the node stays", instance: pool.Instance{State: pool.Running, Template: wanted}, unknown: true, state: "Succeeded", latest: true, made: true, ready: true, node: "n",
+		"deleted": {reason: "its deletion was requested", instance: pool.Instance{State: pool.Running, Template: wanted, Node: ready},
+			deleting: true, state: "Succeeded", latest: true, made: true, ready: true, node: "n", running: "Deleting", healthy: "NodeHealthy",
+			summary: "Deleting"},
+		"out of reach": {reason: "what was known of the node stays", instance: pool.Instance{State: pool.Running, Template: wanted},
+			unknown: true, state: "Succeeded", latest: true, made: true, ready: true, node: "n",
 			was:     azurev1.AzureMachinePoolMachineStatus{Ready: true, NodeRef: &azurev1.NodeReference{Name: "n"}},
 			running: "VMRunning", healthy: "ConnectionDown", summary: "ConnectionDown"},
 	} {
@@ -104,10 +121,13 @@ func TestMachineStatus(t *testing.T) {
 			if m.Spec.ProviderID != uniformID || m.Spec.InstanceID != "0" || got.InstanceName != "mp-0_0" || got.FailureDomain != "2" {
 				t.Errorf("%s: want to be told which it is, got %+v, %q, %q", tc.reason, m.Spec, got.InstanceName, got.FailureDomain)
 			}
-			if *got.ProvisioningState != tc.state || got.LatestModelApplied != tc.latest || got.Ready != tc.ready || ptr.Deref(got.Initialization.Provisioned, false) != tc.made {
-				t.Errorf("%s: want state %s, latest %t, ready %t, provisioned %t; got %s, %t, %t, %v", tc.reason, tc.state, tc.latest, tc.ready, tc.made, *got.ProvisioningState, got.LatestModelApplied, got.Ready, got.Initialization.Provisioned)
+			if *got.ProvisioningState != tc.state || got.LatestModelApplied != tc.latest || got.Ready != tc.ready ||
+				ptr.Deref(got.Initialization.Provisioned, false) != tc.made {
+				t.Errorf("%s: want state %s, latest %t, ready %t, provisioned %t; got %s, %t, %t, %v", tc.reason, tc.state, tc.latest, tc.ready,
+					tc.made, *got.ProvisioningState, got.LatestModelApplied, got.Ready, got.Initialization.Provisioned)
 			}
-			if node := ptr.Deref(got.NodeRef, azurev1.NodeReference{}).Name; node != tc.node || (got.Version != "") != (tc.instance.Node != nil && tc.instance.Node.KubeletVersion != "") {
+			if node := ptr.Deref(got.NodeRef, azurev1.NodeReference{}).Name; node != tc.node ||
+				(got.Version != "") != (tc.instance.Node != nil && tc.instance.Node.KubeletVersion != "") {
 				t.Errorf("%s: want node %q, got %q of version %q", tc.reason, tc.node, node, got.Version)
 			}
 			for condition, want := range map[string]string{"VMRunning": tc.running, "NodeHealthy": tc.healthy, "Ready": tc.summary} {
@@ -128,9 +148,11 @@ func TestMachineStatus(t *testing.T) {
 
 func TestMachineKeepsItsID(t *testing.T) {
 	t.Parallel()
-	m := &azurev1.AzureMachinePoolMachine{Spec: azurev1.AzureMachinePoolMachineSpec{ProviderID: strings.ToUpper(uniformID), InstanceID: "zero"}}
+	m := &azurev1.AzureMachinePoolMachine{Spec: azurev1.AzureMachinePoolMachineSpec{ProviderID: strings.ToUpper(uniformID),
+		InstanceID: "zero"}}
 	(azure.Adapter{}).Kind().Machines.FillSpec(m, machines.Seen{Instance: pool.Instance{ProviderID: uniformID, ID: "0"}})
-	if m.Spec.ProviderID != strings.ToUpper(uniformID) || m.Spec.InstanceID != "zero" || (azure.Adapter{}).Kind().Machines.ProviderID(m) != m.Spec.ProviderID {
+	if m.Spec.ProviderID != strings.ToUpper(uniformID) || m.Spec.InstanceID != "zero" ||
+		(azure.Adapter{}).Kind().Machines.ProviderID(m) != m.Spec.ProviderID {
 		t.Errorf("an ID that can't be changed must be left as it is, got %+v", m.Spec)
 	}
 }

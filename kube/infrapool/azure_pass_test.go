@@ -48,7 +48,8 @@ type subscription struct {
 }
 
 func (s *subscription) Traits() pool.Traits {
-	return pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, InlineTemplate: true, CanDeleteBusyGroup: true, CanCancelRollout: true, KeepsFailedInstances: true}
+	return pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, InlineTemplate: true, CanDeleteBusyGroup: true,
+		CanCancelRollout: true, KeepsFailedInstances: true}
 }
 
 func (s *subscription) wants(t azureTarget) pool.Template {
@@ -61,7 +62,8 @@ func (s *subscription) wants(t azureTarget) pool.Template {
 
 func (s *subscription) Observe(_ context.Context, t azureTarget) (pool.Observed, error) {
 	s.last = t
-	o := pool.Observed{Wanted: s.wants(t), ResolvedLookups: map[string]string{"image-1": `{"computeGallery":{"gallery":"g","name":"n","version":"1.36.3"}}`}}
+	o := pool.Observed{Wanted: s.wants(t), ResolvedLookups: map[string]string{
+		"image-1": `{"computeGallery":{"gallery":"g","name":"n","version":"1.36.3"}}`}}
 	if s.group == nil {
 		return o, nil
 	}
@@ -76,7 +78,8 @@ func (s *subscription) Start(_ context.Context, t azureTarget, step pool.Step) e
 	switch step.Kind {
 	case pool.CreateGroup:
 		s.put(t)
-		s.group = &pool.Group{ID: "azure:///subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/p", State: "Succeeded", Template: s.model.Ref, Created: s.now()}
+		s.group = &pool.Group{ID: "azure:///subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/p",
+			State: "Succeeded", Template: s.model.Ref, Created: s.now()}
 		s.fill(step.Size)
 	case pool.PutTemplate:
 		s.put(t)
@@ -109,8 +112,9 @@ func (s *subscription) fill(size int) {
 	for len(s.instances) < size {
 		id := fmt.Sprint(s.next)
 		s.next++
-		s.instances = append(s.instances, pool.Instance{ID: id, ProviderID: s.group.ID + "/virtualMachines/" + id, Zone: "1", State: pool.Running, Template: s.model,
-			Created: s.now().Add(time.Duration(s.next) * time.Millisecond)})
+		s.instances = append(s.instances, pool.Instance{ID: id, ProviderID: s.group.ID + "/virtualMachines/" + id, Zone: "1", State: pool.Running,
+			Template: s.model,
+			Created:  s.now().Add(time.Duration(s.next) * time.Millisecond)})
 	}
 }
 
@@ -129,14 +133,17 @@ var azureKey = client.ObjectKey{Namespace: "default", Name: "p"}
 
 func azureCorePool(version string) *clusterv1.MachinePool {
 	return &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp", UID: "mp"},
-		Spec: clusterv1.MachinePoolSpec{ClusterName: "capz", Replicas: new(int32(2)), Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-			ClusterName: "capz", Version: version, Bootstrap: clusterv1.Bootstrap{DataSecretName: new("data")},
-			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: azurev1.AzureMachinePoolKind, Name: "p"}}}}}
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "capz", Replicas: new(int32(2)),
+			Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+				ClusterName: "capz", Version: version, Bootstrap: clusterv1.Bootstrap{DataSecretName: new("data")},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: azurev1.AzureMachinePoolKind,
+					Name: "p"}}}}}
 }
 
 func azureMachinePool(mode azurev1.OrchestrationModeType) *azurev1.AzureMachinePool {
 	return &azurev1.AzureMachinePool{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "11111111-2222-3333-4444-555555555555", Generation: 1, Labels: map[string]string{clusterv1.ClusterNameLabel: "capz"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "11111111-2222-3333-4444-555555555555", Generation: 1,
+			Labels:          map[string]string{clusterv1.ClusterNameLabel: "capz"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "mp", UID: "mp"}}},
 		Spec: azurev1.AzureMachinePoolSpec{Location: "westus2", OrchestrationMode: mode,
 			Template: azurev1.AzureMachinePoolMachineTemplate{VMSize: "S", SSHPublicKey: "key", OSDisk: azurev1.OSDisk{OSType: azurev1.LinuxOS}}}}
@@ -146,14 +153,17 @@ func azureMachinePool(mode azurev1.OrchestrationModeType) *azurev1.AzureMachineP
 func azureSurroundings() []client.Object {
 	return []client.Object{
 		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "capz"},
-			Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: "AzureCluster", Name: "capz"}},
+			Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group,
+				Kind: "AzureCluster", Name: "capz"}},
 			Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{
 				InfrastructureProvisioned: new(true), ControlPlaneInitialized: new(true)}}},
 		&unstructured.Unstructured{Object: map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureCluster",
-			"metadata": map[string]any{"name": "capz", "namespace": "default"}, "spec": map[string]any{"subscriptionID": "s", "resourceGroup": "RG", "location": "westus2"}}},
+			"metadata": map[string]any{"name": "capz", "namespace": "default"},
+			"spec":     map[string]any{"subscriptionID": "s", "resourceGroup": "RG", "location": "westus2"}}},
 		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 			Name: "azureclusters.infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1"}}},
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: s3cret")}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"},
+			Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: s3cret")}},
 	}
 }
 
@@ -162,7 +172,8 @@ func newAzureWorld(t *testing.T, objects ...client.Object) *azureWorld {
 	w := &azureWorld{t: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.cloud = &subscription{now: func() time.Time { return w.now }}
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, azurev1.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, azurev1.AddToScheme,
+		apiextensionsv1.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +192,8 @@ func newAzureWorld(t *testing.T, objects ...client.Object) *azureWorld {
 				note("patch", o)
 				return c.Patch(ctx, o, p, opts...)
 			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+				opts ...client.SubResourcePatchOption) error {
 				note("patch "+sub+" of", o)
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
@@ -190,13 +202,15 @@ func newAzureWorld(t *testing.T, objects ...client.Object) *azureWorld {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
 	}
 	w.management = b.WithObjectTracker(passtest.Tracker(s)).Build()
-	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}).
+	b = fake.NewClientBuilder().WithScheme(s).WithStatusSubresource(&corev1.Node{}).WithObjects(
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} })
 	for _, i := range nodes.Indexes() {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
 	}
 	w.workload = b.WithObjectTracker(passtest.Tracker(s)).Build()
-	w.reconciler = infrapool.New(azure.Adapter{}, w.cloud, infrapool.Options{Client: w.management, Recorder: events.NewFakeRecorder(1000), Now: func() time.Time { return w.now },
+	w.reconciler = infrapool.New(azure.Adapter{}, w.cloud, infrapool.Options{Client: w.management, Recorder: events.NewFakeRecorder(1000),
+		Now:          func() time.Time { return w.now },
 		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "capz"})})
 	return w
 }
@@ -222,12 +236,14 @@ func (w *azureWorld) join() {
 		if i.State != pool.Running {
 			continue
 		}
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + i.ID, CreationTimestamp: metav1.NewTime(w.now)}, Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + i.ID, CreationTimestamp: metav1.NewTime(w.now)},
+			Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
 		if err := w.workload.Create(w.t.Context(), n); err != nil {
 			continue
 		}
 		n.Status = corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.36.3"},
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.now.Add(-time.Minute))}}}
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+				LastTransitionTime: metav1.NewTime(w.now.Add(-time.Minute))}}}
 		if err := w.workload.Status().Update(w.t.Context(), n); err != nil {
 			w.t.Fatal(err)
 		}
@@ -297,8 +313,10 @@ func TestLife(t *testing.T) {
 	if got, want := o.Spec.ProviderID, w.cloud.group.ID; got != want || len(o.Spec.ProviderIDList) != 2 {
 		t.Errorf("want provider ID %s and two in the list, got %s and %v", want, got, o.Spec.ProviderIDList)
 	}
-	if s := o.Status; *s.ProvisioningState != azurev1.Succeeded || s.InfrastructureMachineKind != "AzureMachinePoolMachine" || s.Image == nil || s.Image.ComputeGallery.Version != "1.36.3" ||
-		s.Version != "v1.22.0" || *s.Replicas != 2 || !s.Ready || len(s.LongRunningOperationStates) != 1 || s.LongRunningOperationStates[0].ResourceGroup != "rg" {
+	if s := o.Status; *s.ProvisioningState != azurev1.Succeeded || s.InfrastructureMachineKind != "AzureMachinePoolMachine" ||
+		s.Image == nil || s.Image.ComputeGallery.Version != "1.36.3" ||
+		s.Version != "v1.22.0" || *s.Replicas != 2 || !s.Ready || len(s.LongRunningOperationStates) != 1 ||
+		s.LongRunningOperationStates[0].ResourceGroup != "rg" {
 		t.Errorf("status: got %+v", s)
 	}
 	for _, name := range []string{"Ready", "ScaleSetRunning", "ScaleSetModelUpdated", "ScaleSetDesiredReplicas", "BootstrapSucceeded"} {
@@ -336,19 +354,23 @@ func TestMachines(t *testing.T) {
 		t.Fatalf("want objects %v, got %v", want, names(machines))
 	}
 	m := machines["p-p-1"]
-	labels := map[string]string{clusterv1.ClusterNameLabel: "capz", azurev1.MachinePoolNameLabel: "p", clusterv1.MachinePoolNameLabel: "mp", "capz": "owned"}
+	labels := map[string]string{clusterv1.ClusterNameLabel: "capz", azurev1.MachinePoolNameLabel: "p", clusterv1.MachinePoolNameLabel: "mp",
+		"capz": "owned"}
 	for k, want := range labels {
 		if m.Labels[k] != want {
 			t.Errorf("want label %s: %s, got %v", k, want, m.Labels)
 		}
 	}
-	if owner := m.OwnerReferences; len(owner) != 1 || owner[0].Kind != "AzureMachinePool" || owner[0].BlockOwnerDeletion == nil || !*owner[0].BlockOwnerDeletion {
+	if owner := m.OwnerReferences; len(owner) != 1 || owner[0].Kind != "AzureMachinePool" || owner[0].BlockOwnerDeletion == nil ||
+		!*owner[0].BlockOwnerDeletion {
 		t.Errorf("want it owned by its pool, which can't go before it, got %+v", owner)
 	}
-	if s := m.Status; !s.Ready || !s.LatestModelApplied || s.NodeRef == nil || s.NodeRef.Name != "node-1" || s.Version != "v1.36.3" || s.InstanceName != "p_1" {
+	if s := m.Status; !s.Ready || !s.LatestModelApplied || s.NodeRef == nil || s.NodeRef.Name != "node-1" || s.Version != "v1.36.3" ||
+		s.InstanceName != "p_1" {
 		t.Errorf("status: got %+v", s)
 	}
-	if err := w.workload.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pod"}, Spec: corev1.PodSpec{NodeName: "node-1"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}); err != nil {
+	if err := w.workload.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pod"},
+		Spec: corev1.PodSpec{NodeName: "node-1"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}); err != nil {
 		t.Fatal(err)
 	}
 	w.cloud.steps = nil
@@ -357,7 +379,8 @@ func TestMachines(t *testing.T) {
 	}
 	w.passes(2)
 	node := &corev1.Node{}
-	if err := w.workload.Get(t.Context(), client.ObjectKey{Name: "node-1"}, node); err != nil || !node.Spec.Unschedulable || slices.Contains(w.cloud.steps, "Remove 1") {
+	if err := w.workload.Get(t.Context(), client.ObjectKey{Name: "node-1"}, node); err != nil || !node.Spec.Unschedulable ||
+		slices.Contains(w.cloud.steps, "Remove 1") {
 		t.Errorf("want the node cordoned and nothing removed while its pod is there, got %v, %t, %v", err, node.Spec.Unschedulable, w.cloud.steps)
 	}
 	w.rest()
@@ -399,7 +422,8 @@ func TestFailedMachine(t *testing.T) {
 	t.Parallel()
 	w := newAzureWorld(t, azureCorePool("v1.36.3"), azureMachinePool(azurev1.UniformOrchestrationMode))
 	w.rest()
-	w.cloud.instances = append(w.cloud.instances, pool.Instance{ID: "9", ProviderID: w.cloud.group.ID + "/virtualMachines/9", State: pool.Failed, Template: w.cloud.model, Created: w.now})
+	w.cloud.instances = append(w.cloud.instances, pool.Instance{ID: "9", ProviderID: w.cloud.group.ID + "/virtualMachines/9",
+		State: pool.Failed, Template: w.cloud.model, Created: w.now})
 	w.cloud.group.Size++
 	w.passes(1)
 	if m := w.machines()["p-p-9"]; m == nil || *m.Status.ProvisioningState != azurev1.Failed || m.Status.Ready {
@@ -419,11 +443,15 @@ func TestMachineOfAFailedMachine(t *testing.T) {
 	mp.Spec.Replicas = new(int32(3))
 	w := newAzureWorld(t, mp, azureMachinePool(azurev1.UniformOrchestrationMode))
 	w.rest()
-	w.cloud.instances = append(w.cloud.instances[:2], pool.Instance{ID: "9", ProviderID: w.cloud.group.ID + "/virtualMachines/9", State: pool.Pending, Template: w.cloud.model, Created: w.now})
+	w.cloud.instances = append(w.cloud.instances[:2], pool.Instance{ID: "9", ProviderID: w.cloud.group.ID + "/virtualMachines/9",
+		State: pool.Pending, Template: w.cloud.model, Created: w.now})
 	w.passes(1)
-	machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p-p-9", Finalizers: []string{clusterv1.MachineFinalizer},
-		Labels: map[string]string{clusterv1.ClusterNameLabel: "capz", clusterv1.MachinePoolNameLabel: "mp"}},
-		Spec: clusterv1.MachineSpec{ClusterName: "capz", InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: "AzureMachinePoolMachine", Name: "p-p-9"}}}
+	machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p-p-9",
+		Finalizers: []string{clusterv1.MachineFinalizer},
+		Labels:     map[string]string{clusterv1.ClusterNameLabel: "capz", clusterv1.MachinePoolNameLabel: "mp"}},
+		Spec: clusterv1.MachineSpec{ClusterName: "capz",
+			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: "AzureMachinePoolMachine",
+				Name: "p-p-9"}}}
 	if err := w.management.Create(t.Context(), machine); err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +482,8 @@ func TestMachineOfAFailedMachine(t *testing.T) {
 			}
 		}
 	}
-	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(machine), machine); client.IgnoreNotFound(err) != nil || err == nil || !removed() || len(w.machines()) != 3 {
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(machine), machine); client.IgnoreNotFound(err) != nil || err == nil ||
+		!removed() || len(w.machines()) != 3 {
 		t.Errorf("want Machine, object and virtual machine gone, got %v, %v, %v\n%s", err, names(w.machines()), w.cloud.steps, w.say())
 	}
 }

@@ -19,7 +19,8 @@ import (
 
 func azureCluster(spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureCluster", "metadata": map[string]any{"name": "capz", "namespace": "default"}, "spec": spec,
+		"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AzureCluster",
+		"metadata": map[string]any{"name": "capz", "namespace": "default"}, "spec": spec,
 	}}
 }
 
@@ -36,7 +37,8 @@ func ofVersion(version string) *clusterv1.MachinePool {
 func object(change ...func(*azurev1.AzureMachinePool)) *azurev1.AzureMachinePool {
 	o := &azurev1.AzureMachinePool{Spec: azurev1.AzureMachinePoolSpec{
 		Location: "westus2", ProviderID: "id", ProviderIDList: []string{"a"}, OrchestrationMode: azurev1.UniformOrchestrationMode,
-		Template: azurev1.AzureMachinePoolMachineTemplate{VMSize: "Standard_D2s_v3", SSHPublicKey: "key", OSDisk: azurev1.OSDisk{OSType: azurev1.LinuxOS}},
+		Template: azurev1.AzureMachinePoolMachineTemplate{VMSize: "Standard_D2s_v3", SSHPublicKey: "key",
+			OSDisk: azurev1.OSDisk{OSType: azurev1.LinuxOS}},
 	}}
 	for _, f := range change {
 		f(o)
@@ -65,32 +67,42 @@ func TestTranslate(t *testing.T) {
 			reason: "looking in the wrong place would find nothing and leave the scale set behind",
 			err:    `metadata.annotations[muster.dev/resolved] does not say where the scale set is: set it to {"subscription": "<subscription ID>", "resource-group": "<resource group>"`,
 		},
-		"cluster unreadable": {reason: "a cluster of another shape is none without a subscription", in: infrapool.Inputs{InfraCluster: azureCluster(map[string]any{"subscriptionID": int64(1)})}, err: "another type"},
+		"cluster unreadable": {reason: "a cluster of another shape is none without a subscription",
+			in: infrapool.Inputs{InfraCluster: azureCluster(map[string]any{"subscriptionID": int64(1)})}, err: "another type"},
 		"group by name": {
-			reason: "the ecosystem's default", in: infrapool.Inputs{InfraCluster: azureCluster(map[string]any{"location": "westus2", "azureEnvironment": "AzureChinaCloud"})},
+			reason: "the ecosystem's default", in: infrapool.Inputs{InfraCluster: azureCluster(map[string]any{"location": "westus2",
+				"azureEnvironment": "AzureChinaCloud"})},
 			keep: map[string]string{"subscription": "", "resource-group": "capz", "location": "westus2", "environment": "AzureChinaCloud"},
 		},
-		"flexible": {reason: "the first version that knows it", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.26.0")}, keep: kept},
+		"flexible": {reason: "the first version that knows it", object: object(flexible),
+			in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.26.0")}, keep: kept},
 		"flexible too old": {
-			reason: "the seed's own version", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept,
+			reason: "the seed's own version", object: object(flexible),
+			in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept,
 			held: "spec.orchestrationMode is Flexible: specified Kubernetes version 1.22.0 must be >= 1.26.0 for Flexible orchestration mode",
 		},
 		"flexible a little too old": {
-			reason: "a release that was tried before the first", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.26.0-rc.1")}, keep: kept,
+			reason: "a release that was tried before the first", object: object(flexible),
+			in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.26.0-rc.1")}, keep: kept,
 			held: "specified Kubernetes version 1.26.0-rc.1 must be >= 1.26.0",
 		},
 		"flexible of no version": {
-			reason: "the version of the machines is unknown", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("")}, keep: kept,
+			reason: "the version of the machines is unknown", object: object(flexible),
+			in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("")}, keep: kept,
 			held: "could not find Kubernetes version in MachinePool",
 		},
 		"flexible of a strange version": {
-			reason: "a word is no version", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("newest")}, keep: kept,
+			reason: "a word is no version", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("newest")},
+			keep: kept,
 			held: `failed to parse Kubernetes version "newest"`,
 		},
-		"flexible, no owner":     {reason: "a missing MachinePool is reported elsewhere", object: object(flexible), in: infrapool.Inputs{InfraCluster: capz()}, keep: kept},
-		"uniform of any version": {reason: "the seed as it is written", in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept},
+		"flexible, no owner": {reason: "a missing MachinePool is reported elsewhere", object: object(flexible),
+			in: infrapool.Inputs{InfraCluster: capz()}, keep: kept},
+		"uniform of any version": {reason: "the seed as it is written",
+			in: infrapool.Inputs{InfraCluster: capz(), MachinePool: ofVersion("v1.22.0")}, keep: kept},
 		"no key": {
-			reason: "Azure makes no Linux machine without", object: object(func(o *azurev1.AzureMachinePool) { o.Spec.Template.SSHPublicKey = "" }), in: infrapool.Inputs{InfraCluster: capz()}, keep: kept,
+			reason: "Azure makes no Linux machine without", object: object(func(o *azurev1.AzureMachinePool) { o.Spec.Template.SSHPublicKey = "" }),
+			in: infrapool.Inputs{InfraCluster: capz()}, keep: kept,
 			held: "spec.template.sshPublicKey is empty",
 		},
 		"no key for Windows": {
@@ -133,9 +145,11 @@ func TestTranslateRollout(t *testing.T) {
 	quarter, one := intstr.FromString("25%"), intstr.FromInt32(1)
 	o := object(func(o *azurev1.AzureMachinePool) {
 		o.Annotations = map[string]string{azurev1.WindowsServerVersionAnnotation: "windows-2019"}
-		o.Spec.Strategy = common.Strategy{RollingUpdate: &common.RollingUpdate{DeletePolicy: common.DeletePolicyNewest, MaxSurge: &quarter, MaxUnavailable: &one}}
+		o.Spec.Strategy = common.Strategy{RollingUpdate: &common.RollingUpdate{DeletePolicy: common.DeletePolicyNewest, MaxSurge: &quarter,
+			MaxUnavailable: &one}}
 		o.Status.LongRunningOperationStates = []azurev1.Future{
-			{Type: "PUT", ResourceGroup: "rg", ServiceName: azurev1.ScaleSetService, Name: "mp-0", Data: "dG9rZW4="}, {Type: "PUT", ServiceName: azurev1.ScaleSetService, Name: "x", Data: "%%%"},
+			{Type: "PUT", ResourceGroup: "rg", ServiceName: azurev1.ScaleSetService, Name: "mp-0", Data: "dG9rZW4="},
+			{Type: "PUT", ServiceName: azurev1.ScaleSetService, Name: "x", Data: "%%%"},
 		}
 	})
 	got, err := azure.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"})
@@ -150,13 +164,16 @@ func TestTranslateRollout(t *testing.T) {
 		t.Errorf("strategy, want -, got +\n%s\nand Newest, got %s", diff, got.DeletePolicy)
 	}
 	if got.MaxField != "" || !got.NoPrerequisites || got.Spec.WindowsServerVersion != "windows-2019" || got.Spec.Cluster.ClusterName != "c" {
-		t.Errorf("want no bounds, nothing beside the model, the annotation and the Cluster's name, got %q, %t, %q, %q", got.MaxField, got.NoPrerequisites, got.Spec.WindowsServerVersion, got.Spec.Cluster.ClusterName)
+		t.Errorf("want no bounds, nothing beside the model, the annotation and the Cluster's name, got %q, %t, %q, %q", got.MaxField,
+			got.NoPrerequisites, got.Spec.WindowsServerVersion, got.Spec.Cluster.ClusterName)
 	}
 	o.Spec.Identity = azurev1.VMIdentitySystemAssigned
-	if known, err := (azure.Adapter{}).Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"}); err != nil || known.NoPrerequisites {
+	if known, err := (azure.Adapter{}).Translate(o, infrapool.Inputs{InfraCluster: capz(), Cluster: "c"}); err != nil ||
+		known.NoPrerequisites {
 		t.Errorf("want a role assignment where Azure gives machines an identity, got %t, %v", known.NoPrerequisites, err)
 	}
-	operations := []pool.Operation{{Type: "PUT", Token: "token", Resource: "azure:///subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/mp-0"}}
+	operations := []pool.Operation{{Type: "PUT", Token: "token",
+		Resource: "azure:///subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/mp-0"}}
 	if diff := cmp.Diff(operations, got.Operations); diff != "" {
 		t.Errorf("hints, of which one means nothing, want -, got +\n%s", diff)
 	}

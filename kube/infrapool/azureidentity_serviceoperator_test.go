@@ -38,14 +38,21 @@ func TestServiceOperator(t *testing.T) {
 		asks, keeps, subscription, held, words string
 	}{
 		{reason: "nothing is named: the controller's own", asks: "controller"},
-		{reason: "the namespace's", secret: credentials("aso-credential", "AZURE_CLIENT_SECRET", "p"), asks: "Secret/ns/aso-credential|ServicePrincipal|t|c|p|||", keeps: "Secret/ns/aso-credential", subscription: "s"},
-		{reason: "the manifest's", named: "mine", secret: credentials("mine", "AUTH_MODE", "workloadidentity"), asks: "Secret/ns/mine|WorkloadIdentity|t|c||||", keeps: "Secret/ns/mine", subscription: "s"},
-		{reason: "a certificate, as it is", named: "mine", secret: credentials("mine", "AZURE_CLIENT_CERTIFICATE", "pem\n"), asks: "Secret/ns/mine|ServicePrincipalCertificate|t|c|pem\n|||", keeps: "Secret/ns/mine", subscription: "s"},
-		{reason: "the machine's own identity", named: "mine", secret: credentials("mine", "AUTH_MODE", "podidentity"), asks: "Secret/ns/mine|UserAssignedMSI|t|c||||", keeps: "Secret/ns/mine", subscription: "s"},
-		{reason: "as it is remembered once the control plane is gone", gone: true, stored: "Secret/ns/mine", secret: credentials("mine"), asks: "Secret/ns/mine|WorkloadIdentity|t|c||||", keeps: "Secret/ns/mine", subscription: "s"},
+		{reason: "the namespace's", secret: credentials("aso-credential", "AZURE_CLIENT_SECRET", "p"),
+			asks: "Secret/ns/aso-credential|ServicePrincipal|t|c|p|||", keeps: "Secret/ns/aso-credential", subscription: "s"},
+		{reason: "the manifest's", named: "mine", secret: credentials("mine", "AUTH_MODE", "workloadidentity"),
+			asks: "Secret/ns/mine|WorkloadIdentity|t|c||||", keeps: "Secret/ns/mine", subscription: "s"},
+		{reason: "a certificate, as it is", named: "mine", secret: credentials("mine", "AZURE_CLIENT_CERTIFICATE", "pem\n"),
+			asks: "Secret/ns/mine|ServicePrincipalCertificate|t|c|pem\n|||", keeps: "Secret/ns/mine", subscription: "s"},
+		{reason: "the machine's own identity", named: "mine", secret: credentials("mine", "AUTH_MODE", "podidentity"),
+			asks: "Secret/ns/mine|UserAssignedMSI|t|c||||", keeps: "Secret/ns/mine", subscription: "s"},
+		{reason: "as it is remembered once the control plane is gone", gone: true, stored: "Secret/ns/mine", secret: credentials("mine"),
+			asks: "Secret/ns/mine|WorkloadIdentity|t|c||||", keeps: "Secret/ns/mine", subscription: "s"},
 		{reason: "a Secret that is named and missing", named: "mine", held: "IdentityMissing", words: "FIELD: secret ns/mine does not exist"},
-		{reason: "one without a directory", named: "mine", secret: credentials("mine", "AZURE_TENANT_ID", ""), keeps: "Secret/ns/mine", held: "IdentityInvalid", words: "nothing under key AZURE_TENANT_ID"},
-		{reason: "a certificate that needs a password", named: "mine", secret: credentials("mine", "AZURE_CLIENT_CERTIFICATE", "pem", "AZURE_CLIENT_CERTIFICATE_PASSWORD", "hidden"), keeps: "Secret/ns/mine",
+		{reason: "one without a directory", named: "mine", secret: credentials("mine", "AZURE_TENANT_ID", ""), keeps: "Secret/ns/mine",
+			held: "IdentityInvalid", words: "nothing under key AZURE_TENANT_ID"},
+		{reason: "a certificate that needs a password", named: "mine",
+			secret: credentials("mine", "AZURE_CLIENT_CERTIFICATE", "pem", "AZURE_CLIENT_CERTIFICATE_PASSWORD", "hidden"), keeps: "Secret/ns/mine",
 			held: "IdentityInvalid", words: "a certificate without a password"},
 	} {
 		objects := management(t)
@@ -63,10 +70,12 @@ func TestServiceOperator(t *testing.T) {
 		kept, err := azureidentity.ServiceOperator(t.Context(), by, identity.NewSources(objects, "").For("ns"), c.named, "FIELD", view)
 		var none *identity.Error
 		switch {
-		case c.held != "" && (!errors.As(err, &none) || none.Cause.Reason != c.held || !strings.Contains(none.Cause.Message, c.words) || strings.Contains(none.Cause.Message, "hidden")):
+		case c.held != "" && (!errors.As(err, &none) || none.Cause.Reason != c.held || !strings.Contains(none.Cause.Message, c.words) ||
+			strings.Contains(none.Cause.Message, "hidden")):
 			t.Errorf("%s: want it refused as %s with %q, got %v", c.reason, c.held, c.words, err)
 		case c.held == "" && (err != nil || asks(view.Identity) != c.asks || view.SubscriptionID != c.subscription):
-			t.Errorf("%s: want %s in subscription %q, got %s in %q, %v", c.reason, c.asks, c.subscription, asks(view.Identity), view.SubscriptionID, err)
+			t.Errorf("%s: want %s in subscription %q, got %s in %q, %v", c.reason, c.asks, c.subscription, asks(view.Identity),
+				view.SubscriptionID, err)
 		}
 		if kept["identity"] != c.keeps {
 			t.Errorf("%s: want %q remembered, got %v", c.reason, c.keeps, kept)

@@ -38,12 +38,14 @@ func azureIdentityPlace(t *testing.T, ref string) *unstructured.Unstructured {
 	if ref != "" {
 		spec = "{identityRef: " + ref + "}"
 	}
-	return untyped(t, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureCluster, metadata: {namespace: ns, name: c}, spec: "+spec+"}")
+	return untyped(t, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureCluster, metadata: {namespace: ns, name: c}, spec: "+
+		spec+"}")
 }
 
 func azureIdentityIdentityObject(t *testing.T, namespace, spec string) *unstructured.Unstructured {
 	t.Helper()
-	return untyped(t, fmt.Sprintf("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, metadata: {namespace: %s, name: i}, spec: %s}", namespace, spec))
+	return untyped(t, fmt.Sprintf("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, metadata: {namespace: "+
+		"%s, name: i}, spec: %s}", namespace, spec))
 }
 
 func azureIdentitySecret(namespace, key, value string) *corev1.Secret {
@@ -95,54 +97,78 @@ func TestAzureIdentityIdentify(t *testing.T) {
 		words []string
 	}{
 		{reason: "the controller's own credentials are for clusters without a reference", asks: "controller"},
-		{reason: "a password, without the line's end that an editor adds", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
+		{reason: "a password, without the line's end that an editor adds", ref: ref,
+			spec:   "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
 			secret: azureIdentitySecret("ns", "clientSecret", "s3cret\n"), asks: name + "|ServicePrincipal|t|c|s3cret|||"},
 		{reason: "the older name of the same", ref: ref, spec: "type: ManualServicePrincipal, " + ids + ", " + everyone + ", " + keys,
 			secret: azureIdentitySecret("ns", "clientSecret", "s3cret"), asks: name + "|ManualServicePrincipal|t|c|s3cret|||"},
-		{reason: "a secret without a namespace lies beside the identity", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", clientSecret: {name: keys}",
+		{reason: "a secret without a namespace lies beside the identity", ref: ref,
+			spec:   "type: ServicePrincipal, " + ids + ", " + everyone + ", clientSecret: {name: keys}",
 			secret: azureIdentitySecret("ns", "clientSecret", "s3cret"), asks: name + "|ServicePrincipal|t|c|s3cret|||"},
-		{reason: "an identity of another namespace keeps its secret there", ref: "{kind: AzureClusterIdentity, name: i, namespace: other}", namespace: "other",
-			spec:   "type: ServicePrincipal, " + ids + ", allowedNamespaces: {list: [ns]}, clientSecret: {name: keys, namespace: other}",
-			secret: azureIdentitySecret("other", "clientSecret", "s3cret"), asks: "AzureClusterIdentity/other/i|ServicePrincipal|t|c|s3cret|||"},
-		{reason: "a certificate is taken byte by byte: it may be binary", ref: ref, spec: "type: ServicePrincipalCertificate, " + ids + ", " + everyone + ", " + keys,
+		{reason: "an identity of another namespace keeps its secret there", ref: "{kind: AzureClusterIdentity, name: i, namespace: other}",
+			namespace: "other",
+			spec:      "type: ServicePrincipal, " + ids + ", allowedNamespaces: {list: [ns]}, clientSecret: {name: keys, namespace: other}",
+			secret:    azureIdentitySecret("other", "clientSecret", "s3cret"), asks: "AzureClusterIdentity/other/i|ServicePrincipal|t|c|s3cret|||"},
+		{reason: "a certificate is taken byte by byte: it may be binary", ref: ref,
+			spec:   "type: ServicePrincipalCertificate, " + ids + ", " + everyone + ", " + keys,
 			secret: azureIdentitySecret("ns", "clientSecret", "pem\n"), asks: name + "|ServicePrincipalCertificate|t|c|pem\n|||"},
 		{reason: "a certificate may lie in a file, which counts before the secret", ref: ref,
-			spec: "type: ServicePrincipalCertificate, certPath: /certs/a.pem, " + ids + ", " + everyone + ", " + keys, asks: name + "|ServicePrincipalCertificate|t|c||/certs/a.pem||"},
-		{reason: "tokens of the service account need no secret", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", " + everyone, asks: name + "|WorkloadIdentity|t|c||||"},
-		{reason: "the machine's own identity needs no directory", ref: ref, spec: "type: UserAssignedMSI, clientID: c, " + everyone, asks: name + "|UserAssignedMSI||c||||"},
+			spec: "type: ServicePrincipalCertificate, certPath: /certs/a.pem, " + ids + ", " + everyone + ", " + keys,
+			asks: name + "|ServicePrincipalCertificate|t|c||/certs/a.pem||"},
+		{reason: "tokens of the service account need no secret", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", " + everyone,
+			asks: name + "|WorkloadIdentity|t|c||||"},
+		{reason: "the machine's own identity needs no directory", ref: ref, spec: "type: UserAssignedMSI, clientID: c, " + everyone,
+			asks: name + "|UserAssignedMSI||c||||"},
 		{reason: "everything is in a file", ref: ref,
-			spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /certs/a.json, userAssignedIdentityCredentialsCloudType: USGovernment, " + everyone,
+			spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /certs/a.json, " +
+				"userAssignedIdentityCredentialsCloudType: USGovernment, " + everyone,
 			asks: name + "|UserAssignedIdentityCredential|||||/certs/a.json|usgovernment"},
-		{reason: "the namespace's labels count", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: a}}}",
+		{reason: "the namespace's labels count", ref: ref,
+			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: a}}}",
 			asks: name + "|WorkloadIdentity|t|c||||"},
 
-		{reason: "other labels don't", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: b}}}",
+		{reason: "other labels don't", ref: ref,
+			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchLabels: {tenant: b}}}",
 			held: "IdentityNotAllowed", words: []string{name + ": spec.allowedNamespaces", "namespace ns"}},
-		{reason: "without the field no namespace may, not even that of the identity", ref: ref, spec: "type: WorkloadIdentity, " + ids, held: "IdentityNotAllowed", words: []string{"spec.allowedNamespaces"}},
-		{reason: "a list of others", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {list: [other]}", held: "IdentityNotAllowed"},
-		{reason: "an empty selector selects no namespace", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {}}", held: "IdentityNotAllowed"},
-		{reason: "a selector that means nothing", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}",
+		{reason: "without the field no namespace may, not even that of the identity", ref: ref, spec: "type: WorkloadIdentity, " + ids,
+			held: "IdentityNotAllowed", words: []string{"spec.allowedNamespaces"}},
+		{reason: "a list of others", ref: ref, spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {list: [other]}",
+			held: "IdentityNotAllowed"},
+		{reason: "an empty selector selects no namespace", ref: ref,
+			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {}}", held: "IdentityNotAllowed"},
+		{reason: "a selector that means nothing", ref: ref,
+			spec: "type: WorkloadIdentity, " + ids + ", allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}",
 			held: "IdentityInvalid", words: []string{name + ": spec.allowedNamespaces.selector"}},
 		{reason: "a reference to nothing is no reference to the controller", ref: ref, held: "IdentityMissing",
 			words: []string{"AzureCluster ns/c: spec.identityRef", "AzureClusterIdentity ns/i does not exist"}},
-		{reason: "an unknown kind", ref: "{kind: AzureIdentity, name: i}", held: "IdentityInvalid", words: []string{"spec.identityRef.kind", `"AzureIdentity"`}},
+		{reason: "an unknown kind", ref: "{kind: AzureIdentity, name: i}", held: "IdentityInvalid",
+			words: []string{"spec.identityRef.kind", `"AzureIdentity"`}},
 		{reason: "a name is needed", ref: "{kind: AzureClusterIdentity}", held: "IdentityInvalid", words: []string{"spec.identityRef.name"}},
 		{reason: "a field of another type is no reference", ref: "admin", held: "IdentityInvalid", words: []string{"AzureCluster c"}},
-		{reason: "an unknown type", ref: ref, spec: "type: Magic, " + ids + ", " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.type", `"Magic"`}},
-		{reason: "an application is of a directory", ref: ref, spec: "type: WorkloadIdentity, clientID: c, " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.tenantID"}},
-		{reason: "an application has an ID", ref: ref, spec: "type: UserAssignedMSI, tenantID: t, " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.clientID"}},
+		{reason: "an unknown type", ref: ref, spec: "type: Magic, " + ids + ", " + everyone, held: "IdentityInvalid",
+			words: []string{name + ": spec.type", `"Magic"`}},
+		{reason: "an application is of a directory", ref: ref, spec: "type: WorkloadIdentity, clientID: c, " + everyone, held: "IdentityInvalid",
+			words: []string{name + ": spec.tenantID"}},
+		{reason: "an application has an ID", ref: ref, spec: "type: UserAssignedMSI, tenantID: t, " + everyone, held: "IdentityInvalid",
+			words: []string{name + ": spec.clientID"}},
 		{reason: "credentials in a file need a file", ref: ref, spec: "type: UserAssignedIdentityCredential, " + ids + ", " + everyone,
 			held: "IdentityInvalid", words: []string{"spec.userAssignedIdentityCredentialsPath"}},
-		{reason: "there are three clouds", ref: ref, spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /a, userAssignedIdentityCredentialsCloudType: moon, " + everyone,
+		{reason: "there are three clouds", ref: ref,
+			spec: "type: UserAssignedIdentityCredential, userAssignedIdentityCredentialsPath: /a, userAssignedIdentityCredentialsCloudType: moon, " +
+				everyone,
 			held: "IdentityInvalid", words: []string{"spec.userAssignedIdentityCredentialsCloudType", `"moon"`}},
-		{reason: "a password lies in a secret", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone, held: "IdentityInvalid", words: []string{name + ": spec.clientSecret.name"}},
+		{reason: "a password lies in a secret", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone, held: "IdentityInvalid",
+			words: []string{name + ": spec.clientSecret.name"}},
 		{reason: "a secret that does not exist", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
 			held: "IdentityMissing", words: []string{name + ": spec.clientSecret", "secret ns/keys does not exist"}},
-		{reason: "a secret without the key", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys, secret: azureIdentitySecret("ns", "password", "s3cret"),
-			held: "IdentityInvalid", words: []string{"secret ns/keys", "clientSecret"}},
-		{reason: "a password of nothing but a line's end", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys, secret: azureIdentitySecret("ns", "clientSecret", "\n"),
-			held: "IdentityInvalid", words: []string{"secret ns/keys"}},
-		{reason: "a field of the identity of another type", ref: ref, spec: "type: ServicePrincipal, clientSecret: keys, " + everyone, held: "IdentityInvalid", words: []string{"AzureClusterIdentity i"}},
+		{reason: "a secret without the key", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
+			secret: azureIdentitySecret("ns", "password", "s3cret"),
+			held:   "IdentityInvalid", words: []string{"secret ns/keys", "clientSecret"}},
+		{reason: "a password of nothing but a line's end", ref: ref, spec: "type: ServicePrincipal, " + ids + ", " + everyone + ", " + keys,
+			secret: azureIdentitySecret("ns", "clientSecret", "\n"),
+			held:   "IdentityInvalid", words: []string{"secret ns/keys"}},
+		{reason: "a field of the identity of another type", ref: ref, spec: "type: ServicePrincipal, clientSecret: keys, " + everyone,
+			held: "IdentityInvalid", words: []string{"AzureClusterIdentity i"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
@@ -182,8 +208,8 @@ func TestAzureIdentityIdentify(t *testing.T) {
 	}
 }
 
-// TestAzureIdentityIdentityIsRemembered holds that a pool that is deleted after its infrastructure cluster uses the identity that it used before, and no
-// other.
+// TestAzureIdentityIdentityIsRemembered holds that a pool that is deleted after its infrastructure cluster uses the identity that it used
+// before, and no other.
 func TestAzureIdentityIdentityIsRemembered(t *testing.T) {
 	t.Parallel()
 	const name = "AzureClusterIdentity/other/i"
@@ -196,16 +222,21 @@ func TestAzureIdentityIdentityIsRemembered(t *testing.T) {
 		asks    string
 		words   string
 	}{
-		{reason: "what the cluster names is written down", in: identity.Referrer{InfraCluster: azureIdentityPlace(t, "{name: i, namespace: other}")}, objects: []client.Object{there},
+		{reason: "what the cluster names is written down",
+			in: identity.Referrer{InfraCluster: azureIdentityPlace(t, "{name: i, namespace: other}")}, objects: []client.Object{there},
 			keep: map[string]string{"identity": name}, asks: name},
-		{reason: "nothing is written for clusters that never named any", in: identity.Referrer{InfraCluster: azureIdentityPlace(t, "")}, asks: "controller"},
-		{reason: "a cluster that names none any more says so", in: identity.Referrer{InfraCluster: azureIdentityPlace(t, ""), Stored: map[string]string{"identity": name}},
+		{reason: "nothing is written for clusters that never named any", in: identity.Referrer{InfraCluster: azureIdentityPlace(t, "")},
+			asks: "controller"},
+		{reason: "a cluster that names none any more says so", in: identity.Referrer{InfraCluster: azureIdentityPlace(t, ""),
+			Stored: map[string]string{"identity": name}},
 			keep: map[string]string{"identity": ""}, asks: "controller"},
-		{reason: "what was written down counts when the cluster is gone", in: identity.Referrer{Stored: map[string]string{"identity": name}}, objects: []client.Object{there},
-			keep: map[string]string{"identity": name}, asks: name},
+		{reason: "what was written down counts when the cluster is gone", in: identity.Referrer{Stored: map[string]string{"identity": name}},
+			objects: []client.Object{there},
+			keep:    map[string]string{"identity": name}, asks: name},
 		{reason: "a stored identity that is gone is no identity", in: identity.Referrer{Stored: map[string]string{"identity": name}},
 			keep: map[string]string{"identity": name}, words: "muster.dev/resolved"},
-		{reason: "a reference that cannot be parsed is no identity", in: identity.Referrer{Stored: map[string]string{"identity": "x"}}, words: "KIND/NAMESPACE/NAME"},
+		{reason: "a reference that cannot be parsed is no identity", in: identity.Referrer{Stored: map[string]string{"identity": "x"}},
+			words: "KIND/NAMESPACE/NAME"},
 		{reason: "nothing remembered is the controller", in: identity.Referrer{}, asks: "controller"},
 	} {
 		var view azurev1.ClusterView
@@ -224,13 +255,16 @@ func TestAzureIdentityIdentityIsRemembered(t *testing.T) {
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	at := client.ObjectKey{Namespace: "ns", Name: "keys"}
-	c := management(t, azureIdentityIdentityObject(t, "ns", "{type: ServicePrincipal, tenantID: t, clientID: c, allowedNamespaces: {}, clientSecret: {name: keys}}"), azureIdentitySecret("ns", "clientSecret", "old"))
+	c := management(t, azureIdentityIdentityObject(t, "ns",
+		"{type: ServicePrincipal, tenantID: t, clientID: c, allowedNamespaces: {}, clientSecret: {name: keys}}"),
+		azureIdentitySecret("ns", "clientSecret", "old"))
 	sources := identity.NewSources(c, "")
 	look := func() *azurev1.IdentityView {
 		t.Helper()
 		var view azurev1.ClusterView
 		from := sources.For("ns")
-		if _, err := azureidentity.Identify(t.Context(), identity.Referrer{InfraCluster: azureIdentityPlace(t, "{name: i}")}, from, &view); err != nil {
+		if _, err := azureidentity.Identify(t.Context(), identity.Referrer{InfraCluster: azureIdentityPlace(t, "{name: i}")}, from,
+			&view); err != nil {
 			t.Fatal(err)
 		}
 		sources.Use(types.NamespacedName{Namespace: "ns", Name: "p"}, from)

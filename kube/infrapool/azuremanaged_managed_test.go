@@ -61,12 +61,16 @@ func TestAzureManagedSizes(t *testing.T) {
 		why, spec, manifest string
 		want, aso           azureManagedSized
 	}{
-		{"a User pool may be empty", `{mode: User}`, `{mode: User}`, azureManagedSized{0, 1000, "spec.mode", limit, ""}, azureManagedSized{0, 1000, "spec.resources[0].spec.mode", limit, ""}},
-		{"a System pool keeps a node", `{mode: System}`, `{mode: System}`, azureManagedSized{1, 1000, "spec.mode", limit, ""}, azureManagedSized{1, 1000, "spec.resources[0].spec.mode", limit, ""}},
+		{"a User pool may be empty", `{mode: User}`, `{mode: User}`, azureManagedSized{0, 1000, "spec.mode", limit, ""},
+			azureManagedSized{0, 1000, "spec.resources[0].spec.mode", limit, ""}},
+		{"a System pool keeps a node", `{mode: System}`, `{mode: System}`, azureManagedSized{1, 1000, "spec.mode", limit, ""},
+			azureManagedSized{1, 1000, "spec.resources[0].spec.mode", limit, ""}},
 		{"AKS's autoscaler", `{mode: User, scaling: {minSize: 2, maxSize: 5}}`, `{mode: User, enableAutoScaling: true, minCount: 2, maxCount: 5}`,
-			azureManagedSized{2, 5, "spec.scaling.minSize", "spec.scaling.maxSize", "true"}, azureManagedSized{2, 5, "spec.resources[0].spec.minCount", "spec.resources[0].spec.maxCount", "aks"}},
+			azureManagedSized{2, 5, "spec.scaling.minSize", "spec.scaling.maxSize", "true"},
+			azureManagedSized{2, 5, "spec.resources[0].spec.minCount", "spec.resources[0].spec.maxCount", "aks"}},
 		{"an autoscaler without bounds", `{mode: System, scaling: {}}`, `{mode: System, enableAutoScaling: true}`,
-			azureManagedSized{1, 1000, "spec.scaling.minSize", "spec.scaling.maxSize", "true"}, azureManagedSized{1, 1000, "spec.resources[0].spec.minCount", "spec.resources[0].spec.maxCount", "aks"}},
+			azureManagedSized{1, 1000, "spec.scaling.minSize", "spec.scaling.maxSize", "true"},
+			azureManagedSized{1, 1000, "spec.resources[0].spec.minCount", "spec.resources[0].spec.maxCount", "aks"}},
 	} {
 		o := &aksv1.AzureManagedMachinePool{}
 		azureManagedDecode(t, c.spec, &o.Spec)
@@ -86,7 +90,8 @@ func TestAzureManagedSizes(t *testing.T) {
 // TestAzureManagedWhere holds where agent pools are looked for, and what keeps one from being created.
 func TestAzureManagedWhere(t *testing.T) {
 	t.Parallel()
-	kept := map[string]string{"subscription": "s", "resource-group": "g", "location": "westus2", "environment": "AzurePublicCloud", "managed-cluster": "c"}
+	kept := map[string]string{"subscription": "s", "resource-group": "g", "location": "westus2", "environment": "AzurePublicCloud",
+		"managed-cluster": "c"}
 	for _, c := range []struct {
 		why  string
 		in   infrapool.Inputs
@@ -95,7 +100,8 @@ func TestAzureManagedWhere(t *testing.T) {
 		err  string
 	}{
 		{why: "as the control plane says", in: infrapool.Inputs{InfraCluster: plane(t, managedPlane)}, want: "s/g/c"},
-		{why: "one that is not ready takes no pools", in: infrapool.Inputs{InfraCluster: plane(t, strings.Replace(managedPlane, "true", "false", 1))}, want: "s/g/c",
+		{why: "one that is not ready takes no pools",
+			in: infrapool.Inputs{InfraCluster: plane(t, strings.Replace(managedPlane, "true", "false", 1))}, want: "s/g/c",
 			held: "AzureManagedControlPlane c is not ready yet"},
 		{why: "as the object remembers it", in: infrapool.Inputs{Resolved: kept, ClusterDeleting: true}, want: "s/g/c deleting"},
 		{why: "nothing is known", in: infrapool.Inputs{Resolved: map[string]string{"resource-group": "g"}},
@@ -126,21 +132,25 @@ func TestAzureManagedWhere(t *testing.T) {
 	}
 }
 
-// TestAzureManagedSource holds what reaches the driver: the name in AKS, when the object was created, and no field that the controller writes.
+// TestAzureManagedSource holds what reaches the driver: the name in AKS, when the object was created, and no field that the controller
+// writes.
 func TestAzureManagedSource(t *testing.T) {
 	t.Parallel()
 	created := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o := &aksv1.AzureManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Name: "c-pool", CreationTimestamp: metav1.NewTime(created)}}
 	azureManagedDecode(t, `{mode: User, name: p, sku: S, providerID: x, providerIDList: [y], upgradeSettings: {maxSurge: 33%}}`, &o.Spec)
 	got, err := azuremanaged.Managed{}.Translate(o, infrapool.Inputs{InfraCluster: plane(t, managedPlane)})
-	if err != nil || got.Spec.Name != "p" || !got.Spec.Created.Equal(created) || got.Spec.Managed.ProviderID != "" || got.Spec.Managed.ProviderIDList != nil || o.Spec.ProviderID != "x" {
+	if err != nil || got.Spec.Name != "p" || !got.Spec.Created.Equal(created) || got.Spec.Managed.ProviderID != "" ||
+		got.Spec.Managed.ProviderIDList != nil || o.Spec.ProviderID != "x" {
 		t.Errorf("want the specification without the IDs, got %+v, %v", got.Spec, err)
 	}
-	if got.Strategy.MaxSurge != (pool.IntOrPercent{Value: 33, Percent: true}) || got.Strategy.MaxUnavailable.Value != 0 || got.Max > math.MaxInt32 {
+	if got.Strategy.MaxSurge != (pool.IntOrPercent{Value: 33, Percent: true}) || got.Strategy.MaxUnavailable.Value != 0 ||
+		got.Max > math.MaxInt32 {
 		t.Errorf("want as many replaced at once as AKS replaces, got %+v", got.Strategy)
 	}
 	a := &aksv1.AzureASOManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Name: "c-pool", CreationTimestamp: metav1.NewTime(created)}}
-	azureManagedDecode(t, strings.Replace(asoPool, "SPEC", "{azureName: p, mode: User, upgradeSettings: {maxSurge: '0', maxUnavailable: '2'}}", 1), &a.Spec)
+	azureManagedDecode(t, strings.Replace(asoPool, "SPEC", "{azureName: p, mode: User, upgradeSettings: {maxSurge: '0', maxUnavailable: '2'}}",
+		1), &a.Spec)
 	got, err = azuremanaged.ASO{}.Translate(a, infrapool.Inputs{InfraCluster: plane(t, asoPlane), Cluster: "c"})
 	if err != nil || got.Spec.Name != "p" || !got.Spec.Created.Equal(created) || got.Spec.Cluster.Name != "aks" {
 		t.Errorf("want the manifest's agent pool, got %+v, %v", got.Spec, err)
@@ -149,11 +159,13 @@ func TestAzureManagedSource(t *testing.T) {
 		t.Errorf("want the manifest's settings, got %+v", got.Strategy)
 	}
 	name, field := azuremanaged.CredentialSecret(got.Spec)
-	if name != "keys" || field != "AzureASOManagedControlPlane c: ManagedCluster: metadata.annotations[serviceoperator.azure.com/credential-from]" {
+	if name != "keys" || field != "AzureASOManagedControlPlane c: ManagedCluster: "+
+		"metadata.annotations[serviceoperator.azure.com/credential-from]" {
 		t.Errorf("want the managed cluster's Secret, got %q of %s", name, field)
 	}
 	a.Spec.Resources = []runtime.RawExtension{{Raw: []byte(`{"kind": "Secret"}`)}}
-	if _, err := (azuremanaged.ASO{}).Translate(a, infrapool.Inputs{InfraCluster: plane(t, asoPlane)}); err == nil || !strings.Contains(err.Error(), "spec.resources[0]") {
+	if _, err := (azuremanaged.ASO{}).Translate(a, infrapool.Inputs{InfraCluster: plane(t, asoPlane)}); err == nil ||
+		!strings.Contains(err.Error(), "spec.resources[0]") {
 		t.Errorf("want another manifest refused by its place, got %v", err)
 	}
 }
@@ -161,7 +173,8 @@ func TestAzureManagedSource(t *testing.T) {
 // TestInfraCluster holds that a Cluster of another control plane has no agent pools.
 func TestInfraCluster(t *testing.T) {
 	t.Parallel()
-	cluster := &clusterv1.Cluster{Spec: clusterv1.ClusterSpec{ControlPlaneRef: clusterv1.ContractVersionedObjectReference{Kind: aksv1.ManagedControlPlaneKind, Name: "c"}}}
+	cluster := &clusterv1.Cluster{Spec: clusterv1.ClusterSpec{
+		ControlPlaneRef: clusterv1.ContractVersionedObjectReference{Kind: aksv1.ManagedControlPlaneKind, Name: "c"}}}
 	if got := (azuremanaged.Managed{}).InfraCluster(cluster); got.Name != "c" {
 		t.Errorf("want the control plane, got %+v", got)
 	}
@@ -182,7 +195,8 @@ func TestResources(t *testing.T) {
 		}
 		azuremanaged.ASO{}.Report(a, report.Report{Conditions: []report.Condition{{Type: report.GroupReady, Status: status}}}, engine.Outcome{})
 		want := []aksv1.ResourceStatus{{Ready: ready,
-			Resource: aksv1.StatusResource{Group: "containerservice.azure.com", Version: "v1api20231001", Kind: "ManagedClustersAgentPool", Name: "c-p"}}}
+			Resource: aksv1.StatusResource{Group: "containerservice.azure.com", Version: "v1api20231001", Kind: "ManagedClustersAgentPool",
+				Name: "c-p"}}}
 		if diff := cmp.Diff(want, a.Status.Resources); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

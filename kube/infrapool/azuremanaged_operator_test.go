@@ -45,7 +45,8 @@ func TestOperated(t *testing.T) {
 		}
 		var objects []client.Object
 		if c.installed {
-			objects = append(objects, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "managedclustersagentpools.containerservice.azure.com"}})
+			objects = append(objects, &apiextensionsv1.CustomResourceDefinition{
+				ObjectMeta: metav1.ObjectMeta{Name: "managedclustersagentpools.containerservice.azure.com"}})
 		}
 		if c.name != "" {
 			u := &unstructured.Unstructured{}
@@ -73,7 +74,8 @@ func TestOperated(t *testing.T) {
 		if got != c.owned {
 			t.Errorf("%s: want it owned: %t, got %v and %v", c.why, c.owned, byField, byManifest)
 		}
-		if byField != nil && (byField.Reason != "OwnedByServiceOperator" || !strings.Contains(byField.Message, "ManagedClustersAgentPool ns/p exists")) {
+		if byField != nil && (byField.Reason != "OwnedByServiceOperator" ||
+			!strings.Contains(byField.Message, "ManagedClustersAgentPool ns/p exists")) {
 			t.Errorf("%s: want the manifest named, got %v", c.why, byField)
 		}
 	}

@@ -41,12 +41,14 @@ type aks struct {
 var azureManagedTemplate = pool.Template{Ref: "aks:1.34.2/s", Content: "v1:a", UserManaged: true}
 
 func (a *aks) Traits() pool.Traits {
-	return pool.Traits{Group: "agent pool", Template: "node configuration", RemoveBatch: 100, ProviderRollout: true, RolloutOnTemplateChange: true, KeepsFailedInstances: true}
+	return pool.Traits{Group: "agent pool", Template: "node configuration", RemoveBatch: 100, ProviderRollout: true,
+		RolloutOnTemplateChange: true, KeepsFailedInstances: true}
 }
 
 func (a *aks) Observe(context.Context, azureManagedTarget) (pool.Observed, error) {
 	a.looks++
-	o := pool.Observed{Wanted: pool.Template{Content: azureManagedTemplate.Content, UserManaged: true}, Versions: []pool.Template{azureManagedTemplate}, Fresh: true, GroupFresh: true}
+	o := pool.Observed{Wanted: pool.Template{Content: azureManagedTemplate.Content, UserManaged: true},
+		Versions: []pool.Template{azureManagedTemplate}, Fresh: true, GroupFresh: true}
 	if a.group == nil {
 		return o, nil
 	}
@@ -80,12 +82,14 @@ func (a *aks) Start(_ context.Context, _ azureManagedTarget, step pool.Step) err
 // resize gives the agent pool as many machines.
 func (a *aks) resize(size int) {
 	if a.group == nil {
-		a.group = &pool.Group{ID: "azure:///agentPools/p", State: "Succeeded", Image: "AKSUbuntu-2204gen2containerd-202609.03.0", Template: azureManagedTemplate.Ref, Content: azureManagedTemplate.Content}
+		a.group = &pool.Group{ID: "azure:///agentPools/p", State: "Succeeded", Image: "AKSUbuntu-2204gen2containerd-202609.03.0",
+			Template: azureManagedTemplate.Ref, Content: azureManagedTemplate.Content}
 	}
 	a.group.Size = size
 	for len(a.instances) < size {
 		id := fmt.Sprintf("aks-p-vmss00000%d", len(a.instances))
-		a.instances = append(a.instances, pool.Instance{ID: id, ProviderID: "azure:///" + id, UID: id, State: pool.Running, Template: azureManagedTemplate, Created: a.now()})
+		a.instances = append(a.instances, pool.Instance{ID: id, ProviderID: "azure:///" + id, UID: id, State: pool.Running,
+			Template: azureManagedTemplate, Created: a.now()})
 	}
 }
 
@@ -104,12 +108,14 @@ func azureManagedSurroundings(t *testing.T) []client.Object {
 		return clusterv1.ContractVersionedObjectReference{APIGroup: aksv1.GroupVersion.Group, Kind: kind, Name: name}
 	}
 	of := ref(aksv1.ManagedControlPlaneKind, "c")
-	return append(passtest.Around(of, of, ref(aksv1.AzureManagedMachinePoolKind, "p")), control, passtest.Definition("azuremanagedcontrolplanes"))
+	return append(passtest.Around(of, of, ref(aksv1.AzureManagedMachinePoolKind, "p")), control,
+		passtest.Definition("azuremanagedcontrolplanes"))
 }
 
 func newAzureManagedWorld(t *testing.T, objects ...client.Object) *azureManagedWorld {
 	t.Helper()
-	w := &azureManagedWorld{World: passtest.New(t, passtest.Setup{AddToScheme: aksv1.AddToScheme, Indexes: azuremanaged.Managed{}.Kind().Indexes(), Mapper: mapper(),
+	w := &azureManagedWorld{World: passtest.New(t, passtest.Setup{AddToScheme: aksv1.AddToScheme,
+		Indexes: azuremanaged.Managed{}.Kind().Indexes(), Mapper: mapper(),
 		Pool:    &aksv1.AzureManagedMachinePool{ObjectMeta: passtest.Owned(), Spec: aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S"}},
 		Objects: append(objects, azureManagedSurroundings(t)...)})}
 	w.aks = &aks{now: w.Clock}
@@ -120,7 +126,8 @@ func newAzureManagedWorld(t *testing.T, objects ...client.Object) *azureManagedW
 // mapper knows the kinds of the tests, and the operator's.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{manifestKind.GroupVersion()})
-	for _, gvk := range []schema.GroupVersionKind{manifestKind, aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind), clusterv1.GroupVersion.WithKind("MachinePool"),
+	for _, gvk := range []schema.GroupVersionKind{manifestKind, aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
+		clusterv1.GroupVersion.WithKind("MachinePool"),
 		clusterv1.GroupVersion.WithKind("Cluster"), aksv1.GroupVersion.WithKind(aksv1.ManagedControlPlaneKind)} {
 		m.Add(gvk, meta.RESTScopeNamespace)
 	}
@@ -143,21 +150,22 @@ func (w *azureManagedWorld) edit(change func(*aksv1.AzureManagedMachinePoolSpec)
 	w.Edit(o)
 }
 
-// TestCreatedWithClusterIsAdopted holds that the agent pool that AKS made with the managed cluster becomes the pool's, and that nothing else
-// is begun on it.
+// TestCreatedWithClusterIsAdopted holds that the agent pool that AKS made with the managed cluster becomes the pool's, and that nothing
+// else is begun on it.
 func TestCreatedWithClusterIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := newAzureManagedWorld(t)
 	w.aks.resize(2)
 	w.Rest()
-	if o := w.object(); !slices.Equal(w.aks.steps, []string{"Adopt"}) || o.Spec.ProviderID == "" || len(o.Spec.ProviderIDList) != 2 || !o.Status.Ready ||
+	if o := w.object(); !slices.Equal(w.aks.steps, []string{"Adopt"}) || o.Spec.ProviderID == "" || len(o.Spec.ProviderIDList) != 2 ||
+		!o.Status.Ready ||
 		o.Status.NodeImageVersion != "AKSUbuntu-2204gen2containerd-202609.03.0" {
 		t.Errorf("want it adopted and nothing else, got %v, %+v", w.aks.steps, o.Status)
 	}
 }
 
-// TestAzureManagedAutoscalerIsFollowed holds that a pool which the specification gives to AKS's autoscaler is annotated so, that spec.replicas follows its
-// size, and that the size is Muster's again, as it is, once the specification has no autoscaler.
+// TestAzureManagedAutoscalerIsFollowed holds that a pool which the specification gives to AKS's autoscaler is annotated so, that
+// spec.replicas follows its size, and that the size is Muster's again, as it is, once the specification has no autoscaler.
 func TestAzureManagedAutoscalerIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newAzureManagedWorld(t)
@@ -169,26 +177,29 @@ func TestAzureManagedAutoscalerIsFollowed(t *testing.T) {
 	w.aks.resize(4)
 	w.Rest()
 	mp := w.MachinePool()
-	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "true" || *mp.Spec.Replicas != 4 || !slices.Equal(w.aks.steps, []string{"CreateGroup"}) {
+	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "true" || *mp.Spec.Replicas != 4 ||
+		!slices.Equal(w.aks.steps, []string{"CreateGroup"}) {
 		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.aks.steps)
 	}
 	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) { s.Scaling = nil })
 	w.Rest()
 	mp = w.MachinePool()
-	if _, annotated := mp.Annotations[clusterv1.ReplicasManagedByAnnotation]; annotated || *mp.Spec.Replicas != 4 || strings.Contains(w.object().Annotations["muster.dev/resolved"], "replicas-managed-by") {
+	if _, annotated := mp.Annotations[clusterv1.ReplicasManagedByAnnotation]; annotated || *mp.Spec.Replicas != 4 ||
+		strings.Contains(w.object().Annotations["muster.dev/resolved"], "replicas-managed-by") {
 		t.Errorf("want the size as it is without the annotation, got annotations %v, %d replicas", mp.Annotations, *mp.Spec.Replicas)
 	}
 }
 
-// TestOperatedPoolIsLeft holds that Muster neither reads nor writes an agent pool that Azure Service Operator runs, says so, and releases its
-// object when it is deleted.
+// TestOperatedPoolIsLeft holds that Muster neither reads nor writes an agent pool that Azure Service Operator runs, says so, and releases
+// its object when it is deleted.
 func TestOperatedPoolIsLeft(t *testing.T) {
 	t.Parallel()
 	manifest := &unstructured.Unstructured{}
 	manifest.SetGroupVersionKind(manifestKind)
 	manifest.SetNamespace("default")
 	manifest.SetName("p")
-	w := newAzureManagedWorld(t, manifest, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "managedclustersagentpools.containerservice.azure.com"}})
+	w := newAzureManagedWorld(t, manifest, &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "managedclustersagentpools.containerservice.azure.com"}})
 	w.aks.resize(2)
 	w.edit(func(s *aksv1.AzureManagedMachinePoolSpec) {
 		s.Scaling = &aksv1.ManagedMachinePoolScaling{MinSize: new(1), MaxSize: new(5)}
@@ -198,7 +209,8 @@ func TestOperatedPoolIsLeft(t *testing.T) {
 		t.Errorf("want the MachinePool left to the other controller too, got annotations %v", mp.Annotations)
 	}
 	o := w.object()
-	if ready := meta.FindStatusCondition(o.Status.Conditions, "Ready"); ready == nil || ready.Reason != "OwnedByServiceOperator" || w.aks.looks > 0 || len(w.aks.steps) > 0 {
+	if ready := meta.FindStatusCondition(o.Status.Conditions, "Ready"); ready == nil || ready.Reason != "OwnedByServiceOperator" ||
+		w.aks.looks > 0 || len(w.aks.steps) > 0 {
 		t.Errorf("want AKS left alone, and why, got %d reads, steps %v, %+v", w.aks.looks, w.aks.steps, o.Status.Conditions)
 	}
 	o.Finalizers = []string{aksv1.ManagedMachinePoolFinalizer}

@@ -41,18 +41,22 @@ func TestStates(t *testing.T) {
 		state                    azurev1.ProvisioningState
 		running, updated, wanted says
 	}{
-		"succeeded":   {"everything is as it should be", &pool.Group{State: "Succeeded"}, 3, 3, "Succeeded", runs, model, enough},
-		"too few":     {"more are on their way", &pool.Group{State: "Succeeded"}, 2, 3, "Updating", runs, model, says{no, "ScaleSetScalingUp"}},
-		"too many":    {"some are on their way out", &pool.Group{State: "Succeeded"}, 4, 3, "Updating", runs, model, says{no, "ScaleSetScalingDown"}},
-		"updating":    {"Azure is changing it", &pool.Group{State: "Updating"}, 3, 3, "Updating", runs, old, enough},
-		"creating":    {"Azure is making it", &pool.Group{State: "Creating"}, 0, 3, "Creating", says{no, "ScaleSetCreating"}, model, says{no, "ScaleSetScalingUp"}},
-		"deleting":    {"Azure is deleting it", &pool.Group{State: "Deleting"}, 3, 3, "Deleting", says{no, "ScaleSetDeleting"}, model, enough},
-		"deleting it": {"as the driver says it", &pool.Group{State: "Deleting", Deleting: true}, 3, 3, "Deleting", says{no, "ScaleSetDeleting"}, model, enough},
-		"failed":      {"Azure has given up", &pool.Group{State: "Failed"}, 0, 3, "Failed", says{no, "ScaleSetProvisionFailed"}, model, says{no, "ScaleSetScalingUp"}},
-		"canceled":    {"the operation was canceled", &pool.Group{State: "Canceled"}, 3, 3, "Canceled", says{no, "Canceled"}, model, enough},
-		"migrating":   {"a state like any other", &pool.Group{State: "Migrating"}, 3, 3, "Migrating", says{no, "Migrating"}, model, enough},
-		"unsaid":      {"a driver that does not say", &pool.Group{}, 3, 3, "Succeeded", runs, model, enough},
-		"none":        {"there is none", nil, 0, 3, "", says{no, "ScaleSetMissing"}, model, says{no, "ScaleSetScalingUp"}},
+		"succeeded": {"everything is as it should be", &pool.Group{State: "Succeeded"}, 3, 3, "Succeeded", runs, model, enough},
+		"too few":   {"more are on their way", &pool.Group{State: "Succeeded"}, 2, 3, "Updating", runs, model, says{no, "ScaleSetScalingUp"}},
+		"too many": {"some are on their way out", &pool.Group{State: "Succeeded"}, 4, 3, "Updating", runs, model,
+			says{no, "ScaleSetScalingDown"}},
+		"updating": {"Azure is changing it", &pool.Group{State: "Updating"}, 3, 3, "Updating", runs, old, enough},
+		"creating": {"Azure is making it", &pool.Group{State: "Creating"}, 0, 3, "Creating", says{no, "ScaleSetCreating"}, model,
+			says{no, "ScaleSetScalingUp"}},
+		"deleting": {"Azure is deleting it", &pool.Group{State: "Deleting"}, 3, 3, "Deleting", says{no, "ScaleSetDeleting"}, model, enough},
+		"deleting it": {"as the driver says it", &pool.Group{State: "Deleting", Deleting: true}, 3, 3, "Deleting", says{no, "ScaleSetDeleting"},
+			model, enough},
+		"failed": {"Azure has given up", &pool.Group{State: "Failed"}, 0, 3, "Failed", says{no, "ScaleSetProvisionFailed"}, model,
+			says{no, "ScaleSetScalingUp"}},
+		"canceled":  {"the operation was canceled", &pool.Group{State: "Canceled"}, 3, 3, "Canceled", says{no, "Canceled"}, model, enough},
+		"migrating": {"a state like any other", &pool.Group{State: "Migrating"}, 3, 3, "Migrating", says{no, "Migrating"}, model, enough},
+		"unsaid":    {"a driver that does not say", &pool.Group{}, 3, 3, "Succeeded", runs, model, enough},
+		"none":      {"there is none", nil, 0, 3, "", says{no, "ScaleSetMissing"}, model, says{no, "ScaleSetScalingUp"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,7 +57,8 @@ func newAccount() *account {
 }
 
 func (a *account) Traits() pool.Traits {
-	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true, ProviderRollout: a.rolls}
+	return pool.Traits{Group: "Auto Scaling group", Template: "launch template", RemoveBatch: 10, CanCancelRollout: true,
+		ReplaceKeepsSize: true, ProviderRollout: a.rolls}
 }
 
 // wanted is the template that a target asks for; nothing without bootstrap data.
@@ -65,7 +66,8 @@ func wanted(t target) pool.Template {
 	if t.Bootstrap.Empty() {
 		return pool.Template{}
 	}
-	return pool.Template{Content: "v1:" + t.Spec.Pool.AWSLaunchTemplate.InstanceType + t.KubernetesVersion + t.Bootstrap.Mark(), Data: t.Bootstrap.Hash()}
+	return pool.Template{Content: "v1:" + t.Spec.Pool.AWSLaunchTemplate.InstanceType + t.KubernetesVersion + t.Bootstrap.Mark(),
+		Data: t.Bootstrap.Hash()}
 }
 
 func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
@@ -79,8 +81,10 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 		return pool.Observed{}, a.observe
 	}
 	name := t.Owner.ResourceName()
-	o := pool.Observed{Wanted: wanted(t), ResolvedLookups: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]), GroupFresh: a.looks == 1,
-		Capacity: &pool.NodeCapacity{CPUs: 2, MemoryMiB: 3 << 10, Pods: 29, Devices: map[string]int{"nvidia.com/gpu": 1}, Architecture: "arm64", OperatingSystem: "linux"},
+	o := pool.Observed{Wanted: wanted(t), ResolvedLookups: a.looked(t.Remembered), Versions: slices.Clone(a.templates[name]),
+		GroupFresh: a.looks == 1,
+		Capacity: &pool.NodeCapacity{CPUs: 2, MemoryMiB: 3 << 10, Pods: 29, Devices: map[string]int{"nvidia.com/gpu": 1}, Architecture: "arm64",
+			OperatingSystem: "linux"},
 	}
 	slices.Reverse(o.Versions)
 	g := a.groups[name]
@@ -125,7 +129,8 @@ func (a *account) Start(_ context.Context, t target, s pool.Step) error {
 		version.Ref = fmt.Sprintf("lt-1:%d", a.versions)
 		a.templates[name] = append(a.templates[name], version)
 	case pool.CreateGroup:
-		a.groups[name] = &group{owner: t.Owner.ID, region: t.Spec.Cluster.Region, template: s.Template, min: int(t.Spec.Pool.MinSize), max: int(t.Spec.Pool.MaxSize)}
+		a.groups[name] = &group{owner: t.Owner.ID, region: t.Spec.Cluster.Region, template: s.Template, min: int(t.Spec.Pool.MinSize),
+			max: int(t.Spec.Pool.MaxSize)}
 		a.resize(name, s.Size)
 	case pool.Adopt:
 		g.owner = t.Owner.ID
@@ -178,7 +183,8 @@ func (a *account) resize(name string, size int) {
 	templates := a.templates[name]
 	for len(g.instances) < size {
 		a.next++
-		i := pool.Instance{ID: fmt.Sprintf("i-%d", a.next), Zone: "zone-a", State: pool.Pending, Created: a.now().Add(time.Duration(a.next) * time.Millisecond)}
+		i := pool.Instance{ID: fmt.Sprintf("i-%d", a.next), Zone: "zone-a", State: pool.Pending,
+			Created: a.now().Add(time.Duration(a.next) * time.Millisecond)}
 		i.ProviderID = "aws:///zone-a/" + i.ID
 		for _, version := range templates {
 			if version.Ref == g.template {

@@ -44,7 +44,8 @@ func parsed(t *testing.T, text string) *unstructured.Unstructured {
 
 func identityObject(t *testing.T, kind, name, spec string) *unstructured.Unstructured {
 	t.Helper()
-	return parsed(t, fmt.Sprintf("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: %s, metadata: {name: %s}, spec: %s}", kind, name, spec))
+	return parsed(t, fmt.Sprintf("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: %s, metadata: {name: %s}, spec: %s}", kind,
+		name, spec))
 }
 
 // keys is a secret of a static identity.
@@ -70,7 +71,8 @@ func named(kind, name string) *unstructured.Unstructured {
 // tenant is a pool whose cluster names an identity.
 func tenant(place *unstructured.Unstructured, others ...client.Object) []client.Object {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"tenant": "a"}}}
-	all := append([]client.Object{machinePool(), awsMachinePool(), cluster(), place, data(), definition(), namespace}, identityDefinitions()...)
+	all := append([]client.Object{machinePool(), awsMachinePool(), cluster(), place, data(), definition(), namespace},
+		identityDefinitions()...)
 	return append(all, others...)
 }
 
@@ -99,7 +101,8 @@ func TestIdentity(t *testing.T) {
 			others: []client.Object{identityObject(t, "AWSClusterControllerIdentity", "other", "{"+all+"}")},
 			held:   "IdentityInvalid", words: []string{"AWSCluster default/place: spec.identityRef.name", "default"}},
 		{name: "static", reason: "keys come from the controller's namespace, without the line's end that an editor adds",
-			place: named("AWSClusterStaticIdentity", "s"), others: []client.Object{static, goodKeys()}, asks: "AWSClusterStaticIdentity/s AKIATENANT"},
+			place: named("AWSClusterStaticIdentity", "s"), others: []client.Object{static, goodKeys()},
+			asks: "AWSClusterStaticIdentity/s AKIATENANT"},
 		{name: "role", reason: "without a source the controller assumes the role", place: named("AWSClusterRoleIdentity", "r"),
 			others: []client.Object{role("r", "")}, asks: "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
 		{name: "role by the controller", reason: "the source may be said", place: named("AWSClusterRoleIdentity", "r"),
@@ -110,11 +113,13 @@ func TestIdentity(t *testing.T) {
 				role("q", ", sourceIdentityRef: {kind: AWSClusterStaticIdentity, name: s}"), static, goodKeys()},
 			asks: "AWSClusterRoleIdentity/r AKIATENANT arn:aws:iam::1:role/q arn:aws:iam::1:role/r"},
 		{name: "selected by labels", reason: "the namespace's labels count", place: named("AWSClusterRoleIdentity", "r"),
-			others: []client.Object{identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: a}}}}")},
-			asks:   "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
+			others: []client.Object{identityObject(t, "AWSClusterRoleIdentity", "r",
+				"{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: a}}}}")},
+			asks: "AWSClusterRoleIdentity/r arn:aws:iam::1:role/r"},
 		{name: "not selected", reason: "other labels don't", place: named("AWSClusterRoleIdentity", "r"),
-			others: []client.Object{identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: b}}}}")},
-			held:   "IdentityNotAllowed", words: []string{"AWSClusterRoleIdentity/r: spec.allowedNamespaces", "namespace default"}},
+			others: []client.Object{identityObject(t, "AWSClusterRoleIdentity", "r",
+				"{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {selector: {matchLabels: {tenant: b}}}}")},
+			held: "IdentityNotAllowed", words: []string{"AWSClusterRoleIdentity/r: spec.allowedNamespaces", "namespace default"}},
 		{name: "not allowed", reason: "without the field no namespace may", place: named("AWSClusterStaticIdentity", "s"),
 			others: []client.Object{identityObject(t, "AWSClusterStaticIdentity", "s", "{secretRef: keys}"), goodKeys()},
 			held:   "IdentityNotAllowed", words: []string{"AWSClusterStaticIdentity/s: spec.allowedNamespaces"}},
@@ -126,15 +131,18 @@ func TestIdentity(t *testing.T) {
 			held: "IdentityMissing", words: []string{"AWSCluster default/place: spec.identityRef", "AWSClusterStaticIdentity s does not exist"}},
 		{name: "source missing", reason: "nor is a source that does not exist", place: named("AWSClusterRoleIdentity", "r"),
 			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterStaticIdentity, name: s}")},
-			held:   "IdentityMissing", words: []string{"AWSClusterRoleIdentity/r: spec.sourceIdentityRef", "AWSClusterStaticIdentity s does not exist"}},
+			held:   "IdentityMissing", words: []string{"AWSClusterRoleIdentity/r: spec.sourceIdentityRef",
+				"AWSClusterStaticIdentity s does not exist"}},
 		{name: "secret missing", reason: "nor a secret", place: named("AWSClusterStaticIdentity", "s"), others: []client.Object{static},
 			held: "IdentityMissing", words: []string{"AWSClusterStaticIdentity/s: spec.secretRef", "secret muster-system/keys does not exist"}},
 		{name: "secret without a key", reason: "half a pair signs nothing", place: named("AWSClusterStaticIdentity", "s"),
 			others: []client.Object{static, keys(map[string]string{"AccessKeyID": "AKIATENANT"})},
 			held:   "IdentityInvalid", words: []string{"secret muster-system/keys", "SecretAccessKey"}},
 		{name: "loop", reason: "a way without an end has no credentials", place: named("AWSClusterRoleIdentity", "r"),
-			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: q}"), role("q", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: r}")},
-			held:   "IdentityInvalid", words: []string{"AWSClusterRoleIdentity/q: spec.sourceIdentityRef", "r -> AWSClusterRoleIdentity/q -> AWSClusterRoleIdentity/r"}},
+			others: []client.Object{role("r", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: q}"),
+				role("q", ", sourceIdentityRef: {kind: AWSClusterRoleIdentity, name: r}")},
+			held: "IdentityInvalid", words: []string{"AWSClusterRoleIdentity/q: spec.sourceIdentityRef",
+				"r -> AWSClusterRoleIdentity/q -> AWSClusterRoleIdentity/r"}},
 		{name: "unknown kind", reason: "an unknown kind", place: named("AWSClusterMagicIdentity", "m"),
 			held: "IdentityInvalid", words: []string{"spec.identityRef.kind", "AWSClusterMagicIdentity"}},
 		{name: "no role", reason: "a role is named by an ARN", place: named("AWSClusterRoleIdentity", "r"),
@@ -254,7 +262,8 @@ func TestIdentityIsRemembered(t *testing.T) {
 // A plan uses the identity that the controller would, or reports why there is none.
 func TestPlanAsksByIdentity(t *testing.T) {
 	t.Parallel()
-	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"), identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}"))...)
+	w := running(t, tenant(named("AWSClusterRoleIdentity", "r"),
+		identityObject(t, "AWSClusterRoleIdentity", "r", "{roleARN: 'arn:aws:iam::1:role/r', allowedNamespaces: {}}"))...)
 	asked := ""
 	w.account.before = func(_ string, t target) { asked = asker(t.Spec.Cluster.Identity) }
 	look, err := w.planner(nil).Look(t.Context(), nil, key, 0)

@@ -50,7 +50,8 @@ func TestReplacedDefinition(t *testing.T) {
 	delete(theirs.Spec.Versions[1].Schema.OpenAPIV3Schema.Properties["spec"].Properties, "lifecycleHooks")
 	change(theirs)
 	w.passes(1)
-	if c := w.condition("Ready"); c.Status != metav1.ConditionFalse || c.Reason != infrapool.ReasonDefinitionIncompatible || !strings.Contains(c.Message, "v1beta2 lacks spec.lifecycleHooks") {
+	if c := w.condition("Ready"); c.Status != metav1.ConditionFalse || c.Reason != infrapool.ReasonDefinitionIncompatible ||
+		!strings.Contains(c.Message, "v1beta2 lacks spec.lifecycleHooks") {
 		t.Errorf("want Ready to name the field, got %+v", c)
 	}
 	w.writes = nil

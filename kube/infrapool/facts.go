@@ -202,8 +202,8 @@ func edited[O Object](s scope[O], d pool.Desired) bool {
 	return d.Deleting || !d.ReplicasManagedExternally && int(ptr.Deref(s.object.GetCommonStatus().DesiredReplicas, -1)) != d.Replicas
 }
 
-// adoption returns which group of another tool the object, or its MachinePool, asks to adopt, and whether the driver is to adopt it. Once the
-// pool has owned the group, the annotation has no effect and can be removed: the name is stored.
+// adoption returns which group of another tool the object, or its MachinePool, asks to adopt, and whether the driver is to adopt it. Once
+// the pool has owned the group, the annotation has no effect and can be removed: the name is stored.
 func adoption[O Object](s scope[O], values map[string]string) (pool.Adoption, bool) {
 	asked, adopted := s.object.GetAnnotations()[pool.AdoptAnnotation], values[pool.AdoptedKey]
 	if asked == "" && s.machinePool != nil {
@@ -222,9 +222,11 @@ func (f facts[S]) adopted(o pool.Observed) map[string]string {
 }
 
 // nameGroup returns the name of the pool's group. The target has the name that the annotations ask for.
-func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s scope[O], target cloud.Target[S], t translation[S]) (ownership.GroupName, error) {
+func (r *Reconciler[O, S]) nameGroup(ctx context.Context, s scope[O], target cloud.Target[S],
+	t translation[S]) (ownership.GroupName, error) {
 	return ownership.NameGroup(ownership.Named{
-		Asked: target.Owner.GroupName, Claimed: r.kind.hasIdentity(s.object), Observed: s.object.GetProviderID() != "" || s.deleting(), Stored: t.values,
+		Asked: target.Owner.GroupName, Claimed: r.kind.hasIdentity(s.object), Observed: s.object.GetProviderID() != "" || s.deleting(),
+		Stored: t.values,
 	}, func(name string) (bool, error) {
 		if t.notObservable != nil {
 			return false, nil
@@ -272,7 +274,8 @@ func drainTimeout(mp *clusterv1.MachinePool) time.Duration {
 // reconciler itself writes, and what changes with time, is not in it: it would end every back-off.
 func generation[S any](desired pool.Desired, target cloud.Target[S], data string) (string, error) {
 	desired.NoDrain = nil
-	text, err := json.Marshal([]any{desired, target.Owner, target.KubernetesVersion, target.FailureDomains, data, target.Bootstrap.Mark(), target.Spec})
+	text, err := json.Marshal([]any{desired, target.Owner, target.KubernetesVersion, target.FailureDomains, data, target.Bootstrap.Mark(),
+		target.Spec})
 	if err != nil {
 		return "", fmt.Errorf("encode what is asked of pool %s/%s: %w", target.Owner.Namespace, target.Owner.Name, err)
 	}

@@ -28,13 +28,18 @@ func TestDisableRollout(t *testing.T) {
 		skip        bool
 		restart     bool
 	}{
-		"nothing":             {reason: "a changed template replaces machines"},
-		"paused":              {reason: "until it is removed", annotations: map[string]string{settings.RolloutAnnotation: "paused"}, held: settings.ReasonPaused},
-		"disabled":            {reason: "the object's own field", disabled: disabled, held: "Disabled"},
-		"disabled and paused": {reason: "the pause is named, and the field still applies", disabled: disabled, annotations: map[string]string{settings.RolloutAnnotation: "paused"}, held: settings.ReasonPaused, skip: true},
-		"restart":             {reason: "all are replaced", annotations: map[string]string{settings.RestartAnnotation: "CVE"}, restart: true},
-		"disabled, restart":   {reason: "those that exist are replaced, and no changed template replaces others later", disabled: disabled, annotations: map[string]string{settings.RestartAnnotation: "CVE"}, restart: true, skip: true},
-		"paused, restart":     {reason: "a restart waits for the pause to end", annotations: map[string]string{settings.RestartAnnotation: "CVE", settings.RolloutAnnotation: "paused"}, held: settings.ReasonPaused, restart: true},
+		"nothing": {reason: "a changed template replaces machines"},
+		"paused": {reason: "until it is removed", annotations: map[string]string{settings.RolloutAnnotation: "paused"},
+			held: settings.ReasonPaused},
+		"disabled": {reason: "the object's own field", disabled: disabled, held: "Disabled"},
+		"disabled and paused": {reason: "the pause is named, and the field still applies", disabled: disabled,
+			annotations: map[string]string{settings.RolloutAnnotation: "paused"}, held: settings.ReasonPaused, skip: true},
+		"restart": {reason: "all are replaced", annotations: map[string]string{settings.RestartAnnotation: "CVE"}, restart: true},
+		"disabled, restart": {reason: "those that exist are replaced, and no changed template replaces others later", disabled: disabled,
+			annotations: map[string]string{settings.RestartAnnotation: "CVE"}, restart: true, skip: true},
+		"paused, restart": {reason: "a restart waits for the pause to end",
+			annotations: map[string]string{settings.RestartAnnotation: "CVE", settings.RolloutAnnotation: "paused"}, held: settings.ReasonPaused,
+			restart: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,8 +78,10 @@ func TestReasonsAreDocumented(t *testing.T) {
 	}
 	known := string(text)
 	for _, reason := range []string{
-		reasonNoOwner, reasonNoCluster, reasonNoInfraCluster, reasonWaitInfraCluster, bootstrap.ReasonWaiting, bootstrap.ReasonMissing, bootstrap.ReasonInvalid,
-		reasonOwnerIDTaken, reasonNotTranslated, settings.RolloutAnnotation, settings.RestartAnnotation, settings.JoinDeadlineAnnotation, settings.ProgressDeadlineAnnotation,
+		reasonNoOwner, reasonNoCluster, reasonNoInfraCluster, reasonWaitInfraCluster, bootstrap.ReasonWaiting, bootstrap.ReasonMissing,
+		bootstrap.ReasonInvalid,
+		reasonOwnerIDTaken, reasonNotTranslated, settings.RolloutAnnotation, settings.RestartAnnotation, settings.JoinDeadlineAnnotation,
+		settings.ProgressDeadlineAnnotation,
 	} {
 		if !strings.Contains(known, "`"+reason+"`") && !strings.Contains(known, "`"+reason+":") {
 			t.Errorf("want docs/conditions.md to list %s", reason)

@@ -123,7 +123,8 @@ func (r *Reconciler[O, S]) gather(ctx context.Context, o O) (scope[O], error) {
 	s.createBlocked = cmp.Or(noPool, noCluster, noDescription, noData)
 	s.observeBlocked = cmp.Or(noPool, noCluster, noDescription) != nil
 	s.settings = settings.Of(settings.Pool{
-		Kind: r.kind.Name, Object: o, MachinePool: s.machinePool, Machines: r.kind.allowedMachines(), HasMachines: r.kind.wantsMachines(o, r.Machines),
+		Kind: r.kind.Name, Object: o, MachinePool: s.machinePool, Machines: r.kind.allowedMachines(),
+		HasMachines: r.kind.wantsMachines(o, r.Machines),
 	})
 	return s, nil
 }
@@ -150,7 +151,8 @@ func (r *Reconciler[O, S]) describe(ctx context.Context, s *scope[O]) (cause *po
 }
 
 // findMachinePool finds the MachinePool by the owner reference, or while that is not set yet by its reference to the object.
-func findMachinePool(ctx context.Context, c client.Reader, o client.Object, kind schema.GroupKind) (*clusterv1.MachinePool, *pool.Cause, error) {
+func findMachinePool(ctx context.Context, c client.Reader, o client.Object,
+	kind schema.GroupKind) (*clusterv1.MachinePool, *pool.Cause, error) {
 	name := watch.MachinePoolOwner(o)
 	if name == "" {
 		names, err := referring(ctx, c, o, kind)
@@ -210,8 +212,8 @@ func findCluster(ctx context.Context, c client.Reader, key client.ObjectKey) (*c
 	return cluster, nil, nil
 }
 
-// findInfraCluster reads the object that describes the cluster in the cloud. Until it is provisioned, the description is incomplete, and new
-// machines would be created wrong. lacks is what the Cluster lacks if ref is empty.
+// findInfraCluster reads the object that describes the cluster in the cloud. Until it is provisioned, the description is incomplete, and
+// new machines would be created wrong. lacks is what the Cluster lacks if ref is empty.
 func findInfraCluster(
 	ctx context.Context, c client.Reader, cluster *clusterv1.Cluster, ref clusterv1.ContractVersionedObjectReference, lacks string,
 ) (*unstructured.Unstructured, *pool.Cause, error) {
@@ -230,7 +232,8 @@ func findInfraCluster(
 	infraCluster.SetGroupVersionKind(gvk)
 	err = c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: ref.Name}, infraCluster)
 	if apierrors.IsNotFound(err) {
-		return nil, missing(reasonNoInfraCluster, "%s %s/%s, which Cluster %s names, does not exist", ref.Kind, key.Namespace, ref.Name, key.Name), nil
+		return nil, missing(reasonNoInfraCluster, "%s %s/%s, which Cluster %s names, does not exist", ref.Kind, key.Namespace, ref.Name,
+			key.Name), nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)

@@ -19,7 +19,8 @@ func TestGCPMachine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	current := pool.Template{Ref: "mp-2", Content: "v1:b"}
-	spot := &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "n2-standard-2", ProvisioningModel: new(gcpv1.ProvisioningSpot)}}
+	spot := &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "n2-standard-2",
+		ProvisioningModel: new(gcpv1.ProvisioningSpot)}}
 	preemptible := &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "n2-standard-2", Preemptible: true}}
 	const id = "gce://p/us-central1-a/mp-x7k2"
 	type facts struct {
@@ -36,7 +37,8 @@ func TestGCPMachine(t *testing.T) {
 	}{
 		"not there yet": {"what the group does with it is all that is known", gcpv1.GCPMachine{}, &gcpv1.GCPMachinePool{},
 			pool.Instance{ID: "mp-x7k2", ProviderID: id, Zone: "us-central1-a", State: pool.Pending, CloudState: "CREATING"},
-			facts{ProviderID: id, Zone: "us-central1-a", State: "CREATING", Condition: "False InstancePending", Message: "instance mp-x7k2 is CREATING"}},
+			facts{ProviderID: id, Zone: "us-central1-a", State: "CREATING", Condition: "False InstancePending",
+				Message: "instance mp-x7k2 is CREATING"}},
 		"of the wanted template": {"it has what the specification says, in the words of both contracts", gcpv1.GCPMachine{}, spot,
 			pool.Instance{ID: "7", ProviderID: id, State: pool.Running, CloudState: "RUNNING", Template: current},
 			facts{ProviderID: id, Type: "n2-standard-2", State: "RUNNING", Ready: true, Provisioned: true, Interruptible: true,
@@ -46,13 +48,17 @@ func TestGCPMachine(t *testing.T) {
 			facts{ProviderID: id, Type: "n2-standard-2", State: "RUNNING", Ready: true, Provisioned: true, Interruptible: true,
 				Condition: "True InstanceRunning", Message: "instance 7 runs"}},
 		"of an older template": {"what that said is not known any more", gcpv1.GCPMachine{}, spot,
-			pool.Instance{ID: "7", ProviderID: id, State: pool.Running, CloudState: "RUNNING", Template: pool.Template{Ref: "mp-1", Content: "v1:a"}},
+			pool.Instance{ID: "7", ProviderID: id, State: pool.Running, CloudState: "RUNNING",
+				Template: pool.Template{Ref: "mp-1", Content: "v1:a"}},
 			facts{ProviderID: id, State: "RUNNING", Ready: true, Provisioned: true, Condition: "True InstanceRunning", Message: "instance 7 runs"}},
-		"of a type that was not known": {"the provider of clusters refuses a type that comes later", gcpv1.GCPMachine{Spec: gcpv1.GCPMachineSpec{ProviderID: id}}, spot,
+		"of a type that was not known": {"the provider of clusters refuses a type that comes later",
+			gcpv1.GCPMachine{Spec: gcpv1.GCPMachineSpec{ProviderID: id}}, spot,
 			pool.Instance{ID: "7", ProviderID: id, State: pool.Running, CloudState: "RUNNING", Template: current},
-			facts{ProviderID: id, State: "RUNNING", Ready: true, Provisioned: true, Interruptible: true, Condition: "True InstanceRunning", Message: "instance 7 runs"}},
+			facts{ProviderID: id, State: "RUNNING", Ready: true, Provisioned: true, Interruptible: true, Condition: "True InstanceRunning",
+				Message: "instance 7 runs"}},
 		"going": {"what was provisioned stays so, and what is known is kept",
-			gcpv1.GCPMachine{Spec: gcpv1.GCPMachineSpec{ProviderID: id, InstanceType: "e2-small"}, Status: gcpv1.GCPMachineStatus{Ready: true, FailureDomain: "us-central1-a"}}, &gcpv1.GCPMachinePool{},
+			gcpv1.GCPMachine{Spec: gcpv1.GCPMachineSpec{ProviderID: id, InstanceType: "e2-small"},
+				Status: gcpv1.GCPMachineStatus{Ready: true, FailureDomain: "us-central1-a"}}, &gcpv1.GCPMachinePool{},
 			pool.Instance{ID: "7", ProviderID: id, State: pool.Terminating, CloudState: "STOPPING (DELETING)"},
 			facts{ProviderID: id, Type: "e2-small", Zone: "us-central1-a", State: "STOPPING", Ready: true,
 				Condition: "False InstanceTerminating", Message: "instance 7 is STOPPING (DELETING)"}},
@@ -90,9 +96,9 @@ func TestGCPMachine(t *testing.T) {
 	}
 }
 
-// TestGCPMachineIsNoInstanceOfTheProviderOfClusters holds what keeps the controller of the provider of clusters from instances of pools: it finds an
-// instance by the name of the object, which none has, before the instance exists and after; and a finalizer of Muster's own keeps the object
-// when that controller has nothing to delete.
+// TestGCPMachineIsNoInstanceOfTheProviderOfClusters holds what keeps the controller of the provider of clusters from instances of pools: it
+// finds an instance by the name of the object, which none has, before the instance exists and after; and a finalizer of Muster's own keeps
+// the object when that controller has nothing to delete.
 func TestGCPMachineIsNoInstanceOfTheProviderOfClusters(t *testing.T) {
 	t.Parallel()
 	k := gcp.Adapter{}.Kind().Machines

@@ -38,11 +38,16 @@ func TestGCPTranslate(t *testing.T) {
 		keep      map[string]string
 		name, err string
 	}{
-		{why: "the cluster says where its pools are", in: infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: p, region: us-central1}")}, keep: kept, name: "c"},
-		{why: "the MachinePool names the Cluster", in: infrapool.Inputs{Cluster: "owner", InfraCluster: gcpCluster(t, "{project: p, region: us-central1}")}, keep: kept, name: "owner"},
-		{why: "other addresses are remembered", in: infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: p, region: us-central1, serviceEndpoints: {compute: 'https://c', container: 'https://k'}}")},
+		{why: "the cluster says where its pools are", in: infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: p, region: us-central1}")},
+			keep: kept, name: "c"},
+		{why: "the MachinePool names the Cluster", in: infrapool.Inputs{Cluster: "owner",
+			InfraCluster: gcpCluster(t, "{project: p, region: us-central1}")}, keep: kept, name: "owner"},
+		{why: "other addresses are remembered",
+			in: infrapool.Inputs{InfraCluster: gcpCluster(t,
+				"{project: p, region: us-central1, serviceEndpoints: {compute: 'https://c', container: 'https://k'}}")},
 			keep: moved, name: "c"},
-		{why: "a pool is found for its deletion when its cluster is gone", in: infrapool.Inputs{Cluster: "c", Resolved: moved, ClusterDeleting: true}, keep: moved, name: "c"},
+		{why: "a pool is found for its deletion when its cluster is gone",
+			in: infrapool.Inputs{Cluster: "c", Resolved: moved, ClusterDeleting: true}, keep: moved, name: "c"},
 		{why: "looking in the wrong place would leave the group behind", in: infrapool.Inputs{Resolved: map[string]string{"project": "p"}},
 			err: `metadata.annotations[muster.dev/resolved] does not say where the instance group is: set it to {"project": "<project ID>", "region": "<region>"}`},
 		{why: "a cluster of another shape", in: infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: 1}")}, err: "another type"},
@@ -70,10 +75,12 @@ func TestSource(t *testing.T) {
 	o := &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "e2-medium", ProviderID: "x", ProviderIDList: []string{"y"},
 		Strategy: common.Strategy{RollingUpdate: &common.RollingUpdate{MaxSurge: &surge, DeletePolicy: common.DeletePolicyNewest}}}}
 	got, err := gcp.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: gcpCluster(t, "{project: p, region: r}")})
-	if err != nil || got.Spec.Pool.ProviderID != "" || got.Spec.Pool.ProviderIDList != nil || got.Spec.Pool.InstanceType != "e2-medium" || o.Spec.ProviderID != "x" {
+	if err != nil || got.Spec.Pool.ProviderID != "" || got.Spec.Pool.ProviderIDList != nil || got.Spec.Pool.InstanceType != "e2-medium" ||
+		o.Spec.ProviderID != "x" {
 		t.Errorf("want the specification without the IDs, got %+v, %v", got.Spec.Pool, err)
 	}
-	if got.Strategy.MaxSurge != (pool.IntOrPercent{Value: 50, Percent: true}) || got.DeletePolicy != pool.Newest || got.Strategy.SurgeField != "spec.strategy.rollingUpdate.maxSurge" {
+	if got.Strategy.MaxSurge != (pool.IntOrPercent{Value: 50, Percent: true}) || got.DeletePolicy != pool.Newest ||
+		got.Strategy.SurgeField != "spec.strategy.rollingUpdate.maxSurge" {
 		t.Errorf("want the strategy of the specification, got %+v, %s", got.Strategy, got.DeletePolicy)
 	}
 	if !got.NoPrerequisites || got.Autoscaler != "" || got.CreateBlocked != nil {
@@ -85,7 +92,8 @@ func TestSource(t *testing.T) {
 func TestKind(t *testing.T) {
 	t.Parallel()
 	k := gcp.Adapter{}.Kind()
-	if k.Finalizer != "gcpmachinepool.infrastructure.cluster.x-k8s.io" || k.Aliases[report.GroupReady] != "ManagedInstanceGroupReady" || k.Aliases[report.TemplateReady] != "InstanceTemplateReady" {
+	if k.Finalizer != "gcpmachinepool.infrastructure.cluster.x-k8s.io" || k.Aliases[report.GroupReady] != "ManagedInstanceGroupReady" ||
+		k.Aliases[report.TemplateReady] != "InstanceTemplateReady" {
 		t.Errorf("want the ecosystem's names, got %q and %v", k.Finalizer, k.Aliases)
 	}
 	ref := clusterv1.ContractVersionedObjectReference{Kind: "GCPCluster", Name: "c"}

@@ -38,7 +38,8 @@ func infra(t *testing.T, ref string) *unstructured.Unstructured {
 }
 
 func gcpIdentitySecret(namespace, allowed, text string) *corev1.Secret {
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, Data: map[string][]byte{"credentials": []byte(text)}}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"},
+		Data: map[string][]byte{"credentials": []byte(text)}}
 	if allowed != "" {
 		s.Annotations = map[string]string{gcpidentity.NamespacesAnnotation: allowed}
 	}
@@ -80,36 +81,57 @@ func TestGCPIdentityIdentify(t *testing.T) {
 		words []string
 	}{
 		{why: "the controller's own credentials are for clusters without a reference"},
-		{why: "a Secret of the cluster's namespace", ref: own, secret: gcpIdentitySecret("ns", "", gcpIdentityAccount+"\n"), uses: "Secret/ns/keys"},
-		{why: "without a namespace it is beside the cluster", ref: "{name: keys}", secret: gcpIdentitySecret("ns", "", gcpIdentityAccount), uses: "Secret/ns/keys"},
-		{why: "another namespace that allows it", ref: other, secret: gcpIdentitySecret("other", "x, ns", gcpIdentityAccount), uses: "Secret/other/keys"},
-		{why: "another namespace that allows all", ref: other, secret: gcpIdentitySecret("other", "*", gcpIdentityAccount), uses: "Secret/other/keys"},
-		{why: "an external account", ref: own, secret: external(sts + `, "credential_source": {"file": "/var/run/token"}`), uses: "Secret/ns/keys"},
+		{why: "a Secret of the cluster's namespace", ref: own, secret: gcpIdentitySecret("ns", "", gcpIdentityAccount+"\n"),
+			uses: "Secret/ns/keys"},
+		{why: "without a namespace it is beside the cluster", ref: "{name: keys}", secret: gcpIdentitySecret("ns", "", gcpIdentityAccount),
+			uses: "Secret/ns/keys"},
+		{why: "another namespace that allows it", ref: other, secret: gcpIdentitySecret("other", "x, ns", gcpIdentityAccount),
+			uses: "Secret/other/keys"},
+		{why: "another namespace that allows all", ref: other, secret: gcpIdentitySecret("other", "*", gcpIdentityAccount),
+			uses: "Secret/other/keys"},
+		{why: "an external account", ref: own, secret: external(sts + `, "credential_source": {"file": "/var/run/token"}`),
+			uses: "Secret/ns/keys"},
 		{why: "a user's account", ref: own, secret: gcpIdentitySecret("ns", "", `{"type": "authorized_user"}`), uses: "Secret/ns/keys"},
-		{why: "an impersonated account", ref: own, secret: gcpIdentitySecret("ns", "", `{"type": "impersonated_service_account", "service_account_impersonation_url":
-			"https://iamcredentials.googleapis.com/v1/x:generateAccessToken", "source_credentials": {"type": "authorized_user"}}`), uses: "Secret/ns/keys"},
+		{why: "an impersonated account", ref: own, secret: gcpIdentitySecret("ns", "",
+			`{"type": "impersonated_service_account", "service_account_impersonation_url":
+			"https://iamcredentials.googleapis.com/v1/x:generateAccessToken", "source_credentials": {"type": "authorized_user"}}`),
+			uses: "Secret/ns/keys"},
 
-		{why: "no name", ref: "{namespace: ns}", held: identity.ReasonInvalid, words: []string{"GCPCluster ns/c: spec.credentialsRef.name is empty"}},
+		{why: "no name", ref: "{namespace: ns}", held: identity.ReasonInvalid,
+			words: []string{"GCPCluster ns/c: spec.credentialsRef.name is empty"}},
 		{why: "a reference of another shape", ref: "keys", held: identity.ReasonInvalid, words: []string{"GCPCluster c", "another type"}},
-		{why: "no such Secret", ref: own, held: identity.ReasonMissing, words: []string{"GCPCluster ns/c: spec.credentialsRef", "secret ns/keys does not exist"}},
-		{why: "another namespace that allows none", ref: other, secret: gcpIdentitySecret("other", "", gcpIdentityAccount), held: identity.ReasonNotAllowed,
+		{why: "no such Secret", ref: own, held: identity.ReasonMissing,
+			words: []string{"GCPCluster ns/c: spec.credentialsRef", "secret ns/keys does not exist"}},
+		{why: "another namespace that allows none", ref: other, secret: gcpIdentitySecret("other", "", gcpIdentityAccount),
+			held:  identity.ReasonNotAllowed,
 			words: []string{"secret other/keys does not allow clusters of namespace ns", "muster.dev/allowed-namespaces: ns"}},
-		{why: "another namespace that allows others", ref: other, secret: gcpIdentitySecret("other", "ns2,nsx", gcpIdentityAccount), held: identity.ReasonNotAllowed, words: []string{"does not allow"}},
-		{why: "whether another namespace has a Secret is not told", ref: other, held: identity.ReasonNotAllowed, words: []string{"secret other/keys does not allow clusters of namespace ns"}},
-		{why: "nothing under the key", ref: own, secret: gcpIdentitySecret("ns", "", " \n"), held: identity.ReasonInvalid, words: []string{"secret ns/keys has nothing under key credentials"}},
-		{why: "no JSON", ref: own, secret: gcpIdentitySecret("ns", "", "s3cret"), held: identity.ReasonInvalid, words: []string{"credentials: want the JSON that Google's tools write"}},
-		{why: "another type", ref: own, secret: gcpIdentitySecret("ns", "", `{"type": "gdch_service_account", "private_key": "s3cret"}`), held: identity.ReasonInvalid,
+		{why: "another namespace that allows others", ref: other, secret: gcpIdentitySecret("other", "ns2,nsx", gcpIdentityAccount),
+			held: identity.ReasonNotAllowed, words: []string{"does not allow"}},
+		{why: "whether another namespace has a Secret is not told", ref: other, held: identity.ReasonNotAllowed,
+			words: []string{"secret other/keys does not allow clusters of namespace ns"}},
+		{why: "nothing under the key", ref: own, secret: gcpIdentitySecret("ns", "", " \n"), held: identity.ReasonInvalid,
+			words: []string{"secret ns/keys has nothing under key credentials"}},
+		{why: "no JSON", ref: own, secret: gcpIdentitySecret("ns", "", "s3cret"), held: identity.ReasonInvalid,
+			words: []string{"credentials: want the JSON that Google's tools write"}},
+		{why: "another type", ref: own, secret: gcpIdentitySecret("ns", "", `{"type": "gdch_service_account", "private_key": "s3cret"}`),
+			held:  identity.ReasonInvalid,
 			words: []string{`type is "gdch_service_account": want service_account, external_account, impersonated_service_account or authorized_user`}},
-		{why: "no key", ref: own, secret: gcpIdentitySecret("ns", "", `{"type": "service_account", "client_email": "s3cret"}`), held: identity.ReasonInvalid, words: []string{"private_key is empty"}},
-		{why: "a program would run in the controller", ref: own, secret: external(sts + `, "credential_source": {"executable": {"command": "/bin/s3cret"}}`),
-			held: identity.ReasonInvalid, words: []string{"credential_source.executable", "runs no programs"}},
-		{why: "a token of the controller's would be sent to others", ref: own, secret: external(`, "token_url": "https://s3cret.example.com"`), held: identity.ReasonInvalid,
+		{why: "no key", ref: own, secret: gcpIdentitySecret("ns", "", `{"type": "service_account", "client_email": "s3cret"}`),
+			held: identity.ReasonInvalid, words: []string{"private_key is empty"}},
+		{why: "a program would run in the controller", ref: own,
+			secret: external(sts + `, "credential_source": {"executable": {"command": "/bin/s3cret"}}`),
+			held:   identity.ReasonInvalid, words: []string{"credential_source.executable", "runs no programs"}},
+		{why: "a token of the controller's would be sent to others", ref: own, secret: external(`, "token_url": "https://s3cret.example.com"`),
+			held:  identity.ReasonInvalid,
 			words: []string{"token_url: want an https address of googleapis.com"}},
-		{why: "a name that only ends alike", ref: own, secret: external(`, "token_url": "https://s3cretgoogleapis.com"`), held: identity.ReasonInvalid, words: []string{"token_url"}},
+		{why: "a name that only ends alike", ref: own, secret: external(`, "token_url": "https://s3cretgoogleapis.com"`),
+			held: identity.ReasonInvalid, words: []string{"token_url"}},
 		{why: "no address for tokens", ref: own, secret: external(""), held: identity.ReasonInvalid, words: []string{"token_url"}},
-		{why: "another address to impersonate at", ref: own, secret: external(sts + `, "service_account_impersonation_url": "http://iamcredentials.googleapis.com"`), held: identity.ReasonInvalid,
+		{why: "another address to impersonate at", ref: own,
+			secret: external(sts + `, "service_account_impersonation_url": "http://iamcredentials.googleapis.com"`), held: identity.ReasonInvalid,
 			words: []string{"service_account_impersonation_url"}},
-		{why: "a source that runs a program", ref: own, secret: gcpIdentitySecret("ns", "", `{"type": "impersonated_service_account", "service_account_impersonation_url":
+		{why: "a source that runs a program", ref: own, secret: gcpIdentitySecret("ns", "",
+			`{"type": "impersonated_service_account", "service_account_impersonation_url":
 			"https://iamcredentials.googleapis.com/v1/x", "source_credentials": {"type": "external_account", "credential_source": {"executable": {"command": "s3cret"}}}}`),
 			held: identity.ReasonInvalid, words: []string{"credential_source.executable"}},
 	} {
@@ -149,7 +171,8 @@ func TestIdentifyAfterTheCluster(t *testing.T) {
 	t.Parallel()
 	cluster := &gcpv1.ClusterView{}
 	by := identity.Referrer{Stored: map[string]string{"identity": "Secret/ns/keys"}}
-	if _, err := gcpidentity.Identify(t.Context(), by, sources(t, gcpIdentitySecret("ns", "", gcpIdentityAccount)).For("ns"), cluster); err != nil || cluster.Identity == nil {
+	if _, err := gcpidentity.Identify(t.Context(), by, sources(t, gcpIdentitySecret("ns", "", gcpIdentityAccount)).For("ns"),
+		cluster); err != nil || cluster.Identity == nil {
 		t.Errorf("want the stored identity, got %v, %v", cluster.Identity, err)
 	}
 	by.Stored["identity"] = "keys"
@@ -172,27 +195,33 @@ func TestAddresses(t *testing.T) {
 		"": true, "https://compute-psc.p.googleapis.com": true, "http://127.0.0.1:8080": true, "http://localhost:1": true, "http://[::1]:1": true,
 		"https://compute.example.com": false, "http://compute.googleapis.com": false, "https://a@compute.googleapis.com": false, "%": false,
 	} {
-		for service, e := range map[string]gcpv1.Endpoints{"compute": {Compute: address}, "container": {Container: address}, "iam": {IAM: address}} {
-			_, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "")}, sources(t, nil).For("ns"), &gcpv1.ClusterView{Endpoints: e})
-			want := fmt.Sprintf("GCPCluster ns/c: spec.serviceEndpoints.%s: want an https address of googleapis.com, because the cluster has no spec.credentialsRef", service)
+		for service, e := range map[string]gcpv1.Endpoints{"compute": {Compute: address}, "container": {Container: address},
+			"iam": {IAM: address}} {
+			_, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "")}, sources(t, nil).For("ns"),
+				&gcpv1.ClusterView{Endpoints: e})
+			want := fmt.Sprintf("GCPCluster ns/c: spec.serviceEndpoints.%s: want an https address of googleapis.com, because the cluster has no "+
+				"spec.credentialsRef", service)
 			if allowed != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s at %q: allowed %t, got %v", service, address, allowed, err)
 			}
-			if _, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys}")}, sources(t, gcpIdentitySecret("ns", "", gcpIdentityAccount)).For("ns"),
+			if _, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys}")},
+				sources(t, gcpIdentitySecret("ns", "", gcpIdentityAccount)).For("ns"),
 				&gcpv1.ClusterView{Endpoints: e}); err != nil {
 				t.Errorf("%s at %q: want the cluster's own credentials sent there, got %v", service, address, err)
 			}
 			shared := &gcpv1.ClusterView{Endpoints: e}
-			_, err = gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys, namespace: other}")}, sources(t, gcpIdentitySecret("other", "ns", gcpIdentityAccount)).For("ns"), shared)
-			if allowed != (err == nil) || allowed != (shared.Identity != nil) || err != nil && !strings.Contains(err.Error(), "because the credentials are of another namespace") {
+			_, err = gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys, namespace: other}")},
+				sources(t, gcpIdentitySecret("other", "ns", gcpIdentityAccount)).For("ns"), shared)
+			if allowed != (err == nil) || allowed != (shared.Identity != nil) || err != nil &&
+				!strings.Contains(err.Error(), "because the credentials are of another namespace") {
 				t.Errorf("%s at %q: credentials of another namespace: allowed %t, got %v", service, address, allowed, err)
 			}
 		}
 	}
 }
 
-// TestBorrowedCredentials holds that credentials of the cluster's own namespace reach Google alone where they prove what the controller's files
-// and addresses hold: the user who writes the Secret and the cluster would get a token of the controller's account otherwise.
+// TestBorrowedCredentials holds that credentials of the cluster's own namespace reach Google alone where they prove what the controller's
+// files and addresses hold: the user who writes the Secret and the cluster would get a token of the controller's account otherwise.
 func TestBorrowedCredentials(t *testing.T) {
 	t.Parallel()
 	const (
@@ -211,9 +240,11 @@ func TestBorrowedCredentials(t *testing.T) {
 	} {
 		for address, googles := range map[string]bool{"https://compute-psc.p.googleapis.com": true, "https://compute.example.com": false} {
 			cluster := &gcpv1.ClusterView{Endpoints: gcpv1.Endpoints{Compute: address}}
-			_, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys}")}, sources(t, gcpIdentitySecret("ns", "", c.text)).For("ns"), cluster)
+			_, err := gcpidentity.Identify(t.Context(), identity.Referrer{InfraCluster: infra(t, "{name: keys}")},
+				sources(t, gcpIdentitySecret("ns", "", c.text)).For("ns"), cluster)
 			allowed := googles || c.free
-			if allowed != (err == nil) || allowed != (cluster.Identity != nil) || err != nil && !strings.Contains(err.Error(), "because the credentials are an external account") {
+			if allowed != (err == nil) || allowed != (cluster.Identity != nil) || err != nil &&
+				!strings.Contains(err.Error(), "because the credentials are an external account") {
 				t.Errorf("%s at %s: allowed %t, got %v, %v", c.why, address, allowed, cluster.Identity, err)
 			}
 		}

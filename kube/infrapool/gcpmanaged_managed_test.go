@@ -59,15 +59,18 @@ func TestGCPManagedSizes(t *testing.T) {
 		{"spec.replicas is the size", "{}", sized{Max: math.MaxInt32}},
 		{"spec.replicas is the size with the autoscaler off", "{scaling: {enableAutoscaling: false}}", sized{Max: math.MaxInt32}},
 		{"the autoscaler is on unless it is off", "{scaling: {}}", sized{Max: math.MaxInt32, Autoscaler: "gke"}},
-		{"the cluster's zones are not known here", "{scaling: {enableAutoscaling: true, minCount: 1, maxCount: 2}}", sized{Max: math.MaxInt32, Autoscaler: "gke"}},
+		{"the cluster's zones are not known here", "{scaling: {enableAutoscaling: true, minCount: 1, maxCount: 2}}",
+			sized{Max: math.MaxInt32, Autoscaler: "gke"}},
 		{"bounds of each zone", "{nodeLocations: [a, b, c], scaling: {minCount: 1, maxCount: 2}}", sized{3, 6, minCount, maxCount, "gke"}},
 		{"no largest size", "{nodeLocations: [a, b], scaling: {minCount: 1}}", sized{2, math.MaxInt32, minCount, maxCount, "gke"}},
-		{"bounds of all zones", "{nodeLocations: [a, b], scaling: {totalMinCount: 1, totalMaxCount: 9}}", sized{1, 9, "spec.scaling.totalMinCount", "spec.scaling.totalMaxCount", "gke"}},
+		{"bounds of all zones", "{nodeLocations: [a, b], scaling: {totalMinCount: 1, totalMaxCount: 9}}",
+			sized{1, 9, "spec.scaling.totalMinCount", "spec.scaling.totalMaxCount", "gke"}},
 		{"a largest size alone", "{scaling: {totalMaxCount: 9}}", sized{0, 9, "spec.scaling.totalMinCount", "spec.scaling.totalMaxCount", "gke"}},
 	} {
 		o := &gcpv1.GCPManagedMachinePool{}
 		decode(t, c.spec, &o.Spec)
-		got, err := gcpmanaged.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), ControlPlane: gcpManagedUntyped(t, planeText)})
+		got, err := gcpmanaged.Adapter{}.Translate(o, infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText),
+			ControlPlane: gcpManagedUntyped(t, planeText)})
 		if err != nil {
 			t.Errorf("%s: %v", c.why, err)
 		}
@@ -77,11 +80,12 @@ func TestGCPManagedSizes(t *testing.T) {
 	}
 }
 
-// TestPlaces holds where the driver looks for a node pool: neither a control plane nor a cluster object that is missing or not ready keeps it from
-// that.
+// TestPlaces holds where the driver looks for a node pool: neither a control plane nor a cluster object that is missing or not ready keeps
+// it from that.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	kept := map[string]string{"project": "p", "location": "us-central1", "gke-cluster": "gke", "container-endpoint": "https://container.googleapis.com"}
+	kept := map[string]string{"project": "p", "location": "us-central1", "gke-cluster": "gke",
+		"container-endpoint": "https://container.googleapis.com"}
 	public := map[string]string{"project": "p", "location": "us-central1", "gke-cluster": "gke"}
 	plane := func(change ...string) *unstructured.Unstructured {
 		return gcpManagedUntyped(t, strings.NewReplacer(change...).Replace(planeText))
@@ -93,21 +97,31 @@ func TestPlaces(t *testing.T) {
 		// labels are those of the cluster's, held is why nothing is created, waits what is waited for, and err the error.
 		labels, held, waits, err string
 	}{
-		{why: "both objects", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), ControlPlane: plane()}, keep: kept, labels: "a"},
-		{why: "a control plane that is not ready", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), ControlPlane: plane("ready: true", "ready: false")}, keep: kept, labels: "a",
+		{why: "both objects", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), ControlPlane: plane()}, keep: kept,
+			labels: "a"},
+		{why: "a control plane that is not ready", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText),
+			ControlPlane: plane("ready: true", "ready: false")}, keep: kept, labels: "a",
 			held: "GCPManagedControlPlane cp is not ready yet"},
-		{why: "Autopilot", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), ControlPlane: plane("clusterName", "enableAutopilot: true, clusterName")}, keep: kept, labels: "a",
+		{why: "Autopilot", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText),
+			ControlPlane: plane("clusterName", "enableAutopilot: true, clusterName")}, keep: kept, labels: "a",
 			held: "GCPManagedControlPlane cp has spec.enableAutopilot: GKE keeps the nodes of Autopilot clusters itself; delete the MachinePool"},
-		{why: "a control plane without a name", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), ControlPlane: plane("clusterName: gke", "")},
+		{why: "a control plane without a name", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText),
+			ControlPlane: plane("clusterName: gke", "")},
 			waits: "GCPManagedControlPlane cp has no spec.project, spec.location or spec.clusterName yet"},
-		{why: "a control plane whose name is remembered", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), ControlPlane: plane("clusterName: gke", ""), Resolved: kept}, keep: kept, labels: "a"},
-		{why: "the control plane is gone", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), Resolved: public}, keep: kept, labels: "a"},
+		{why: "a control plane whose name is remembered", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText),
+			ControlPlane: plane("clusterName: gke", ""), Resolved: kept}, keep: kept, labels: "a"},
+		{why: "the control plane is gone", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), Resolved: public}, keep: kept,
+			labels: "a"},
 		{why: "the cluster object is gone", in: infrapool.Inputs{ControlPlane: plane(), Resolved: kept}, keep: kept},
 		{why: "both are gone", in: infrapool.Inputs{Resolved: kept, ClusterDeleting: true}, keep: kept},
-		{why: "nothing is known", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText), Resolved: map[string]string{"project": "p"}},
+		{why: "nothing is known", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, infraText),
+			Resolved: map[string]string{"project": "p"}},
 			err: `does not say where the node pool is: set it to {"project": "<project ID>", "location": "<region or zone>", "gke-cluster": "<name of the GKE cluster>"}`},
-		{why: "a control plane of another shape", in: infrapool.Inputs{ControlPlane: gcpManagedUntyped(t, "{kind: GCPManagedControlPlane, spec: {project: 1}}")}, err: "another type"},
-		{why: "a cluster object of another shape", in: infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, "{kind: GCPManagedCluster, spec: {project: 1}}"), ControlPlane: plane()}, err: "another type"},
+		{why: "a control plane of another shape",
+			in: infrapool.Inputs{ControlPlane: gcpManagedUntyped(t, "{kind: GCPManagedControlPlane, spec: {project: 1}}")}, err: "another type"},
+		{why: "a cluster object of another shape",
+			in:  infrapool.Inputs{InfraCluster: gcpManagedUntyped(t, "{kind: GCPManagedCluster, spec: {project: 1}}"), ControlPlane: plane()},
+			err: "another type"},
 	} {
 		c.in.Cluster = "owner"
 		got, err := gcpmanaged.Adapter{}.Translate(&gcpv1.GCPManagedMachinePool{}, c.in)
@@ -122,7 +136,8 @@ func TestPlaces(t *testing.T) {
 		if got.CreateBlocked != nil {
 			held = got.CreateBlocked.Message
 		}
-		if err != nil || v.Name != "gke" || v.Location != "us-central1" || v.View.Project != "p" || v.View.Region != "us-central1" || v.View.ClusterName != "owner" ||
+		if err != nil || v.Name != "gke" || v.Location != "us-central1" || v.View.Project != "p" || v.View.Region != "us-central1" ||
+			v.View.ClusterName != "owner" ||
 			v.View.AdditionalLabels["team"] != c.labels || held != c.held || v.Deleting != c.in.ClusterDeleting {
 			t.Errorf("%s: got %+v, held by %q, %v", c.why, v, held, err)
 		}
@@ -132,7 +147,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestGCPManagedSource holds what reaches the driver: the name in GKE, when the object was created, and no field that the controller writes.
+// TestGCPManagedSource holds what reaches the driver: the name in GKE, when the object was created, and no field that the controller
+// writes.
 func TestGCPManagedSource(t *testing.T) {
 	t.Parallel()
 	created := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -151,10 +167,12 @@ func TestGCPManagedSource(t *testing.T) {
 		o.Spec = gcpv1.GCPManagedMachinePoolSpec{}
 		decode(t, c.spec, &o.Spec)
 		got, err := gcpmanaged.Adapter{}.Translate(o, in)
-		if err != nil || got.Spec.Name != c.name || !got.Spec.Created.Equal(created) || got.Spec.Pool.ProviderID != "" || got.Spec.Pool.ProviderIDList != nil || o.Spec.ProviderID != "x" {
+		if err != nil || got.Spec.Name != c.name || !got.Spec.Created.Equal(created) || got.Spec.Pool.ProviderID != "" ||
+			got.Spec.Pool.ProviderIDList != nil || o.Spec.ProviderID != "x" {
 			t.Errorf("%s: want the specification without the IDs, got %+v, %v", c.spec, got.Spec, err)
 		}
-		if got.Strategy.MaxSurge.Value != c.surge || got.Strategy.MaxUnavailable.Value != c.unavailable || got.DeletePolicy != pool.Oldest || !got.NoPrerequisites {
+		if got.Strategy.MaxSurge.Value != c.surge || got.Strategy.MaxUnavailable.Value != c.unavailable || got.DeletePolicy != pool.Oldest ||
+			!got.NoPrerequisites {
 			t.Errorf("%s: want as many replaced at once as GKE replaces, got %+v", c.spec, got.Strategy)
 		}
 	}
@@ -186,9 +204,11 @@ func TestReferences(t *testing.T) {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[report.State]string{
-		report.StateCreating: "GKEMachinePoolCreating GKEMachinePoolUpdated GKEMachinePoolDeleted", report.StateUpdating: "GKEMachinePoolCreated GKEMachinePoolUpdating GKEMachinePoolDeleted",
-		report.StateScaling: "GKEMachinePoolCreated GKEMachinePoolUpdating GKEMachinePoolDeleted", report.StateDeleting: "GKEMachinePoolCreated GKEMachinePoolUpdated GKEMachinePoolDeleting",
-		report.StateRunning: "GKEMachinePoolCreated GKEMachinePoolUpdated GKEMachinePoolDeleted",
+		report.StateCreating: "GKEMachinePoolCreating GKEMachinePoolUpdated GKEMachinePoolDeleted",
+		report.StateUpdating: "GKEMachinePoolCreated GKEMachinePoolUpdating GKEMachinePoolDeleted",
+		report.StateScaling:  "GKEMachinePoolCreated GKEMachinePoolUpdating GKEMachinePoolDeleted",
+		report.StateDeleting: "GKEMachinePoolCreated GKEMachinePoolUpdated GKEMachinePoolDeleting",
+		report.StateRunning:  "GKEMachinePoolCreated GKEMachinePoolUpdated GKEMachinePoolDeleted",
 	} {
 		var reasons []string
 		for _, c := range (gcpmanaged.Adapter{}).Kind().Conditions(nil, report.Report{State: state}, engine.Outcome{}) {

@@ -38,11 +38,13 @@ type gke struct {
 var template = pool.Template{Ref: "gke:1.34.2", Content: "v1:a", UserManaged: true}
 
 func (g *gke) Traits() pool.Traits {
-	return pool.Traits{Group: "node pool", Template: "node configuration", RemoveBatch: 100, ProviderRollout: true, RolloutOnTemplateChange: true, KeepsFailedInstances: true}
+	return pool.Traits{Group: "node pool", Template: "node configuration", RemoveBatch: 100, ProviderRollout: true,
+		RolloutOnTemplateChange: true, KeepsFailedInstances: true}
 }
 
 func (g *gke) Observe(context.Context, gcpManagedTarget) (pool.Observed, error) {
-	o := pool.Observed{Wanted: pool.Template{Content: template.Content, UserManaged: true}, Versions: []pool.Template{template}, Fresh: true, GroupFresh: true}
+	o := pool.Observed{Wanted: pool.Template{Content: template.Content, UserManaged: true}, Versions: []pool.Template{template}, Fresh: true,
+		GroupFresh: true}
 	if g.group != nil {
 		group := *g.group
 		o.Group, o.Instances = &group, slices.Clone(g.instances)
@@ -77,7 +79,8 @@ func (g *gke) resize(size int) {
 	g.group.Size = size
 	for len(g.instances) < size {
 		id := fmt.Sprintf("gke-p-%d", len(g.instances))
-		g.instances = append(g.instances, pool.Instance{ID: id, ProviderID: "gce://p/us-central1-a/" + id, UID: id, State: pool.Running, Template: template, Created: g.now()})
+		g.instances = append(g.instances, pool.Instance{ID: id, ProviderID: "gce://p/us-central1-a/" + id, UID: id, State: pool.Running,
+			Template: template, Created: g.now()})
 	}
 	g.instances = g.instances[:size]
 }
@@ -102,9 +105,11 @@ func gcpManagedSurroundings(t *testing.T) []client.Object {
 	ref := func(kind, name string) clusterv1.ContractVersionedObjectReference {
 		return clusterv1.ContractVersionedObjectReference{APIGroup: gcpv1.GroupVersion.Group, Kind: kind, Name: name}
 	}
-	return append(passtest.Around(ref(gcpv1.ManagedClusterKind, "c"), ref(gcpv1.ManagedControlPlaneKind, "cp"), ref(gcpv1.GCPManagedMachinePoolKind, "p")),
+	return append(passtest.Around(ref(gcpv1.ManagedClusterKind, "c"), ref(gcpv1.ManagedControlPlaneKind, "cp"),
+		ref(gcpv1.GCPManagedMachinePoolKind, "p")),
 		infra, described(t, planeText), passtest.Definition("gcpmanagedclusters"), passtest.Definition("gcpmanagedcontrolplanes"),
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keys"}, Data: map[string][]byte{"credentials": []byte(`{"type": "authorized_user"}`)}})
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "keys"},
+			Data: map[string][]byte{"credentials": []byte(`{"type": "authorized_user"}`)}})
 }
 
 func newGCPManagedWorld(t *testing.T) *gcpManagedWorld {
@@ -154,10 +159,12 @@ func TestCreatedWithTheClustersCredentials(t *testing.T) {
 	w := newGCPManagedWorld(t)
 	w.Rest()
 	o := w.object()
-	if !slices.Equal(w.gke.asked, []string{"Secret/default/keys at p/us-central1/gke/p"}) || len(o.Spec.ProviderIDList) != 2 || !o.Status.Ready || o.Status.InfrastructureMachineKind != "" {
+	if !slices.Equal(w.gke.asked, []string{"Secret/default/keys at p/us-central1/gke/p"}) || len(o.Spec.ProviderIDList) != 2 ||
+		!o.Status.Ready || o.Status.InfrastructureMachineKind != "" {
 		t.Errorf("want a node pool of two, got %v, %+v", w.gke.asked, o.Status)
 	}
-	for name, want := range map[string]metav1.ConditionStatus{"Ready": "True", "GKEMachinePoolReady": "True", "GKEMachinePoolCreating": "False", "GKEMachinePoolUpdating": "False", "GKEMachinePoolDeleting": "False"} {
+	for name, want := range map[string]metav1.ConditionStatus{"Ready": "True", "GKEMachinePoolReady": "True",
+		"GKEMachinePoolCreating": "False", "GKEMachinePoolUpdating": "False", "GKEMachinePoolDeleting": "False"} {
 		if c := meta.FindStatusCondition(o.Status.Conditions, name); c == nil || c.Status != want {
 			t.Errorf("%s: want %s, got %+v", name, want, c)
 		}
@@ -167,8 +174,8 @@ func TestCreatedWithTheClustersCredentials(t *testing.T) {
 	}
 }
 
-// TestGCPManagedAutoscalerIsFollowed holds that a pool which the specification gives to GKE's autoscaler is annotated so, that spec.replicas follows its
-// size, and that the size is Muster's again, as it is, once the specification has no autoscaler.
+// TestGCPManagedAutoscalerIsFollowed holds that a pool which the specification gives to GKE's autoscaler is annotated so, that
+// spec.replicas follows its size, and that the size is Muster's again, as it is, once the specification has no autoscaler.
 func TestGCPManagedAutoscalerIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newGCPManagedWorld(t)
@@ -180,7 +187,8 @@ func TestGCPManagedAutoscalerIsFollowed(t *testing.T) {
 	w.gke.resize(4)
 	w.Rest()
 	mp := w.MachinePool()
-	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "gke" || *mp.Spec.Replicas != 4 || !slices.Equal(w.gke.steps, []string{"CreateGroup"}) {
+	if mp.Annotations[clusterv1.ReplicasManagedByAnnotation] != "gke" || *mp.Spec.Replicas != 4 ||
+		!slices.Equal(w.gke.steps, []string{"CreateGroup"}) {
 		t.Errorf("want the autoscaler's size followed, got annotations %v, %d replicas, steps %v", mp.Annotations, *mp.Spec.Replicas, w.gke.steps)
 	}
 	w.edit(func(o *gcpv1.GCPManagedMachinePool) {
@@ -219,13 +227,14 @@ func TestNoNodePoolBeforeItsControlPlane(t *testing.T) {
 	w.Pass()
 	o := w.object()
 	ready := meta.FindStatusCondition(o.Status.Conditions, "GKEMachinePoolReady")
-	if len(w.gke.steps) > 0 || ready == nil || ready.Reason != "WaitingForGKEControlPlane" || !strings.Contains(ready.Message, "GCPManagedControlPlane cp is not ready yet") {
+	if len(w.gke.steps) > 0 || ready == nil || ready.Reason != "WaitingForGKEControlPlane" ||
+		!strings.Contains(ready.Message, "GCPManagedControlPlane cp is not ready yet") {
 		t.Errorf("want the control plane waited for, got steps %v, %+v", w.gke.steps, ready)
 	}
 }
 
-// TestDeletedWithoutItsCluster holds that a pool is deleted while the control plane is not ready, or gone, and when the cluster object is gone
-// too.
+// TestDeletedWithoutItsCluster holds that a pool is deleted while the control plane is not ready, or gone, and when the cluster object is
+// gone too.
 func TestDeletedWithoutItsCluster(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*gcpManagedWorld){

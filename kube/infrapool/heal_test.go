@@ -45,7 +45,8 @@ func heals(o *awsv1.AWSMachinePool) {
 // ailing is a pool of five that have joined, of which some nodes have just turned unready.
 func ailing(t *testing.T, change func(*awsv1.AWSMachinePool), unready ...string) *world {
 	t.Helper()
-	w := running(t, machinePool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(5)) }), awsMachinePool(change), cluster(), place(), data(), definition())
+	w := running(t, machinePool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(5)) }), awsMachinePool(change), cluster(),
+		place(), data(), definition())
 	for _, id := range unready {
 		w.turns(id, corev1.ConditionUnknown)
 		w.now = w.now.Add(6 * time.Minute) // one after the other, as machines fail
@@ -63,7 +64,8 @@ func TestUnhealthyIsReplaced(t *testing.T) {
 	w.lasts(5 * time.Minute)
 	w.wantCalls("it goes, and another comes", "Replace i-2")
 	pods := &corev1.PodList{}
-	if err := w.workload.List(t.Context(), pods); err != nil || len(pods.Items) > 0 && !slices.ContainsFunc(w.writes, func(text string) bool { return strings.Contains(text, "eviction") }) {
+	if err := w.workload.List(t.Context(), pods); err != nil || len(pods.Items) > 0 &&
+		!slices.ContainsFunc(w.writes, func(text string) bool { return strings.Contains(text, "eviction") }) {
 		t.Errorf("want it drained, got writes %v, %v", w.writes, err)
 	}
 	w.join()
@@ -92,12 +94,19 @@ func TestUnhealthyIsLeftAlone(t *testing.T) {
 		then    func(w *world)
 		says    string
 	}{
-		"not asked":     {reason: "it is off by default", change: func(*awsv1.AWSMachinePool) {}, unready: []string{"i-2"}, says: "nodes of 1 machine to be Ready"},
-		"too many":      {reason: "what ails most of a pool is cured by no replacement", change: heals, unready: []string{"i-1", "i-2", "i-3"}, says: "no machine is replaced for its health: 3 of 5 are unhealthy, more than the 2 that may be"},
-		"comes back":    {reason: "a node that is Ready again is well", change: heals, unready: []string{"i-2"}, then: func(w *world) { w.turns("i-2", corev1.ConditionTrue) }},
-		"paused":        {reason: "no machine is replaced then", change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[settings.RolloutAnnotation] = "paused" }, unready: []string{"i-2"}},
-		"spared":        {reason: "the user excluded the machine", change: heals, unready: []string{"i-2"}, then: func(w *world) { w.spare("i-2") }},
-		"with Machines": {reason: "it is the matter of health checks", change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[settings.MachinesAnnotation] = "true" }, unready: []string{"i-2"}, says: "whose health is the matter of a MachineHealthCheck"},
+		"not asked": {reason: "it is off by default", change: func(*awsv1.AWSMachinePool) {}, unready: []string{"i-2"},
+			says: "nodes of 1 machine to be Ready"},
+		"too many": {reason: "what ails most of a pool is cured by no replacement", change: heals, unready: []string{"i-1", "i-2", "i-3"},
+			says: "no machine is replaced for its health: 3 of 5 are unhealthy, more than the 2 that may be"},
+		"comes back": {reason: "a node that is Ready again is well", change: heals, unready: []string{"i-2"},
+			then: func(w *world) { w.turns("i-2", corev1.ConditionTrue) }},
+		"paused": {reason: "no machine is replaced then",
+			change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[settings.RolloutAnnotation] = "paused" }, unready: []string{"i-2"}},
+		"spared": {reason: "the user excluded the machine", change: heals, unready: []string{"i-2"},
+			then: func(w *world) { w.spare("i-2") }},
+		"with Machines": {reason: "it is the matter of health checks",
+			change: func(o *awsv1.AWSMachinePool) { heals(o); o.Annotations[settings.MachinesAnnotation] = "true" }, unready: []string{"i-2"},
+			says: "whose health is the matter of a MachineHealthCheck"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,7 @@
 // Package infrapool reconciles the infrastructure objects of machine pools, of every kind. A pass reads what the management cluster has for
-// the pool, translates it into the engine's input, lets the engine observe the cloud and start at most one step, and writes the status once,
-// at the end. What differs between kinds is an Adapter: it translates the specification and sets the few status fields that only its kind
-// has.
+// the pool, translates it into the engine's input, lets the engine observe the cloud and start at most one step, and writes the status
+// once, at the end. What differs between kinds is an Adapter: it translates the specification and sets the few status fields that only its
+// kind has.
 //
 // The packages below hold one duty each, and no client of the cloud: settings (annotations of users), bootstrap (data and tokens), identity
 // (credentials), ownership (which object owns a group), stored (values that outlive the process), workload (nodes and drains), watch (what

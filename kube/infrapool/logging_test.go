@@ -24,7 +24,8 @@ func TestProgress(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("test")
 	w.reconciler = infrapool.New(awspool.Adapter{}, trace.Traced(w.account, tracer), infrapool.Options{
-		Client: w.management, ClusterCache: w.cache, Recorder: w.recorder, Now: func() time.Time { return w.now }, Passes: trace.NewPasses(tracer),
+		Client: w.management, ClusterCache: w.cache, Recorder: w.recorder, Now: func() time.Time { return w.now },
+		Passes: trace.NewPasses(tracer),
 	})
 	var logs []string
 	log := funcr.New(func(_, args string) { logs = append(logs, args) }, funcr.Options{Verbosity: 4})
@@ -51,7 +52,8 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	all := strings.Join(logs, "\n")
-	for _, want := range []string{`"step begun"`, `"step"="PutTemplate"`, `"pool seen"`, root.SpanContext().TraceID().String(), root.SpanContext().SpanID().String()} {
+	for _, want := range []string{`"step begun"`, `"step"="PutTemplate"`, `"pool seen"`, root.SpanContext().TraceID().String(),
+		root.SpanContext().SpanID().String()} {
 		if !strings.Contains(all, want) {
 			t.Errorf("want %s logged, got\n%s", want, all)
 		}

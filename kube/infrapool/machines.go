@@ -60,7 +60,8 @@ func (r *Reconciler[O, S]) readMachines(ctx context.Context, s scope[O], d pool.
 	}
 	list := &clusterv1.MachineList{}
 	if name := s.machinePoolName(); name != "" {
-		err := r.Client.List(ctx, list, client.InNamespace(s.object.GetNamespace()), client.MatchingFields{watch.MachinesField: format.MustFormatValue(name)},
+		err := r.Client.List(ctx, list, client.InNamespace(s.object.GetNamespace()),
+			client.MatchingFields{watch.MachinesField: format.MustFormatValue(name)},
 			client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return nil, fmt.Errorf("read the Machines of MachinePool %s: %w", name, err)
@@ -156,7 +157,8 @@ func throughMachines(m *poolMachines, nodes engine.Nodes) engine.Nodes {
 }
 
 // syncMachines updates the machines of the pool to what was observed, and returns the outcome with it: the pool is gone only when they are.
-func syncMachines[O Object](ctx context.Context, m *poolMachines, s scope[O], nodes engine.Nodes, out engine.Outcome) (engine.Outcome, error) {
+func syncMachines[O Object](ctx context.Context, m *poolMachines, s scope[O], nodes engine.Nodes,
+	out engine.Outcome) (engine.Outcome, error) {
 	if m == nil || !out.Seen {
 		return out, nil
 	}
@@ -170,7 +172,8 @@ func syncMachines[O Object](ctx context.Context, m *poolMachines, s scope[O], no
 	left, err := m.doer.Do(ctx, machines.Decide(f))
 	if gone && len(m.index.Infras) > 0 {
 		out.Plan.DeletionComplete = false
-		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesDeleting", Message: "waiting for the Machines of the pool to be gone"})
+		out.Plan.Waiting = append(out.Plan.Waiting, pool.Cause{Reason: "MachinesDeleting",
+			Message: "waiting for the Machines of the pool to be gone"})
 	}
 	if left > 0 || gone || m.waits(f) {
 		out.RequeueAfter = min(out.RequeueAfter, machinesRetry)
@@ -233,7 +236,8 @@ func formerMachines(names []string) *pool.Cause {
 		return nil
 	}
 	return &pool.Cause{Reason: reasonFormerMachines, Message: fmt.Sprintf(
-		"not created before the Machines of its former instances are gone, whose provider IDs its instances get: %s. Look at the condition Deleting of a Machine that stays",
+		"not created before the Machines of its former instances are gone, whose provider IDs its instances get: %s. Look at the condition "+
+			"Deleting of a Machine that stays",
 		named(names, maxMachineNames, ", ", " and %d more"))}
 }
 
@@ -249,7 +253,8 @@ func reportConflicts(conflicts []string, rep *report.Report) {
 			c.Status, c.Reason, c.Message = report.False, status.ReasonMachineNameTaken, c.Message+"; "+text
 		}
 	}
-	rep.Conditions = append(rep.Conditions, report.Condition{Type: status.MachinesOwned, Status: report.False, Reason: status.ReasonMachineNameTaken, Message: text})
+	rep.Conditions = append(rep.Conditions, report.Condition{Type: status.MachinesOwned, Status: report.False,
+		Reason: status.ReasonMachineNameTaken, Message: text})
 }
 
 // announceMachines sets in the status whether the core controller creates Machines for the pool.
@@ -266,7 +271,8 @@ func announceMachines[O Object, S any](k Kind[O, S], s scope[O], m *poolMachines
 
 // leftMachines returns the infrastructure machines of a pool that does not exist any more: those that name it as their owner, and those
 // without an owner that carry the label of its MachinePool.
-func leftMachines(ctx context.Context, c client.Reader, pools client.ObjectKey, infra machines.Kind, refersTo func(clusterv1.ContractVersionedObjectReference) bool) ([]client.Object, error) {
+func leftMachines(ctx context.Context, c client.Reader, pools client.ObjectKey, infra machines.Kind,
+	refersTo func(clusterv1.ContractVersionedObjectReference) bool) ([]client.Object, error) {
 	list := &clusterv1.MachinePoolList{}
 	if err := c.List(ctx, list, client.InNamespace(pools.Namespace)); err != nil {
 		return nil, err
@@ -288,8 +294,8 @@ func leftMachines(ctx context.Context, c client.Reader, pools client.ObjectKey, 
 	return left, nil
 }
 
-// releaseMachines removes the finalizer of the infrastructure machines of a pool that does not exist any more: what it owned in the cloud is
-// gone. There are some if they were created a moment before the pool was deleted, so that its last pass did not know of them.
+// releaseMachines removes the finalizer of the infrastructure machines of a pool that does not exist any more: what it owned in the cloud
+// is gone. There are some if they were created a moment before the pool was deleted, so that its last pass did not know of them.
 func releaseMachines[O Object, S any](ctx context.Context, c client.Client, k Kind[O, S], key client.ObjectKey) error {
 	if k.Machines == nil {
 		return nil

@@ -30,7 +30,8 @@ func TestALostOwnerReference(t *testing.T) {
 		lose func(w *world)
 	}{
 		"one": {"the object is the pool's by its labels, name and provider ID", func(w *world) { change(w, w.infra("mp-i-1"), orphaned) }},
-		"all": {"a restore drops them everywhere", func(w *world) { change(w, w.infra("mp-i-1"), orphaned); change(w, w.infra("mp-i-2"), orphaned) }},
+		"all": {"a restore drops them everywhere",
+			func(w *world) { change(w, w.infra("mp-i-1"), orphaned); change(w, w.infra("mp-i-2"), orphaned) }},
 		"and the labels": {"the name is left, and the provider ID", func(w *world) {
 			change(w, w.infra("mp-i-1"), func(o *awsv1.AWSMachine) { orphaned(o); o.Labels = nil })
 		}},
@@ -43,10 +44,11 @@ func TestALostOwnerReference(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}},
-		"and deleted": {"without its owner its deletion asks for nothing: the serving instance stays, and the object is made again", func(w *world) {
-			change(w, w.infra("mp-i-1"), orphaned)
-			w.remove(w.infra("mp-i-1"))
-		}},
+		"and deleted": {"without its owner its deletion asks for nothing: the serving instance stays, and the object is made again",
+			func(w *world) {
+				change(w, w.infra("mp-i-1"), orphaned)
+				w.remove(w.infra("mp-i-1"))
+			}},
 		"deleted by the garbage collector": {"its reference names the pool as it was before the restore", func(w *world) {
 			change(w, w.infra("mp-i-1"), func(o *awsv1.AWSMachine) { o.OwnerReferences[0].UID = "before" })
 			w.remove(w.infra("mp-i-1"))
@@ -101,9 +103,11 @@ func TestAMachineOfAnotherOwner(t *testing.T) {
 		want   string
 	}{
 		"another pool's": {func(o *awsv1.AWSMachine) {
-			o.OwnerReferences = []metav1.OwnerReference{{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "other", UID: "other"}}
+			o.OwnerReferences = []metav1.OwnerReference{{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "other",
+				UID: "other"}}
 		}, "AWSMachine default/mp-i-3 is owned by AWSMachinePool other"},
-		"another instance's": {func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-a/i-9" }, "AWSMachine default/mp-i-3 has the provider ID aws:///zone-a/i-9"},
+		"another instance's": {func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "aws:///zone-a/i-9" },
+			"AWSMachine default/mp-i-3 has the provider ID aws:///zone-a/i-9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +132,8 @@ func TestAMachineOfAnotherOwner(t *testing.T) {
 				t.Errorf("want the others made, got %v", w.names())
 			}
 			for _, c := range []string{status.MachinesOwned, "Ready"} {
-				if got := w.condition(c); got.Status != metav1.ConditionFalse || got.Reason != "MachineNameTaken" || !strings.Contains(got.Message, tc.want) {
+				if got := w.condition(c); got.Status != metav1.ConditionFalse || got.Reason != "MachineNameTaken" ||
+					!strings.Contains(got.Message, tc.want) {
 					t.Errorf("want %s to say %q, got %+v", c, tc.want, got)
 				}
 			}

@@ -29,13 +29,15 @@ func TestEveryInstanceHasAMachine(t *testing.T) {
 	if o.Labels[clusterv1.ClusterNameLabel] != "c" || o.Labels[clusterv1.MachinePoolNameLabel] != "mp" {
 		t.Errorf("want the labels that the core controller looks for, got %v", o.Labels)
 	}
-	if len(o.OwnerReferences) != 1 || o.OwnerReferences[0].Kind != "AWSMachinePool" || o.OwnerReferences[0].UID != uid || o.OwnerReferences[0].Controller != nil {
+	if len(o.OwnerReferences) != 1 || o.OwnerReferences[0].Kind != "AWSMachinePool" || o.OwnerReferences[0].UID != uid ||
+		o.OwnerReferences[0].Controller != nil {
 		t.Errorf("want the pool as owner and not as controller, got %v", o.OwnerReferences)
 	}
 	if o.Spec.ProviderID != "aws:///zone-a/i-1" || o.Spec.InstanceID != "i-1" || o.Status.FailureDomain != "zone-a" {
 		t.Errorf("want the instance's own IDs and zone, got %+v %+v", o.Spec, o.Status)
 	}
-	if !o.Status.Ready || o.Status.Initialization.Provisioned == nil || !*o.Status.Initialization.Provisioned || !meta.IsStatusConditionTrue(o.Status.Conditions, "Ready") {
+	if !o.Status.Ready || o.Status.Initialization.Provisioned == nil || !*o.Status.Initialization.Provisioned ||
+		!meta.IsStatusConditionTrue(o.Status.Conditions, "Ready") {
 		t.Errorf("want a running instance ready in the words of both contracts, got %+v", o.Status)
 	}
 	if got := w.get().Status.InfrastructureMachineKind; got != "AWSMachine" {
@@ -57,7 +59,8 @@ func TestADeletedMachine(t *testing.T) {
 		want     string
 		left     []string
 	}{
-		"alone":              {"the pool still wants as many: it is replaced, its successor first", 2, "Remove i-2", []string{"mp-i-1", "mp-i-3"}},
+		"alone": {"the pool still wants as many: it is replaced, its successor first", 2, "Remove i-2",
+			[]string{"mp-i-1", "mp-i-3"}},
 		"and one less asked": {"as the cluster-autoscaler does: the size is lowered with it", 1, "Remove i-2", []string{"mp-i-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +154,8 @@ func TestAnInstanceThatVanishes(t *testing.T) {
 		t.Errorf("want the AWSMachine gone with its instance, whatever holds the Machine, got %v", got)
 	}
 	m := w.machine("mp-i-1")
-	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || m.DeletionTimestamp.IsZero() || !strings.HasPrefix(m.Annotations[machines.CauseAnnotation], "InstanceGone: ") {
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || m.DeletionTimestamp.IsZero() ||
+		!strings.HasPrefix(m.Annotations[machines.CauseAnnotation], "InstanceGone: ") {
 		t.Errorf("want the Machine deleted because of that, got %v %v %v", m.DeletionTimestamp, m.Annotations, err)
 	}
 	if got := w.destructive(); len(got) > 0 {
@@ -159,8 +163,9 @@ func TestAnInstanceThatVanishes(t *testing.T) {
 	}
 }
 
-// TestAnInstanceThatRunsOutsideOfItsGroup holds that the Machine of an instance that a user has taken out of its group stays while its Node is Ready:
-// the controller of Machines would delete the Node with its pods. When the user deletes the Machine, its controller drains the Node.
+// TestAnInstanceThatRunsOutsideOfItsGroup holds that the Machine of an instance that a user has taken out of its group stays while its Node
+// is Ready: the controller of Machines would delete the Node with its pods. When the user deletes the Machine, its controller drains the
+// Node.
 func TestAnInstanceThatRunsOutsideOfItsGroup(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
@@ -196,8 +201,10 @@ func TestAnInstanceThatIsNotShownYet(t *testing.T) {
 	w.turns("i-1", corev1.ConditionUnknown)
 	w.pass()
 	m := w.machine("mp-i-1")
-	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || !m.DeletionTimestamp.IsZero() || w.again > time.Second {
-		t.Errorf("want the Machine of a young instance left, and a look again at once, got %v, %v, again after %s", m.DeletionTimestamp, err, w.again)
+	if err := w.management.Get(t.Context(), client.ObjectKeyFromObject(m), m); err != nil || !m.DeletionTimestamp.IsZero() ||
+		w.again > time.Second {
+		t.Errorf("want the Machine of a young instance left, and a look again at once, got %v, %v, again after %s", m.DeletionTimestamp, err,
+			w.again)
 	}
 	w.now = w.now.Add(time.Minute)
 	w.pass()

@@ -103,14 +103,16 @@ func (w *world) core() bool {
 		have[m.Name] = true
 		_, paused := m.Annotations[clusterv1.PausedAnnotation]
 		infra := infras[m.Spec.InfrastructureRef.Name]
-		hooked := slices.ContainsFunc(slices.Collect(keysOf(m.Annotations)), func(k string) bool { return strings.HasPrefix(k, clusterv1.PreTerminateDeleteHookAnnotationPrefix) })
+		hooked := slices.ContainsFunc(slices.Collect(keysOf(m.Annotations)),
+			func(k string) bool { return strings.HasPrefix(k, clusterv1.PreTerminateDeleteHookAnnotationPrefix) })
 		switch {
 		case paused || m.DeletionTimestamp.IsZero() || hooked:
 		case infra == nil:
 			controllerutil.RemoveFinalizer(&m, clusterv1.MachineFinalizer)
 			changed = do(w.management.Update(ctx, &m))
 		case infra.DeletionTimestamp.IsZero():
-			conditions.Set(&m, metav1.Condition{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason})
+			conditions.Set(&m, metav1.Condition{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue,
+				Reason: clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason})
 			m.SetV1Beta1Conditions(clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionTrue}})
 			changed = do(w.management.Status().Update(ctx, &m)) && do(w.management.Delete(ctx, infra))
 		}
@@ -123,7 +125,8 @@ func (w *world) core() bool {
 			continue
 		}
 		m := &clusterv1.Machine{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: infra.Labels, Finalizers: []string{clusterv1.MachineFinalizer}, UID: infra.UID,
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: infra.Labels, Finalizers: []string{clusterv1.MachineFinalizer},
+				UID:             infra.UID,
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "mp", UID: "mp"}}},
 			Spec: clusterv1.MachineSpec{ClusterName: "c", ProviderID: infra.Spec.ProviderID,
 				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachine", Name: name}},

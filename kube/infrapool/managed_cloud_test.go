@@ -32,7 +32,8 @@ type eks struct {
 func newEKS(now func() time.Time) *eks { return &eks{now: now, asked: map[string]bool{}} }
 
 func (e *eks) Traits() pool.Traits {
-	return pool.Traits{Group: "node group", Template: "launch template", RemoveBatch: 10, ProviderRollout: true, RolloutOnTemplateChange: true, ReplaceKeepsSize: true, Prerequisites: "node role"}
+	return pool.Traits{Group: "node group", Template: "launch template", RemoveBatch: 10, ProviderRollout: true, RolloutOnTemplateChange: true,
+		ReplaceKeepsSize: true, Prerequisites: "node role"}
 }
 
 // wants is what a target asks for: EKS's own template, or one of the pool's.
@@ -41,13 +42,15 @@ func (e *eks) wants(t managedTarget) pool.Template {
 	if template == nil {
 		return pool.Template{Content: "eks:" + t.KubernetesVersion, Ref: "eks:" + t.KubernetesVersion, UserManaged: true}
 	}
-	return pool.Template{Content: "v1:" + template.InstanceType + t.KubernetesVersion, Data: t.Bootstrap.Hash(), Description: "instanceType " + template.InstanceType}
+	return pool.Template{Content: "v1:" + template.InstanceType + t.KubernetesVersion, Data: t.Bootstrap.Hash(),
+		Description: "instanceType " + template.InstanceType}
 }
 
 func (e *eks) Observe(_ context.Context, t managedTarget) (pool.Observed, error) {
 	e.seen = append(e.seen, t)
 	e.asked[t.Spec.Cluster.Region+"/"+t.Spec.Cluster.EKSClusterName] = true
-	o := pool.Observed{Wanted: e.wants(t), Versions: slices.Clone(e.versions), ProviderRollout: e.roll, Issues: slices.Clone(e.issues), ResolvedLookups: t.Remembered}
+	o := pool.Observed{Wanted: e.wants(t), Versions: slices.Clone(e.versions), ProviderRollout: e.roll, Issues: slices.Clone(e.issues),
+		ResolvedLookups: t.Remembered}
 	slices.Reverse(o.Versions)
 	if o.Wanted.UserManaged {
 		o.Versions = append([]pool.Template{o.Wanted}, o.Versions...)

@@ -40,7 +40,8 @@ type managedWorld struct {
 }
 
 func managedPool(change ...func(*awsv1.AWSManagedMachinePool)) *awsv1.AWSManagedMachinePool {
-	o := &awsv1.AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: uid, Generation: 1, Labels: map[string]string{clusterv1.ClusterNameLabel: "c"},
+	o := &awsv1.AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: uid, Generation: 1,
+		Labels:          map[string]string{clusterv1.ClusterNameLabel: "c"},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "mp", UID: "mp"}}}}
 	for _, f := range change {
 		f(o)
@@ -59,21 +60,24 @@ func owner(data, config string, change ...func(*clusterv1.MachinePool)) *cluster
 		mp.Spec.Template.Spec.InfrastructureRef.Kind = awsv1.AWSManagedMachinePoolKind
 		mp.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: &data}
 		if config != "" {
-			mp.Spec.Template.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{APIGroup: "bootstrap.cluster.x-k8s.io", Kind: "EKSConfig", Name: config}
+			mp.Spec.Template.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{APIGroup: "bootstrap.cluster.x-k8s.io",
+				Kind: "EKSConfig", Name: config}
 		}
 	}}, change...)...)
 }
 
 func eksCluster() *clusterv1.Cluster {
 	return cluster(func(c *clusterv1.Cluster) {
-		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "AWSManagedControlPlane", Name: "place"}
+		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io",
+			Kind: "AWSManagedControlPlane", Name: "place"}
 	})
 }
 
 func eksControlPlane(ready bool) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "AWSManagedControlPlane", "metadata": map[string]any{"name": "place", "namespace": "default"},
-		"spec": map[string]any{"region": "eu-west-1", "eksClusterName": "eks-1"}, "status": map[string]any{"ready": ready},
+		"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "AWSManagedControlPlane",
+		"metadata": map[string]any{"name": "place", "namespace": "default"},
+		"spec":     map[string]any{"region": "eu-west-1", "eksClusterName": "eks-1"}, "status": map[string]any{"ready": ready},
 	}}
 }
 
@@ -84,7 +88,8 @@ func newManagedWorld(t *testing.T, objects ...client.Object) *managedWorld {
 	s := scheme(t)
 	d := definition()
 	d.Name = "awsmanagedcontrolplanes.controlplane.cluster.x-k8s.io"
-	b := fake.NewClientBuilder().WithScheme(s).WithObjects(append(objects, eksCluster(), d)...).WithStatusSubresource(&awsv1.AWSManagedMachinePool{}, &clusterv1.MachinePool{}).
+	b := fake.NewClientBuilder().WithScheme(s).WithObjects(append(objects, eksCluster(),
+		d)...).WithStatusSubresource(&awsv1.AWSManagedMachinePool{}, &clusterv1.MachinePool{}).
 		WithObjectTracker(passtest.Tracker(s))
 	for _, i := range append(watch.Indexes(), watch.OwnerIDIndex(&awsv1.AWSManagedMachinePool{})) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
@@ -96,7 +101,8 @@ func newManagedWorld(t *testing.T, objects ...client.Object) *managedWorld {
 		b = b.WithIndex(i.Object, i.Field, i.ExtractValue)
 	}
 	w.workload = b.Build()
-	w.reconciler = infrapool.New(awsmanaged.Adapter{}, w.eks, infrapool.Options{Client: w.management, Recorder: w.recorder, Now: func() time.Time { return w.now },
+	w.reconciler = infrapool.New(awsmanaged.Adapter{}, w.eks, infrapool.Options{Client: w.management, Recorder: w.recorder,
+		Now:          func() time.Time { return w.now },
 		ClusterCache: clustercache.NewFakeClusterCache(w.workload, client.ObjectKey{Namespace: "default", Name: "c"})})
 	return w
 }
@@ -118,11 +124,13 @@ func (w *managedWorld) passes(n int) {
 func (w *managedWorld) join() {
 	w.t.Helper()
 	for _, i := range w.eks.list {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + i.ID, CreationTimestamp: metav1.NewTime(w.now)}, Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + i.ID, CreationTimestamp: metav1.NewTime(w.now)},
+			Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
 		if err := w.workload.Create(w.t.Context(), n); err != nil {
 			continue
 		}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.now)}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(w.now)}}
 		if err := w.workload.Status().Update(w.t.Context(), n); err != nil {
 			w.t.Fatal(err)
 		}
@@ -193,10 +201,12 @@ func TestManagedNeedsNoData(t *testing.T) {
 	if diff := cmp.Diff([]string{"aws:///zone-a/i-1", "aws:///zone-a/i-2"}, o.Spec.ProviderIDList); diff != "" {
 		t.Errorf("provider IDs, want -, got +\n%s", diff)
 	}
-	if !o.Status.Ready || o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != nil || o.Status.LaunchTemplateVersion != nil || *o.Status.Replicas != 2 {
+	if !o.Status.Ready || o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != nil || o.Status.LaunchTemplateVersion != nil ||
+		*o.Status.Replicas != 2 {
 		t.Errorf("want a provisioned pool without a template of its own, got %q, %+v", o.Spec.ProviderID, o.Status)
 	}
-	for _, name := range []string{"Ready", "GroupReady", "EKSNodegroupReady", "TemplateReady", "LaunchTemplateReady", "IAMNodegroupRolesReady", "InstancesReady", "UpToDate"} {
+	for _, name := range []string{"Ready", "GroupReady", "EKSNodegroupReady", "TemplateReady", "LaunchTemplateReady", "IAMNodegroupRolesReady",
+		"InstancesReady", "UpToDate"} {
 		if got := w.condition(name); got.Status != metav1.ConditionTrue {
 			t.Errorf("%s: want True, got %+v", name, got)
 		}
@@ -227,7 +237,8 @@ func TestManagedTemplate(t *testing.T) {
 	if last := w.eks.seen[len(w.eks.seen)-1]; last.Bootstrap.Empty() {
 		t.Error("want the data handed on, got none")
 	}
-	if o := w.get(); o.Status.LaunchTemplateID == nil || *o.Status.LaunchTemplateID != "lt-1" || o.Status.LaunchTemplateVersion == nil || *o.Status.LaunchTemplateVersion != "1" {
+	if o := w.get(); o.Status.LaunchTemplateID == nil || *o.Status.LaunchTemplateID != "lt-1" || o.Status.LaunchTemplateVersion == nil ||
+		*o.Status.LaunchTemplateVersion != "1" {
 		t.Errorf("want the template's ID and version as soon as it is there, got %+v", o.Status)
 	}
 	w.eks.done()
@@ -238,7 +249,8 @@ func TestManagedTemplate(t *testing.T) {
 	w.passes(4)
 	w.wantCalls("a change is rolled out by EKS, which alone points the group at a template", "PutTemplate", "StartProviderRollout")
 	told := w.told()
-	for _, want := range []string{"Normal TemplateVersionCreated Created version 2 of launch template lt-1: instanceType m5.xlarge", "Normal ProviderRolloutStarted", "Normal ProviderRolloutRunning"} {
+	for _, want := range []string{"Normal TemplateVersionCreated Created version 2 of launch template lt-1: instanceType m5.xlarge",
+		"Normal ProviderRolloutStarted", "Normal ProviderRolloutRunning"} {
 		n := 0
 		for _, e := range told {
 			if strings.HasPrefix(e, want) {
@@ -289,7 +301,8 @@ func TestManagedElsewhere(t *testing.T) {
 	w := newManagedWorld(t, owner("", ""), managedPool())
 	edit(w, eksCluster(), func(c *clusterv1.Cluster) { c.Spec.ControlPlaneRef.Kind = "KubeadmControlPlane" })
 	w.passes(2)
-	if got := w.condition("GroupReady"); !strings.Contains(got.Message, "names no AWSManagedControlPlane in spec.controlPlaneRef") || len(w.eks.seen) > 0 {
+	if got := w.condition("GroupReady"); !strings.Contains(got.Message, "names no AWSManagedControlPlane in spec.controlPlaneRef") ||
+		len(w.eks.seen) > 0 {
 		t.Errorf("want it said and EKS not asked, got %+v", got)
 	}
 }
@@ -330,9 +343,11 @@ func TestManagedFails(t *testing.T) {
 	t.Parallel()
 	w := newManagedWorld(t, owner("", ""), managedPool(), eksControlPlane(true))
 	w.passes(3)
-	w.eks.group.Busy, w.eks.group.Failed = nil, &pool.Cause{Reason: "Ec2SubnetNotFound", Message: "EKS could not make the node group; Ec2SubnetNotFound: One or more Amazon EC2 Subnets could not be found"}
+	w.eks.group.Busy, w.eks.group.Failed = nil, &pool.Cause{Reason: "Ec2SubnetNotFound",
+		Message: "EKS could not make the node group; Ec2SubnetNotFound: One or more Amazon EC2 Subnets could not be found"}
 	w.passes(5)
-	if got := w.condition("EKSNodegroupReady"); got.Status != metav1.ConditionFalse || got.Reason != "Ec2SubnetNotFound" || !strings.Contains(got.Message, "could not be found") {
+	if got := w.condition("EKSNodegroupReady"); got.Status != metav1.ConditionFalse || got.Reason != "Ec2SubnetNotFound" ||
+		!strings.Contains(got.Message, "could not be found") {
 		t.Errorf("want EKS's words, got %+v", got)
 	}
 	n := 0
@@ -429,7 +444,8 @@ func TestManagedHasNoMachines(t *testing.T) {
 	}), eksControlPlane(true))
 	w.passes(3)
 	w.wantCalls("the pool is made nevertheless", "CreateGroup")
-	if got := w.condition(settings.Valid); got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, "instances of this kind have no Machines") {
+	if got := w.condition(settings.Valid); got.Status != metav1.ConditionFalse ||
+		!strings.Contains(got.Message, "instances of this kind have no Machines") {
 		t.Errorf("want it said that the annotation means nothing, got %+v", got)
 	}
 }

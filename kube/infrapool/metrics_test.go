@@ -77,7 +77,8 @@ func TestMetricsOfAPool(t *testing.T) {
 	began := w.now
 	w.passes(5)
 	want("a drain that a budget holds up is seen to go on", map[string]float64{"muster_pool_observed": 1, "muster_pool_desired_instances": 1,
-		"muster_pool_available_instances": 1, "muster_pool_instances ready": 1, "muster_pool_instances draining": 1, "muster_pool_rollout_state Done": 1,
+		"muster_pool_available_instances": 1, "muster_pool_instances ready": 1, "muster_pool_instances draining": 1,
+		"muster_pool_rollout_state Done":                   1,
 		"muster_pool_oldest_drain_start_timestamp_seconds": float64(began.Unix())})
 
 	delete(w.refuse, "web")

@@ -101,7 +101,8 @@ func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) steps.
 		return steps.Require(r.release(ctx, s.object, f.input.Target.Owner.ID)).Join(steps.Stop(0))
 	case rival.Name.Name != "":
 		p.blocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
-			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", r.kind.Name, rival.Name, ownership.Annotation)}
+			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", r.kind.Name, rival.Name,
+			ownership.Annotation)}
 		return steps.Continue()
 	case f.notObservable != nil:
 		return steps.Continue()
@@ -144,21 +145,22 @@ func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f facts[S]) (ownershi
 	return r.owners.Find(ctx, o, tags)
 }
 
-// refreshTokens keeps the tokens alive that machines may still be launched with. Its failure keeps nothing else from being done. It runs also
-// if the cloud is not asked, because the cloud may launch machines all the same.
+// refreshTokens keeps the tokens alive that machines may still be launched with. Its failure keeps nothing else from being done. It runs
+// also if the cloud is not asked, because the cloud may launch machines all the same.
 func (r *Reconciler[O, S]) refreshTokens(ctx context.Context, p *pass[O, S]) steps.Result {
 	p.tokens = r.refresh(ctx, p.scope, p.facts.input.Target.Remembered)
 	return steps.RequeueAfter(p.tokens.Next)
 }
 
-// refresh keeps the stored tokens of a pool alive. While the workload cluster is out of reach no machine joins it either, and the tokens of a
-// pool that is being deleted expire.
+// refresh keeps the stored tokens of a pool alive. While the workload cluster is out of reach no machine joins it either, and the tokens of
+// a pool that is being deleted expire.
 func (r *Reconciler[O, S]) refresh(ctx context.Context, s scope[O], values map[string]string) (t tokenState) {
 	if _, err := r.workloads.Client(ctx, s.workload()); err != nil || s.deleting() {
 		return tokenState{}
 	}
 	live := func() (client.Client, error) { return r.workloads.Live(ctx, s.workload()) }
-	t.Refreshed, t.lost, t.err = bootstrap.Refresh(ctx, &r.tokens, s.clusterKey().String(), live, values, s.bootstrap.Bootstrap.Hash(), r.Now())
+	t.Refreshed, t.lost, t.err = bootstrap.Refresh(ctx, &r.tokens, s.clusterKey().String(), live, values, s.bootstrap.Bootstrap.Hash(),
+		r.Now())
 	return t
 }
 
@@ -198,8 +200,8 @@ func (l lookups[O]) Store(ctx context.Context, resolved map[string]string) error
 	return l.writer.store(ctx, l.object, stored.Merged(resolved, l.keep))
 }
 
-// contradicts reports whether an observation is not what the objects have. Another process has seen something newer, such as a second manager
-// while a lease changes hands: writing the older observation would have the two overwrite each other.
+// contradicts reports whether an observation is not what the objects have. Another process has seen something newer, such as a second
+// manager while a lease changes hands: writing the older observation would have the two overwrite each other.
 func contradicts[O Object](s scope[O], z sizing, o pool.Observed) bool {
 	if !writesInstances(s, o) {
 		return false
@@ -216,7 +218,8 @@ func (r *Reconciler[O, S]) forgetTokens(ctx context.Context, p *pass[O, S]) step
 		return steps.Continue()
 	}
 	in := p.facts.input
-	drop := bootstrap.Unneeded(in.Target.Remembered, p.scope.bootstrap.Bootstrap.Hash(), p.outcome.Observed, cmp.Or(in.Desired.JoinDeadline, pool.DefaultJoinDeadline), in.Now)
+	drop := bootstrap.Unneeded(in.Target.Remembered, p.scope.bootstrap.Bootstrap.Hash(), p.outcome.Observed,
+		cmp.Or(in.Desired.JoinDeadline, pool.DefaultJoinDeadline), in.Now)
 	return steps.Require(r.writer.store(ctx, p.scope.object, nil, drop...))
 }
 
@@ -230,22 +233,24 @@ func (r *Reconciler[O, S]) syncMachines(ctx context.Context, p *pass[O, S]) step
 // finish releases an object of which nothing is left, or writes what was observed.
 func (r *Reconciler[O, S]) finish(ctx context.Context, p *pass[O, S]) steps.Result {
 	s, out, traits := p.scope, p.outcome, r.engine.Traits()
-	r.metrics.observe(client.ObjectKeyFromObject(s.object), metrics.Pass{Cluster: s.clusterName(), Outcome: out, TokensEnd: p.tokens.Until, Now: p.facts.input.Now})
+	r.metrics.observe(client.ObjectKeyFromObject(s.object), metrics.Pass{Cluster: s.clusterName(), Outcome: out, TokensEnd: p.tokens.Until,
+		Now: p.facts.input.Now})
 	rep := report.Build(p.desired(), out, traits)
 	reportConflicts(p.machines.conflicts(), &rep)
 	reportGroupName(p.facts.groupName, p.facts.input.Desired.Adopt, traits.Group, &rep)
 	logPass(ctx, out)
 	emit(r.Recorder, s.object, status.StepEvents(rep.Events))
 	if s.deleting() && out.Plan.DeletionComplete {
-		emit(r.Recorder, s.object, append(status.LifecycleEvents(s.object.GetCommonStatus(), out, traits), status.LeftEvents(out.Observed.OwnershipConflict)...))
+		emit(r.Recorder, s.object, append(status.LifecycleEvents(s.object.GetCommonStatus(), out, traits),
+			status.LeftEvents(out.Observed.OwnershipConflict)...))
 		r.endTokens(ctx, s, out.Observed)
 		return steps.Failed(r.release(ctx, s.object, p.facts.input.Target.Owner.ID))
 	}
 	return steps.Result{After: out.RequeueAfter, Err: errors.Join(r.write(ctx, p, rep), p.tokens.err)}
 }
 
-// endTokens revokes the tokens of a deleted pool, unless its group belongs to another owner. The deletion does not wait for it: tokens expire.
-// A pool whose MachinePool stays may be given another infrastructure object.
+// endTokens revokes the tokens of a deleted pool, unless its group belongs to another owner. The deletion does not wait for it: tokens
+// expire. A pool whose MachinePool stays may be given another infrastructure object.
 func (r *Reconciler[O, S]) endTokens(ctx context.Context, s scope[O], o pool.Observed) {
 	mp, cluster := s.machinePool, s.cluster
 	if o.OwnershipConflict != nil || mp == nil || mp.DeletionTimestamp.IsZero() || cluster == nil || !cluster.DeletionTimestamp.IsZero() {

@@ -92,11 +92,12 @@ func TestDeleteWithoutAnything(t *testing.T) {
 		lose   func(w *world)
 		drains bool
 	}{
-		"cluster gone":        {"the region is stored and there are no nodes to drain", func(w *world) { w.remove(cluster()) }, false},
-		"infrastructure gone": {"the region is remembered, and the nodes are still there to be drained", func(w *world) { w.remove(place()) }, true},
-		"both gone":           {"as after a forced deletion of everything", func(w *world) { w.remove(place()); w.remove(cluster()) }, false},
-		"owner gone":          {"a pool without owner goes as well", func(w *world) { w.remove(machinePool()) }, true},
-		"secret gone":         {"nothing boots any more", func(w *world) { w.remove(data()) }, true},
+		"cluster gone": {"the region is stored and there are no nodes to drain", func(w *world) { w.remove(cluster()) }, false},
+		"infrastructure gone": {"the region is remembered, and the nodes are still there to be drained",
+			func(w *world) { w.remove(place()) }, true},
+		"both gone":   {"as after a forced deletion of everything", func(w *world) { w.remove(place()); w.remove(cluster()) }, false},
+		"owner gone":  {"a pool without owner goes as well", func(w *world) { w.remove(machinePool()) }, true},
+		"secret gone": {"nothing boots any more", func(w *world) { w.remove(data()) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,7 +39,8 @@ func TestCloudErrors(t *testing.T) {
 	w.join()
 	w.settle()
 	known := w.get().Spec.ProviderIDList
-	w.account.observe = &cloud.Error{Kind: cloud.Unavailable, Op: "autoscaling:DescribeAutoScalingGroups", Code: "InternalFailure", Message: "later"}
+	w.account.observe = &cloud.Error{Kind: cloud.Unavailable, Op: "autoscaling:DescribeAutoScalingGroups", Code: "InternalFailure",
+		Message: "later"}
 	w.now = w.now.Add(time.Hour)
 	w.passes(4)
 	if got := w.get().Spec.ProviderIDList; len(known) != 2 || !slices.Equal(got, known) {
@@ -55,7 +56,8 @@ func TestHeldBackChangesNothing(t *testing.T) {
 	w.join()
 	w.settle()
 	before := w.say()
-	w.account.observe = &cloud.Error{Kind: cloud.Throttled, Op: "autoscaling:DescribeAutoScalingGroups", Code: cloud.CodeClientRateLimited, After: 5 * time.Second, Message: "held back"}
+	w.account.observe = &cloud.Error{Kind: cloud.Throttled, Op: "autoscaling:DescribeAutoScalingGroups", Code: cloud.CodeClientRateLimited,
+		After: 5 * time.Second, Message: "held back"}
 	w.now = w.now.Add(time.Hour)
 	w.pass()
 	if got := w.say(); got != before {
@@ -92,7 +94,8 @@ func TestStaleReads(t *testing.T) {
 	w.writes = nil
 	w.pass()
 	if w.account.looks != looks || len(w.writes) != 0 || w.again <= 0 || w.again > time.Second {
-		t.Errorf("want an object that we have written since read again soon, got %d looks, %v, again in %s", w.account.looks-looks, w.writes, w.again)
+		t.Errorf("want an object that we have written since read again soon, got %d looks, %v, again in %s", w.account.looks-looks, w.writes,
+			w.again)
 	}
 	stale.object = nil
 	w.pass()

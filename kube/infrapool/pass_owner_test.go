@@ -69,7 +69,8 @@ func TestACopyOfAnObjectOwnsNothing(t *testing.T) {
 		found = found || strings.Contains(c.Message, "AWSMachinePool default/p has the same annotation muster.dev/owner-id")
 	}
 	if !found || w.account.looks != looks {
-		t.Errorf("want the copy to report the owner of the group and to ask nothing, got %+v after %d looks", o.Status.Conditions, w.account.looks-looks)
+		t.Errorf("want the copy to report the owner of the group and to ask nothing, got %+v after %d looks", o.Status.Conditions,
+			w.account.looks-looks)
 	}
 	w.remove(o)
 	if err := at(); err != nil {
@@ -134,7 +135,8 @@ func TestAPoolOfAnotherTool(t *testing.T) {
 	w.passes(3)
 	w.wantCalls("nothing is written")
 	for _, name := range []string{"GroupReady", "Ready"} {
-		if c := w.condition(name); c.Status != metav1.ConditionFalse || c.Reason != cloud.ReasonOwnershipConflict || !strings.Contains(c.Message, "Auto Scaling group theirs") {
+		if c := w.condition(name); c.Status != metav1.ConditionFalse || c.Reason != cloud.ReasonOwnershipConflict ||
+			!strings.Contains(c.Message, "Auto Scaling group theirs") {
 			t.Errorf("want %s to name the group, got %+v", name, c)
 		}
 	}
@@ -160,7 +162,8 @@ func TestAdoption(t *testing.T) {
 	w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
 		o.Spec.ProviderID, o.Annotations = "arn:theirs", map[string]string{pool.AdoptAnnotation: "theirs"}
 	}), cluster(), place(), data(), definition())
-	w.account.groups["theirs"] = &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1", instances: []pool.Instance{{ID: "i-9", ProviderID: "aws:///zone-a/i-9", State: pool.Running}}}
+	w.account.groups["theirs"] = &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1",
+		instances: []pool.Instance{{ID: "i-9", ProviderID: "aws:///zone-a/i-9", State: pool.Running}}}
 	w.passes(1)
 	w.wantCalls("the group is adopted, and nothing is made beside it", "Adopt")
 	w.settled()
@@ -191,14 +194,15 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// TestAdoptionRestsOnAFreshRead: a group that was the pool's, was given back and is asked for again is adopted, although a read of before it
-// was given back still shows it with the owner tag.
+// TestAdoptionRestsOnAFreshRead: a group that was the pool's, was given back and is asked for again is adopted, although a read of before
+// it was given back still shows it with the owner tag.
 func TestAdoptionRestsOnAFreshRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, machinePool(), awsMachinePool(func(o *awsv1.AWSMachinePool) {
 		o.Spec.ProviderID, o.Annotations = "arn:theirs", map[string]string{pool.AdoptAnnotation: "theirs"}
 	}), cluster(), place(), data(), definition())
-	theirs := &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1", instances: []pool.Instance{{ID: "i-9", ProviderID: "aws:///zone-a/i-9", State: pool.Running}}}
+	theirs := &group{region: "eu-west-1", size: 3, max: 10, template: "lt-1:1",
+		instances: []pool.Instance{{ID: "i-9", ProviderID: "aws:///zone-a/i-9", State: pool.Running}}}
 	w.account.groups["theirs"] = theirs
 	w.settled()
 	change(w, w.get(), func(o *awsv1.AWSMachinePool) {
@@ -275,12 +279,13 @@ func TestTheGroupsTagsTellItsOwner(t *testing.T) {
 	}
 }
 
-// TestADeletionReadsTheTagsAgain holds that an object with a rival is not let go on what the tags were a minute ago: its group would be left
-// behind if a user has given it back since.
+// TestADeletionReadsTheTagsAgain holds that an object with a rival is not let go on what the tags were a minute ago: its group would be
+// left behind if a user has given it back since.
 func TestADeletionReadsTheTagsAgain(t *testing.T) {
 	t.Parallel()
 	withID := func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{ownership.Annotation: "moved"} }
-	w := running(t, machinePool(), awsMachinePool(withID, func(o *awsv1.AWSMachinePool) { o.CreationTimestamp = metav1.NewTime(start) }), cluster(), place(), data(), definition())
+	w := running(t, machinePool(), awsMachinePool(withID, func(o *awsv1.AWSMachinePool) { o.CreationTimestamp = metav1.NewTime(start) }),
+		cluster(), place(), data(), definition())
 	older := awsMachinePool(withID, func(o *awsv1.AWSMachinePool) {
 		o.Namespace, o.UID, o.CreationTimestamp = "other", "older", metav1.NewTime(start.Add(-time.Hour))
 	})
@@ -328,10 +333,12 @@ func TestTheGroupKeepsItsName(t *testing.T) {
 		"restored": {"what is remembered was dropped, and the group is found by the name", "a", "a", "a", func(o *awsv1.AWSMachinePool) {
 			delete(o.Annotations, stored.Annotation)
 		}},
-		"forgotten": {"what is remembered was dropped, and the group is found by the derived name", "", "a", derived, func(o *awsv1.AWSMachinePool) {
-			delete(o.Annotations, stored.Annotation)
-		}},
-		"not seen yet": {"the group was made and is not in providerID yet", "a", "b", "a", func(o *awsv1.AWSMachinePool) { o.Spec.ProviderID = "" }},
+		"forgotten": {"what is remembered was dropped, and the group is found by the derived name", "", "a", derived,
+			func(o *awsv1.AWSMachinePool) {
+				delete(o.Annotations, stored.Annotation)
+			}},
+		"not seen yet": {"the group was made and is not in providerID yet", "a", "b", "a",
+			func(o *awsv1.AWSMachinePool) { o.Spec.ProviderID = "" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -349,7 +356,8 @@ func TestTheGroupKeepsItsName(t *testing.T) {
 				t.Fatalf("%s: want the group %s alone, got %v", tc.why, tc.stays, w.account.groups)
 			}
 			ready := w.condition("GroupReady")
-			if differs := tc.later != tc.made; differs != (ready.Reason == "GroupUnchangeable") || differs && !strings.Contains(ready.Message, ownership.GroupNameAnnotation) {
+			if differs := tc.later != tc.made; differs != (ready.Reason == "GroupUnchangeable") || differs &&
+				!strings.Contains(ready.Message, ownership.GroupNameAnnotation) {
 				t.Errorf("%s: want the annotation named if it differs, got %+v", tc.why, ready)
 			}
 			w.remove(w.get())

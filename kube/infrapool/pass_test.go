@@ -56,10 +56,12 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff([]string{"aws:///zone-a/i-1", "aws:///zone-a/i-2"}, o.Spec.ProviderIDList); diff != "" {
 		t.Errorf("provider IDs, want -, got +\n%s", diff)
 	}
-	if o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != "lt-1" || o.Status.Version != "v1.36.3" || o.Status.State != string(report.StateRunning) {
+	if o.Spec.ProviderID == "" || o.Status.LaunchTemplateID != "lt-1" || o.Status.Version != "v1.36.3" ||
+		o.Status.State != string(report.StateRunning) {
 		t.Errorf("want the group's ID, the template, version and state, got %q, %+v", o.Spec.ProviderID, o.Status)
 	}
-	for name, got := range map[string]*int32{"desired": o.Status.DesiredReplicas, "ready": o.Status.ReadyReplicas, "up-to-date": o.Status.UpToDateReplicas, "current": o.Status.Replicas} {
+	for name, got := range map[string]*int32{"desired": o.Status.DesiredReplicas, "ready": o.Status.ReadyReplicas,
+		"up-to-date": o.Status.UpToDateReplicas, "current": o.Status.Replicas} {
 		if got == nil || *got != 2 {
 			t.Errorf("%s: want 2, got %v", name, got)
 		}
@@ -69,14 +71,17 @@ func TestCreate(t *testing.T) {
 		capacity[name] = n.String()
 	}
 	offers := map[corev1.ResourceName]string{"cpu": "2", "memory": "3Gi", "pods": "29", "nvidia.com/gpu": "1"}
-	if diff := cmp.Diff(offers, capacity); diff != "" || o.Status.NodeInfo != (common.NodeInfo{Architecture: "arm64", OperatingSystem: "linux"}) {
+	if diff := cmp.Diff(offers, capacity); diff != "" ||
+		o.Status.NodeInfo != (common.NodeInfo{Architecture: "arm64", OperatingSystem: "linux"}) {
 		t.Errorf("want what a machine offers, for an autoscaler, got %+v\n%s", o.Status.NodeInfo, diff)
 	}
-	if len(o.Status.Instances) != 2 || o.Status.Instances[0].Node != "node-i-1" || !o.Status.Instances[0].Ready || *o.Status.Instances[0].Version != "v1.36.3" {
+	if len(o.Status.Instances) != 2 || o.Status.Instances[0].Node != "node-i-1" || !o.Status.Instances[0].Ready ||
+		*o.Status.Instances[0].Version != "v1.36.3" {
 		t.Errorf("instances: got %+v", o.Status.Instances)
 	}
 	for _, name := range []string{"Ready", "TemplateReady", "LaunchTemplateReady", "GroupReady", "ASGReady", "InstancesReady", "UpToDate"} {
-		if got := w.condition(name); got.Status != metav1.ConditionTrue || got.ObservedGeneration != o.Generation || got.LastTransitionTime.IsZero() {
+		if got := w.condition(name); got.Status != metav1.ConditionTrue || got.ObservedGeneration != o.Generation ||
+			got.LastTransitionTime.IsZero() {
 			t.Errorf("%s: want True, of generation %d, got %+v", name, o.Generation, got)
 		}
 	}
@@ -178,14 +183,17 @@ func TestHeld(t *testing.T) {
 			reason: "two masters would fight",
 			objects: []client.Object{awsMachinePool(func(o *awsv1.AWSMachinePool) {
 				o.OwnerReferences = nil
-			}), machinePool(), machinePool(func(mp *clusterv1.MachinePool) { mp.Name, mp.UID = "other", "other" }), cluster(), data(), definition(), place()},
-			want:   []string{"MachinePoolMissing", "several MachinePools refer to this AWSMachinePool in spec.template.spec.infrastructureRef: mp, other"},
+			}), machinePool(), machinePool(func(mp *clusterv1.MachinePool) { mp.Name, mp.UID = "other", "other" }), cluster(), data(), definition(),
+				place()},
+			want: []string{"MachinePoolMissing",
+				"several MachinePools refer to this AWSMachinePool in spec.template.spec.infrastructureRef: mp, other"},
 			repair: func(w *world) { w.remove(machinePool(func(mp *clusterv1.MachinePool) { mp.Name = "other" })) },
 		},
 		"no data secret name": {
 			reason: "the bootstrap configuration that is waited for is named",
 			objects: []client.Object{machinePool(func(mp *clusterv1.MachinePool) {
-				mp.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{Kind: "KubeadmConfig", Name: "boot"}}
+				mp.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{Kind: "KubeadmConfig",
+					Name: "boot"}}
 			}), awsMachinePool(), cluster(), data(), definition(), place()},
 			want: []string{"WaitingForBootstrapData", "waiting for its bootstrap configuration boot"},
 			repair: func(w *world) {
@@ -201,7 +209,8 @@ func TestHeld(t *testing.T) {
 		"not cloud-init": {
 			reason: "data that the machine would ignore is refused by its header",
 			objects: []client.Object{machinePool(), awsMachinePool(), cluster(), definition(), place(), &corev1.Secret{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("s3cret"), "format": []byte("cloud-config")}}},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"},
+				Data:       map[string][]byte{"value": []byte("s3cret"), "format": []byte("cloud-config")}}},
 			want:   []string{"BootstrapDataInvalid", "holds no cloud-init data"},
 			repair: func(w *world) { change(w, data(), func(s *corev1.Secret) { s.Data = data().Data }) },
 		},
@@ -290,8 +299,10 @@ func TestShrinkDrainsFirst(t *testing.T) {
 }
 
 func readyPod(name string) *corev1.Pod {
-	return &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
+	return &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
 }
 
 func (w *world) node(name string) *corev1.Node {
@@ -320,9 +331,12 @@ func TestTheMarkedInstanceGoes(t *testing.T) {
 		{"annotation", "the one that a user marked goes, not the oldest", nil, func(n *corev1.Node) {
 			n.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: "yes"}
 		}, "Remove i-2"},
-		{"taint", "so does the one that the autoscaler chose, though it is in use", []string{"i-2"}, taint("ToBeDeletedByClusterAutoscaler"), "Remove i-2"},
-		{"cordoned and empty", "one that a user emptied is not missed", []string{"i-1"}, func(n *corev1.Node) { n.Spec.Unschedulable = true }, "Remove i-2"},
-		{"cordoned and in use", "its pods have to move as others would", []string{"i-1", "i-2"}, func(n *corev1.Node) { n.Spec.Unschedulable = true }, "Remove i-1"},
+		{"taint", "so does the one that the autoscaler chose, though it is in use", []string{"i-2"}, taint("ToBeDeletedByClusterAutoscaler"),
+			"Remove i-2"},
+		{"cordoned and empty", "one that a user emptied is not missed", []string{"i-1"}, func(n *corev1.Node) { n.Spec.Unschedulable = true },
+			"Remove i-2"},
+		{"cordoned and in use", "its pods have to move as others would", []string{"i-1", "i-2"},
+			func(n *corev1.Node) { n.Spec.Unschedulable = true }, "Remove i-1"},
 		{"a candidate", "the autoscaler has not chosen it yet", []string{"i-1", "i-2"}, func(n *corev1.Node) {
 			taint("DeletionCandidateOfClusterAutoscaler")(n)
 			n.Spec.Unschedulable = false
@@ -536,7 +550,8 @@ func TestConditionsOfOthersStay(t *testing.T) {
 	t.Parallel()
 	w := running(t, everything()...)
 	o := w.get()
-	o.Status.Conditions = append(o.Status.Conditions, metav1.Condition{Type: "Backup", Status: metav1.ConditionTrue, Reason: "Done", LastTransitionTime: metav1.NewTime(start)})
+	o.Status.Conditions = append(o.Status.Conditions, metav1.Condition{Type: "Backup", Status: metav1.ConditionTrue, Reason: "Done",
+		LastTransitionTime: metav1.NewTime(start)})
 	if err := w.management.Status().Update(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,8 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 func notObservable[O Object, S any](kind string, s scope[O], f facts[S], rival ownership.Rival) *pool.Cause {
 	switch {
 	case rival.Name.Name != "":
-		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", kind, rival.Name, ownership.Annotation)}
+		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", kind, rival.Name,
+			ownership.Annotation)}
 	case f.notObservable != nil:
 		return f.notObservable
 	case s.observeBlocked:

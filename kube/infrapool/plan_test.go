@@ -46,17 +46,20 @@ func TestLook(t *testing.T) {
 		want    func(preview.Look) bool
 	}{
 		{why: "a pool as it is: its machines with their nodes", want: func(l preview.Look) bool {
-			return l.Seen && l.NotObserved == nil && l.Desired.Replicas == 2 && len(l.Observed.Instances) == 2 && l.Observed.Instances[0].Node.Ready &&
+			return l.Seen && l.NotObserved == nil && l.Desired.Replicas == 2 && len(l.Observed.Instances) == 2 &&
+				l.Observed.Instances[0].Node.Ready &&
 				l.Observed.Instances[0].Template.Same(l.Observed.Wanted)
 		}},
 		{why: "edited objects stand in the place of the stored ones, both at once", edited: []client.Object{
 			machinePool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(5)) }),
 			awsMachinePool(func(o *awsv1.AWSMachinePool) { o.Spec.AWSLaunchTemplate.InstanceType = "m5.xlarge" }),
 		}, want: func(l preview.Look) bool {
-			return l.Seen && l.Desired.Replicas == 5 && strings.Contains(l.Observed.Wanted.Content, "m5.xlarge") && !l.Observed.Instances[0].Template.Same(l.Observed.Wanted)
+			return l.Seen && l.Desired.Replicas == 5 && strings.Contains(l.Observed.Wanted.Content, "m5.xlarge") &&
+				!l.Observed.Instances[0].Template.Same(l.Observed.Wanted)
 		}},
 		{why: "an edited secret is what machines would boot with", edited: []client.Object{
-			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: other")}},
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"},
+				Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: other")}},
 		}, want: func(l preview.Look) bool {
 			return l.Observed.Wanted.Data != l.Observed.Instances[0].Template.Data && l.Observed.Wanted.Same(l.Observed.Instances[0].Template)
 		}},
@@ -64,7 +67,8 @@ func TestLook(t *testing.T) {
 			return l.Seen && l.Observed.Group == nil
 		}},
 		{why: "a pause is told, and what would be done without it is seen", world: func(w *world) {
-			change(w, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}}, func(c *clusterv1.Cluster) { c.Spec.Paused = new(true) })
+			change(w, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}},
+				func(c *clusterv1.Cluster) { c.Spec.Paused = new(true) })
 		}, want: func(l preview.Look) bool { return strings.Contains(l.Paused, "spec.paused") && l.Seen }},
 		{why: "who can't be asked for nodes is told, and no node is known", connect: broken, want: func(l preview.Look) bool {
 			return l.Seen && l.Observed.NodesUnknown && strings.Contains(l.Unreachable.Error(), "no route to host")
@@ -120,7 +124,8 @@ func TestLookAtNew(t *testing.T) {
 	w := newWorld(t, cluster(), place(), data(), definition())
 	infra := awsMachinePool(func(o *awsv1.AWSMachinePool) { o.OwnerReferences = nil })
 	got, err := w.planner(nil).Look(t.Context(), []client.Object{machinePool(), infra}, key, 0)
-	if err != nil || !got.Seen || got.Observed.Group != nil || got.Pool == nil || got.Desired.Replicas != 2 || got.Observed.Wanted.Content == "" {
+	if err != nil || !got.Seen || got.Observed.Group != nil || got.Pool == nil || got.Desired.Replicas != 2 ||
+		got.Observed.Wanted.Content == "" {
 		t.Errorf("want a pool of two that is to be made, got %+v, %v", got, err)
 	}
 	if _, err := w.planner(nil).Look(t.Context(), nil, key, 0); client.IgnoreNotFound(err) != nil || err == nil {
@@ -152,7 +157,8 @@ func TestReadOnce(t *testing.T) {
 		if err := c.List(t.Context(), list, client.InNamespace("default")); err != nil || len(list.Items) != 1 {
 			t.Fatalf("want one MachinePool, got %d, %v", len(list.Items), err)
 		}
-		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "none"}, none); client.IgnoreNotFound(err) != nil || err == nil {
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "none"}, none); client.IgnoreNotFound(err) != nil ||
+			err == nil {
 			t.Fatalf("want none, got %v", err)
 		}
 	}

@@ -81,7 +81,8 @@ func TestRollout(t *testing.T) {
 					MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromString("50%")), DeletePolicy: common.DeletePolicyNewest}}
 			},
 			steps: []string{"Replace i-2", "Replace i-1"}, upToDate: "AllUpToDate", words: "2 of 2"},
-		"no strategy": {reason: "a cloud without a roll of its own leaves old machines alone", upToDate: "NotReplaced", words: "the pool has no strategy"},
+		"no strategy": {reason: "a cloud without a roll of its own leaves old machines alone", upToDate: "NotReplaced",
+			words: "the pool has no strategy"},
 		"the cloud's roll": {reason: "a cloud with a roll of its own is asked for it", rolls: true,
 			steps: []string{"StartProviderRollout"}, upToDate: "ProviderRolloutRunning", words: "Running at 0 %"},
 		"disabled": {reason: "who disables the refresh is told that nothing replaces old machines", rolls: true,
@@ -251,7 +252,8 @@ func TestSettingsAreTold(t *testing.T) {
 	change(w, machinePool(), func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = new(int32(3)) })
 	w.roll(4)
 	got := w.condition(settings.Valid)
-	if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message, `metadata.annotations[muster.dev/progress-deadline] of the AWSMachinePool is "soon"`) {
+	if got.Status != metav1.ConditionFalse || !strings.Contains(got.Message,
+		`metadata.annotations[muster.dev/progress-deadline] of the AWSMachinePool is "soon"`) {
 		t.Errorf("want field, value and what is allowed, got %+v", got)
 	}
 	if ready := w.condition(report.Ready); ready.Status != metav1.ConditionTrue || !strings.HasPrefix(ready.Message, "3 of 3") {

@@ -48,7 +48,8 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 	if kind := r.kind.Machines; kind != nil {
 		infra := schema.GroupKind{Group: kind.GroupVersion.Group, Kind: kind.Name}
 		b.Watches(kind.New(), handler.EnqueueRequestsFromMapFunc(r.requests.OfInfraMachine), builder.WithPredicates(watch.RequestChanged())).
-			Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.requests.OfMachine(infra)), builder.WithPredicates(watch.RequestChanged()))
+			Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.requests.OfMachine(infra)),
+				builder.WithPredicates(watch.RequestChanged()))
 	}
 	c, err := b.Build(r)
 	if err != nil {
@@ -62,7 +63,8 @@ func (r *Reconciler[O, S]) SetupWithManager(ctx context.Context, mgr ctrl.Manage
 }
 
 // infraCluster enqueues the pools of a cluster when the infrastructure cluster changes.
-func (w watches) infraCluster(ctx context.Context, requests watch.Requests, scheme *runtime.Scheme, infraCluster *unstructured.Unstructured) error {
+func (w watches) infraCluster(ctx context.Context, requests watch.Requests, scheme *runtime.Scheme,
+	infraCluster *unstructured.Unstructured) error {
 	if w.tracker == nil {
 		return nil
 	}

@@ -24,8 +24,8 @@ type sizing struct {
 	autoscaler, noted string
 }
 
-// sizingOf returns who owns the size of a group, by its MachinePool, the autoscaler that its specification asks for, and the values stored on
-// the object.
+// sizingOf returns who owns the size of a group, by its MachinePool, the autoscaler that its specification asks for, and the values stored
+// on the object.
 func sizingOf(mp *clusterv1.MachinePool, autoscaler string, values map[string]string) sizing {
 	byAnnotation := mp != nil && annotations.ReplicasManagedByExternalAutoscaler(mp)
 	return sizing{external: autoscaler != "" || byAnnotation, autoscaler: autoscaler, noted: values[stored.ReplicasManagedBy]}
@@ -58,8 +58,8 @@ func (z sizing) annotate(mp *clusterv1.MachinePool) {
 	}
 }
 
-// followSize brings a MachinePool in line with who owns the size of its group: the annotation that says so, and spec.replicas as the size of
-// the group where that is another client's. It forgets an annotation that it has removed. size is nil if it is unknown.
+// followSize brings a MachinePool in line with who owns the size of its group: the annotation that says so, and spec.replicas as the size
+// of the group where that is another client's. It forgets an annotation that it has removed. size is nil if it is unknown.
 func (w *writer[O]) followSize(ctx context.Context, s scope[O], z sizing, size *int) error {
 	mp := s.machinePool
 	if mp == nil || s.deleting() || z == (sizing{}) {

@@ -42,7 +42,8 @@ func TestSizing(t *testing.T) {
 			after = none
 		}
 		if z.external != c.external || after != c.after || kept != c.kept || mp.Annotations["other"] != "x" {
-			t.Errorf("%s: want external %t, annotation %s, remembered %q; got %t, %s, %q", c.why, c.external, c.after, c.kept, z.external, after, kept)
+			t.Errorf("%s: want external %t, annotation %s, remembered %q; got %t, %s, %q", c.why, c.external, c.after, c.kept, z.external,
+				after, kept)
 		}
 	}
 	if z := sizingOf(nil, "", nil); z.external || z.keep(nil) != nil {

@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// staleCache knows which versions of objects this process has replaced by its own writes, and the cache may still return. A pass over such a
-// version would compare its observation with an outdated status, and might leave the object with a wrong one.
+// staleCache knows which versions of objects this process has replaced by its own writes, and the cache may still return. A pass over such
+// a version would compare its observation with an outdated status, and might leave the object with a wrong one.
 type staleCache struct {
 	mu sync.Mutex
 	// superseded are the replaced resource versions that the cache may still return, by object.

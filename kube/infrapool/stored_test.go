@@ -36,15 +36,17 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("want no more than %d look-ups, the latest among them; got %d, %v", storedMost, len(got), err)
 	}
 	o.Annotations[stored.Annotation] = "ami-1"
-	if _, err := stored.Values(o); err == nil || !strings.Contains(err.Error(), "metadata.annotations[muster.dev/resolved]: want a JSON object of strings") {
+	if _, err := stored.Values(o); err == nil || !strings.Contains(err.Error(),
+		"metadata.annotations[muster.dev/resolved]: want a JSON object of strings") {
 		t.Errorf("want an error that names the next action, got %v", err)
 	}
 }
 
-// FuzzUpdate holds that the values of an object are either refused by name or kept, that new ones are added to them, and that writing them twice
-// changes nothing.
+// FuzzUpdate holds that the values of an object are either refused by name or kept, that new ones are added to them, and that writing them
+// twice changes nothing.
 func FuzzUpdate(f *testing.F) {
-	for _, text := range []string{"", "{}", "null", `{"region":"eu-west-1"}`, `{"image-0f6f8d5e0f6f":"ami-1 x86_64 /dev/sda1 8","a":null}`, "[]", `{"a":1}`, `{"a":"b","a":"c"}`, "{", `{"a":"\ud800"}`} {
+	for _, text := range []string{"", "{}", "null", `{"region":"eu-west-1"}`, `{"image-0f6f8d5e0f6f":"ami-1 x86_64 /dev/sda1 8","a":null}`,
+		"[]", `{"a":1}`, `{"a":"b","a":"c"}`, "{", `{"a":"\ud800"}`} {
 		f.Add(text, "region", "eu-west-1")
 	}
 	f.Fuzz(func(t *testing.T, text, key, value string) {
@@ -76,7 +78,8 @@ func FuzzUpdate(f *testing.F) {
 			}
 		}
 		once := o.Annotations[stored.Annotation]
-		if err := stored.Update(o, map[string]string{key: value}); err != nil || o.Annotations[stored.Annotation] != once || !json.Valid([]byte(once)) {
+		if err := stored.Update(o, map[string]string{key: value}); err != nil || o.Annotations[stored.Annotation] != once ||
+			!json.Valid([]byte(once)) {
 			t.Errorf("want nothing new to write, got %v after %s, %v", o.Annotations, once, err)
 		}
 	})

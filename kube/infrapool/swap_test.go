@@ -15,7 +15,8 @@ import (
 
 // bootData is a bootstrap data secret of another name.
 func bootData(name, text string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Data: map[string][]byte{"value": []byte("#cloud-config\n" + text)}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Data: map[string][]byte{"value": []byte("#cloud-config\n" + text)}}
 }
 
 func uses(name string) func(*clusterv1.MachinePool) {
@@ -41,14 +42,18 @@ func TestBootstrapReplaces(t *testing.T) {
 		change func(w *world)
 		want   bool
 	}{
-		"token":                      {"it is another every few minutes", func(w *world) { change(w, data(), holds(other)) }, false},
-		"content":                    {"it is for new machines, unless the user requests more", func(w *world) { change(w, data(), holds(token+"x")) }, false},
-		"another configuration":      {"that is how a pool is told to boot all its machines with something else", func(w *world) { change(w, machinePool(), uses("other")) }, true},
-		"the same in another secret": {"the name is what counts, as with other providers", func(w *world) { change(w, machinePool(), uses("same")) }, true},
-		"one that is not there yet":  {"the pool goes on with what it has", func(w *world) { change(w, machinePool(), uses("missing")) }, false},
-		"one that is broken":         {"likewise", func(w *world) { change(w, machinePool(), uses("broken")) }, false},
-		"asked, token":               {"a token is no content", func(w *world) { change(w, machinePool(), told("true")); w.passes(2); change(w, data(), holds(other)) }, false},
-		"asked":                      {"what is asked for counts from now on", func(w *world) { change(w, machinePool(), told("true")) }, false},
+		"token": {"it is another every few minutes", func(w *world) { change(w, data(), holds(other)) }, false},
+		"content": {"it is for new machines, unless the user requests more",
+			func(w *world) { change(w, data(), holds(token+"x")) }, false},
+		"another configuration": {"that is how a pool is told to boot all its machines with something else",
+			func(w *world) { change(w, machinePool(), uses("other")) }, true},
+		"the same in another secret": {"the name is what counts, as with other providers",
+			func(w *world) { change(w, machinePool(), uses("same")) }, true},
+		"one that is not there yet": {"the pool goes on with what it has", func(w *world) { change(w, machinePool(), uses("missing")) }, false},
+		"one that is broken":        {"likewise", func(w *world) { change(w, machinePool(), uses("broken")) }, false},
+		"asked, token": {"a token is no content",
+			func(w *world) { change(w, machinePool(), told("true")); w.passes(2); change(w, data(), holds(other)) }, false},
+		"asked": {"what is asked for counts from now on", func(w *world) { change(w, machinePool(), told("true")) }, false},
 		"asked, changed before": {"likewise", func(w *world) {
 			change(w, data(), holds(token+"x"))
 			w.passes(4)
@@ -100,6 +105,7 @@ func TestSwapTakenBack(t *testing.T) {
 	change(w, machinePool(), uses("data"))
 	w.passes(6)
 	if w.account.rolled == nil || w.account.rolled.State != pool.ProviderRolloutCancelled {
-		t.Errorf("want the roll to the other configuration ended, and no other begun, got %+v, steps %v\n%s", w.account.rolled, w.account.take(), w.say())
+		t.Errorf("want the roll to the other configuration ended, and no other begun, got %+v, steps %v\n%s", w.account.rolled, w.account.take(),
+			w.say())
 	}
 }

@@ -45,7 +45,8 @@ type life struct {
 // newLife is a pool whose machines have joined.
 func newLife(t *testing.T, seed uint64, rolls bool) *life {
 	t.Helper()
-	l := &life{world: newWorld(t, append(everything(), bootData("other", "x"))...), random: rand.New(rand.NewPCG(seed, 1)), secret: "data", of: map[string]string{}, muster: true, provider: true}
+	l := &life{world: newWorld(t, append(everything(), bootData("other", "x"))...), random: rand.New(rand.NewPCG(seed, 1)), secret: "data",
+		of: map[string]string{}, muster: true, provider: true}
 	l.account.rolls = rolls
 	l.restart()
 	l.rotate()
@@ -172,7 +173,8 @@ func (l *life) sound() {
 	}
 	for data, why := range launches {
 		if at, there := l.ends(l.of[data]); !there || !at.After(l.now) {
-			l.t.Fatalf("at %s %s, whose token %s ran out at %s (there: %t)\n%s\n%s", l.now.Sub(start), why, l.of[data], at.Sub(start), there, strings.Join(l.log, "\n"),
+			l.t.Fatalf("at %s %s, whose token %s ran out at %s (there: %t)\n%s\n%s", l.now.Sub(start), why, l.of[data], at.Sub(start), there,
+				strings.Join(l.log, "\n"),
 				l.get().Annotations["muster.dev/resolved"])
 		}
 	}

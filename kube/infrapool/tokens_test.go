@@ -146,13 +146,16 @@ func TestTokensOfADeletedPool(t *testing.T) {
 		stays, rotated bool
 		kept           bool
 	}{
-		"alone":              {reason: "its tokens are of use to no other"},
-		"rotated meanwhile":  {reason: "the token that is in the data by now goes as well", rotated: true},
-		"MachinePool stays":  {reason: "a user may give it another infrastructure object, whose machines join with the same data", stays: true, kept: true},
-		"shared data":        {reason: "another pool's machines join with it", kept: true, before: func(w *world) { w.make(anotherPool(uses("data"))) }},
-		"other data":         {reason: "another pool has tokens of its own", before: func(w *world) { w.make(anotherPool(uses("theirs"))) }},
-		"another's template": {reason: "another pool may still launch with it", kept: true, before: func(w *world) { w.make(remembers("abcdef")) }},
-		"Cluster goes":       {reason: "all its tokens go with it", kept: true, before: func(w *world) { w.remove(cluster()) }},
+		"alone":             {reason: "its tokens are of use to no other"},
+		"rotated meanwhile": {reason: "the token that is in the data by now goes as well", rotated: true},
+		"MachinePool stays": {reason: "a user may give it another infrastructure object, whose machines join with the same data", stays: true,
+			kept: true},
+		"shared data": {reason: "another pool's machines join with it", kept: true,
+			before: func(w *world) { w.make(anotherPool(uses("data"))) }},
+		"other data": {reason: "another pool has tokens of its own", before: func(w *world) { w.make(anotherPool(uses("theirs"))) }},
+		"another's template": {reason: "another pool may still launch with it", kept: true,
+			before: func(w *world) { w.make(remembers("abcdef")) }},
+		"Cluster goes": {reason: "all its tokens go with it", kept: true, before: func(w *world) { w.remove(cluster()) }},
 		"out of reach": {reason: "the deletion waits for no token, which runs out by itself", kept: true, before: func(w *world) {
 			w.cache = clustercache.NewFakeEmptyClusterCache()
 			w.restart()
@@ -161,7 +164,8 @@ func TestTokensOfADeletedPool(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			finalized := func(mp *clusterv1.MachinePool) { mp.Finalizers = []string{clusterv1.MachinePoolFinalizer} }
-			w := newWorld(t, machinePool(finalized), awsMachinePool(), cluster(func(c *clusterv1.Cluster) { c.Finalizers = []string{"test/stays"} }), place(), data(), definition())
+			w := newWorld(t, machinePool(finalized), awsMachinePool(), cluster(func(c *clusterv1.Cluster) { c.Finalizers = []string{"test/stays"} }),
+				place(), data(), definition())
 			w.joinsWith("abcdef")
 			w.settled()
 			w.join()
@@ -212,8 +216,9 @@ func TestRotatedTokenMakesNoVersion(t *testing.T) {
 		change func(*world)
 		want   bool
 	}{
-		"rotated":      {"machines join with either token", func(*world) {}, false},
-		"content, too": {"new machines are to have it", func(w *world) { w.bootsWith("#cloud-config\nhostname: x\ntoken: zzzzzz.0123456789abcdef") }, true},
+		"rotated": {"machines join with either token", func(*world) {}, false},
+		"content, too": {"new machines are to have it",
+			func(w *world) { w.bootsWith("#cloud-config\nhostname: x\ntoken: zzzzzz.0123456789abcdef") }, true},
 		"the token is gone": {"no machine joins with it", func(w *world) {
 			if err := w.workload.Delete(w.t.Context(), token("abcdef", w.now)); err != nil {
 				w.t.Fatal(err)

@@ -23,7 +23,8 @@ func TestRequestsOfMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(poolNamed("a", "c1", "AWSMachinePool", ""), poolNamed("b", "c1", "AWSMachinePool", ""), poolNamed("x", "c1", "OtherPool", "")).Build()
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(poolNamed("a", "c1", "AWSMachinePool", ""),
+		poolNamed("b", "c1", "AWSMachinePool", ""), poolNamed("x", "c1", "OtherPool", "")).Build()
 	q := watch.Requests{Group: awsv1.GroupVersion.Group, Kind: "AWSMachinePool", Reader: c}
 	kind := schema.GroupKind{Group: awsv1.GroupVersion.Group, Kind: "AWSMachine"}
 	owner := func(group, kind, name string) []metav1.OwnerReference {
@@ -41,7 +42,8 @@ func TestRequestsOfMachines(t *testing.T) {
 		"a pool of another kind":        {owner(ours, "OtherPool", "infra-a"), nil},
 		"a kind of that name elsewhere": {owner("x.example.org", "AWSMachinePool", "infra-a"), nil},
 	} {
-		o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", OwnerReferences: tc.owners, Labels: map[string]string{}}}
+		o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", OwnerReferences: tc.owners,
+			Labels: map[string]string{}}}
 		if reason == lost {
 			o.Labels[clusterv1.MachinePoolNameLabel] = "b"
 		}

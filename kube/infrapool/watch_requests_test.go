@@ -23,8 +23,10 @@ import (
 )
 
 func poolNamed(name, cluster, kind, secret string) *clusterv1.MachinePool {
-	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: clusterv1.MachinePoolSpec{ClusterName: cluster}}
-	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: kind, Name: "infra-" + name}
+	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: cluster}}
+	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: kind,
+		Name: "infra-" + name}
 	if secret != "" {
 		mp.Spec.Template.Spec.Bootstrap.DataSecretName = &secret
 	}
@@ -41,11 +43,14 @@ func TestRequests(t *testing.T) {
 	}
 	at := func(name, infra string) *clusterv1.Cluster {
 		return &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: clusterv1.ClusterSpec{
-			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSCluster", Name: infra},
-			ControlPlaneRef:   clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSManagedControlPlane", Name: infra}}}
+			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSCluster",
+				Name: infra},
+			ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "AWSManagedControlPlane",
+				Name: infra}}}
 	}
 	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(at("c1", "one"), at("c2", "two"),
-		poolNamed("a", "c1", "AWSMachinePool", "boot-a"), poolNamed("b", "c2", "AWSMachinePool", "boot-b"), poolNamed("x", "c1", "OtherPool", "boot-a"),
+		poolNamed("a", "c1", "AWSMachinePool", "boot-a"), poolNamed("b", "c2", "AWSMachinePool", "boot-b"),
+		poolNamed("x", "c1", "OtherPool", "boot-a"),
 		func() client.Object {
 			mp := poolNamed("a", "c1", "AWSMachinePool", "boot-a")
 			mp.Namespace = "elsewhere"
@@ -72,16 +77,22 @@ func TestRequests(t *testing.T) {
 		object client.Object
 		want   []string
 	}{
-		"pool":            {"a MachinePool enqueues the object that it references", q.OfPool, poolNamed("a", "c1", "AWSMachinePool", ""), []string{"default/infra-a"}},
+		"pool": {"a MachinePool enqueues the object that it references", q.OfPool, poolNamed("a", "c1", "AWSMachinePool", ""),
+			[]string{"default/infra-a"}},
 		"pool of another": {"pools of other kinds are for other controllers", q.OfPool, poolNamed("x", "c1", "OtherPool", ""), nil},
 		"cluster":         {"a Cluster enqueues its own pools of the kind", q.OfCluster, at("c1", ""), []string{"default/infra-a"}},
-		"secret":          {"a secret enqueues the pools that boot with it", q.OfSecret, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "boot-b"}}), []string{"default/infra-b"}},
-		"other secret":    {"other secrets enqueue nothing", q.OfSecret, named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kubeconfig"}}), nil},
-		"infrastructure":  {"an infrastructure cluster enqueues its cluster's pools", q.OfInfraCluster, infra("AWSCluster", "two"), []string{"default/infra-b"}},
-		"second object":   {"the infrastructure cluster is still one of the two", planes.OfInfraCluster, infra("AWSCluster", "two"), []string{"default/infra-b"}},
-		"control plane":   {"a control plane enqueues its cluster's pools", planes.OfInfraCluster, infra("AWSManagedControlPlane", "two"), []string{"default/infra-b"}},
-		"no second":       {"a kind that reads no control plane is left alone", q.OfInfraCluster, infra("AWSManagedControlPlane", "two"), nil},
-		"other kind":      {"one name of two kinds is two objects", q.OfInfraCluster, infra("AzureCluster", "two"), nil},
+		"secret": {"a secret enqueues the pools that boot with it", q.OfSecret,
+			named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "boot-b"}}), []string{"default/infra-b"}},
+		"other secret": {"other secrets enqueue nothing", q.OfSecret,
+			named(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kubeconfig"}}), nil},
+		"infrastructure": {"an infrastructure cluster enqueues its cluster's pools", q.OfInfraCluster, infra("AWSCluster", "two"),
+			[]string{"default/infra-b"}},
+		"second object": {"the infrastructure cluster is still one of the two", planes.OfInfraCluster, infra("AWSCluster", "two"),
+			[]string{"default/infra-b"}},
+		"control plane": {"a control plane enqueues its cluster's pools", planes.OfInfraCluster, infra("AWSManagedControlPlane", "two"),
+			[]string{"default/infra-b"}},
+		"no second":  {"a kind that reads no control plane is left alone", q.OfInfraCluster, infra("AWSManagedControlPlane", "two"), nil},
+		"other kind": {"one name of two kinds is two objects", q.OfInfraCluster, infra("AzureCluster", "two"), nil},
 	} {
 		var got []string
 		for _, request := range tc.wake(t.Context(), tc.object) {
@@ -116,18 +127,24 @@ func TestPredicates(t *testing.T) {
 			object(func(o *awsv1.AWSMachinePool) { o.ResourceVersion, o.Status.State = "2", "Running" }), false},
 		"finalizer": {"the finalizer is no reason", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}),
 			object(func(o *awsv1.AWSMachinePool) { o.Finalizers = []string{"x"} }), false},
-		"specification": {"a new specification is", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}), object(func(o *awsv1.AWSMachinePool) { o.Generation = 2 }), true},
+		"specification": {"a new specification is", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}),
+			object(func(o *awsv1.AWSMachinePool) { o.Generation = 2 }), true},
 		"annotation": {"pausing is an annotation", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}),
 			object(func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{"a": "b"} }), true},
-		"label":    {"the watch filter is a label", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}), object(func(o *awsv1.AWSMachinePool) { o.Labels = map[string]string{"a": "b"} }), true},
-		"owner":    {"the owner may come later", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}), object(func(o *awsv1.AWSMachinePool) { o.OwnerReferences = []metav1.OwnerReference{{Name: "mp"}} }), true},
-		"deletion": {"deletion is asked for", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}), object(func(o *awsv1.AWSMachinePool) { o.DeletionTimestamp = &now }), true},
+		"label": {"the watch filter is a label", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}),
+			object(func(o *awsv1.AWSMachinePool) { o.Labels = map[string]string{"a": "b"} }), true},
+		"owner": {"the owner may come later", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}),
+			object(func(o *awsv1.AWSMachinePool) { o.OwnerReferences = []metav1.OwnerReference{{Name: "mp"}} }), true},
+		"deletion": {"deletion is asked for", watch.RequestChanged(), object(func(*awsv1.AWSMachinePool) {}),
+			object(func(o *awsv1.AWSMachinePool) { o.DeletionTimestamp = &now }), true},
 		"cluster status": {"conditions of a Cluster change often", watch.ClusterChanged(), cluster(func(*clusterv1.Cluster) {}),
 			cluster(func(o *clusterv1.Cluster) { o.ResourceVersion = "2"; o.Status.Phase = "Provisioned" }), false},
 		"cluster provisioned": {"pools wait for that", watch.ClusterChanged(), cluster(func(*clusterv1.Cluster) {}),
 			cluster(func(o *clusterv1.Cluster) { o.Status.Initialization.InfrastructureProvisioned = new(true) }), true},
-		"cluster paused": {"pausing is in the specification", watch.ClusterChanged(), cluster(func(*clusterv1.Cluster) {}), cluster(func(o *clusterv1.Cluster) { o.Generation = 2 }), true},
-		"cluster going":  {"nodes of a cluster that goes need no drain", watch.ClusterChanged(), cluster(func(*clusterv1.Cluster) {}), cluster(func(o *clusterv1.Cluster) { o.DeletionTimestamp = &now }), true},
+		"cluster paused": {"pausing is in the specification", watch.ClusterChanged(), cluster(func(*clusterv1.Cluster) {}),
+			cluster(func(o *clusterv1.Cluster) { o.Generation = 2 }), true},
+		"cluster going": {"nodes of a cluster that goes need no drain", watch.ClusterChanged(), cluster(func(*clusterv1.Cluster) {}),
+			cluster(func(o *clusterv1.Cluster) { o.DeletionTimestamp = &now }), true},
 	} {
 		if got := tc.predicate.Update(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}); got != tc.want {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)

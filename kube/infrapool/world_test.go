@@ -78,10 +78,11 @@ func scheme(t *testing.T) *runtime.Scheme {
 func machinePool(change ...func(*clusterv1.MachinePool)) *clusterv1.MachinePool {
 	mp := &clusterv1.MachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp", UID: "mp"},
-		Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: new(int32(2)), Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-			ClusterName: "c", Version: "v1.36.3", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("data")},
-			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachinePool", Name: "p"},
-		}}},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: new(int32(2)),
+			Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+				ClusterName: "c", Version: "v1.36.3", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("data")},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachinePool", Name: "p"},
+			}}},
 	}
 	for _, f := range change {
 		f(mp)
@@ -91,7 +92,8 @@ func machinePool(change ...func(*clusterv1.MachinePool)) *clusterv1.MachinePool 
 
 func awsMachinePool(change ...func(*awsv1.AWSMachinePool)) *awsv1.AWSMachinePool {
 	o := &awsv1.AWSMachinePool{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: uid, Generation: 1, Labels: map[string]string{clusterv1.ClusterNameLabel: "c"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: uid, Generation: 1,
+			Labels:          map[string]string{clusterv1.ClusterNameLabel: "c"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "mp", UID: "mp"}}},
 		Spec: awsv1.AWSMachinePoolSpec{MinSize: 0, MaxSize: 10, AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: "m5.large"}},
 	}
@@ -104,7 +106,8 @@ func awsMachinePool(change ...func(*awsv1.AWSMachinePool)) *awsv1.AWSMachinePool
 func cluster(change ...func(*clusterv1.Cluster)) *clusterv1.Cluster {
 	c := &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"},
-		Spec:       clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSCluster", Name: "place"}},
+		Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group,
+			Kind: "AWSCluster", Name: "place"}},
 		Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{
 			InfrastructureProvisioned: new(true), ControlPlaneInitialized: new(true)}},
 	}
@@ -122,7 +125,8 @@ func place() *unstructured.Unstructured {
 }
 
 func data() *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: s3cret")}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"},
+		Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: s3cret")}}
 }
 
 // definition is what tells the version of AWSCluster that is read.
@@ -141,7 +145,8 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w := &world{t: t, account: newAccount(), now: start, recorder: events.NewFakeRecorder(1000), refuse: map[string]error{}}
 	w.account.now = func() time.Time { return w.now }
 	s := scheme(t)
-	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
+	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&awsv1.AWSMachinePool{}, &awsv1.AWSMachine{},
+		&clusterv1.Machine{}, &clusterv1.MachinePool{}, &clusterv1.Cluster{}).
 		WithInterceptorFuncs(w.counting("management")).WithObjectTracker(passtest.Tracker(s))
 	for _, i := range slices.Concat(watch.Indexes(), awspool.Adapter{}.Kind().Indexes()) {
 		b = b.WithIndex(i.Object, i.Field, i.Values)
@@ -185,11 +190,13 @@ func (w *world) counting(where string) interceptor.Funcs {
 			note("patch", o)
 			return c.Patch(ctx, o, p, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			note("patch "+sub+" of", o)
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
-		SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o, s client.Object, opts ...client.SubResourceCreateOption) error {
+		SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o, s client.Object,
+			opts ...client.SubResourceCreateOption) error {
 			if err := w.refuse[o.GetName()]; err != nil {
 				return err
 			}
@@ -273,7 +280,8 @@ func (w *world) remove(o client.Object) {
 func (w *world) join() {
 	w.t.Helper()
 	for _, i := range w.account.boot() {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + i.ID, CreationTimestamp: metav1.NewTime(w.now)}, Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + i.ID, CreationTimestamp: metav1.NewTime(w.now)},
+			Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
 		if err := w.workload.Create(w.t.Context(), n); err != nil {
 			continue
 		}

@@ -48,8 +48,8 @@ func newWriter[O Object](c client.Client, kind string) *writer[O] {
 	return &writer[O]{client: c, kind: kind, stale: newStaleCache()}
 }
 
-// claim writes the owner ID of the pool's cloud objects and what finds them again, and adds the finalizer. It is one write, before the cloud is
-// asked for the first time, and none later.
+// claim writes the owner ID of the pool's cloud objects and what finds them again, and adds the finalizer. It is one write, before the
+// cloud is asked for the first time, and none later.
 func (w *writer[O]) claim(ctx context.Context, o O, finalizer string, keep map[string]string, drop []string) error {
 	return w.metadata(ctx, o, func() error {
 		controllerutil.AddFinalizer(o, finalizer)
@@ -220,9 +220,10 @@ func withNew(list, others []string) []string {
 	return out
 }
 
-// writesInstances reports whether the lists of instances are what a pass has observed. A pool that is being deleted keeps its last list, which a
-// clean-up of its Nodes needs, and adds what comes meanwhile, whose Nodes would be deleted while they are drained. One whose group was found to
-// belong to another owner keeps it too: its instances are unknown then, and the Nodes of running machines would be taken for orphans.
+// writesInstances reports whether the lists of instances are what a pass has observed. A pool that is being deleted keeps its last list,
+// which a clean-up of its Nodes needs, and adds what comes meanwhile, whose Nodes would be deleted while they are drained. One whose group
+// was found to belong to another owner keeps it too: its instances are unknown then, and the Nodes of running machines would be taken for
+// orphans.
 func writesInstances[O Object](s scope[O], o pool.Observed) bool {
 	return !s.deleting() && o.OwnershipConflict == nil
 }
@@ -242,7 +243,8 @@ func reportGroupName(g ownership.GroupName, adopt pool.Adoption, group string, r
 	if g.Name == "" {
 		before = "remove it"
 	}
-	text := fmt.Sprintf("the %s keeps the name that it was created with, although metadata.annotations[%s] has changed: %s, or make another pool",
+	text := fmt.Sprintf("the %s keeps the name that it was created with, although metadata.annotations[%s] has changed: %s, or make "+
+		"another pool",
 		group, annotation, before)
 	for i := range rep.Conditions {
 		c := &rep.Conditions[i]
@@ -267,8 +269,8 @@ func pausedBy(kind string, cluster *clusterv1.Cluster, o client.Object) string {
 	return strings.Join(causes, ", ")
 }
 
-// ReasonDefinitionIncompatible is the reason of Ready while the kind is not reconciled, because its CustomResourceDefinition is not the one of
-// this build.
+// ReasonDefinitionIncompatible is the reason of Ready while the kind is not reconciled, because its CustomResourceDefinition is not the one
+// of this build.
 const ReasonDefinitionIncompatible = "DefinitionIncompatible"
 
 // reportDefinition reports on the object why its kind is not reconciled. It does nothing if the definition does not serve the status.

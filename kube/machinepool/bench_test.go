@@ -73,7 +73,8 @@ func cachedNodes(b *testing.B, size int) cache.Cache {
 	b.Cleanup(server.Close)
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
-	c, err := cache.New(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}},
+	c, err := cache.New(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json",
+		AcceptContentTypes: "application/json"}},
 		cache.Options{Scheme: clientgoscheme.Scheme, Mapper: mapper})
 	if err != nil {
 		b.Fatal(err)

@@ -16,10 +16,14 @@ func TestUnsupported(t *testing.T) {
 	const tooOld = "the bootstrap provider for kubeadm doesn't support Kubernetes version lower than v1.22.0"
 	for _, tc := range []struct{ why, group, kind, version, want string }{
 		{"the oldest supported version", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "v1.22.0", ""},
-		{"one older", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "v1.21.14", "KubeadmConfig boot can't be rendered for spec.template.spec.version v1.21.14: " + tooOld},
-		{"much older", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "v1.16.8", "KubeadmConfig boot can't be rendered for spec.template.spec.version v1.16.8: " + tooOld},
-		{"kubeadm needs a version", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "", `KubeadmConfig boot needs spec.template.spec.version to be a Kubernetes version, found ""`},
-		{"and a valid one", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "latest", `KubeadmConfig boot needs spec.template.spec.version to be a Kubernetes version, found "latest"`},
+		{"one older", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "v1.21.14",
+			"KubeadmConfig boot can't be rendered for spec.template.spec.version v1.21.14: " + tooOld},
+		{"much older", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "v1.16.8",
+			"KubeadmConfig boot can't be rendered for spec.template.spec.version v1.16.8: " + tooOld},
+		{"kubeadm needs a version", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "",
+			`KubeadmConfig boot needs spec.template.spec.version to be a Kubernetes version, found ""`},
+		{"and a valid one", bootstrapv1.GroupVersion.Group, "KubeadmConfig", "latest",
+			`KubeadmConfig boot needs spec.template.spec.version to be a Kubernetes version, found "latest"`},
 		{"other kinds decide by themselves", bootstrapv1.GroupVersion.Group, "EKSConfig", "", ""},
 		{"also kinds of that name of another group", "bootstrap.example.com", "KubeadmConfig", "", ""},
 	} {

@@ -26,7 +26,8 @@ var (
 func aNode(ready corev1.ConditionStatus, since time.Duration) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", CreationTimestamp: metav1.NewTime(now.Add(-2 * time.Hour))}}
 	n.Status.NodeInfo.KubeletVersion = "v1.36.0"
-	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Because", LastTransitionTime: metav1.NewTime(now.Add(-since))}}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Because",
+		LastTransitionTime: metav1.NewTime(now.Add(-since))}}
 	return n
 }
 
@@ -58,15 +59,17 @@ func TestNodes(t *testing.T) {
 		want     status.Nodes
 		next     time.Duration
 	}{
-		"an instance without a Node is missing":                  {want: status.Nodes{Missing: []string{countsID}}},
-		"a Ready Node without minReadySeconds is available":      {node: aNode("True", time.Second), want: status.Nodes{Ready: 1, Available: 1}},
-		"a Node becomes available when minReadySeconds are over": {node: aNode("True", 20*time.Second), settle: 60, next: 40 * time.Second, want: status.Nodes{Ready: 1, Settling: []string{"n"}}},
-		"exactly at minReadySeconds it is available":             {node: aNode("True", time.Minute), settle: 60, want: status.Nodes{Ready: 1, Available: 1}},
+		"an instance without a Node is missing":             {want: status.Nodes{Missing: []string{countsID}}},
+		"a Ready Node without minReadySeconds is available": {node: aNode("True", time.Second), want: status.Nodes{Ready: 1, Available: 1}},
+		"a Node becomes available when minReadySeconds are over": {node: aNode("True", 20*time.Second), settle: 60, next: 40 * time.Second,
+			want: status.Nodes{Ready: 1, Settling: []string{"n"}}},
+		"exactly at minReadySeconds it is available": {node: aNode("True", time.Minute), settle: 60, want: status.Nodes{Ready: 1, Available: 1}},
 		"a Node that has not been Ready since it registered is a new machine": {node: aNode("False", 2*time.Hour-time.Second),
 			want: status.Nodes{NotReady: []string{"n (Because)"}, Starting: 1}},
 		"a Node without a Ready condition is a new machine": {node: with(aNode("True", 0), func(n *corev1.Node) { n.Status.Conditions = nil }),
 			want: status.Nodes{NotReady: []string{"n"}, Starting: 1}},
-		"a Node whose condition changed later was Ready once": {node: aNode("False", time.Hour), want: status.Nodes{NotReady: []string{"n (Because)"}}},
+		"a Node whose condition changed later was Ready once": {node: aNode("False", time.Hour),
+			want: status.Nodes{NotReady: []string{"n (Because)"}}},
 		"a Node that the node controller has marked as unreachable was Ready once": {node: aNode("Unknown", 2*time.Hour-time.Second),
 			want: status.Nodes{NotReady: []string{"n (Because)"}}},
 		"a draining Node is Ready and not available": {node: with(aNode("True", time.Hour), func(n *corev1.Node) {
@@ -76,11 +79,13 @@ func TestNodes(t *testing.T) {
 		"a Node that is open again drains no more": {node: with(aNode("True", time.Hour), func(n *corev1.Node) {
 			n.Annotations = map[string]string{nodes.DrainStartedAnnotation: "2026-01-02T03:04:05Z"}
 		}), want: status.Nodes{Ready: 1, Available: 1}},
-		"a deleting Node is Ready and not available": {node: with(aNode("True", time.Hour), func(n *corev1.Node) { n.DeletionTimestamp = &deleted }),
+		"a deleting Node is Ready and not available": {node: with(aNode("True", time.Hour),
+			func(n *corev1.Node) { n.DeletionTimestamp = &deleted }),
 			want: status.Nodes{Ready: 1, Leaving: []string{"n"}}},
 		"the cordon of a user does not count": {node: with(aNode("True", time.Hour), func(n *corev1.Node) { n.Spec.Unschedulable = true }),
 			want: status.Nodes{Ready: 1, Available: 1}},
-		"a Node without its Machine is not ready": {node: aNode("True", time.Hour), expected: true, want: status.Nodes{NotReady: []string{"n (no Machine yet)"}}},
+		"a Node without its Machine is not ready": {node: aNode("True", time.Hour), expected: true,
+			want: status.Nodes{NotReady: []string{"n (no Machine yet)"}}},
 		"a Machine has readiness gates of its own": {node: aNode("True", time.Hour), expected: true, machine: aMachine(notReady...),
 			want: status.Nodes{NotReady: []string{"m (NotReady)"}}},
 		"the most specific reason of a Machine is shown": {node: aNode("True", time.Hour), expected: true,
@@ -89,10 +94,13 @@ func TestNodes(t *testing.T) {
 		"the deletion of a Machine is the most specific reason": {node: aNode("True", time.Hour), expected: true,
 			machine: aMachine(append(notReady, is(clusterv1.MachineDeletingCondition, metav1.ConditionTrue, "DrainingNode"))...),
 			want:    status.Nodes{NotReady: []string{"m (DrainingNode)"}}},
-		"the Machine controller decides when a Machine is available, and wakes the pool": {node: aNode("True", time.Second), expected: true, settle: 60,
-			machine: aMachine(is(clusterv1.MachineAvailableCondition, metav1.ConditionFalse, "Waiting")), want: status.Nodes{Ready: 1, Settling: []string{"n"}}},
-		"an available Machine is available whatever minReadySeconds is": {node: aNode("True", time.Second), expected: true, settle: 60, machine: aMachine(),
-			want: status.Nodes{Ready: 1, Available: 1}},
+		"the Machine controller decides when a Machine is available, and wakes the pool": {node: aNode("True", time.Second), expected: true,
+			settle:  60,
+			machine: aMachine(is(clusterv1.MachineAvailableCondition, metav1.ConditionFalse, "Waiting")),
+			want:    status.Nodes{Ready: 1, Settling: []string{"n"}}},
+		"an available Machine is available whatever minReadySeconds is": {node: aNode("True", time.Second), expected: true, settle: 60,
+			machine: aMachine(),
+			want:    status.Nodes{Ready: 1, Available: 1}},
 	} {
 		pool := &clusterv1.MachinePool{}
 		pool.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))

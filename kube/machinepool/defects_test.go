@@ -43,7 +43,8 @@ func TestDefectA_ProviderFailuresAreReportedAndCleared(t *testing.T) {
 	})
 	w.settled()
 	d := w.pool().Status.Deprecated.V1Beta1
-	if d.FailureReason == nil || *d.FailureReason != "CreateError" || d.FailureMessage == nil || !strings.Contains(*d.FailureMessage, "no subnet") {
+	if d.FailureReason == nil || *d.FailureReason != "CreateError" || d.FailureMessage == nil ||
+		!strings.Contains(*d.FailureMessage, "no subnet") {
 		t.Errorf("failure: want CreateError with the provider's message, got %v %v", d.FailureReason, d.FailureMessage)
 	}
 	w.changeInfra(func(o map[string]any) {
@@ -186,7 +187,8 @@ func TestDefectH_PoolOfAnUnreachableClusterIsDeleted(t *testing.T) {
 		late    time.Duration
 		limit   string
 	}{
-		"no limit": {"a pool without a time limit waits for a cluster that may come back, but not for ever", &none, 5 * time.Minute, 11 * time.Minute,
+		"no limit": {"a pool without a time limit waits for a cluster that may come back, but not for ever", &none, 5 * time.Minute,
+			11 * time.Minute,
 			"; nodeDeletionTimeoutSeconds is 0: retrying without a time limit, unless the cluster is unreachable for 10m0s"},
 		"limit":       {"the limit counts from when the infrastructure was gone", &ten, 5 * time.Second, 11 * time.Second, ""},
 		"unset limit": {"the default is the webhook's", nil, 5 * time.Second, 11 * time.Second, ""},
@@ -213,14 +215,16 @@ func TestDefectH_PoolOfAnUnreachableClusterIsDeleted(t *testing.T) {
 				t.Errorf("%s: want a time to look again, got none", tc.reason)
 			}
 			want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True DeletingNode")
-			want(t, "message", w.message(clusterv1.DeletingCondition), "Waiting for nodes to be deleted: The connection to Cluster c1 is down"+tc.limit)
+			want(t, "message", w.message(clusterv1.DeletingCondition),
+				"Waiting for nodes to be deleted: The connection to Cluster c1 is down"+tc.limit)
 			w.events()
 			w.clock = w.clock.Add(tc.late)
 			w.pass()
 			if w.pool() != nil {
 				t.Errorf("%s: want the pool gone, got %s", tc.reason, w.message(clusterv1.DeletingCondition))
 			}
-			wantAll(t, "events", w.events(), []string{"Warning NodesLeft Gave up deleting nodes in Cluster c1: The connection to Cluster c1 is down"})
+			wantAll(t, "events", w.events(), []string{
+				"Warning NodesLeft Gave up deleting nodes in Cluster c1: The connection to Cluster c1 is down"})
 		})
 	}
 }
@@ -253,7 +257,8 @@ func TestDefectJ_UnreadyNodesAreCounted(t *testing.T) {
 	want(t, "phase", w.pool().Status.Phase, "Provisioned")
 	want(t, "ready, available, up to date", w.counts(), [3]int32{0, 0, 2})
 	want(t, "Available", w.condition(clusterv1.AvailableCondition), "False NotAvailable")
-	want(t, "message", w.message(clusterv1.AvailableCondition), "0 of 2 replicas are available: not Ready: n1 (KubeletNotReady), n2 (KubeletNotReady)")
+	want(t, "message", w.message(clusterv1.AvailableCondition),
+		"0 of 2 replicas are available: not Ready: n1 (KubeletNotReady), n2 (KubeletNotReady)")
 	want(t, "Ready of v1beta1", w.older(clusterv1.ReadyV1Beta1Condition), "False")
 	wantAll(t, "references", w.refs(), []string{"n1", "n2"})
 }
@@ -317,7 +322,8 @@ func TestDefectM_ProvisionedPoolStaysProvisioned(t *testing.T) {
 	want(t, "provisioned", *w.pool().Status.Initialization.InfrastructureProvisioned, true)
 	want(t, "Available", w.condition(clusterv1.AvailableCondition), "True Available")
 	want(t, "Ready of v1beta1", w.older(clusterv1.ReadyV1Beta1Condition), "True")
-	want(t, "InfrastructureReady", w.message(clusterv1.InfrastructureReadyCondition), "TestMachinePool infra was ready, and now reports that it is not provisioned")
+	want(t, "InfrastructureReady", w.message(clusterv1.InfrastructureReadyCondition),
+		"TestMachinePool infra was ready, and now reports that it is not provisioned")
 }
 
 func TestDefectP_PausedDeletionIsReported(t *testing.T) {
@@ -332,7 +338,8 @@ func TestDefectP_PausedDeletionIsReported(t *testing.T) {
 	w.settled()
 	want(t, "phase", w.pool().Status.Phase, "Deleting")
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True Paused")
-	want(t, "Deleting", w.message(clusterv1.DeletingCondition), "Deletion is blocked while the pool is paused: Cluster spec.paused is set to true")
+	want(t, "Deleting", w.message(clusterv1.DeletingCondition),
+		"Deletion is blocked while the pool is paused: Cluster spec.paused is set to true")
 	if o := w.get(infraGVK, "infra"); !o.GetDeletionTimestamp().IsZero() {
 		t.Error("infrastructure: want it left alone while paused, got it being deleted")
 	}

@@ -32,7 +32,8 @@ func TestDeletionWaitsForAnUnreadableKind(t *testing.T) {
 	res := w.settled()
 	want(t, "next pass", res.RequeueAfter, reference.AfterDeletion)
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
-	if m := w.message(clusterv1.DeletingCondition); !strings.Contains(m, "kind TestMachinePool") || !strings.Contains(m, "cluster.x-k8s.io/<v1beta2 or v1beta1>") {
+	if m := w.message(clusterv1.DeletingCondition); !strings.Contains(m, "kind TestMachinePool") ||
+		!strings.Contains(m, "cluster.x-k8s.io/<v1beta2 or v1beta1>") {
 		t.Errorf("message: want the kind and the labels that are missing, got %q", m)
 	}
 	want(t, "Ready", w.condition(clusterv1.ReadyCondition), "False Deleting")
@@ -84,16 +85,19 @@ func TestInstancesOfAnotherPoolAreNotListed(t *testing.T) {
 	other := aPool(1)
 	other.Name, other.UID, other.Spec.ProviderIDList = "other", "other-uid", []string{"aws:////i-3"}
 	elsewhere := aPool(1)
-	elsewhere.Name, elsewhere.UID, elsewhere.Spec.ClusterName, elsewhere.Spec.ProviderIDList = "elsewhere", "elsewhere-uid", "c2", []string{"aws:////i-4"}
+	elsewhere.Name, elsewhere.UID, elsewhere.Spec.ClusterName, elsewhere.Spec.ProviderIDList = "elsewhere", "elsewhere-uid", "c2",
+		[]string{"aws:////i-4"}
 	w.create(other)
 	w.create(elsewhere)
 	w.changeInfra(func(o map[string]any) { setInstances(o, id1, id2, "aws:///a/i-3", "aws:///a/i-4") })
 	w.settled()
 	wantAll(t, "instances", w.pool().Spec.ProviderIDList, []string{id1, id2, "aws:///a/i-4"})
-	if m := w.message(clusterv1.MachinesReadyCondition); !strings.Contains(m, "not listed because another pool lists them: aws:///a/i-3 (MachinePool other)") {
+	if m := w.message(clusterv1.MachinesReadyCondition); !strings.Contains(m,
+		"not listed because another pool lists them: aws:///a/i-3 (MachinePool other)") {
 		t.Errorf("MachinesReady: want the instance and the other pool, got %q", m)
 	}
-	change(w, w.mgmt, client.ObjectKeyFromObject(other), &clusterv1.MachinePool{}, func(p *clusterv1.MachinePool) { p.Spec.ProviderIDList = nil })
+	change(w, w.mgmt, client.ObjectKeyFromObject(other), &clusterv1.MachinePool{},
+		func(p *clusterv1.MachinePool) { p.Spec.ProviderIDList = nil })
 	w.settled()
 	wantAll(t, "instances once the other no longer lists it", w.pool().Spec.ProviderIDList, []string{id1, id2, "aws:///a/i-3", "aws:///a/i-4"})
 }
@@ -108,13 +112,14 @@ func TestInstancesOfTwoOtherPoolsAreReportedInOneWay(t *testing.T) {
 		o.Name, o.UID, o.Spec.ProviderIDList = name, types.UID(name), []string{"aws:////i-3"}
 		w.create(o)
 	}
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-		err := c.List(ctx, list, opts...)
-		if pools, ok := list.(*clusterv1.MachinePoolList); ok {
-			slices.Reverse(pools.Items)
-		}
-		return err
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			err := c.List(ctx, list, opts...)
+			if pools, ok := list.(*clusterv1.MachinePoolList); ok {
+				slices.Reverse(pools.Items)
+			}
+			return err
+		}})
 	w.changeInfra(func(o map[string]any) { setInstances(o, id1, id2, "aws:///a/i-3") })
 	result := w.settled()
 	if m := w.message(clusterv1.MachinesReadyCondition); !strings.Contains(m, "aws:///a/i-3 (MachinePool another)") {
@@ -154,14 +159,16 @@ func TestNodesOfAnUnconnectableClusterAreGivenUp(t *testing.T) {
 	})
 	w.lose(clustercache.HealthCheckingState{})
 	w.settled()
-	want(t, "message", w.message(clusterv1.DeletingCondition), "Waiting for nodes to be deleted: Waiting for the control plane of Cluster c1 to be initialized")
+	want(t, "message", w.message(clusterv1.DeletingCondition),
+		"Waiting for nodes to be deleted: Waiting for the control plane of Cluster c1 to be initialized")
 	w.events()
 	w.clock = w.clock.Add(11 * time.Second)
 	w.pass()
 	if w.pool() != nil {
 		t.Errorf("pool: want it gone after the default limit, got %s", w.message(clusterv1.DeletingCondition))
 	}
-	wantAll(t, "events", w.events(), []string{"Warning NodesLeft Gave up deleting nodes in Cluster c1: Waiting for the control plane of Cluster c1 to be initialized"})
+	wantAll(t, "events", w.events(), []string{"Warning NodesLeft Gave up deleting nodes in Cluster c1: Waiting for the control plane of " +
+		"Cluster c1 to be initialized"})
 }
 
 // TestDeletionReportsPausedInfrastructure holds that the user learns that a pause blocks the deletion.
@@ -174,5 +181,6 @@ func TestDeletionReportsPausedInfrastructure(t *testing.T) {
 	})
 	w.settled()
 	want(t, "Deleting", w.condition(clusterv1.DeletingCondition), "True WaitingForInfrastructureDeletion")
-	want(t, "message", w.message(clusterv1.DeletingCondition), "TestMachinePool infra is being deleted; the annotation cluster.x-k8s.io/paused on it blocks the deletion, remove it to continue")
+	want(t, "message", w.message(clusterv1.DeletingCondition),
+		"TestMachinePool infra is being deleted; the annotation cluster.x-k8s.io/paused on it blocks the deletion, remove it to continue")
 }

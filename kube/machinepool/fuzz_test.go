@@ -11,7 +11,8 @@ import (
 // FuzzRecordGone holds that for any value of the annotation the time from which the deletion of Nodes counts is not in the future, and is
 // the same in the next pass.
 func FuzzRecordGone(f *testing.F) {
-	for _, text := range []string{"", "2030-01-02T03:04:05Z", "2030-01-02T03:04:05.5+02:00", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "never"} {
+	for _, text := range []string{"", "2030-01-02T03:04:05Z", "2030-01-02T03:04:05.5+02:00", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z",
+		"never"} {
 		f.Add(text, int64(1_893_553_445))
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {

@@ -86,13 +86,15 @@ func (w *world) tracker() clienttesting.ObjectTracker {
 func newWorld(t *testing.T, objects []client.Object, options ...option) *world {
 	t.Helper()
 	w := &world{t: t, scheme: runtime.NewScheme(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), recorder: events.NewFakeRecorder(100)}
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
+		apiextensionsv1.AddToScheme} {
 		if err := add(w.scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all := append([]client.Object{crd(infraGVK), crd(configGVK), crd(kubeadmGVK), crd(machineGVK)}, objects...)
-	w.mgmt = fake.NewClientBuilder().WithScheme(w.scheme).WithObjects(all...).WithStatusSubresource(&clusterv1.MachinePool{}, &clusterv1.Machine{}).
+	w.mgmt = fake.NewClientBuilder().WithScheme(w.scheme).WithObjects(all...).WithStatusSubresource(&clusterv1.MachinePool{},
+		&clusterv1.Machine{}).
 		WithIndex(&clusterv1.MachinePool{}, nodes.PoolField, nodes.PoolKeys).
 		WithIndex(&clusterv1.MachinePool{}, referenceField, references).
 		WithInterceptorFuncs(w.counting("management")).WithObjectTracker(w.tracker()).Build()
@@ -133,7 +135,8 @@ func (w *world) counting(where string) interceptor.Funcs {
 			}
 			return c.Delete(ctx, o, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			note("patch "+sub, o)
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
@@ -141,7 +144,8 @@ func (w *world) counting(where string) interceptor.Funcs {
 }
 
 func crd(gvk schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
-	name := map[string]string{"TestMachinePool": "testmachinepools", "TestConfig": "testconfigs", "KubeadmConfig": "kubeadmconfigs", "TestMachine": "testmachines"}[gvk.Kind]
+	name := map[string]string{"TestMachinePool": "testmachinepools", "TestConfig": "testconfigs", "KubeadmConfig": "kubeadmconfigs",
+		"TestMachine": "testmachines"}[gvk.Kind]
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 		Name: name + "." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": gvk.Version}}}
 }
@@ -150,8 +154,9 @@ func aCluster() *clusterv1.Cluster {
 	provisioned := true
 	return &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: clusterKey.Namespace, Name: clusterKey.Name, UID: "cluster-uid"},
-		Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: &provisioned}, Conditions: []metav1.Condition{{Type: clusterv1.ClusterControlPlaneInitializedCondition,
-			Status: metav1.ConditionTrue, Reason: "Initialized", LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}},
+		Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: &provisioned},
+			Conditions: []metav1.Condition{{Type: clusterv1.ClusterControlPlaneInitializedCondition,
+				Status: metav1.ConditionTrue, Reason: "Initialized", LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}},
 	}
 }
 
@@ -160,7 +165,8 @@ func aPool(replicas int32) *clusterv1.MachinePool {
 		ObjectMeta: metav1.ObjectMeta{Namespace: poolKey.Namespace, Name: poolKey.Name, UID: "pool-uid", Generation: 1},
 		Spec: clusterv1.MachinePoolSpec{ClusterName: clusterKey.Name, Replicas: &replicas, Template: clusterv1.MachineTemplateSpec{
 			Spec: clusterv1.MachineSpec{ClusterName: clusterKey.Name, Version: "v1.36.0",
-				Bootstrap:         clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{APIGroup: configGVK.Group, Kind: configGVK.Kind, Name: "boot"}},
+				Bootstrap: clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{APIGroup: configGVK.Group,
+					Kind: configGVK.Kind, Name: "boot"}},
 				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind, Name: "infra"}}}},
 	}
 }
@@ -175,7 +181,8 @@ func object(gvk schema.GroupVersionKind, name string, spec, status map[string]an
 }
 
 func aConfig() *unstructured.Unstructured {
-	return object(configGVK, "boot", nil, map[string]any{"initialization": map[string]any{"dataSecretCreated": true}, "dataSecretName": "boot-data"})
+	return object(configGVK, "boot", nil, map[string]any{"initialization": map[string]any{"dataSecretCreated": true},
+		"dataSecretName": "boot-data"})
 }
 
 // anInfra returns a provisioned infrastructure object with the given instances.
@@ -203,7 +210,8 @@ func (w *world) node(name, providerID string, ready bool) *corev1.Node {
 }
 
 func setReady(n *corev1.Node, ready bool, since time.Time) {
-	c := corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastTransitionTime: metav1.NewTime(since)}
+	c := corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+		LastTransitionTime: metav1.NewTime(since)}
 	if !ready {
 		c.Status, c.Reason = corev1.ConditionFalse, "KubeletNotReady"
 	}

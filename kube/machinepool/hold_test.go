@@ -74,8 +74,8 @@ func TestMachinesOfGoneInstancesAreReleased(t *testing.T) {
 	want(t, "m1 is held", w.held("m1"), false)
 }
 
-// TestMachinesOfInstancesThatServeOutsideStay holds that a Machine which was restored without its infrastructure machine, and whose instance a user
-// had taken out of the group, stays while its Node is Ready: the Machine controller would delete the Node undrained.
+// TestMachinesOfInstancesThatServeOutsideStay holds that a Machine which was restored without its infrastructure machine, and whose
+// instance a user had taken out of the group, stays while its Node is Ready: the Machine controller would delete the Node undrained.
 func TestMachinesOfInstancesThatServeOutsideStay(t *testing.T) {
 	t.Parallel()
 	w := restored(t)
@@ -105,12 +105,13 @@ func TestMachinesAreNotHeldByWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	down := errors.New("the API server is overloaded")
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-		if list.GetObjectKind().GroupVersionKind().Group == infraGVK.Group {
-			return down
-		}
-		return c.List(ctx, list, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if list.GetObjectKind().GroupVersionKind().Group == infraGVK.Group {
+				return down
+			}
+			return c.List(ctx, list, opts...)
+		}})
 	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, down) {
 		t.Fatalf("want the error to be returned, got %v", err)
 	}
@@ -120,12 +121,13 @@ func TestMachinesAreNotHeldByWhatCannotBeRead(t *testing.T) {
 func TestMachinesAreNotHeldByAStaleCache(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-		if list.GetObjectKind().GroupVersionKind().Kind == machineGVK.Kind+"List" {
-			return nil
-		}
-		return c.List(ctx, list, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if list.GetObjectKind().GroupVersionKind().Kind == machineGVK.Kind+"List" {
+				return nil
+			}
+			return c.List(ctx, list, opts...)
+		}})
 	w.settled()
 	want(t, "m1 is held", w.held("m1"), false)
 }

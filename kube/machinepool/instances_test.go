@@ -14,7 +14,8 @@ func TestDistinct(t *testing.T) {
 		ids      []string
 		distinct []string
 	}{
-		{"the first spelling of an instance stays", []string{"aws:///a/i-1", "aws:////i-1", "aws:///a/i-2"}, []string{"aws:///a/i-1", "aws:///a/i-2"}},
+		{"the first spelling of an instance stays", []string{"aws:///a/i-1", "aws:////i-1", "aws:///a/i-2"},
+			[]string{"aws:///a/i-1", "aws:///a/i-2"}},
 		{"empty IDs name no instance", []string{"", "aws:///a/i-1", ""}, []string{"aws:///a/i-1"}},
 		{"an ID without a key is compared as it is", []string{"x", "y", "x"}, []string{"x", "y"}},
 		{"an empty list", nil, nil},

@@ -86,12 +86,13 @@ func TestUnreadableInfrastructureMachinesHoldTheDeletion(t *testing.T) {
 	w := populated(t)
 	w.delete()
 	down := errors.New("the API server is overloaded")
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-		if list.GetObjectKind().GroupVersionKind().Group == infraGVK.Group {
-			return down
-		}
-		return c.List(ctx, list, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if list.GetObjectKind().GroupVersionKind().Group == infraGVK.Group {
+				return down
+			}
+			return c.List(ctx, list, opts...)
+		}})
 	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, down) {
 		t.Fatalf("want the error to be returned, got %v", err)
 	}
@@ -107,12 +108,13 @@ func TestInfrastructureIsDeletedAfterAllMachinesAreDeleting(t *testing.T) {
 	w := populated(t)
 	w.delete()
 	down := errors.New("admission denied the request")
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-		if o.GetName() == "m2" {
-			return down
-		}
-		return c.Delete(ctx, o, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if o.GetName() == "m2" {
+				return down
+			}
+			return c.Delete(ctx, o, opts...)
+		}})
 	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, down) {
 		t.Fatalf("want the error to be returned, got %v", err)
 	}

@@ -126,7 +126,8 @@ func (w *world) changeInfraMachine(name string, how func(o map[string]any)) {
 // populated returns a settled world with a pool of two ready Machines.
 func populated(t *testing.T, options ...option) *world {
 	t.Helper()
-	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1), anInfraMachine("m2", id2)}, options...)
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1),
+		anInfraMachine("m2", id2)}, options...)
 	w.node("n1", id1, true)
 	w.node("n2", id2, true)
 	w.settled()
@@ -141,7 +142,8 @@ func populated(t *testing.T, options ...option) *world {
 // aMachine returns a Machine that the controller has not created.
 func aMachine(name string, owner *metav1.OwnerReference) *clusterv1.Machine {
 	m := &clusterv1.Machine{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name + "-machine-uid"), Finalizers: []string{clusterv1.MachineFinalizer}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name + "-machine-uid"),
+			Finalizers: []string{clusterv1.MachineFinalizer}},
 		Spec: clusterv1.MachineSpec{ClusterName: "c1",
 			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: machineGVK.Group, Kind: machineGVK.Kind, Name: name}},
 	}
@@ -174,8 +176,10 @@ func (w *world) letGo(name string) {
 // unhealthy marks a Machine for remediation, as a MachineHealthCheck does.
 func (w *world) unhealthy(name string) {
 	w.t.Helper()
-	w.say(name, clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionFalse, "UnhealthyNode", "Health check failed:\n  * Condition Ready on Node is reporting status False for more than 5m0s")
-	w.say(name, clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse, clusterv1.MachineOwnerRemediatedWaitingForRemediationReason, "Waiting for remediation")
+	w.say(name, clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionFalse, "UnhealthyNode",
+		"Health check failed:\n  * Condition Ready on Node is reporting status False for more than 5m0s")
+	w.say(name, clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse, clusterv1.MachineOwnerRemediatedWaitingForRemediationReason,
+		"Waiting for remediation")
 }
 
 func silent(n *corev1.Node, since time.Time) { setReady(n, false, since) }

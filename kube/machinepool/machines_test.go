@@ -24,7 +24,8 @@ import (
 
 func TestRow27_MachinesAreCreatedForInfrastructureMachines(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1), anInfraMachine("m2", id2)})
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1),
+		anInfraMachine("m2", id2)})
 	w.node("n1", id1, true)
 	w.changeNode("n1", func(n *corev1.Node) { n.Status.NodeInfo.KubeletVersion = "v1.36.0-eks-1a2b3c" })
 	w.settled()
@@ -36,7 +37,8 @@ func TestRow27_MachinesAreCreatedForInfrastructureMachines(t *testing.T) {
 	want(t, "cluster label", m.Labels[clusterv1.ClusterNameLabel], "c1")
 	want(t, "pool label", m.Labels[clusterv1.MachinePoolNameLabel], "pool")
 	want(t, "cluster", m.Spec.ClusterName, "c1")
-	want(t, "infrastructure machine", m.Spec.InfrastructureRef, clusterv1.ContractVersionedObjectReference{APIGroup: machineGVK.Group, Kind: "TestMachine", Name: "m1"})
+	want(t, "infrastructure machine", m.Spec.InfrastructureRef,
+		clusterv1.ContractVersionedObjectReference{APIGroup: machineGVK.Group, Kind: "TestMachine", Name: "m1"})
 	want(t, "bootstrap data: none, because the pool has it", *m.Spec.Bootstrap.DataSecretName, "")
 	want(t, "version: what its node runs", m.Spec.Version, "v1.36.0-eks-1a2b3c")
 	want(t, "version without a node", w.machine("m2").Spec.Version, "")
@@ -74,9 +76,11 @@ func TestDefectD_MachinesFollowTheTemplate(t *testing.T) {
 		p.Spec.Template.Labels, p.Spec.Template.Annotations = map[string]string{"pool": "l", "also": "l"}, map[string]string{"pool": "a"}
 		s := &p.Spec.Template.Spec
 		s.MinReadySeconds = num(60)
-		s.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Gate"}, {ConditionType: "Second", Polarity: clusterv1.NegativePolarityCondition}}
+		s.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Gate"},
+			{ConditionType: "Second", Polarity: clusterv1.NegativePolarityCondition}}
 		s.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}}
-		s.Deletion = clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: num(300), NodeVolumeDetachTimeoutSeconds: num(200), NodeDeletionTimeoutSeconds: num(100)}
+		s.Deletion = clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: num(300), NodeVolumeDetachTimeoutSeconds: num(200),
+			NodeDeletionTimeoutSeconds: num(100)}
 	})
 	w.settled()
 	check := func(what, got, wanted string) { t.Helper(); want(t, what, strings.TrimSpace(got), wanted) }
@@ -86,13 +90,15 @@ func TestDefectD_MachinesFollowTheTemplate(t *testing.T) {
 			deref(s.Deletion.NodeDeletionTimeoutSeconds), s.FailureDomain, s.ReadinessGates, propagate.Keys(s.Taints, propagate.TaintKey))
 	}
 	check("of a Machine that only the pool writes", spec("m2"), "60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
-	check("of a Machine with additions by another client", spec("m1"), "60 300 200 100 zone-a [{Mine } {Gate } {Second Negative}] [gpu:NoSchedule mine:NoSchedule]")
+	check("of a Machine with additions by another client", spec("m1"),
+		"60 300 200 100 zone-a [{Mine } {Gate } {Second Negative}] [gpu:NoSchedule mine:NoSchedule]")
 	check("label", w.machine("m1").Labels["pool"]+w.machine("m1").Labels["mine"], "ll")
 	check("annotation", w.machine("m1").Annotations["pool"]+w.machine("m1").Annotations["mine"], "aa")
 
 	w.changeMachine("m2", func(m *clusterv1.Machine) { m.Labels["pool"], m.Spec.MinReadySeconds = "changed by hand", num(5) })
 	w.settled()
-	check("what the user changed", w.machine("m2").Labels["pool"]+" "+spec("m2"), "l 60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
+	check("what the user changed", w.machine("m2").Labels["pool"]+" "+spec("m2"),
+		"l 60 300 200 100 zone-a [{Gate } {Second Negative}] [gpu:NoSchedule]")
 
 	w.changePool(func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels, p.Spec.Template.Annotations = map[string]string{"also": "l"}, nil
@@ -102,7 +108,8 @@ func TestDefectD_MachinesFollowTheTemplate(t *testing.T) {
 	})
 	w.settled()
 	check("what the template no longer has", spec("m2"), "- - - 100 zone-a [{Gate }] []")
-	check("what the template no longer has, with additions by another client", spec("m1"), "- - - 100 zone-a [{Mine } {Gate }] [mine:NoSchedule]")
+	check("what the template no longer has, with additions by another client", spec("m1"),
+		"- - - 100 zone-a [{Mine } {Gate }] [mine:NoSchedule]")
 	m := w.machine("m1")
 	check("labels", m.Labels["pool"]+m.Labels["also"]+m.Labels["mine"], "ll")
 	check("annotations", m.Annotations["pool"]+m.Annotations["mine"], "a")
@@ -214,9 +221,11 @@ func TestRow32_UpToDateConditionOfMachines(t *testing.T) {
 		make   []func(w *world)
 		want   string
 	}{
-		"all":               {"the count covers all", nil, "True UpToDate"},
-		"none":              {"the count covers none", []func(*world){of(0)}, "False NotUpToDate: TestMachinePool infra reports no machine as up to date"},
-		"some, and it says": {"the report of the machine takes precedence", []func(*world){of(1), says("False", "launched from version 1")}, "False NotUpToDate: launched from version 1"},
+		"all": {"the count covers all", nil, "True UpToDate"},
+		"none": {"the count covers none", []func(*world){of(0)},
+			"False NotUpToDate: TestMachinePool infra reports no machine as up to date"},
+		"some, and it says": {"the report of the machine takes precedence", []func(*world){of(1), says("False", "launched from version 1")},
+			"False NotUpToDate: launched from version 1"},
 		"going": {"a deletion does not change what a machine was created from", []func(*world){func(w *world) {
 			_ = w.mgmt.Delete(w.t.Context(), w.machine("m1"))
 		}}, "True UpToDate"},
@@ -310,7 +319,8 @@ func TestRow29_MachinesOfOtherOwnersAreUnchanged(t *testing.T) {
 	t.Parallel()
 	labelled := aMachine("stranger", controllerRef("MachineSet", "ms", "ms-uid"))
 	labelled.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"}
-	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1), anInfraMachine("m2", id2),
+	w := newWorld(t, []client.Object{aCluster(), aPool(2), aConfig(), withMachines(id1, id2), anInfraMachine("m1", id1),
+		anInfraMachine("m2", id2),
 		aMachine("m1", controllerRef("MachineSet", "ms", "ms-uid")), labelled})
 	w.node("n1", id1, true)
 	w.settled()
@@ -319,7 +329,8 @@ func TestRow29_MachinesOfOtherOwnersAreUnchanged(t *testing.T) {
 	want(t, "owner of the Machine whose name is taken", w.machine("m1").OwnerReferences[0].Kind, "MachineSet")
 	want(t, "labels of it", len(w.machine("m1").Labels), 0)
 	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition),
-		"no node yet for "+id2+"; not Ready: n1 (no Machine yet); cannot create a Machine for m1 (another owner controls the Machine of that name)")
+		"no node yet for "+id2+"; not Ready: n1 (no Machine yet); cannot create a Machine for m1 (another owner controls the Machine of "+
+			"that name)")
 	want(t, "UpToDate of a stranger", w.machineCondition("stranger", clusterv1.MachineUpToDateCondition), "missing")
 	w.delete()
 	w.settled()
@@ -346,7 +357,8 @@ func TestRow29_MachinesWithoutOwnerAreAdopted(t *testing.T) {
 			m.Labels = map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachinePoolNameLabel: "pool"}
 			return m
 		}},
-		"without labels": {"another client removed the labels", func() *clusterv1.Machine { return aMachine("m1", controllerRef("MachinePool", "pool", "pool-uid")) }},
+		"without labels": {"another client removed the labels",
+			func() *clusterv1.Machine { return aMachine("m1", controllerRef("MachinePool", "pool", "pool-uid")) }},
 		"owner, but not as controller": {"a reference that the user has set", func() *clusterv1.Machine {
 			ref := controllerRef("MachinePool", "pool", "pool-uid")
 			ref.Controller = nil
@@ -369,12 +381,14 @@ func TestRow29_MachinesWithoutOwnerAreAdopted(t *testing.T) {
 func TestMachinesAreCreatedAfterALiveRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), withMachines(id1), anInfraMachine("m1", id1)})
-	w.r.Live = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-		if _, ok := o.(*clusterv1.Machine); !ok {
-			key.Name = "gone"
-		}
-		return c.Get(ctx, key, o, opts...)
-	}})
+	w.r.Live = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+			opts ...client.GetOption) error {
+			if _, ok := o.(*clusterv1.Machine); !ok {
+				key.Name = "gone"
+			}
+			return c.Get(ctx, key, o, opts...)
+		}})
 	w.settled()
 	wantAll(t, "Machines of infrastructure machines that only the cache contains", w.machineNames(), []string{})
 	w.r.Live = w.mgmt
@@ -409,7 +423,8 @@ func TestMachineControllerManagesNodesOfMachines(t *testing.T) {
 		want(t, "the pool records that there are no taints", shown(n), "[] [taints-from-machine=] []")
 		// What the Machine controller writes.
 		w.changeNode(name, func(n *corev1.Node) {
-			n.Annotations = map[string]string{clusterv1.OwnerKindAnnotation: "MachinePool", clusterv1.OwnerNameAnnotation: "pool", clusterv1.ClusterNameAnnotation: "c1",
+			n.Annotations = map[string]string{clusterv1.OwnerKindAnnotation: "MachinePool", clusterv1.OwnerNameAnnotation: "pool",
+				clusterv1.ClusterNameAnnotation:      "c1",
 				clusterv1.ClusterNamespaceAnnotation: "default", clusterv1.MachineAnnotation: strings.Replace(name, "n", "m", 1)}
 		})
 	}
@@ -417,7 +432,8 @@ func TestMachineControllerManagesNodesOfMachines(t *testing.T) {
 		_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
 	})
 	w.settled()
-	want(t, "a node that left the pool and is Ready", strings.Contains(w.message(clusterv1.MachinesReadyCondition), "no longer in the pool, but still Ready: n1"), true)
+	want(t, "a node that left the pool and is Ready", strings.Contains(w.message(clusterv1.MachinesReadyCondition),
+		"no longer in the pool, but still Ready: n1"), true)
 	w.changeNode("n1", func(n *corev1.Node) { silent(n, w.clock) })
 	w.settled()
 	wantAll(t, "a node that left the pool: the Machine controller deletes it", w.nodeNames(), []string{"n1", "n2"})
@@ -456,8 +472,9 @@ func TestMissingKindOfMachinesIsReported(t *testing.T) {
 	})
 	res := w.settled()
 	want(t, "next pass", res.RequeueAfter, reference.AfterMissingKind)
-	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition), "no node yet for "+id1+"; cannot create Machines: kind NoSuchMachine of group "+
-		"infrastructure.cluster.x-k8s.io: no CustomResourceDefinition nosuchmachines.infrastructure.cluster.x-k8s.io")
+	want(t, "MachinesReady", w.message(clusterv1.MachinesReadyCondition),
+		"no node yet for "+id1+"; cannot create Machines: kind NoSuchMachine of group "+
+			"infrastructure.cluster.x-k8s.io: no CustomResourceDefinition nosuchmachines.infrastructure.cluster.x-k8s.io")
 }
 
 func TestRow30_MachineWritesOfAPassAreLimited(t *testing.T) {

@@ -22,7 +22,8 @@ func aMember(name, pool, owner string) *clusterv1.Machine {
 	}
 	if owner != "" {
 		yes := true
-		m.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: owner, Controller: &yes}}
+		m.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: owner,
+			Controller: &yes}}
 	}
 	return m
 }
@@ -36,12 +37,14 @@ func TestMachinesAreReadByIndex(t *testing.T) {
 	}
 	all := []client.Object{aMember("labelled", "pool", ""), aMember("controlled", "pool", "pool"), aMember("taken", "pool", "other"),
 		aMember("other", "other", "other"), aMember("unlabelled", "", "")}
-	pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pool"}, Spec: clusterv1.MachinePoolSpec{ClusterName: "c1"}}
+	pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pool"},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "c1"}}
 	index := &recordingIndexer{}
 	if err := members.NewIndex(index).Add(t.Context(), clusterv1.GroupVersion.WithKind("Machine"), &clusterv1.Machine{}); err != nil {
 		t.Fatal(err)
 	}
-	indexed := fake.NewClientBuilder().WithScheme(scheme).WithIndex(&clusterv1.Machine{}, index.added[0], index.values).WithObjects(all...).Build()
+	indexed := fake.NewClientBuilder().WithScheme(scheme).WithIndex(&clusterv1.Machine{}, index.added[0],
+		index.values).WithObjects(all...).Build()
 	plain := fake.NewClientBuilder().WithScheme(scheme).WithObjects(all...).Build()
 	for reason, r := range map[string]members.Reader{
 		"by the index":            {Objects: objects.Reader{Cached: indexed}, Index: members.NewIndex(nil)},
@@ -58,7 +61,8 @@ func TestMachinesAreReadByIndex(t *testing.T) {
 		}
 	}
 	// Without the index the fake client rejects a list by the index. That is how the test knows that it was used.
-	if _, err := (members.Reader{Objects: objects.Reader{Cached: plain}, Index: members.NewIndex(nil)}).Machines(t.Context(), pool); err == nil {
+	if _, err := (members.Reader{Objects: objects.Reader{Cached: plain}, Index: members.NewIndex(nil)}).Machines(t.Context(),
+		pool); err == nil {
 		t.Error("want Machines read by the index, got them without one")
 	}
 }

@@ -53,7 +53,8 @@ func TestNodesFollowTheTemplate(t *testing.T) {
 	w.pass()
 	wantAll(t, "writes", onNodes(w.writes), []string{"workload: patch *v1.Node n1", "workload: patch *v1.Node n2"})
 	w.settled()
-	const dressed = "[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=db:NoSchedule] [db=:NoSchedule]"
+	const dressed = "[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=db:NoSchedule] " +
+		"[db=:NoSchedule]"
 	want(t, "n1", shown(w.readNode("n1")), dressed)
 	w.changeNode("n1", func(n *corev1.Node) { n.Labels, n.Spec.Taints = nil, nil })
 	w.settled()
@@ -78,7 +79,8 @@ func TestNodesOfMachinesStayWithoutInfrastructure(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.settled()
-	want(t, "n1 of m1", shown(w.readNode("n1")), "[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db machine=m1 taints-from-machine=] []")
+	want(t, "n1 of m1", shown(w.readNode("n1")),
+		"[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db machine=m1 taints-from-machine=] []")
 }
 
 // TestNewNodeGetsTaintsInOneWrite holds that no pod is scheduled to a new Node between the removal of the uninitialized taint and the
@@ -111,7 +113,8 @@ func TestOrphanedNodeIsCordonedFirst(t *testing.T) {
 	}
 	w.changeInfra(func(o map[string]any) { setInstances(o) })
 	w.pass()
-	wantAll(t, "writes", onNodes(w.writes), []string{"workload: patch *v1.Node n1", "workload: delete *v1.Node n1", "workload: patch *v1.Node n2", "workload: delete *v1.Node n2"})
+	wantAll(t, "writes", onNodes(w.writes), []string{"workload: patch *v1.Node n1", "workload: delete *v1.Node n1",
+		"workload: patch *v1.Node n2", "workload: delete *v1.Node n2"})
 	wantAll(t, "nodes", w.nodeNames(), []string{"n1"})
 	want(t, "n1 is cordoned", w.readNode("n1").Spec.Unschedulable, true)
 	wantAll(t, "events", w.events()[:1], []string{"Normal SuccessfulDeleteNode Deleted nodes of terminated instances: n1, n2"})

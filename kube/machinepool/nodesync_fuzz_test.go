@@ -35,7 +35,8 @@ func FuzzApply(f *testing.F) {
 			template.Labels, template.Annotations = map[string]string{}, map[string]string{}
 			for _, key := range keys {
 				template.Labels[domain+key], template.Annotations[domain+key] = "1", "1"
-				taint := clusterv1.MachineTaint{Key: domain + key, Effect: corev1.TaintEffectNoExecute, Propagation: clusterv1.MachineTaintPropagationAlways}
+				taint := clusterv1.MachineTaint{Key: domain + key, Effect: corev1.TaintEffectNoExecute,
+					Propagation: clusterv1.MachineTaintPropagationAlways}
 				if !always {
 					taint.Propagation = clusterv1.MachineTaintPropagationOnInitialization
 				}

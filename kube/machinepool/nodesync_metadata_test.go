@@ -17,7 +17,8 @@ import (
 
 // aPool returns a pool without metadata or taints in its template.
 func aPool() *clusterv1.MachinePool {
-	return &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pool"}, Spec: clusterv1.MachinePoolSpec{ClusterName: "c1"}}
+	return &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pool"},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "c1"}}
 }
 
 // mtaint returns a taint of a template, written KEY=VALUE:EFFECT, with + after it for the propagation OnInitialization.
@@ -75,7 +76,8 @@ func shown(n *corev1.Node) string {
 	return short.Replace(fmt.Sprintf("%v %v %v", show(n.Labels), show(n.Annotations), taints))
 }
 
-const owned = "cluster.x-k8s.io/owner-kind=MachinePool cluster.x-k8s.io/owner-name=pool cluster.x-k8s.io/cluster-name=c1 cluster.x-k8s.io/cluster-namespace=default "
+const owned = "cluster.x-k8s.io/owner-kind=MachinePool cluster.x-k8s.io/owner-name=pool cluster.x-k8s.io/cluster-name=c1 " +
+	"cluster.x-k8s.io/cluster-namespace=default "
 
 func TestApplyOfPool(t *testing.T) {
 	t.Parallel()
@@ -93,74 +95,92 @@ func TestApplyOfPool(t *testing.T) {
 			reason: "everything is set in one write that also removes the uninitialized taint",
 			labels: "node-role.kubernetes.io/db= team=x", annotations: "node.cluster.x-k8s.io/a=b other=c", taints: "gpu=yes:NoSchedule",
 			nodeLabels: "kubernetes.io/os=linux", nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
-			want: "[kubernetes.io/os=linux node-role.kubernetes.io/db=] [annotations-from-machine=node.a labels-from-machine=node-role.kubernetes.io/db " +
+			want: "[kubernetes.io/os=linux node-role.kubernetes.io/db=] [annotations-from-machine=node.a " +
+				"labels-from-machine=node-role.kubernetes.io/db " +
 				"taints-from-machine=gpu:NoSchedule node.a=b] [gpu=yes:NoSchedule]",
 		},
 		"plain": {
-			reason: "an empty template sets the owner, and records that the node was initialized", nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
-			want: "[] [taints-from-machine=] []",
+			reason:     "an empty template sets the owner, and records that the node was initialized",
+			nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+			want:       "[] [taints-from-machine=] []",
 		},
 		"in order": {
 			reason: "a node without differences is not written", labels: "node-restriction.kubernetes.io/z=1", taints: "gpu=yes:NoSchedule",
 			nodeLabels: "node-restriction.kubernetes.io/z=1", nodeTaints: "gpu=yes:NoSchedule mine=:NoExecute",
-			nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-restriction.kubernetes.io/z cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
+			nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-restriction.kubernetes.io/z " +
+				"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
 		},
 		"subdomains": {
-			reason: "labels of subdomains are propagated as those of the domain", labels: "a.node-restriction.kubernetes.io/z=1 b.node.cluster.x-k8s.io/y=2 xnode.cluster.x-k8s.io/n=3",
+			reason:          "labels of subdomains are propagated as those of the domain",
+			labels:          "a.node-restriction.kubernetes.io/z=1 b.node.cluster.x-k8s.io/y=2 xnode.cluster.x-k8s.io/n=3",
 			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
-			want:            "[a.node-restriction.kubernetes.io/z=1 b.node.y=2] [labels-from-machine=a.node-restriction.kubernetes.io/z,b.node.y taints-from-machine=] []",
+			want: "[a.node-restriction.kubernetes.io/z=1 b.node.y=2] [labels-from-machine=a.node-restriction.kubernetes.io/z,b.node.y " +
+				"taints-from-machine=] []",
 		},
 		"selected by flags": {
-			reason: "labels and annotations that the flags select are propagated too", labels: "team=x other=y", annotations: "team=x", sync: "^team$",
+			reason: "labels and annotations that the flags select are propagated too", labels: "team=x other=y", annotations: "team=x",
+			sync:            "^team$",
 			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
 			want:            "[team=x] [annotations-from-machine=team labels-from-machine=team taints-from-machine= team=x] []",
 		},
 		"repaired": {
 			reason: "what another client has changed or removed is restored", labels: "node-role.kubernetes.io/db=1", taints: "gpu=yes:NoSchedule",
 			nodeLabels: "node-role.kubernetes.io/db=2", nodeTaints: "gpu=no:NoSchedule",
-			nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
-			want:            "[node-role.kubernetes.io/db=1] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=gpu:NoSchedule] [gpu=yes:NoSchedule]",
+			nodeAnnotations: owned + "cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db " +
+				"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
+			want: "[node-role.kubernetes.io/db=1] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=gpu:NoSchedule] " +
+				"[gpu=yes:NoSchedule]",
 		},
 		"removed": {
-			reason: "what the template no longer has is removed, and what other clients have added stays", nodeLabels: "node-role.kubernetes.io/db=1 mine=1",
+			reason:     "what the template no longer has is removed, and what other clients have added stays",
+			nodeLabels: "node-role.kubernetes.io/db=1 mine=1",
 			nodeTaints: "gpu=yes:NoSchedule mine=:NoExecute gpu=:NoExecute",
-			nodeAnnotations: owned + "mine=2 team=x cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db cluster.x-k8s.io/annotations-from-machine=team " +
+			nodeAnnotations: owned + "mine=2 team=x cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db " +
+				"cluster.x-k8s.io/annotations-from-machine=team " +
 				"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
 			want: "[mine=1] [taints-from-machine= mine=2] [mine=:NoExecute gpu=:NoExecute]",
 		},
 		"on initialization": {
-			reason: "a taint for the initialization is added once", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule", nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
-			want: "[] [taints-from-machine=gpu:NoSchedule] [startup=:NoSchedule gpu=yes:NoSchedule]",
+			reason: "a taint for the initialization is added once", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule",
+			nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+			want:       "[] [taints-from-machine=gpu:NoSchedule] [startup=:NoSchedule gpu=yes:NoSchedule]",
 		},
 		"after initialization": {
-			reason: "another client removes the taint when the node is initialized", taints: "startup=:NoSchedule+", nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
+			reason: "another client removes the taint when the node is initialized", taints: "startup=:NoSchedule+",
+			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
 		},
 		"from an older version": {
-			reason: "a node from before taints were recorded was initialized", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule", nodeAnnotations: owned,
-			want: "[] [taints-from-machine=gpu:NoSchedule] [gpu=yes:NoSchedule]",
+			reason: "a node from before taints were recorded was initialized", taints: "startup=:NoSchedule+ gpu=yes:NoSchedule",
+			nodeAnnotations: owned,
+			want:            "[] [taints-from-machine=gpu:NoSchedule] [gpu=yes:NoSchedule]",
 		},
 		"from an older version, no taints": {reason: "a pool without taints writes nothing on nodes of an older version", nodeAnnotations: owned},
 		"now always": {
-			reason: "a taint whose propagation changes to Always is added again", taints: "startup=:NoSchedule", nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
-			want: "[] [taints-from-machine=startup:NoSchedule] [startup=:NoSchedule]",
+			reason: "a taint whose propagation changes to Always is added again", taints: "startup=:NoSchedule",
+			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
+			want:            "[] [taints-from-machine=startup:NoSchedule] [startup=:NoSchedule]",
 		},
 		"no longer always": {
-			reason: "a taint whose propagation changes to OnInitialization stays and is not restored", taints: "gpu=:NoSchedule+", nodeTaints: "gpu=:NoSchedule",
+			reason: "a taint whose propagation changes to OnInitialization stays and is not restored", taints: "gpu=:NoSchedule+",
+			nodeTaints:      "gpu=:NoSchedule",
 			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule", want: "[] [taints-from-machine=] [gpu=:NoSchedule]",
 		},
 		"of a Machine before": {
 			reason: "what the Machine controller has set is taken over", labels: "node-role.kubernetes.io/db=",
 			nodeLabels: "node-role.kubernetes.io/db= node-role.kubernetes.io/old=",
-			nodeAnnotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/annotations-from-machine= cluster.x-k8s.io/taints-from-machine= " +
+			nodeAnnotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/annotations-from-machine= cluster.x-k8s.io/" +
+				"taints-from-machine= " +
 				"cluster.x-k8s.io/labels-from-machine=node-role.kubernetes.io/db,node-role.kubernetes.io/old",
 			want: "[node-role.kubernetes.io/db=] [labels-from-machine=node-role.kubernetes.io/db taints-from-machine=] []",
 		},
 		"marks are not the template's": {
-			reason: "a template cannot set the owner of a node, whatever the flags select", annotations: "cluster.x-k8s.io/owner-name=x cluster.x-k8s.io/taints-from-machine=y", sync: ".*",
+			reason:      "a template cannot set the owner of a node, whatever the flags select",
+			annotations: "cluster.x-k8s.io/owner-name=x cluster.x-k8s.io/taints-from-machine=y", sync: ".*",
 			nodeAnnotations: owned + "cluster.x-k8s.io/taints-from-machine=",
 		},
 		"never ready for pods": {
-			reason: "a template cannot set the uninitialized taint: it would never be removed", taints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+			reason:     "a template cannot set the uninitialized taint: it would never be removed",
+			taints:     "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
 			nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule", want: "[] [taints-from-machine=node.uninitialized:NoSchedule] []",
 		},
 	} {
@@ -204,26 +224,31 @@ func TestApplyOfMachine(t *testing.T) {
 		reason, taints, annotations, nodeTaints, want string
 	}{
 		"new": {
-			reason: "only taints are written, and the record that the Machine controller reads if its feature gate is on", taints: "gpu=yes:NoSchedule startup=:NoSchedule+",
+			reason:     "only taints are written, and the record that the Machine controller reads if its feature gate is on",
+			taints:     "gpu=yes:NoSchedule startup=:NoSchedule+",
 			nodeTaints: "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
 			want:       "[] [taints-from-machine=gpu:NoSchedule] [node.uninitialized=:NoSchedule gpu=yes:NoSchedule startup=:NoSchedule]",
 		},
 		"written by its controller first": {
 			reason: "the uninitialized taint may be gone by then, but the node has not been initialized", taints: "startup=:NoSchedule+",
-			annotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/labels-from-machine=", want: "[] [labels-from-machine= machine=m1 taints-from-machine=] [startup=:NoSchedule]",
+			annotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/labels-from-machine=",
+			want:        "[] [labels-from-machine= machine=m1 taints-from-machine=] [startup=:NoSchedule]",
 		},
 		"in order": {
 			reason: "what its controller has written needs no change", taints: "gpu=yes:NoSchedule", nodeTaints: "gpu=yes:NoSchedule",
-			annotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/labels-from-machine=x cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
+			annotations: owned + "cluster.x-k8s.io/machine=m1 cluster.x-k8s.io/labels-from-machine=x " +
+				"cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
 		},
 		"removed": {
-			reason: "what the Machine no longer has is removed", nodeTaints: "gpu=yes:NoSchedule mine=:NoSchedule", annotations: "cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
-			want: "[] [taints-from-machine=] [mine=:NoSchedule]",
+			reason: "what the Machine no longer has is removed", nodeTaints: "gpu=yes:NoSchedule mine=:NoSchedule",
+			annotations: "cluster.x-k8s.io/taints-from-machine=gpu:NoSchedule",
+			want:        "[] [taints-from-machine=] [mine=:NoSchedule]",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: pairs(tc.annotations)}, Spec: corev1.NodeSpec{Taints: each(tc.nodeTaints, ntaint)}}
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: pairs(tc.annotations)},
+				Spec: corev1.NodeSpec{Taints: each(tc.nodeTaints, ntaint)}}
 			metadata := nodesync.OfMachine(&clusterv1.Machine{Spec: clusterv1.MachineSpec{Taints: each(tc.taints, mtaint)}})
 			got, after := "", metadata.Apply(node)
 			if after != nil {

@@ -23,7 +23,8 @@ func TestKnownKindsAreReadTyped(t *testing.T) {
 	}
 	gvk := bootstrapv1.GroupVersion.WithKind("KubeadmConfig")
 	r := objects.Reader{Cached: fake.NewClientBuilder().WithScheme(scheme).WithObjects(&bootstrapv1.KubeadmConfig{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "boot"}, Status: bootstrapv1.KubeadmConfigStatus{DataSecretName: "boot-data"}}).Build()}
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "boot"},
+		Status:     bootstrapv1.KubeadmConfigStatus{DataSecretName: "boot-data"}}).Build()}
 	if _, ok := r.New(gvk).(*bootstrapv1.KubeadmConfig); !ok {
 		t.Errorf("known kind: want it typed, got %T", r.New(gvk))
 	}

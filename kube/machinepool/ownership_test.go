@@ -23,7 +23,8 @@ func TestOwnership(t *testing.T) {
 	t.Parallel()
 	pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Name: "pool", UID: "new"}}
 	yes := true
-	own := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "pool", UID: "new", Controller: &yes, BlockOwnerDeletion: &yes}
+	own := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "pool", UID: "new", Controller: &yes,
+		BlockOwnerDeletion: &yes}
 	foreign := ref("MachinePool", "pool", "old", true)
 	foreign.APIVersion = "example.com/v1"
 	for _, tc := range []struct {
@@ -34,10 +35,14 @@ func TestOwnership(t *testing.T) {
 		controllers []metav1.OwnerReference
 	}{
 		{"an object without owners", nil, false, true, []metav1.OwnerReference{own}},
-		{"the pool is the controller", []metav1.OwnerReference{ref("MachinePool", "pool", "new", true)}, true, true, []metav1.OwnerReference{ref("MachinePool", "pool", "new", true)}},
-		{"the pool before a restore is the same pool", []metav1.OwnerReference{ref("MachinePool", "pool", "old", true)}, true, true, []metav1.OwnerReference{own}},
-		{"the pool is an owner, but not the controller", []metav1.OwnerReference{ref("MachinePool", "pool", "new", false)}, false, true, []metav1.OwnerReference{own}},
-		{"another owner that is no controller stays", []metav1.OwnerReference{ref("Cluster", "c", "c", false)}, false, true, []metav1.OwnerReference{ref("Cluster", "c", "c", false), own}},
+		{"the pool is the controller", []metav1.OwnerReference{ref("MachinePool", "pool", "new", true)}, true, true,
+			[]metav1.OwnerReference{ref("MachinePool", "pool", "new", true)}},
+		{"the pool before a restore is the same pool", []metav1.OwnerReference{ref("MachinePool", "pool", "old", true)}, true, true,
+			[]metav1.OwnerReference{own}},
+		{"the pool is an owner, but not the controller", []metav1.OwnerReference{ref("MachinePool", "pool", "new", false)}, false, true,
+			[]metav1.OwnerReference{own}},
+		{"another owner that is no controller stays", []metav1.OwnerReference{ref("Cluster", "c", "c", false)}, false, true,
+			[]metav1.OwnerReference{ref("Cluster", "c", "c", false), own}},
 		{"another pool", []metav1.OwnerReference{ref("MachinePool", "other", "other", true)}, false, false, nil},
 		{"another kind", []metav1.OwnerReference{ref("MachineSet", "pool", "set", true)}, false, false, nil},
 		{"a kind of that name of another group", []metav1.OwnerReference{foreign}, false, false, nil},

@@ -55,7 +55,8 @@ func updates[O client.Object](changed func(before, after O) bool) predicate.Pred
 
 // watchedConditions are the conditions of a Machine that a pool reports or acts on.
 var watchedConditions = []string{
-	clusterv1.MachineReadyCondition, clusterv1.MachineAvailableCondition, clusterv1.MachineUpToDateCondition, clusterv1.MachineDeletingCondition,
+	clusterv1.MachineReadyCondition, clusterv1.MachineAvailableCondition, clusterv1.MachineUpToDateCondition,
+	clusterv1.MachineDeletingCondition,
 	clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition, clusterv1.MachineInfrastructureReadyCondition,
 	clusterv1.MachineNodeHealthyCondition,
 }

@@ -72,10 +72,12 @@ func TestPassReadsOnlyItsPool(t *testing.T) {
 	t.Parallel()
 	management, remote := cost(t, 0)
 	manyManagement, manyRemote := cost(t, 60)
-	for name, pair := range map[string][2]*reads{"management cluster": {management, manyManagement}, "workload cluster": {remote, manyRemote}} {
+	for name, pair := range map[string][2]*reads{"management cluster": {management, manyManagement},
+		"workload cluster": {remote, manyRemote}} {
 		few, many := pair[0], pair[1]
 		if few.requests != many.requests || few.objects != many.objects {
-			t.Errorf("%s: want the same reads in both, got %d of %d objects alone and %d of %d with others", name, few.requests, few.objects, many.requests, many.objects)
+			t.Errorf("%s: want the same reads in both, got %d of %d objects alone and %d of %d with others", name, few.requests, few.objects,
+				many.requests, many.objects)
 		}
 		if len(many.unselected) > 0 {
 			t.Errorf("%s: want no list without a selector, got %s", name, strings.Join(many.unselected, ", "))

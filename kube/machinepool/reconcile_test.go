@@ -62,7 +62,8 @@ func TestPoolFromCreationToRunning(t *testing.T) {
 	}
 	want(t, "bootstrap", w.message(clusterv1.BootstrapConfigReadyCondition), "TestConfig boot has not created its data secret")
 
-	change(w, w.mgmt, client.ObjectKeyFromObject(config), config, func(o *unstructured.Unstructured) { o.Object["status"] = aConfig().Object["status"] })
+	change(w, w.mgmt, client.ObjectKeyFromObject(config), config,
+		func(o *unstructured.Unstructured) { o.Object["status"] = aConfig().Object["status"] })
 	w.settled()
 	want(t, "phase with bootstrap data", w.pool().Status.Phase, "Provisioning")
 	want(t, "data secret", *w.pool().Spec.Template.Spec.Bootstrap.DataSecretName, "boot-data")
@@ -167,7 +168,8 @@ func TestScaling(t *testing.T) {
 	}
 	set(3, id1, id2)
 	want(t, "phase of 2 of 3", w.pool().Status.Phase, "ScalingUp")
-	want(t, "ScalingUp of 2 of 3", w.message(clusterv1.ScalingUpCondition), "2 of 3 replicas are available: TestMachinePool infra has 2 instances")
+	want(t, "ScalingUp of 2 of 3", w.message(clusterv1.ScalingUpCondition),
+		"2 of 3 replicas are available: TestMachinePool infra has 2 instances")
 	set(1, id1, id2)
 	want(t, "phase of 2 of 1", w.pool().Status.Phase, "ScalingDown")
 	want(t, "ScalingDown of 2 of 1", w.message(clusterv1.ScalingDownCondition), "Scaling down from 2 to 1 replicas")
@@ -268,9 +270,11 @@ func TestRow24_UninitializedControlPlaneIsNoError(t *testing.T) {
 func TestConflictIsNoError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
-		return apierrors.NewConflict(schema.GroupResource{Resource: "machinepools"}, "pool", errors.New("changed"))
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch,
+			...client.SubResourcePatchOption) error {
+			return apierrors.NewConflict(schema.GroupResource{Resource: "machinepools"}, "pool", errors.New("changed"))
+		}})
 	res, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey})
 	if err != nil || res.RequeueAfter != afterConflict {
 		t.Errorf("want another look after %v, got %v, %v", afterConflict, res, err)
@@ -338,7 +342,8 @@ func TestNewNodeScalesUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
-			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1-uid", CreationTimestamp: metav1.NewTime(w.clock.Add(-2 * time.Hour))}, Spec: corev1.NodeSpec{ProviderID: id1}}
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1-uid",
+				CreationTimestamp: metav1.NewTime(w.clock.Add(-2 * time.Hour))}, Spec: corev1.NodeSpec{ProviderID: id1}}
 			setReady(n, tc.status == corev1.ConditionTrue, w.clock.Add(tc.since-2*time.Hour))
 			n.Status.Conditions[0].Status = tc.status
 			if err := w.wl.Create(t.Context(), n); err != nil {
@@ -379,7 +384,8 @@ func TestEventsOfOneReasonHaveDifferentRelatedObjects(t *testing.T) {
 			joined = append(joined, e)
 		}
 	}
-	wantAll(t, "events", joined, []string{"SuccessfulSetNodeRefs of Node n1: n1 joined; nodes now: 1", "SuccessfulSetNodeRefs of Node n2: n2 joined; nodes now: 2"})
+	wantAll(t, "events", joined, []string{"SuccessfulSetNodeRefs of Node n1: n1 joined; nodes now: 1",
+		"SuccessfulSetNodeRefs of Node n2: n2 joined; nodes now: 2"})
 }
 
 // TestPauseOfThePoolAloneIsReported holds that the user learns that only the MachinePool is paused: by the contract each object is paused
@@ -392,8 +398,9 @@ func TestPauseOfThePoolAloneIsReported(t *testing.T) {
 	w.settled()
 	const own = "MachinePool has the cluster.x-k8s.io/paused annotation"
 	want(t, "Paused", w.condition(clusterv1.PausedCondition), "True Paused")
-	want(t, "the pool alone", w.message(clusterv1.PausedCondition), own+"; TestMachinePool infra is not paused, and its machines are still created, replaced and removed: "+
-		"set the annotation on it too, or spec.paused of Cluster c1")
+	want(t, "the pool alone", w.message(clusterv1.PausedCondition),
+		own+"; TestMachinePool infra is not paused, and its machines are still created, replaced and removed: "+
+			"set the annotation on it too, or spec.paused of Cluster c1")
 	w.changeInfra(func(o map[string]any) {
 		_ = unstructured.SetNestedStringMap(o, map[string]string{clusterv1.PausedAnnotation: ""}, "metadata", "annotations")
 	})

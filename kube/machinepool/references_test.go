@@ -31,7 +31,8 @@ func TestUnsupportedBootstrapVersionIsReported(t *testing.T) {
 			pool.Spec.Template.Spec.Version = tc.version
 			pool.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "KubeadmConfig"
 			config := object(kubeadmGVK, "boot", nil, map[string]any{"conditions": []any{map[string]any{
-				"type": "Ready", "status": "False", "reason": "NotAvailable", "message": "Waiting for the token", "lastTransitionTime": "2026-01-01T00:00:00Z"}}})
+				"type": "Ready", "status": "False", "reason": "NotAvailable", "message": "Waiting for the token",
+				"lastTransitionTime": "2026-01-01T00:00:00Z"}}})
 			w := newWorld(t, []client.Object{aCluster(), pool, config, anInfra()})
 			w.settled()
 			want(t, "state", w.condition(clusterv1.BootstrapConfigReadyCondition), tc.state)
@@ -48,7 +49,8 @@ func TestBootstrapDataNeedsASecretName(t *testing.T) {
 	config := object(configGVK, "boot", nil, map[string]any{"ready": true})
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), config, anInfra()})
 	w.settled()
-	want(t, "bootstrap", w.message(clusterv1.BootstrapConfigReadyCondition), "TestConfig boot reports its data secret as created, but status.dataSecretName is empty")
+	want(t, "bootstrap", w.message(clusterv1.BootstrapConfigReadyCondition),
+		"TestConfig boot reports its data secret as created, but status.dataSecretName is empty")
 }
 
 func TestReferencesThatAreNotFollowed(t *testing.T) {
@@ -67,11 +69,13 @@ func TestReferencesThatAreNotFollowed(t *testing.T) {
 	t.Run("an object of another pool is not taken over", func(t *testing.T) {
 		t.Parallel()
 		infra, yes := anInfra(id1), true
-		infra.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "other", UID: "other-uid", Controller: &yes}})
+		infra.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "other",
+			UID: "other-uid", Controller: &yes}})
 		w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), infra})
 		w.settled()
 		want(t, "infrastructure", w.condition(clusterv1.InfrastructureReadyCondition), "False OwnedByAnother")
-		want(t, "message", w.message(clusterv1.InfrastructureReadyCondition), "TestMachinePool infra is controlled by MachinePool other; refer to an object that belongs to this pool alone")
+		want(t, "message", w.message(clusterv1.InfrastructureReadyCondition),
+			"TestMachinePool infra is controlled by MachinePool other; refer to an object that belongs to this pool alone")
 		wantAll(t, "provider IDs", w.pool().Spec.ProviderIDList, nil)
 	})
 	t.Run("deleted infrastructure is reported until it exists again", func(t *testing.T) {
@@ -109,7 +113,8 @@ func kindOf(name string, gvk schema.GroupVersionKind, fields ...string) *apiexte
 func TestReferencesOutsideTheContractsAreRejected(t *testing.T) {
 	t.Parallel()
 	yes := true
-	mine := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: poolKey.Name, UID: "pool-uid", Controller: &yes}
+	mine := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: poolKey.Name, UID: "pool-uid",
+		Controller: &yes}
 	clusterGVK := clusterv1.GroupVersion.WithKind("Cluster")
 	hostGVK := infraGVK.GroupVersion().WithKind("TestHost")
 	other := schema.GroupVersionKind{Group: "machines.example.com", Version: "v1", Kind: "ExampleNodes"}
@@ -125,11 +130,15 @@ func TestReferencesOutsideTheContractsAreRejected(t *testing.T) {
 		"a Cluster": {reason: "the cluster would be deleted with the pool", gvk: clusterGVK, name: "capa",
 			want: "False ReferenceRefused"},
 		"the pool's own Cluster": {reason: "the same", gvk: clusterGVK, name: clusterKey.Name, want: "False ReferenceRefused"},
-		"a Cluster as configuration": {reason: "bootstrap configurations are taken over and deleted as well", gvk: clusterGVK, name: "capa", bootstrap: true,
+		"a Cluster as configuration": {reason: "bootstrap configurations are taken over and deleted as well", gvk: clusterGVK, name: "capa",
+			bootstrap: true,
+			want:      "False ReferenceRefused"},
+		"a kind of another contract": {reason: "other kinds of its provider are not pools", gvk: hostGVK, name: "host",
 			want: "False ReferenceRefused"},
-		"a kind of another contract":      {reason: "other kinds of its provider are not pools", gvk: hostGVK, name: "host", want: "False ReferenceRefused"},
-		"infrastructure as configuration": {reason: "it follows the other contract", gvk: infraGVK, name: "spare", bootstrap: true, want: "False ReferenceRefused"},
-		"the Cluster's infrastructure": {reason: "it belongs to the Cluster, whatever its kind is", gvk: infraGVK, name: "spare", want: "False ReferenceRefused",
+		"infrastructure as configuration": {reason: "it follows the other contract", gvk: infraGVK, name: "spare", bootstrap: true,
+			want: "False ReferenceRefused"},
+		"the Cluster's infrastructure": {reason: "it belongs to the Cluster, whatever its kind is", gvk: infraGVK, name: "spare",
+			want: "False ReferenceRefused",
 			change: func(c *clusterv1.Cluster) {
 				c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind, Name: "spare"}
 			}},
@@ -234,23 +243,28 @@ func TestFinalizerStaysUntilOwnerReferencesAreRemoved(t *testing.T) {
 	cluster, pool := aCluster(), aPool(0)
 	pool.Finalizers = []string{clusterv1.MachinePoolFinalizer}
 	clusterGVK := clusterv1.GroupVersion.WithKind("Cluster")
-	pool.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: clusterGVK.Group, Kind: clusterGVK.Kind, Name: cluster.Name}
-	cluster.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: pool.Name, UID: pool.UID, Controller: &yes}}
+	pool.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: clusterGVK.Group, Kind: clusterGVK.Kind,
+		Name: cluster.Name}
+	cluster.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: pool.Name,
+		UID: pool.UID, Controller: &yes}}
 	w := newWorld(t, []client.Object{cluster, pool, aConfig(), kindOf("clusters", clusterGVK)})
 	if err := w.mgmt.Delete(t.Context(), w.pool()); err != nil {
 		t.Fatal(err)
 	}
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-		if o.GetObjectKind().GroupVersionKind().Kind == "Cluster" {
-			return errors.New("try again later")
-		}
-		return c.Patch(ctx, o, p, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch,
+			opts ...client.PatchOption) error {
+			if o.GetObjectKind().GroupVersionKind().Kind == "Cluster" {
+				return errors.New("try again later")
+			}
+			return c.Patch(ctx, o, p, opts...)
+		}})
 	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); err == nil {
 		t.Error("want the error returned")
 	}
 	want(t, "the pool is kept", w.pool() != nil, true)
-	want(t, "and reports why", strings.HasSuffix(w.message(clusterv1.DeletingCondition), "remove the owner reference to MachinePool pool from Cluster c1: try again later"), true)
+	want(t, "and reports why", strings.HasSuffix(w.message(clusterv1.DeletingCondition),
+		"remove the owner reference to MachinePool pool from Cluster c1: try again later"), true)
 	w.r.Client = w.mgmt
 	for range 3 {
 		w.pass()

@@ -61,11 +61,13 @@ func TestUnhealthyMachinesAreDeleted(t *testing.T) {
 			if !tc.goes {
 				return
 			}
-			want(t, "OwnerRemediated", w.machineCondition("m1", clusterv1.MachineOwnerRemediatedCondition), "False MachineDeleting: Machine is deleting")
+			want(t, "OwnerRemediated", w.machineCondition("m1", clusterv1.MachineOwnerRemediatedCondition),
+				"False MachineDeleting: Machine is deleting")
 			want(t, "OwnerRemediated of v1beta1", v1beta1conditions.IsTrue(m, clusterv1.MachineOwnerRemediatedV1Beta1Condition), true)
 			want(t, "cause on the Machine", m.Annotations[machines.CauseAnnotation],
 				"UnhealthyMachine: Health check failed: Condition Ready on Node is reporting status False for more than 5m0s")
-			want(t, "Remediating", w.condition(clusterv1.RemediatingCondition)+": "+w.message(clusterv1.RemediatingCondition), "True Remediating: Remediating m1 (UnhealthyNode)")
+			want(t, "Remediating", w.condition(clusterv1.RemediatingCondition)+": "+w.message(clusterv1.RemediatingCondition),
+				"True Remediating: Remediating m1 (UnhealthyNode)")
 			wantAll(t, "events", w.events(), []string{"Normal UnhealthyMachine Deleted Machine m1: " +
 				"Health check failed: Condition Ready on Node is reporting status False for more than 5m0s"})
 			w.letGo("m1")
@@ -80,7 +82,8 @@ func TestInterruptedRemediationIsRepeated(t *testing.T) {
 	w := populated(t)
 	w.unhealthy("m1")
 	down := errors.New("the API is down for the test")
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return down }})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return down }})
 	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, down) {
 		t.Fatalf("want the error to be returned, got %v", err)
 	}
@@ -93,12 +96,14 @@ func TestEventsAreRecordedIfTheStatusWriteFails(t *testing.T) {
 	t.Parallel()
 	w := populated(t)
 	w.unhealthy("m1")
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-		if _, ok := o.(*clusterv1.MachinePool); ok {
-			return apierrors.NewConflict(clusterv1.GroupVersion.WithResource("machinepools").GroupResource(), "pool", errors.New("changed"))
-		}
-		return c.SubResource(sub).Patch(ctx, o, p, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
+			if _, ok := o.(*clusterv1.MachinePool); ok {
+				return apierrors.NewConflict(clusterv1.GroupVersion.WithResource("machinepools").GroupResource(), "pool", errors.New("changed"))
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		}})
 	w.pass()
 	want(t, "deleted", !w.machine("m1").DeletionTimestamp.IsZero(), true)
 	want(t, "events", len(w.events()), 1)
@@ -111,7 +116,8 @@ func TestRecoveredMachineIsNotRemediated(t *testing.T) {
 	w.say("m1", clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue, "HealthCheckSucceeded", "")
 	m := w.machine("m1")
 	v1beta1conditions.MarkTrue(m, clusterv1.MachineHealthCheckSucceededV1Beta1Condition)
-	v1beta1conditions.MarkFalse(m, clusterv1.MachineOwnerRemediatedV1Beta1Condition, "WaitingForRemediation", clusterv1.ConditionSeverityWarning, "")
+	v1beta1conditions.MarkFalse(m, clusterv1.MachineOwnerRemediatedV1Beta1Condition, "WaitingForRemediation",
+		clusterv1.ConditionSeverityWarning, "")
 	if err := w.mgmt.Status().Update(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +140,8 @@ func TestObsoleteMachinesAreDeleted(t *testing.T) {
 				_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
 			})
 		}, true},
-		"instance is listed": {"its provider may create the infrastructure machine again, and the deletion of the Machine would terminate the instance", func(*world) {}, false},
+		"instance is listed": {"its provider may create the infrastructure machine again, and the deletion of the Machine would terminate " +
+			"the instance", func(*world) {}, false},
 		"instance is unknown": {"it may be the one that is listed and has no infrastructure machine", func(w *world) {
 			w.changeMachine("m1", func(m *clusterv1.Machine) { m.Spec.ProviderID = "" })
 		}, false},
@@ -148,9 +155,10 @@ func TestObsoleteMachinesAreDeleted(t *testing.T) {
 			w.changeInfra(func(o map[string]any) {
 				_ = unstructured.SetNestedStringSlice(o, []string{id2}, "spec", "providerIDList")
 			})
-			w.r.Live = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-				return nil
-			}})
+			w.r.Live = interceptor.NewClient(w.mgmt,
+				interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+					return nil
+				}})
 		}, false},
 		"infrastructure is gone": {"its machines are unknown then", func(w *world) {
 			_ = w.mgmt.Delete(w.t.Context(), w.get(infraGVK, "infra"))

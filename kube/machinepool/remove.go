@@ -66,9 +66,10 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
 	return steps.Stop(0)
 }
 
-// drainable returns the Machines to delete now. While the infrastructure object is there, Machines without an infrastructure machine are not
-// among them: the Machine controller does not drain their Nodes and deletes them at once, although the instance and its pods run. Backups
-// leave out what is being deleted, so that a restore can bring back such a Machine alone. The infrastructure provider drains its instance.
+// drainable returns the Machines to delete now. While the infrastructure object is there, Machines without an infrastructure machine are
+// not among them: the Machine controller does not drain their Nodes and deletes them at once, although the instance and its pods run.
+// Backups leave out what is being deleted, so that a restore can bring back such a Machine alone. The infrastructure provider drains its
+// instance.
 func (r *Reconciler) drainable(ctx context.Context, p *pass) ([]*clusterv1.Machine, error) {
 	if p.infrastructure.Object == nil {
 		return p.machines, nil
@@ -187,8 +188,8 @@ func recordGone(pool *clusterv1.MachinePool, now time.Time) time.Time {
 	return now
 }
 
-// timeLeft returns how much longer the deletion of Nodes is retried that began at since; 0 or less gives up. Controllers that have just started have not tried
-// to connect yet; but to a Cluster whose infrastructure is not provisioned they never try.
+// timeLeft returns how much longer the deletion of Nodes is retried that began at since; 0 or less gives up. Controllers that have just
+// started have not tried to connect yet; but to a Cluster whose infrastructure is not provisioned they never try.
 func timeLeft(pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, state clustercache.HealthCheckingState,
 	since, now time.Time) time.Duration {
 	if workload.Untried(state) && ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false) {

@@ -119,7 +119,8 @@ func TestDeletionCompletesWithoutItsParts(t *testing.T) {
 			tc.make(w)
 			w.pass()
 			if w.pool() != nil {
-				t.Errorf("%s: want the pool gone, got %s: %s", tc.reason, w.condition(clusterv1.DeletingCondition), w.message(clusterv1.DeletingCondition))
+				t.Errorf("%s: want the pool gone, got %s: %s", tc.reason, w.condition(clusterv1.DeletingCondition),
+					w.message(clusterv1.DeletingCondition))
 			}
 			wantAll(t, tc.reason, w.nodeNames(), tc.nodes)
 		})
@@ -136,7 +137,8 @@ func TestDeletionLeavesObjectsOfOthers(t *testing.T) {
 	yes := true
 	w.changeInfra(func(o map[string]any) {
 		u := &unstructured.Unstructured{Object: o}
-		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "other", UID: "other-uid", Controller: &yes}})
+		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: "other",
+			UID: "other-uid", Controller: &yes}})
 	})
 	if err := w.mgmt.Delete(t.Context(), w.pool()); err != nil {
 		t.Fatal(err)

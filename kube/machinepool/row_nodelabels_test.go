@@ -17,7 +17,8 @@ func TestRow40_NodesOfPoolsWithoutMachines(t *testing.T) {
 	t.Parallel()
 	pool := aPool(1)
 	pool.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web", "team": "a"}
-	pool.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways}}
+	pool.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule,
+		Propagation: clusterv1.MachineTaintPropagationAlways}}
 	w := newWorld(t, []client.Object{aCluster(), pool, aConfig(), anInfra(id1)})
 	w.node("n1", id1, true)
 	w.changeNode("n1", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{clusterv1.NodeUninitializedTaint} })
@@ -38,7 +39,8 @@ func TestRow40_NodesOfPoolsWithoutMachines(t *testing.T) {
 	}
 	want(t, "label", get().Labels["node.cluster.x-k8s.io/tier"], "web")
 	want(t, "label that is not propagated", get().Labels["team"], "")
-	want(t, "taints", fmt.Sprint(get().Spec.Taints), fmt.Sprint([]corev1.Taint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}}))
+	want(t, "taints", fmt.Sprint(get().Spec.Taints),
+		fmt.Sprint([]corev1.Taint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}}))
 	w.changeNode("n1", func(n *corev1.Node) { n.Labels, n.Spec.Taints = nil, nil })
 	w.settled()
 	want(t, "label that another client removed", get().Labels["node.cluster.x-k8s.io/tier"], "web")

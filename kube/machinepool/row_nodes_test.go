@@ -41,14 +41,16 @@ func TestRow35_ProviderIDsAreComparedByInstance(t *testing.T) {
 		listed, node string
 		same         bool
 	}{
-		"aws, the zone is left out":             {"aws:///eu-west-1a/i-0a1", "aws:////i-0a1", true},
-		"aws, another instance":                 {"aws:///eu-west-1a/i-0a1", "aws:///eu-west-1a/i-0a2", false},
-		"azure, letter case":                    {fmt.Sprintf(vmss, "Group", "Set", 3), strings.ToLower(fmt.Sprintf(vmss, "Group", "Set", 3)), true},
+		"aws, the zone is left out": {"aws:///eu-west-1a/i-0a1", "aws:////i-0a1", true},
+		"aws, another instance":     {"aws:///eu-west-1a/i-0a1", "aws:///eu-west-1a/i-0a2", false},
+		"azure, letter case": {fmt.Sprintf(vmss, "Group", "Set", 3),
+			strings.ToLower(fmt.Sprintf(vmss, "Group", "Set", 3)), true},
 		"azure, the same number in another set": {fmt.Sprintf(vmss, "g", "a", 0), fmt.Sprintf(vmss, "g", "b", 0), false},
 		"gce":                                   {"gce://project/zone-a/vm-1", "gce://project/zone-a/vm-1", true},
 		"gce, one name in two zones":            {"gce://project/zone-a/vm-1", "gce://project/zone-b/vm-1", false},
 		"oci, with its scheme and without":      {"oci://ocid1.instance.oc1.x.abc", "ocid1.instance.oc1.x.abc", true},
-		"scaleway":                              {"scaleway://instance/fr-par-1/11111111-2222", "scaleway://instance/fr-par-1/11111111-2222", true},
+		"scaleway": {"scaleway://instance/fr-par-1/11111111-2222",
+			"scaleway://instance/fr-par-1/11111111-2222", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +108,8 @@ func TestRow38_OrphanedNodesAreDeleted(t *testing.T) {
 	}{
 		"not ready": {"its machine is gone", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) }) }, false},
 		"drained":   {"its machine is being removed", func(w *world) { w.drains("n2") }, false},
-		"cordoned":  {"its machine may run: others have cordoned it", func(w *world) { w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true }) }, true},
+		"cordoned": {"its machine may run: others have cordoned it",
+			func(w *world) { w.changeNode("n2", func(n *corev1.Node) { n.Spec.Unschedulable = true }) }, true},
 		"taken over": {"a machine with the name of the drained one has taken it over", func(w *world) {
 			w.drains("n2")
 			w.changeNode("n2", func(n *corev1.Node) { setReady(n, true, w.clock.Add(time.Minute)) })
@@ -196,7 +199,8 @@ func TestRow42_MessagesOfLargePoolsAreShort(t *testing.T) {
 // reads counts lists of the workload cluster and the Nodes that they return.
 func (w *world) reads() (lists, given *int) {
 	lists, given = new(int), new(int)
-	w.wl = interceptor.NewClient(w.wl, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+	w.wl = interceptor.NewClient(w.wl, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList,
+		opts ...client.ListOption) error {
 		if (&client.ListOptions{}).ApplyOptions(opts).FieldSelector == nil {
 			w.t.Errorf("want every list by an index, got one of all nodes")
 		}
@@ -264,5 +268,6 @@ func TestRow48_VersionsOfKubelets(t *testing.T) {
 		w.changeNode("n"+n, func(o *corev1.Node) { o.Status.NodeInfo.KubeletVersion = version })
 	}
 	w.settled()
-	want(t, "versions", fmt.Sprint(w.pool().Status.Versions), fmt.Sprint([]clusterv1.StatusVersion{{Version: "v1.35.4", Replicas: 1}, {Version: "v1.36.0", Replicas: 2}}))
+	want(t, "versions", fmt.Sprint(w.pool().Status.Versions),
+		fmt.Sprint([]clusterv1.StatusVersion{{Version: "v1.35.4", Replicas: 1}, {Version: "v1.36.0", Replicas: 2}}))
 }

@@ -25,12 +25,14 @@ var errDown = errors.New("the API is down for the test")
 func TestRow01_FinalizerIsWrittenFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-		if _, ok := o.(*clusterv1.MachinePool); ok {
-			return errDown
-		}
-		return c.Patch(ctx, o, p, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch,
+			opts ...client.PatchOption) error {
+			if _, ok := o.(*clusterv1.MachinePool); ok {
+				return errDown
+			}
+			return c.Patch(ctx, o, p, opts...)
+		}})
 	if _, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey}); !errors.Is(err, errDown) {
 		t.Errorf("want the error to be returned, got %v", err)
 	}
@@ -39,7 +41,8 @@ func TestRow01_FinalizerIsWrittenFirst(t *testing.T) {
 	}
 	w.r.Client = w.mgmt
 	w.pass()
-	first, taken := slices.Index(w.writes, "management: patch *v1beta2.MachinePool pool"), slices.Index(w.writes, "management: patch *unstructured.Unstructured infra")
+	first, taken := slices.Index(w.writes, "management: patch *v1beta2.MachinePool pool"),
+		slices.Index(w.writes, "management: patch *unstructured.Unstructured infra")
 	if first < 0 || taken < first {
 		t.Errorf("want the pool written before its infrastructure, got %v", w.writes)
 	}
@@ -50,12 +53,14 @@ func TestRow04_FailedStepDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{aCluster(), aPool(1), aConfig(), anInfra(id1)})
 	w.node("n1", id1, true)
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-		if o.GetObjectKind().GroupVersionKind().Kind == configGVK.Kind {
-			return errDown
-		}
-		return c.Get(ctx, key, o, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+			opts ...client.GetOption) error {
+			if o.GetObjectKind().GroupVersionKind().Kind == configGVK.Kind {
+				return errDown
+			}
+			return c.Get(ctx, key, o, opts...)
+		}})
 	_, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey})
 	if !errors.Is(err, errDown) {
 		t.Errorf("want the error to be returned, got %v", err)
@@ -109,12 +114,14 @@ func TestRow05_StatusIsWrittenAfterErrors(t *testing.T) {
 	w := running(t)
 	w.changePool(func(p *clusterv1.MachinePool) { p.Generation = 7 })
 	w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) })
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-		if o.GetObjectKind().GroupVersionKind().Kind == infraGVK.Kind {
-			return errDown
-		}
-		return c.Get(ctx, key, o, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+			opts ...client.GetOption) error {
+			if o.GetObjectKind().GroupVersionKind().Kind == infraGVK.Kind {
+				return errDown
+			}
+			return c.Get(ctx, key, o, opts...)
+		}})
 	_, _ = w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: poolKey})
 	want(t, "infrastructure", w.condition(clusterv1.InfrastructureReadyCondition), "Unknown InternalError")
 	want(t, "ready: nodes are counted nevertheless", w.counts()[0], 1)

@@ -35,10 +35,12 @@ var mirrored = map[string]struct {
 	status, word, message   string
 	state, olderState, want string
 }{
-	"true":             {"a healthy provider", false, "True", "Ready", "", "True Ready", "True", ""},
-	"true, older":      {"v1beta1 conditions are true without a reason", true, "True", "", "", "True Ready", "True", ""},
-	"false":            {"reason and message are shown unchanged", false, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded", "False", "no room in zone-a"},
-	"false, older":     {"the same for v1beta1", true, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded", "False", "no room in zone-a"},
+	"true":        {"a healthy provider", false, "True", "Ready", "", "True Ready", "True", ""},
+	"true, older": {"v1beta1 conditions are true without a reason", true, "True", "", "", "True Ready", "True", ""},
+	"false": {"reason and message are shown unchanged", false, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded",
+		"False", "no room in zone-a"},
+	"false, older": {"the same for v1beta1", true, "False", "QuotaExceeded", "no room in zone-a", "False QuotaExceeded", "False",
+		"no room in zone-a"},
 	"unknown":          {"unknown is shown as unknown", false, "Unknown", "NotAsked", "", "Unknown NotAsked", "Unknown", ""},
 	"false, no reason": {"a v1beta2 condition needs one", true, "False", "", "", "False NotReady", "False", ""},
 }
@@ -140,7 +142,8 @@ func TestDefectG_FailureBeforeProvisioning(t *testing.T) {
 	for name, tc := range failures {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			infra, config := object(infraGVK, "infra", nil, map[string]any{"ready": false}), object(configGVK, "boot", nil, map[string]any{"ready": false})
+			infra, config := object(infraGVK, "infra", nil, map[string]any{"ready": false}),
+				object(configGVK, "boot", nil, map[string]any{"ready": false})
 			w := newWorld(t, []client.Object{aCluster(), aPool(1), config, infra})
 			w.failing(infraGVK, "infra", tc.word, tc.message)
 			w.failing(configGVK, "boot", tc.word, tc.message)
@@ -169,14 +172,16 @@ func TestRow22_NewInstanceLowersNoCount(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	var seen []string
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-		if err := c.SubResource(sub).Patch(ctx, o, p, opts...); err != nil {
-			return err
-		}
-		s := w.pool().Status
-		seen = append(seen, fmt.Sprintf("%d %d %d %s", *s.ReadyReplicas, *s.AvailableReplicas, s.Deprecated.V1Beta1.ReadyReplicas, s.Phase))
-		return nil
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
+			if err := c.SubResource(sub).Patch(ctx, o, p, opts...); err != nil {
+				return err
+			}
+			s := w.pool().Status
+			seen = append(seen, fmt.Sprintf("%d %d %d %s", *s.ReadyReplicas, *s.AvailableReplicas, s.Deprecated.V1Beta1.ReadyReplicas, s.Phase))
+			return nil
+		}})
 	three := int32(3)
 	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Replicas = &three })
 	w.settled()

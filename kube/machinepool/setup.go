@@ -62,7 +62,8 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o c
 }
 
 // tracking returns a function that watches all objects of an object's kind and wakes the pools that the map function returns.
-func tracking(tracker *external.ObjectTracker, wake func(o client.Object) handler.MapFunc) func(ctx context.Context, o client.Object) error {
+func tracking(tracker *external.ObjectTracker, wake func(o client.Object) handler.MapFunc) func(ctx context.Context,
+	o client.Object) error {
 	return func(ctx context.Context, o client.Object) error {
 		err := tracker.Watch(ctrl.LoggerFrom(ctx), o, handler.EnqueueRequestsFromMapFunc(wake(o)), predicate.ResourceVersionChangedPredicate{})
 		if err != nil {

@@ -19,11 +19,14 @@ func TestWaker(t *testing.T) {
 	other.Name, other.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "other", "other"
 	w := newWorld(t, []client.Object{labelled, other})
 	for name, tc := range map[string]struct{ got, want string }{
-		"an object that one pool refers to":   {fmt.Sprint(waker{w.mgmt}.poolsThatRefer(configGVK.GroupKind())(t.Context(), aConfig())), "[default/pool]"},
-		"an object that both pools refer to":  {fmt.Sprint(waker{w.mgmt}.poolsThatRefer(infraGVK.GroupKind())(t.Context(), anInfra())), "[default/other default/pool]"},
-		"an object of another kind":           {fmt.Sprint(waker{w.mgmt}.poolsThatRefer(kubeadmGVK.GroupKind())(t.Context(), aConfig())), "[]"},
-		"a Cluster":                           {fmt.Sprint(waker{w.mgmt}.poolsOfCluster(t.Context(), aCluster())), "[default/pool]"},
-		"a Cluster of that name, not that ns": {fmt.Sprint(waker{w.mgmt}.poolsOfCluster(t.Context(), &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "c1"}})), "[]"},
+		"an object that one pool refers to": {fmt.Sprint(waker{w.mgmt}.poolsThatRefer(configGVK.GroupKind())(t.Context(), aConfig())),
+			"[default/pool]"},
+		"an object that both pools refer to": {fmt.Sprint(waker{w.mgmt}.poolsThatRefer(infraGVK.GroupKind())(t.Context(), anInfra())),
+			"[default/other default/pool]"},
+		"an object of another kind": {fmt.Sprint(waker{w.mgmt}.poolsThatRefer(kubeadmGVK.GroupKind())(t.Context(), aConfig())), "[]"},
+		"a Cluster":                 {fmt.Sprint(waker{w.mgmt}.poolsOfCluster(t.Context(), aCluster())), "[default/pool]"},
+		"a Cluster of that name, not that ns": {fmt.Sprint(waker{w.mgmt}.poolsOfCluster(t.Context(),
+			&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "c1"}})), "[]"},
 	} {
 		want(t, name, tc.got, tc.want)
 	}

@@ -40,7 +40,8 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 			func(n int) string {
 				return fmt.Sprintf("ip-10-101-%03d-%03d.ap-southeast-2.compute.internal", n/250, n%250)
 			}, false},
-		"aws, unhealthy": {"messages name a few and count the rest", 5000, func(n int) string { return fmt.Sprintf("aws:///ap-southeast-2a/i-%017x", n) },
+		"aws, unhealthy": {"messages name a few and count the rest", 5000,
+			func(n int) string { return fmt.Sprintf("aws:///ap-southeast-2a/i-%017x", n) },
 			func(n int) string {
 				return fmt.Sprintf("ip-10-101-%03d-%03d.ap-southeast-2.compute.internal", n/250, n%250)
 			}, true},
@@ -90,13 +91,15 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 func TestRejectedWriteIsReported(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
-		if pool, ok := o.(*clusterv1.MachinePool); ok && len(pool.Spec.ProviderIDList) != 2 {
-			return apierrors.NewInvalid(clusterv1.GroupVersion.WithKind("MachinePool").GroupKind(), pool.Name,
-				field.ErrorList{field.Forbidden(field.NewPath("spec", "providerIDList"), "no third instance")})
-		}
-		return c.Patch(ctx, o, patch, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch,
+			opts ...client.PatchOption) error {
+			if pool, ok := o.(*clusterv1.MachinePool); ok && len(pool.Spec.ProviderIDList) != 2 {
+				return apierrors.NewInvalid(clusterv1.GroupVersion.WithKind("MachinePool").GroupKind(), pool.Name,
+					field.ErrorList{field.Forbidden(field.NewPath("spec", "providerIDList"), "no third instance")})
+			}
+			return c.Patch(ctx, o, patch, opts...)
+		}})
 	w.changeNode("n2", func(n *corev1.Node) { setReady(n, false, w.clock) })
 	w.changeInfra(func(o map[string]any) { setInstances(o, id1, id2, "aws:///a/i-3") })
 	for range 2 {

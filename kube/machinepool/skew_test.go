@@ -27,7 +27,8 @@ func TestVersionSkewIsReported(t *testing.T) {
 	cluster := aCluster()
 	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: gvk.Group, Kind: gvk.Kind, Name: "plane"}
 	w := newWorld(t, []client.Object{cluster, aPool(1), aConfig(), anInfra("aws:///a/i-1"), plane,
-		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group,
+			Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
 	w.node("n1", "aws:///a/i-1", true)
 	said := func() (*metav1.Condition, ctrl.Result) {
 		w.pass()
@@ -35,7 +36,8 @@ func TestVersionSkewIsReported(t *testing.T) {
 		return conditions.Get(w.pool(), clusterv1.MachinesUpToDateCondition), result
 	}
 	c, result := said()
-	if want := "spec.template.spec.version: v1.36.0 is newer than v1.35.9, which TestControlPlane plane asks for"; c.Status != metav1.ConditionTrue || !strings.HasPrefix(c.Message, want) {
+	if want := "spec.template.spec.version: v1.36.0 is newer than v1.35.9, which TestControlPlane plane asks " +
+		"for"; c.Status != metav1.ConditionTrue || !strings.HasPrefix(c.Message, want) {
 		t.Errorf("newer than the control plane: want it reported with the state of the machines, %q, got %+v", want, c)
 	}
 	if result.RequeueAfter == 0 || result.RequeueAfter > afterSkew {
@@ -67,8 +69,10 @@ func TestForbiddenControlPlaneIsNotRead(t *testing.T) {
 	gvk := schema.GroupVersionKind{Group: "controlplane.example.com", Version: "v1", Kind: "TestControlPlane"}
 	cluster := aCluster()
 	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: gvk.Group, Kind: gvk.Kind, Name: "plane"}
-	w := newWorld(t, []client.Object{cluster, aPool(1), aConfig(), anInfra("aws:///a/i-1"), object(gvk, "plane", map[string]any{"version": "v1.30.0"}, nil),
-		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
+	w := newWorld(t, []client.Object{cluster, aPool(1), aConfig(), anInfra("aws:///a/i-1"),
+		object(gvk, "plane", map[string]any{"version": "v1.30.0"}, nil),
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "testcontrolplanes." + gvk.Group,
+			Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}}})
 	reads := 0
 	w.r.MayWatch = func(_ context.Context, kind schema.GroupVersionKind) error {
 		if kind == gvk {
@@ -76,12 +80,14 @@ func TestForbiddenControlPlaneIsNotRead(t *testing.T) {
 		}
 		return nil
 	}
-	w.r.Client = interceptor.NewClient(w.mgmt, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-		if o.GetObjectKind().GroupVersionKind().GroupKind() == gvk.GroupKind() {
-			reads++
-		}
-		return c.Get(ctx, key, o, opts...)
-	}})
+	w.r.Client = interceptor.NewClient(w.mgmt,
+		interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+			opts ...client.GetOption) error {
+			if o.GetObjectKind().GroupVersionKind().GroupKind() == gvk.GroupKind() {
+				reads++
+			}
+			return c.Get(ctx, key, o, opts...)
+		}})
 	w.settled()
 	if reads > 0 {
 		t.Errorf("want no read of the control plane, got %d", reads)
@@ -102,7 +108,8 @@ func TestForbiddenReferenceIsReported(t *testing.T) {
 		return nil
 	}
 	_, _ = w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(aPool(1))})
-	if c := conditions.Get(w.pool(), clusterv1.InfrastructureReadyCondition); c == nil || !strings.Contains(c.Message, access.ErrForbidden.Error()) {
+	if c := conditions.Get(w.pool(), clusterv1.InfrastructureReadyCondition); c == nil ||
+		!strings.Contains(c.Message, access.ErrForbidden.Error()) {
 		t.Errorf("want the missing permission in the condition, got %+v", c)
 	}
 }

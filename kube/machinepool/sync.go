@@ -93,7 +93,8 @@ func servingOutside(ctx context.Context, p *pass, found workload.Nodes) (map[str
 
 // syncMachines writes the Machines of a pool whose infrastructure object reports a kind of machines, and those that are left of one that
 // is being deleted.
-func (r *Reconciler) syncMachines(ctx context.Context, p *pass, basis uptodate.Basis, servingOutside map[string]bool) (machinesync.Output, steps.Result) {
+func (r *Reconciler) syncMachines(ctx context.Context, p *pass, basis uptodate.Basis,
+	servingOutside map[string]bool) (machinesync.Output, steps.Result) {
 	kind := p.machineKind()
 	if kind == "" && len(p.machines) == 0 {
 		return machinesync.Output{}, steps.Continue()

@@ -40,35 +40,44 @@ func TestSetCondition(t *testing.T) {
 		want      string
 	}{
 		{why: "the count covers all", upToDate: num(2), version: "v1.36.0", nodes: running("v1.36.0"), want: "True UpToDate: "},
-		{why: "the provider's count takes precedence over the version", upToDate: num(2), version: "v1.36.0", nodes: running("v1.35.1"), want: "True UpToDate: "},
-		{why: "the count covers none", upToDate: num(0), version: "v1.36.0", nodes: running("v1.36.0"), want: "False NotUpToDate: P infra reports no machine as up to date"},
+		{why: "the provider's count takes precedence over the version", upToDate: num(2), version: "v1.36.0", nodes: running("v1.35.1"),
+			want: "True UpToDate: "},
+		{why: "the count covers none", upToDate: num(0), version: "v1.36.0", nodes: running("v1.36.0"),
+			want: "False NotUpToDate: P infra reports no machine as up to date"},
 		{why: "which ones the count covers is unknown", upToDate: num(1), version: "v1.36.0", nodes: running("v1.36.0"),
 			want: "Unknown UpToDateUnknown: P infra reports how many machines are up to date, but not which"},
 		{why: "an outdated version shows that much", upToDate: num(1), version: "v1.36.0", nodes: running("v1.35.1"),
 			want: "False NotUpToDate: the node runs v1.35.1, the pool wants v1.36.0"},
-		{why: "the report of the machine takes precedence", upToDate: num(1), version: "v1.36.0", nodes: running("v1.36.0"), condition: "False", want: "False NotUpToDate: launched from version 1"},
-		{why: "also over the version", upToDate: num(1), version: "v1.36.0", nodes: running("v1.35.1"), condition: "True", want: "True UpToDate: launched from version 1"},
+		{why: "the report of the machine takes precedence", upToDate: num(1), version: "v1.36.0", nodes: running("v1.36.0"), condition: "False",
+			want: "False NotUpToDate: launched from version 1"},
+		{why: "also over the version", upToDate: num(1), version: "v1.36.0", nodes: running("v1.35.1"), condition: "True",
+			want: "True UpToDate: launched from version 1"},
 		{why: "an unknown condition is no report", upToDate: num(0), version: "v1.36.0", nodes: running("v1.36.0"), condition: "Unknown",
 			want: "False NotUpToDate: P infra reports no machine as up to date"},
 		{why: "without a count only the version can be compared", version: "v1.36.0", nodes: running("v1.36.0"), want: "True UpToDate: "},
-		{why: "also if it is outdated", version: "v1.36.0", nodes: running("v1.35.1"), want: "False NotUpToDate: the node runs v1.35.1, the pool wants v1.36.0"},
+		{why: "also if it is outdated", version: "v1.36.0", nodes: running("v1.35.1"),
+			want: "False NotUpToDate: the node runs v1.35.1, the pool wants v1.36.0"},
 		{why: "nothing to compare", version: "v1.36.0", nodes: running(""), want: "Unknown UpToDateUnknown: the machine has no node yet"},
-		{why: "no Node to compare", version: "v1.36.0", nodes: map[string]*corev1.Node{}, want: "Unknown UpToDateUnknown: the machine has no node yet"},
-		{why: "nothing to compare with", nodes: running("v1.36.0"), want: "Unknown UpToDateUnknown: P infra does not report which of its machines are up to date"},
+		{why: "no Node to compare", version: "v1.36.0", nodes: map[string]*corev1.Node{},
+			want: "Unknown UpToDateUnknown: the machine has no node yet"},
+		{why: "nothing to compare with", nodes: running("v1.36.0"),
+			want: "Unknown UpToDateUnknown: P infra does not report which of its machines are up to date"},
 		{why: "an unreachable cluster keeps the last known condition", version: "v1.36.0", set: true, want: last},
 		{why: "without one it is unknown", version: "v1.36.0", want: "Unknown UpToDateUnknown: no connection"},
 		{why: "what the provider reports needs no connection", upToDate: num(2), version: "v1.36.0", set: true, want: "True UpToDate: "},
 	} {
 		machine := &clusterv1.Machine{Spec: clusterv1.MachineSpec{ProviderID: uptodateID}}
 		if tc.set {
-			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineUpToDateCondition, Status: "False", Reason: "NotUpToDate", Message: "as last known"})
+			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineUpToDateCondition, Status: "False", Reason: "NotUpToDate",
+				Message: "as last known"})
 		}
 		infra := &unstructured.Unstructured{Object: map[string]any{}}
 		if tc.condition != "" {
 			_ = unstructured.SetNestedSlice(infra.Object, []any{map[string]any{"type": "UpToDate", "status": tc.condition, "reason": "X",
 				"message": "launched from version 1", "lastTransitionTime": "2026-01-01T00:00:00Z"}}, "status", "conditions")
 		}
-		b := uptodate.Basis{Infrastructure: "P infra", UpToDate: tc.upToDate, Replicas: num(2), Version: tc.version, Nodes: tc.nodes, NodesUnknown: "no connection"}
+		b := uptodate.Basis{Infrastructure: "P infra", UpToDate: tc.upToDate, Replicas: num(2), Version: tc.version, Nodes: tc.nodes,
+			NodesUnknown: "no connection"}
 		b.SetCondition(machine, members.Member{Infra: infra, Machine: machine})
 		c := conditions.Get(machine, clusterv1.MachineUpToDateCondition)
 		if got := string(c.Status) + " " + c.Reason + ": " + c.Message; got != tc.want {
@@ -89,7 +98,8 @@ func TestCounts(t *testing.T) {
 	for n, m := range []*clusterv1.Machine{of("m1", "True"), of("m2", "False"), of("m3", "Unknown")} {
 		machines[instances.Key(ids[n])] = m
 	}
-	if diff := cmp.Diff(&status.UpToDateByMachine{UpToDate: 1, Not: []string{"m2"}, Unknown: []string{"m3", ids[3]}}, uptodate.ByMachine(ids, machines)); diff != "" {
+	if diff := cmp.Diff(&status.UpToDateByMachine{UpToDate: 1, Not: []string{"m2"}, Unknown: []string{"m3", ids[3]}},
+		uptodate.ByMachine(ids, machines)); diff != "" {
 		t.Errorf("by Machine (-want +got):\n%s", diff)
 	}
 	nodes := map[string]*corev1.Node{}

@@ -31,14 +31,15 @@ func TestRow31_MachineWakesItsPool(t *testing.T) {
 		labels map[string]string
 		want   string
 	}{
-		"controlled":          {"the owner is the pool", controllerRef("MachinePool", "pool", "pool-uid"), nil, "[default/pool]"},
-		"controlled, gone":    {"a request for a deleted pool costs one read", controllerRef("MachinePool", "gone", "x"), nil, "[default/gone]"},
-		"labelled":            {"an infrastructure machine that no Machine controls yet", nil, of("c1", "pool"), "[default/pool]"},
-		"labelled, a Machine": {"an infrastructure machine is controlled by its Machine", controllerRef("Machine", "m1", "x"), of("c1", "pool"), "[default/pool]"},
-		"long name":           {"a label holds a hash of it", nil, of("c1", format.MustFormatValue(long.Name)), "[default/" + long.Name + "]"},
-		"another cluster":     {"pools of two clusters may have the same name", nil, of("c1", "elsewhere"), "[]"},
-		"MachineSet":          {"not a pool's", controllerRef("MachineSet", "ms", "x"), map[string]string{clusterv1.ClusterNameLabel: "c1"}, "[]"},
-		"no labels":           {"no pool's", nil, nil, "[]"},
+		"controlled":       {"the owner is the pool", controllerRef("MachinePool", "pool", "pool-uid"), nil, "[default/pool]"},
+		"controlled, gone": {"a request for a deleted pool costs one read", controllerRef("MachinePool", "gone", "x"), nil, "[default/gone]"},
+		"labelled":         {"an infrastructure machine that no Machine controls yet", nil, of("c1", "pool"), "[default/pool]"},
+		"labelled, a Machine": {"an infrastructure machine is controlled by its Machine", controllerRef("Machine", "m1", "x"), of("c1", "pool"),
+			"[default/pool]"},
+		"long name":       {"a label holds a hash of it", nil, of("c1", format.MustFormatValue(long.Name)), "[default/" + long.Name + "]"},
+		"another cluster": {"pools of two clusters may have the same name", nil, of("c1", "elsewhere"), "[]"},
+		"MachineSet":      {"not a pool's", controllerRef("MachineSet", "ms", "x"), map[string]string{clusterv1.ClusterNameLabel: "c1"}, "[]"},
+		"no labels":       {"no pool's", nil, nil, "[]"},
 	} {
 		m := aMachine("m1", tc.owner)
 		m.Labels = tc.labels

@@ -22,7 +22,8 @@ func SetConditions(o client.Object, list *[]metav1.Condition, seen Seen, state s
 		meta.SetStatusCondition(list, *c)
 	}
 	meta.SetStatusCondition(list, metav1.Condition{
-		Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason, LastTransitionTime: ready.LastTransitionTime,
+		Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason,
+		LastTransitionTime: ready.LastTransitionTime,
 	})
 }
 

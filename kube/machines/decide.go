@@ -107,9 +107,9 @@ func (f Input) seen() map[string]*pool.Instance {
 	return seen
 }
 
-// Left returns the infrastructure machines with Machines whose instances the group does not have any more: such an instance may run on outside of
-// the group. Of a group that is lost, and not deleted with its pool, they are those alone whose end has drained no Node, and which the group could
-// be without: nothing waits for others.
+// Left returns the infrastructure machines with Machines whose instances the group does not have any more: such an instance may run on
+// outside of the group. Of a group that is lost, and not deleted with its pool, they are those alone whose end has drained no Node, and
+// which the group could be without: nothing waits for others.
 func (f Input) Left() []*Infra {
 	if !f.Trusted && (!f.Lost || f.Deleting) {
 		return nil
@@ -164,10 +164,11 @@ func Decide(f Input) []Action {
 	return out
 }
 
-// creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays
-// until another controller takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take the
-// new object for the one below that Machine, and delete it. A Machine that is held waits for exactly that, to drain the instance first. Nor is it used
-// while something of the pool has it that stands for another instance, which goes first: a group names an instance anew in another zone as it did before.
+// creations are for the instances that nothing stands for yet. Who goes needs nothing any more; who failed does where it stays until
+// another controller takes it away. A name is not used again while a Machine that is being deleted refers to it: its controller would take
+// the new object for the one below that Machine, and delete it. A Machine that is held waits for exactly that, to drain the instance first.
+// Nor is it used while something of the pool has it that stands for another instance, which goes first: a group names an instance anew in
+// another zone as it did before.
 func (f Input) creations(have map[string]bool) []Action {
 	var out []Action
 	taken, paused := f.names()
@@ -230,10 +231,10 @@ func (f Input) known(i *Infra, seen *pool.Instance) bool {
 	return (f.Trusted || f.Lost && i.goes()) && (seen != nil || !f.young(i))
 }
 
-// runsOn reports whether the instance of an infrastructure machine may serve outside of the group, as users detach or abandon instances. The Node of
-// such a one stays, and its Machine with it: without an infrastructure machine the controller of Machines takes the machine for destroyed, and
-// deletes the Node without a drain. The deletion of the Machine, or of the pool, has the Node drained first. An instance that was terminated serves
-// until its Node turns unready.
+// runsOn reports whether the instance of an infrastructure machine may serve outside of the group, as users detach or abandon instances.
+// The Node of such a one stays, and its Machine with it: without an infrastructure machine the controller of Machines takes the machine for
+// destroyed, and deletes the Node without a drain. The deletion of the Machine, or of the pool, has the Node drained first. An instance
+// that was terminated serves until its Node turns unready.
 func (f Input) runsOn(i *Infra) bool {
 	switch m := i.Machine; {
 	case m == nil || !f.Serving[i.Key]:
@@ -244,8 +245,9 @@ func (f Input) runsOn(i *Infra) bool {
 	return !i.Deleting && !f.Deleting
 }
 
-// releasedOutside reports whether the infrastructure machine of an instance that serves outside of the group is deleted while its controller has
-// drained no Node: a user has deleted it, or the Node joined after the controller had looked for it. The Machine goes without its Node.
+// releasedOutside reports whether the infrastructure machine of an instance that serves outside of the group is deleted while its
+// controller has drained no Node: a user has deleted it, or the Node joined after the controller had looked for it. The Machine goes
+// without its Node.
 func (f Input) releasedOutside(i *Infra) bool {
 	if !f.Serving[i.Key] || i.Machine == nil || !i.Deleting {
 		return false
@@ -297,9 +299,9 @@ func terminating(i *pool.Instance) pool.Cause {
 	return pool.Cause{Reason: "InstanceTerminating", Message: fmt.Sprintf("the cloud is terminating instance %s", i.ID)}
 }
 
-// gone returns the action for an infrastructure machine whose instance is gone: the Machine is deleted first. There is nothing left to drain,
-// and so its controller is not waited for, unless the instance runs on elsewhere. A Machine without a Node goes last, and without its controller:
-// where the instance does run on, its Node would join just before the controller deletes it, with its pods.
+// gone returns the action for an infrastructure machine whose instance is gone: the Machine is deleted first. There is nothing left to
+// drain, and so its controller is not waited for, unless the instance runs on elsewhere. A Machine without a Node goes last, and without
+// its controller: where the instance does run on, its Node would join just before the controller deletes it, with its pods.
 func (f Input) gone(i *Infra) *Action {
 	switch m := i.Machine; {
 	case f.runsOn(i):
@@ -321,14 +323,14 @@ func (f Input) gone(i *Infra) *Action {
 // instanceGone is why a Machine without an instance goes.
 var instanceGone = pool.Cause{Reason: "InstanceGone", Message: "the instance does not exist any more"}
 
-// nodeless reports whether a Machine has never had a Node, in a pool that stays. One whose deletion another client's hook waits for has its controller
-// see to that.
+// nodeless reports whether a Machine has never had a Node, in a pool that stays. One whose deletion another client's hook waits for has its
+// controller see to that.
 func (f Input) nodeless(m *Machine) bool {
 	return m != nil && !f.Deleting && !m.Object.Status.NodeRef.IsDefined() && !m.hooked()
 }
 
-// detach returns the action that deletes a Machine and then its infrastructure machine, and leaves the instance as it is. It does not begin as
-// long as the status has the core controller create Machines.
+// detach returns the action that deletes a Machine and then its infrastructure machine, and leaves the instance as it is. It does not begin
+// as long as the status has the core controller create Machines.
 func (f Input) detach(i *Infra) *Action {
 	switch m := i.Machine; {
 	case m != nil:

@@ -102,8 +102,8 @@ func (d *Doer) seen(i pool.Instance) Seen {
 	return Seen{Instance: i, Pool: d.Pool, Wanted: d.Wanted, NodesUnknown: d.NodesUnknown, Now: d.Now}
 }
 
-// create creates the infrastructure machine of an instance. One that another pass has created, and that the cache does not show yet, is left to
-// the next pass.
+// create creates the infrastructure machine of an instance. One that another pass has created, and that the cache does not show yet, is
+// left to the next pass.
 func (d *Doer) create(ctx context.Context, i pool.Instance) error {
 	o := d.Kind.New()
 	o.SetNamespace(d.Pool.GetNamespace())

@@ -39,7 +39,8 @@ func newWorld(t *testing.T, infras []client.Object, machines []clusterv1.Machine
 		}
 	}
 	w := &world{t: t, began: map[string]bool{}}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&awsv1.AWSMachine{}, &clusterv1.Machine{}).WithInterceptorFuncs(w.counting())
+	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&awsv1.AWSMachine{},
+		&clusterv1.Machine{}).WithInterceptorFuncs(w.counting())
 	for _, o := range infras {
 		b = b.WithObjects(o.DeepCopyObject().(client.Object))
 	}
@@ -50,7 +51,8 @@ func newWorld(t *testing.T, infras []client.Object, machines []clusterv1.Machine
 	w.client = b.Build()
 	o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u-p"}}
 	w.doer = &Doer{Client: w.client, Recorder: events.NewFakeRecorder(100), Kind: kind, Pool: o, PoolKind: "AWSMachinePool",
-		Owner: metav1.OwnerReference{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}, Cluster: "c", MachinePool: "mp", Now: now}
+		Owner: metav1.OwnerReference{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}, Cluster: "c",
+		MachinePool: "mp", Now: now}
 	return w
 }
 
@@ -72,7 +74,8 @@ func (w *world) counting() interceptor.Funcs {
 			note("delete", o)
 			return c.Delete(ctx, o, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			note("patch "+sub+" of", o)
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
@@ -202,8 +205,8 @@ func TestPlacesHaveNoUID(t *testing.T) {
 	}
 }
 
-// TestOthersFinalizers holds that an object which the controller of another provider keeps, too, ends with its instance and not before: that
-// controller may take its finalizer off at any time, or never.
+// TestOthersFinalizers holds that an object which the controller of another provider keeps, too, ends with its instance and not before:
+// that controller may take its finalizer off at any time, or never.
 func TestOthersFinalizers(t *testing.T) {
 	t.Parallel()
 	const others = "awsmachine.example.org"
@@ -268,7 +271,8 @@ func TestWhatOthersWroteStays(t *testing.T) {
 	on := Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
 	w.pass(on)
 	got := w.infras()[0]
-	if got.GetLabels()["theirs"] != "x" || got.GetLabels()[clusterv1.MachinePoolNameLabel] != "mp" || len(got.GetOwnerReferences()) != 2 || len(got.GetFinalizers()) != 2 {
+	if got.GetLabels()["theirs"] != "x" || got.GetLabels()[clusterv1.MachinePoolNameLabel] != "mp" || len(got.GetOwnerReferences()) != 2 ||
+		len(got.GetFinalizers()) != 2 {
 		t.Errorf("want theirs and ours, got %v %v %v", got.GetLabels(), got.GetOwnerReferences(), got.GetFinalizers())
 	}
 	if again := w.pass(on); len(again) > 0 {
@@ -322,13 +326,16 @@ func TestANameOfAPausedObject(t *testing.T) {
 		paused []func(*clusterv1.Machine)
 		want   string
 	}{
-		"the object is paused": {infra("i-1", former, infraPaused), nil, "AWSMachine ns/i-1 has the provider ID aws:///zone-a/i-0, and has the name of the object " +
-			"for instance i-1 of AWSMachinePool p: it stays as long as it or its Machine has the annotation cluster.x-k8s.io/paused"},
-		"its Machine is":                         {infra("i-1", former), []func(*clusterv1.Machine){machinePaused}, "AWSMachine ns/i-1 has the provider ID aws:///zone-a/i-0"},
+		"the object is paused": {infra("i-1", former, infraPaused), nil,
+			"AWSMachine ns/i-1 has the provider ID aws:///zone-a/i-0, and has the name of the object " +
+				"for instance i-1 of AWSMachinePool p: it stays as long as it or its Machine has the annotation cluster.x-k8s.io/paused"},
+		"its Machine is": {infra("i-1", former), []func(*clusterv1.Machine){machinePaused},
+			"AWSMachine ns/i-1 has the provider ID aws:///zone-a/i-0"},
 		"none is: it goes, and the name is free": {infra("i-1", former), nil, ""},
 	} {
 		w := newWorld(t, []client.Object{tc.infra}, []clusterv1.Machine{machine("i-1", tc.paused...)})
-		f := Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{i}, Known: BuildIndex(kind, "u-p", w.infras(), w.list()), NameOf: func(i pool.Instance) string { return i.ID }, Now: now}
+		f := Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{i}, Known: BuildIndex(kind, "u-p", w.infras(), w.list()),
+			NameOf: func(i pool.Instance) string { return i.ID }, Now: now}
 		if _, err := w.doer.Do(t.Context(), Decide(f)); err != nil {
 			t.Errorf("%s: %v", reason, err)
 		}
@@ -351,15 +358,18 @@ func TestANameThatIsTaken(t *testing.T) {
 	}{
 		"created a moment ago, which the cache did not show": {infra("mp-i-1"), "", []string{"create mp-i-1"}, false, 1},
 		"it lost its labels and its owner":                   {infra("mp-i-1", lost), "", []string{"create mp-i-1", "patch mp-i-1"}, true, 1},
-		"and is being deleted: the next pass decides":        {infra("mp-i-1", lost, infraGoing), "", []string{"create mp-i-1", "patch mp-i-1"}, true, 0},
+		"and is being deleted: the next pass decides": {infra("mp-i-1", lost, infraGoing), "", []string{"create mp-i-1", "patch mp-i-1"},
+			true, 0},
 		"it names another instance": {infra("mp-i-1", func(o *awsv1.AWSMachine) { o.OwnerReferences = nil }),
-			"AWSMachine ns/mp-i-1 has the provider ID aws:///zone-a/mp-i-1, and has the name of the object for instance i-1 of AWSMachinePool p", []string{"create mp-i-1"}, false, 0},
+			"AWSMachine ns/mp-i-1 has the provider ID aws:///zone-a/mp-i-1, and has the name of the object for instance i-1 of AWSMachinePool p",
+			[]string{"create mp-i-1"}, false, 0},
 		"another pool owns it": {infra("mp-i-1", func(o *awsv1.AWSMachine) {
 			lost(o)
 			o.OwnerReferences = []metav1.OwnerReference{ofPool()}
 			o.OwnerReferences[0].Name = "q"
 		}),
-			"AWSMachine ns/mp-i-1 is owned by AWSMachinePool q, and has the name of the object for instance i-1 of AWSMachinePool p", []string{"create mp-i-1"}, false, 1},
+			"AWSMachine ns/mp-i-1 is owned by AWSMachinePool q, and has the name of the object for instance i-1 of AWSMachinePool p",
+			[]string{"create mp-i-1"}, false, 1},
 	} {
 		w := newWorld(t, []client.Object{tc.other}, nil)
 		if _, err := w.doer.Do(t.Context(), []Action{{Do: Create, Instance: &i}}); err != nil {

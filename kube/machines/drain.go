@@ -78,7 +78,8 @@ func (i Infra) releasedAt() time.Time {
 
 // deletingReason is how far the Machine's controller is with its deletion, as its condition says; empty where it does not.
 func (m *Machine) deletingReason() string {
-	if c := meta.FindStatusCondition(m.Object.Status.Conditions, clusterv1.MachineDeletingCondition); c != nil && c.Status == metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(m.Object.Status.Conditions, clusterv1.MachineDeletingCondition); c != nil &&
+		c.Status == metav1.ConditionTrue {
 		return c.Reason
 	}
 	return ""

@@ -92,7 +92,8 @@ func BuildIndex(k Kind, owner types.UID, infras []client.Object, list []clusterv
 	var out Index
 	for _, o := range infras {
 		out.Infras = append(out.Infras, Infra{
-			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: k.uidOf(o), Place: k.Places, ReusedID: k.reuses(k.ProviderID(o)), Machine: byInfra[o.GetName()],
+			Object: o, Key: cloud.ProviderKey(k.ProviderID(o)), UID: k.uidOf(o), Place: k.Places, ReusedID: k.reuses(k.ProviderID(o)),
+			Machine:  byInfra[o.GetName()],
 			Deleting: going(o), Detached: detached(o), Paused: annotations.HasPaused(o), Marked: marked(o), Finalized: k.Holds(o),
 			Orphaned: !ownedBy(o, owner),
 		})
@@ -147,9 +148,11 @@ type Facts struct {
 	UIDs map[string]string
 }
 
-// Evaluate returns what follows from the machines. If guarded is false, nothing is waited for, because no controller could release an instance.
+// Evaluate returns what follows from the machines. If guarded is false, nothing is waited for, because no controller could release an
+// instance.
 func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
-	out := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
+	out := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{},
+		UIDs: map[string]string{}}
 	for _, i := range k.Infras {
 		if i.Key == "" {
 			continue
@@ -214,8 +217,8 @@ func (i Infra) marked() bool { return i.Marked || i.Machine != nil && i.Machine.
 func (i Infra) goes() bool { return i.Deleting || i.Machine != nil && i.Machine.Deleting }
 
 // of reports whether it stands for an instance that has its ID. One that is being deleted does not where another instance has been given
-// the ID since; one that stays is handed on to it, and so is one that another client deleted when that instance existed already. The pool deletes
-// a Machine for the instance that it stands for.
+// the ID since; one that stays is handed on to it, and so is one that another client deleted when that instance existed already. The pool
+// deletes a Machine for the instance that it stands for.
 func (i Infra) of(seen *pool.Instance) bool {
 	return !i.goes() || sameInstance(i.UID, seen.UID) || !i.deletedByPool() && i.deletedAfter(seen.Created)
 }
@@ -225,8 +228,9 @@ func (i Infra) deletedByPool() bool {
 	return i.Machine != nil && i.Machine.Deleting && i.Machine.Object.Annotations[CauseAnnotation] != ""
 }
 
-// deletedAfter reports whether nothing of it was deleted before the moment, which is zero when it is not known. Deletion timestamps are whole seconds:
-// in the second of the moment the order is unknown, and the deletion counts as later, because an instance that goes for it is drained.
+// deletedAfter reports whether nothing of it was deleted before the moment, which is zero when it is not known. Deletion timestamps are
+// whole seconds: in the second of the moment the order is unknown, and the deletion counts as later, because an instance that goes for it
+// is drained.
 func (i Infra) deletedAfter(moment time.Time) bool {
 	before := func(o client.Object) bool {
 		return going(o) && o.GetDeletionTimestamp().Time.Before(moment.Truncate(time.Second))
@@ -303,7 +307,8 @@ func progresses(line string) bool {
 		strings.HasPrefix(line, "After above Pods have been removed from the Node")
 }
 
-// WaitReasons returns what the deletion of a Machine waits for, as its own controller reports it, without times; nothing if it reports none.
+// WaitReasons returns what the deletion of a Machine waits for, as its own controller reports it, without times; nothing if it reports
+// none.
 func WaitReasons(m *clusterv1.Machine) []string { return bounded(m, lines(m)) }
 
 // lines returns the lines of the condition Deleting of a Machine.
@@ -334,7 +339,8 @@ func bounded(m *clusterv1.Machine, list []string) []string {
 		return nil
 	}
 	if len(list) > waitsLimit {
-		return append(list[:waitsLimit:waitsLimit], fmt.Sprintf("%d more lines of condition Deleting of Machine %s", len(list)-waitsLimit, m.Name))
+		return append(list[:waitsLimit:waitsLimit], fmt.Sprintf("%d more lines of condition Deleting of Machine %s", len(list)-waitsLimit,
+			m.Name))
 	}
 	return list
 }

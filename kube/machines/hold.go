@@ -19,15 +19,16 @@ func onHold(m *clusterv1.Machine) bool {
 // hooked reports whether a hook of another client holds the deletion of a Machine.
 func (m *Machine) hooked() bool {
 	for name := range m.Object.Annotations {
-		if name != HoldAnnotation && (strings.HasPrefix(name, clusterv1.PreDrainDeleteHookAnnotationPrefix) || strings.HasPrefix(name, clusterv1.PreTerminateDeleteHookAnnotationPrefix)) {
+		if name != HoldAnnotation && (strings.HasPrefix(name, clusterv1.PreDrainDeleteHookAnnotationPrefix) ||
+			strings.HasPrefix(name, clusterv1.PreTerminateDeleteHookAnnotationPrefix)) {
 			return true
 		}
 	}
 	return false
 }
 
-// waitsFor returns the provider key of the instance whose infrastructure machine a held deletion of the Machine waits for; empty if there is
-// none.
+// waitsFor returns the provider key of the instance whose infrastructure machine a held deletion of the Machine waits for; empty if there
+// is none.
 func (m *Machine) waitsFor() string {
 	if !m.Deleting || !m.Held || m.Detached {
 		return ""

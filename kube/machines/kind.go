@@ -40,8 +40,8 @@ type Kind struct {
 	// ReusesID reports whether the cloud gives a provider ID to another instance when the group is deleted and created again; nil is
 	// never. An instance with such an ID is part of its group: it never runs outside of it, and is gone when the group is.
 	ReusesID func(providerID string) bool
-	// Places is true if a group repairs an instance by another one with the same provider ID and Node name. The objects stand for the place then:
-	// they stay when its instance is taken, and what was asked of them holds for whichever instance is there.
+	// Places is true if a group repairs an instance by another one with the same provider ID and Node name. The objects stand for the place
+	// then: they stay when its instance is taken, and what was asked of them holds for whichever instance is there.
 	Places bool
 	// ProviderID returns the provider ID in the specification of an object.
 	ProviderID func(o client.Object) string
@@ -62,7 +62,8 @@ func (k Kind) reuses(providerID string) bool {
 
 // Holds reports whether a finalizer of the kind keeps an object.
 func (k Kind) Holds(o client.Object) bool {
-	return controllerutil.ContainsFinalizer(o, k.Finalizer) || k.OthersFinalizer != "" && controllerutil.ContainsFinalizer(o, k.OthersFinalizer)
+	return controllerutil.ContainsFinalizer(o, k.Finalizer) || k.OthersFinalizer != "" &&
+		controllerutil.ContainsFinalizer(o, k.OthersFinalizer)
 }
 
 // Release takes the finalizers of the kind off an object.
@@ -93,8 +94,8 @@ const (
 	idLimit = 32
 )
 
-// Name returns the name of the infrastructure machine, and of the Machine, of an instance of a pool: the same for the same instance in every
-// process. An ID that is too long, or is no valid label, is replaced by a hash of it.
+// Name returns the name of the infrastructure machine, and of the Machine, of an instance of a pool: the same for the same instance in
+// every process. An ID that is too long, or is no valid label, is replaced by a hash of it.
 func Name(poolName, instanceID string) string {
 	id := instanceID
 	if len(id) > idLimit || len(validation.IsDNS1123Label(id)) > 0 {

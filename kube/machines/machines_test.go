@@ -3,16 +3,13 @@ package machines
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -30,7 +27,8 @@ func TestName(t *testing.T) {
 		{"a pool's name may hold dots", "mp.a", "i-1", "mp.a-i-1"},
 		{"what fits just so stays", strings.Repeat("p", 59), "i-1", strings.Repeat("p", 59) + "-i-1"},
 		{"what does not is cut, and a hash tells it from others", long, "i-1", strings.Repeat("p", 48) + "-" + hash(long) + "-i-1"},
-		{"a cut does not end in a dot", strings.Repeat("p", 47) + "." + strings.Repeat("q", 20), "i-1", strings.Repeat("p", 47) + "-" + hash(strings.Repeat("p", 47)+"."+strings.Repeat("q", 20)) + "-i-1"},
+		{"a cut does not end in a dot", strings.Repeat("p", 47) + "." + strings.Repeat("q", 20), "i-1",
+			strings.Repeat("p", 47) + "-" + hash(strings.Repeat("p", 47)+"."+strings.Repeat("q", 20)) + "-i-1"},
 		{"an ID that no name may hold is hashed", "mp", "/subscriptions/X/vm_1", "mp-" + hash("/subscriptions/X/vm_1")},
 		{"and one that is too long", "mp", strings.Repeat("a", 33), "mp-" + hash(strings.Repeat("a", 33))},
 	} {
@@ -93,112 +91,179 @@ func TestDecide(t *testing.T) {
 		machines  []clusterv1.Machine
 		want      []string
 	}{
-		"group lost": {"what is being deleted has no instance any more, and the group is not created again before it is gone", Input{On: true, Announced: true, Lost: true}, nil,
-			[]client.Object{infra("i-1", infraGoing), infra("i-2"), infra("i-3")}, []clusterv1.Machine{machine("i-1", machineGoing), machine("i-2", machineGoing), machine("i-3")},
+		"group lost": {"what is being deleted has no instance any more, and the group is not created again before it is gone",
+			Input{On: true, Announced: true, Lost: true}, nil,
+			[]client.Object{infra("i-1", infraGoing), infra("i-2"), infra("i-3")},
+			[]clusterv1.Machine{machine("i-1", machineGoing), machine("i-2", machineGoing), machine("i-3")},
 			[]string{"Release i-1", "DeleteInfra i-2"}},
 		"group lost, young": {"a look that is behind knows nothing of it", Input{On: true, Announced: true, Lost: true}, nil,
 			[]client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"new":              {"every instance gets one", on, running, nil, nil, []string{"Create i-1"}},
 		"new, not running": {"as soon as it has an ID", on, []pool.Instance{instance("i-1", pool.Pending)}, nil, nil, []string{"Create i-1"}},
-		"new and going":    {"who goes or never was needs none", on, []pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
-		"failed, kept": {"an instance that stays until it is removed has a machine until then", Input{On: true, Announced: true, Failed: true, Trusted: true},
+		"new and going": {"who goes or never was needs none", on,
+			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
+		"failed, kept": {"an instance that stays until it is removed has a machine until then",
+			Input{On: true, Announced: true, Failed: true, Trusted: true},
 			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed)}, nil, nil, []string{"Create i-2"}},
-		"known":      {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"other zone": {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"other name": {"the ID counts and not the name: another provider has made it", on, running, []client.Object{infra("asg-x7k2p", infraFor("aws:///zone-b/i-1"))}, nil, []string{"Update asg-x7k2p"}},
+		"known": {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"other zone": {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"other name": {"the ID counts and not the name: another provider has made it", on, running,
+			[]client.Object{infra("asg-x7k2p", infraFor("aws:///zone-b/i-1"))}, nil, []string{"Update asg-x7k2p"}},
 		"name given anew, young": {"the API server would refuse another of its name", on, running,
 			[]client.Object{infra("i-1", infraFor("aws:///zone-a/i-0"), made(-time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
 		"name given anew": {"what has the name goes first", on, running,
-			[]client.Object{infra("i-1", infraFor("aws:///zone-a/i-0"))}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"not asked":          {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"no Machine yet":     {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
-		"gone":               {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"gone, never joined": {"no controller is asked to look for a Node that may join at last", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineNodeless)}, []string{"DeleteInfra i-1"}},
-		"gone, never joined, half": {"the Machine goes last, and none is made of what is being deleted", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineNodeless)},
+			[]client.Object{infra("i-1", infraFor("aws:///zone-a/i-0"))}, []clusterv1.Machine{machine("i-1")},
+			[]string{"DeleteMachine i-1 (InstanceGone)"}},
+		"not asked": {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1")}, nil},
+		"no Machine yet": {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
+		"gone": {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")},
+			[]string{"DeleteMachine i-1 (InstanceGone)"}},
+		"gone, never joined": {"no controller is asked to look for a Node that may join at last", on, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineNodeless)}, []string{"DeleteInfra i-1"}},
+		"gone, never joined, half": {"the Machine goes last, and none is made of what is being deleted", on, nil,
+			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineNodeless)},
 			[]string{"Detach i-1 (InstanceGone)"}},
 		"gone, never joined, hooked": {"the client whose hook it is sees the Machine go", on, nil, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1", machineNodeless, machineHooked)}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"gone, never joined, pool deleted": {"its deletion takes each of its Nodes along", Input{On: true, Announced: true, Trusted: true, Deleting: true}, nil,
+		"gone, never joined, pool deleted": {"its deletion takes each of its Nodes along",
+			Input{On: true, Announced: true, Trusted: true, Deleting: true}, nil,
 			[]client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineNodeless)}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"gone, never joined, Machine deleted": {"its controller has begun", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineNodeless, machineGoing)}, []string{"DeleteInfra i-1"}},
-		"gone, going":                         {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
-		"gone, both going":                    {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
-		"gone, let go":                        {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"gone, never had":                     {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
-		"left, serves":                        {"its Node would be deleted with its pods", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"left, serves, going":                 {"the Node is drained before its Machine goes", serves, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"left, serves, released":              {"its controller has drained it", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting, drain(corev1.ConditionTrue))}, []string{"Release i-1"}},
-		"left, serves, never drained": {"its Node joined after its controller had looked for one: nothing may delete it with its pods", serves, nil,
+		"gone, never joined, Machine deleted": {"its controller has begun", on, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineNodeless, machineGoing)}, []string{"DeleteInfra i-1"}},
+		"gone, going": {"nothing is left to be drained", on, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+		"gone, both going": {"then it is let go", on, nil, []client.Object{infra("i-1", infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"gone, let go": {"once", on, nil, []client.Object{infra("i-1", infraGoing, infraFree)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"gone, never had": {"one without a Machine is deleted itself", on, nil, []client.Object{infra("i-1")}, nil,
+			[]string{"DeleteInfra i-1"}},
+		"left, serves": {"its Node would be deleted with its pods", serves, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1")}, nil},
+		"left, serves, going": {"the Node is drained before its Machine goes", serves, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"left, serves, released": {"its controller has drained it", serves, nil, []client.Object{infra("i-1", infraGoing)},
+			[]clusterv1.Machine{machine("i-1", waiting, drain(corev1.ConditionTrue))}, []string{"Release i-1"}},
+		"left, serves, never drained": {"its Node joined after its controller had looked for one: nothing may delete it with its pods",
+			serves, nil,
 			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)}, []string{"Detach i-1"}},
 		"left with its group, serves, never drained": {"and if the group itself is lost", lost, nil,
 			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)}, []string{"Detach i-1"}},
-		"left, serves, both deleted": {"its controller has not looked yet", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"left, serves, both deleted": {"its controller has not looked yet", serves, nil, []client.Object{infra("i-1", infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"left, serves, pool deleted, never drained": {"likewise, whatever goes with it", deleted, nil,
 			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)}, []string{"Detach i-1"}},
-		"left, serves, never had":           {"no Machine has a Node deleted", serves, nil, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
-		"left, serves, let go":              {"its Node stays, as that of any instance outside of the pool", serves, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
-		"left, serves, pool deleted":        {"its Machine goes with the pool", deleted, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"left, serves, pool deleted, going": {"when the Node is drained", deleted, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"left, serves, never had": {"no Machine has a Node deleted", serves, nil, []client.Object{infra("i-1")}, nil,
+			[]string{"DeleteInfra i-1"}},
+		"left, serves, let go": {"its Node stays, as that of any instance outside of the pool", serves, nil,
+			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
+		"left, serves, pool deleted": {"its Machine goes with the pool", deleted, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"left, serves, pool deleted, going": {"when the Node is drained", deleted, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"ID given anew, going": {"a group that was made again gives its IDs to others: what goes for the one before has nothing to wait for", on,
-			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"ID given anew, Machine going": {"both go", on,
-			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
+			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"DeleteInfra i-1"}},
 		"ID given anew, deleted later": {"what is deleted when the new one exists is handed on to it, which is drained then", on,
-			[]pool.Instance{since("i-1", "new", 0)}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+			[]pool.Instance{since("i-1", "new", 0)}, []client.Object{infra("i-1", infraOf("old"), infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		"ID given anew, deleted by the pool": {"the pool deletes for the one that is gone, also in the second in which the new one comes", on,
 			[]pool.Instance{since("i-1", "new", 0)}, []client.Object{infra("i-1", infraOf("old"))},
-			[]clusterv1.Machine{machine("i-1", machineGoing, becauseOf("InstanceGone: the instance does not exist any more"))}, []string{"DeleteInfra i-1"}},
+			[]clusterv1.Machine{machine("i-1", machineGoing, becauseOf("InstanceGone: the instance does not exist any more"))},
+			[]string{"DeleteInfra i-1"}},
 		"ID given anew, one deleted before": {"its Machine was deleted for the instance before", on,
-			[]pool.Instance{since("i-1", "new", time.Second)}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+			[]pool.Instance{since("i-1", "new", time.Second)}, []client.Object{infra("i-1", infraOf("old"), infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"ID given anew": {"what stays stands for the new one", on,
-			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"ID given anew, an earlier one listed": {"a list that is behind shows how the earlier instance ends: that ends nothing for the present one", on,
+			[]pool.Instance{identified("i-1", "new")}, []client.Object{infra("i-1", infraOf("old"))}, []clusterv1.Machine{machine("i-1")},
+			[]string{"Update i-1"}},
+		"ID given anew, an earlier one listed": {"a list that is behind shows how the earlier instance ends: that ends nothing for the " +
+			"present one", on,
 			ending("i-1", "old"), []client.Object{infra("i-1", infraOf("new"))}, []clusterv1.Machine{machine("i-1")}, nil},
 		"ends": {"the very instance that it stands for is being terminated", on,
-			ending("i-1", "new"), []client.Object{infra("i-1", infraOf("new"))}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
+			ending("i-1", "new"), []client.Object{infra("i-1", infraOf("new"))}, []clusterv1.Machine{machine("i-1")},
+			[]string{"DeleteMachine i-1 (InstanceTerminating)"}},
 		"name in use": {"the Machine of the one before would take what is made now for its own", on,
 			[]pool.Instance{identified("i-1", "new")}, nil, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"name in use, held": {"the deletion of its Machine waits for it, to drain the instance", on, running, nil,
 			[]clusterv1.Machine{machine("i-1", machineGoing, machineHeld)}, []string{"Create i-1"}},
-		"off, held": {"nothing is made for it to wait for", off, running, nil, []clusterv1.Machine{machine("i-1", machineGoing, machineHeld)}, []string{"Detach i-1"}},
+		"off, held": {"nothing is made for it to wait for", off, running, nil, []clusterv1.Machine{machine("i-1", machineGoing, machineHeld)},
+			[]string{"Detach i-1"}},
 		"name free": {"another Machine has another", on,
 			[]pool.Instance{identified("i-1", "new")}, nil, []clusterv1.Machine{machine("i-2", machineGoing)}, []string{"Create i-1"}},
 		"the same, going": {"it is held as long as this very one exists", on,
-			[]pool.Instance{identified("i-1", "old")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
-		"being deleted":     {"it is held as long as its instance exists", on, running, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
-		"not shown yet":     {"a look that is behind knows nothing of an instance that was seen a moment ago", on, nil, []client.Object{infra("i-1", made(-29*time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
-		"not shown, going":  {"nor is it let go then", on, nil, []client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"shown no more":     {"no look is behind for that long", on, nil, []client.Object{infra("i-1", made(-30*time.Second))}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"pool goes, young":  {"nothing comes any more", Input{On: true, Announced: true, Deleting: true, Trusted: true}, nil, []client.Object{infra("i-1", made(0), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
-		"lent":              {"a third party has put its instance into standby, and returns it", Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"lent, going":       {"it is not let go either while its instance exists", Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"off, lent":         {"who has no Machines any more has none for it", Input{Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
-		"cloud takes it":    {"its Machine goes with it, so that its node is left", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
-		"taken, no Machine": {"none is made any more, to be deleted again", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
-		"hook holds it":     {"its drain is the planner's to begin", on, []pool.Instance{held(instance("i-1", pool.Terminating))}, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"pool deleted":      {"no more are made", Input{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
-		"paused":            {"left alone", on, nil, []client.Object{infra("i-1", infraPaused)}, nil, nil},
-		"Machine paused":    {"left alone as well", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machinePaused)}, nil},
-		"core's":            {"a Machine without its object is the core controller's", on, running, nil, []clusterv1.Machine{machine("i-9")}, []string{"Create i-1"}},
-		"orphaned":          {"an object that belongs to the pool gets its owner back", on, running, []client.Object{infra("i-1", infraOrphaned)}, nil, []string{"Update i-1"}},
-		"orphaned, deleted": {"without an owner that is no request to remove the instance", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, []clusterv1.Machine{machine("i-1")}, []string{"ReleaseAbandoned i-1"}},
-		"orphaned, let go":  {"once", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing, infraFree)}, nil, nil},
-		"orphaned, asked":   {"its Machine's deletion is such a request", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
-		"orphaned, gone":    {"it goes as any other", on, nil, []client.Object{infra("i-1", infraOrphaned)}, nil, []string{"DeleteInfra i-1"}},
-		"orphaned, taken":   {"the cloud terminates its instance, which is reported elsewhere", on, []pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, nil, []string{"Update i-1"}},
-		"restored":          {"its owner is the pool as it was before a restore: the garbage collector deletes it", on, running, []client.Object{infra("i-1", infraRestored, infraGoing)}, nil, []string{"ReleaseAbandoned i-1"}},
+			[]pool.Instance{identified("i-1", "old")}, []client.Object{infra("i-1", infraOf("old"), infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"being deleted": {"it is held as long as its instance exists", on, running, []client.Object{infra("i-1", infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"not shown yet": {"a look that is behind knows nothing of an instance that was seen a moment ago", on, nil,
+			[]client.Object{infra("i-1", made(-29*time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
+		"not shown, going": {"nor is it let go then", on, nil, []client.Object{infra("i-1", made(-29*time.Second), infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"shown no more": {"no look is behind for that long", on, nil, []client.Object{infra("i-1", made(-30*time.Second))},
+			[]clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
+		"pool goes, young": {"nothing comes any more", Input{On: true, Announced: true, Deleting: true, Trusted: true}, nil,
+			[]client.Object{infra("i-1", made(0), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"lent": {"a third party has put its instance into standby, and returns it",
+			Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1")}, nil},
+		"lent, going": {"it is not let go either while its instance exists",
+			Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil,
+			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"off, lent": {"who has no Machines any more has none for it",
+			Input{Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
+		"cloud takes it": {"its Machine goes with it, so that its node is left", on, []pool.Instance{instance("i-1", pool.Terminating)},
+			[]client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
+		"taken, no Machine": {"none is made any more, to be deleted again", on, []pool.Instance{instance("i-1", pool.Terminating)},
+			[]client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
+		"hook holds it": {"its drain is the planner's to begin", on, []pool.Instance{held(instance("i-1", pool.Terminating))},
+			[]client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		"pool deleted": {"no more are made", Input{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
+		"paused":       {"left alone", on, nil, []client.Object{infra("i-1", infraPaused)}, nil, nil},
+		"Machine paused": {"left alone as well", on, nil, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machinePaused)}, nil},
+		"core's": {"a Machine without its object is the core controller's", on, running, nil, []clusterv1.Machine{machine("i-9")},
+			[]string{"Create i-1"}},
+		"orphaned": {"an object that belongs to the pool gets its owner back", on, running, []client.Object{infra("i-1", infraOrphaned)},
+			nil, []string{"Update i-1"}},
+		"orphaned, deleted": {"without an owner that is no request to remove the instance", on, running,
+			[]client.Object{infra("i-1", infraOrphaned, infraGoing)}, []clusterv1.Machine{machine("i-1")}, []string{"ReleaseAbandoned i-1"}},
+		"orphaned, let go": {"once", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing, infraFree)}, nil, nil},
+		"orphaned, asked": {"its Machine's deletion is such a request", on, running, []client.Object{infra("i-1", infraOrphaned, infraGoing)},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"orphaned, gone": {"it goes as any other", on, nil, []client.Object{infra("i-1", infraOrphaned)}, nil, []string{"DeleteInfra i-1"}},
+		"orphaned, taken": {"the cloud terminates its instance, which is reported elsewhere", on,
+			[]pool.Instance{instance("i-1", pool.Terminating)}, []client.Object{infra("i-1", infraOrphaned, infraGoing)}, nil,
+			[]string{"Update i-1"}},
+		"restored": {"its owner is the pool as it was before a restore: the garbage collector deletes it", on, running,
+			[]client.Object{infra("i-1", infraRestored, infraGoing)}, nil, []string{"ReleaseAbandoned i-1"}},
 
-		"off, told otherwise":    {"as long as the core controller is told to make Machines, none is taken", Input{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
-		"off":                    {"the Machine goes first, without its instance", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
-		"off, Machine going":     {"no other controller releases it, for it is paused", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Orphan i-1"}},
-		"off, Machine gone":      {"then the other", off, running, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
-		"off, both gone":         {"which is let go at once", off, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
-		"off, not seen":          {"the instance does not matter", Input{}, nil, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
-		"off, asked to go":       {"the removal of the instance was requested: it is removed", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
-		"off, only Machine left": {"a Machine that was made meanwhile goes too", off, running, nil, []clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
-		"off, paused":            {"the user's own pause is kept", off, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machinePaused)}, nil},
-		"on again in the middle": {"what has begun to go goes; it is made anew", on, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Orphan i-1"}},
-		"on again, object going": {"likewise", on, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil, []string{"Release i-1"}},
+		"off, told otherwise": {"as long as the core controller is told to make Machines, none is taken",
+			Input{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+		"off": {"the Machine goes first, without its instance", off, running, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
+		"off, Machine going": {"no other controller releases it, for it is paused", off, running, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Orphan i-1"}},
+		"off, Machine gone": {"then the other", off, running, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
+		"off, both gone": {"which is let go at once", off, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil,
+			[]string{"Release i-1"}},
+		"off, not seen": {"the instance does not matter", Input{}, nil, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
+		"off, asked to go": {"the removal of the instance was requested: it is removed", off, running, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		"off, only Machine left": {"a Machine that was made meanwhile goes too", off, running, nil, []clusterv1.Machine{machine("i-1")},
+			[]string{"Detach i-1"}},
+		"off, paused": {"the user's own pause is kept", off, running, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machinePaused)}, nil},
+		"on again in the middle": {"what has begun to go goes; it is made anew", on, running, []client.Object{infra("i-1")},
+			[]clusterv1.Machine{machine("i-1", machineDetached, machineGoing)}, []string{"Orphan i-1"}},
+		"on again, object going": {"likewise", on, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil,
+			[]string{"Release i-1"}},
 	} {
 		f := tc.facts
 		f.Instances, f.Known, f.Now = tc.instances, BuildIndex(kind, "u-p", tc.infras, tc.machines), now
@@ -209,115 +274,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestSay(t *testing.T) {
-	t.Parallel()
-	drainingFor := func(d time.Duration, message string) func(*clusterv1.Machine) {
-		return func(m *clusterv1.Machine) {
-			condition(clusterv1.MachineDeletingDrainingNodeReason, message)(m)
-			m.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: *at(-d)}
-		}
-	}
-	// timedOut has a drain of half a minute begun so long before the infrastructure machine was deleted.
-	timedOut := func(d time.Duration) func(*clusterv1.Machine) {
-		return func(m *clusterv1.Machine) {
-			m.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To(int32(30))
-			m.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: metav1.NewTime(infra("i-1", infraGoing).GetDeletionTimestamp().Add(-d))}
-		}
-	}
-	excluded := func(m *clusterv1.Machine) {
-		m.Annotations = map[string]string{clusterv1.ExcludeNodeDrainingAnnotation: ""}
-	}
-	deleted := pool.Cause{Reason: "MachineDeleted", Message: "Machine i-1 is being deleted"}
-	byHand := pool.Cause{Reason: "AWSMachineDeleted", Message: "AWSMachine i-1 is being deleted"}
-	for name, tc := range map[string]struct {
-		reason    string
-		infra     client.Object
-		machine   *clusterv1.Machine
-		off, free bool
-		condemned *pool.Cause
-		guard     *pool.Guard
-		marked    bool
-	}{
-		"serves":         {reason: "its Machine has to be asked first", infra: infra("i-1"), machine: new(machine("i-1")), guard: &pool.Guard{}},
-		"no Machine yet": {reason: "there is no Machine to delete", infra: infra("i-1")},
-		"marked":         {reason: "as a mark on its node", infra: infra("i-1"), machine: new(machine("i-1", machineMarked)), guard: &pool.Guard{}, marked: true},
-		"marked itself":  {reason: "who marks the object means its instance", infra: infra("i-1", infraMarked), marked: true},
-		"deleted":        {reason: "exactly that one goes", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), guard: &pool.Guard{Requested: true}, condemned: &deleted},
-		"deleted by us":  {reason: "the cause is not forgotten", infra: infra("i-1"), machine: new(machine("i-1", machineGoing, becauseOf("ScaleIn: too many: 3"))), guard: &pool.Guard{Requested: true}, condemned: &pool.Cause{Reason: "ScaleIn", Message: "too many: 3"}},
-		"drained":        {reason: "the Machine's controller deletes the other object when it is done", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(30 * time.Second).Time}, condemned: &deleted},
-		"not looked yet": {reason: "a user deletes both: the controller has not begun, and says nothing", infra: infra("i-1", infraGoing), machine: new(machine("i-1", machineGoing)),
-			guard: &pool.Guard{Requested: true}, condemned: &deleted},
-		"cut off": {reason: "the controller drains no more once the object below is being deleted: the rest is ours", infra: infra("i-1", infraGoing),
-			machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse))), condemned: &deleted},
-		"never drained": {reason: "the controller drains nothing where it knows no Node, or no Machine of the control plane", infra: infra("i-1", infraGoing),
-			machine: new(machine("i-1", waiting)), condemned: &deleted},
-		"not to be drained": {reason: "the user wants no drain", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, excluded)),
-			guard: &pool.Guard{Requested: true, Released: true}, condemned: &deleted},
-		"timed out": {reason: "a drain whose time is up has ended", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse), timedOut(30*time.Second))),
-			guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(time.Minute).Time}, condemned: &deleted},
-		"cut off in time": {reason: "the drain had a second left", infra: infra("i-1", infraGoing), machine: new(machine("i-1", waiting, drain(corev1.ConditionFalse), timedOut(29*time.Second))),
-			condemned: &deleted},
-		"deleted by hand":     {reason: "only the pool drains it", infra: infra("i-1", infraGoing), machine: new(machine("i-1")), condemned: &byHand},
-		"both, the other 1st": {reason: "its Machine's controller drains nothing either", infra: infra("i-1", infraGoingFirst), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
-		"both at once":        {reason: "the order of one second is unknown, and an undrained Node must not be lost", infra: infra("i-1", infraGoingAtOnce), machine: new(machine("i-1", machineGoing)), condemned: &deleted},
-		"at once, drained": {reason: "the controller reports that it has drained", infra: infra("i-1", infraGoingAtOnce),
-			machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), condemned: &deleted, guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(30 * time.Second).Time}},
-		"deleted while drained": {reason: "a user deletes the object while the controller drains, which has not seen it yet", infra: infra("i-1", infraGoing),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, ""))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
-		"deleted before a hook": {reason: "a hook is waited for as well", infra: infra("i-1", infraGoing),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, ""))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
-		"by hand, alone":    {reason: "likewise", infra: infra("i-1", infraGoing), condemned: &byHand},
-		"by hand, orphaned": {reason: "without an owner its deletion asks for nothing", infra: infra("i-1", infraGoing, infraOrphaned)},
-		"orphaned, drained": {reason: "its Machine's deletion counts", infra: infra("i-1", infraGoing, infraOrphaned), machine: new(machine("i-1", waiting, drain(corev1.ConditionTrue))), guard: &pool.Guard{Requested: true, Released: true, DrainEnded: at(30 * time.Second).Time}, condemned: &deleted},
-		"detached":          {reason: "it goes without its instance", infra: infra("i-1"), machine: new(machine("i-1", machineDetached, machineGoing))},
-		"detached object":   {reason: "it too", infra: infra("i-1", infraDetached, infraGoing)},
-		"off":               {reason: "a Machine that is to be taken away is not asked", infra: infra("i-1"), machine: new(machine("i-1")), off: true},
-		"off, deleted":      {reason: "what was asked for before is done", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), off: true, condemned: &deleted, guard: &pool.Guard{Requested: true}},
-		"no controller":     {reason: "without a cluster no controller lets it go", infra: infra("i-1"), machine: new(machine("i-1", machineGoing)), free: true, condemned: &deleted},
-		"no ID":             {reason: "it stands for nothing", infra: infra("i-1", func(o *awsv1.AWSMachine) { o.Spec.ProviderID = "" }), machine: new(machine("i-1", machineGoing))},
-		"hook": {reason: "what is waited for is told, without times", infra: infra("i-1"),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForPreTerminateHookReason, "Waiting for pre-terminate hooks to succeed (hooks: x)"))), condemned: &deleted,
-			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Machine i-1: Waiting for pre-terminate hooks to succeed (hooks: x)"}}},
-		"volumes": {reason: "likewise", infra: infra("i-1"),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingWaitingForVolumeDetachReason, "Waiting for Node volumes to be detached (started at 2030-01-02T03:04:05Z)"))), condemned: &deleted,
-			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Machine i-1: Waiting for Node volumes to be detached"}}},
-		"budget": {reason: "with pod and budget", infra: infra("i-1"),
-			machine: new(machine("i-1", condition(clusterv1.MachineDeletingDrainingNodeReason, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/web: cannot evict pod as it would violate the pod's disruption budget"))), condemned: &deleted,
-			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
-		"terminating": {reason: "pods that end within their grace period block nothing", infra: infra("i-1"),
-			machine: new(machine("i-1", drainingFor(time.Minute, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pods default/a, default/b: deletionTimestamp set, but still not removed from the Node\nAfter above Pods have been removed from the Node, the following Pods will be evicted: default/c"))), condemned: &deleted,
-			guard: &pool.Guard{Requested: true}},
-		"terminating beside a budget": {reason: "what blocks is told alone", infra: infra("i-1"),
-			machine: new(machine("i-1", drainingFor(time.Minute, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/a: deletionTimestamp set, but still not removed from the Node\n* Pod default/web: cannot evict pod as it would violate the pod's disruption budget"))), condemned: &deleted,
-			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Pod default/web: cannot evict pod as it would violate the pod's disruption budget"}}},
-		"terminating for long": {reason: "a pod that does not end keeps the drain", infra: infra("i-1"),
-			machine: new(machine("i-1", drainingFor(time.Hour, "Drain not completed yet (started at 2030-01-02T03:04:05Z):\n* Pod default/a: deletionTimestamp set, but still not removed from the Node"))), condemned: &deleted,
-			guard: &pool.Guard{Requested: true, WaitReasons: []string{"Pod default/a: deletionTimestamp set, but still not removed from the Node"}}},
-		"begun": {reason: "that it has begun says nothing", infra: infra("i-1"), machine: new(machine("i-1", condition(clusterv1.MachineDeletingReason, "Deletion started"))), condemned: &deleted, guard: &pool.Guard{Requested: true}},
-	} {
-		var list []clusterv1.Machine
-		if tc.machine != nil {
-			list = append(list, *tc.machine)
-		}
-		got := BuildIndex(kind, "u-p", []client.Object{tc.infra}, list).Evaluate(kind, !tc.off, !tc.free, now)
-		want := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{}, UIDs: map[string]string{}}
-		if tc.condemned != nil {
-			want.DeletionRequested["aws://i-1"] = *tc.condemned
-		}
-		if tc.guard != nil {
-			want.Guards["aws://i-1"] = *tc.guard
-		}
-		if tc.marked {
-			want.Marked["aws://i-1"] = true
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
-		}
-	}
-}
-
-// TestPlaces holds what becomes of the machines of an instance that its group repairs by another one, with the same provider ID and the same Node
-// name: they are the other's. If the Machine went, its controller would drain and delete the other's Node.
+// TestPlaces holds what becomes of the machines of an instance that its group repairs by another one, with the same provider ID and the
+// same Node name: they are the other's. If the Machine went, its controller would drain and delete the other's Node.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	places := kind
@@ -333,10 +291,12 @@ func TestPlaces(t *testing.T) {
 		machine   []clusterv1.Machine
 		want      []string
 	}{
-		{"nothing goes while the group takes the instance", []pool.Instance{ends}, old(), []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
+		{"nothing goes while the group takes the instance", []pool.Instance{ends}, old(), []clusterv1.Machine{machine("i-1")},
+			[]string{"Update i-1"}},
 		{"nor while the other one is not there", []pool.Instance{vacant}, old(), []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
 		{"they are handed on", []pool.Instance{another}, old(), []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		{"a deletion that was asked for holds for the other, which is drained", []pool.Instance{another}, old(infraGoing), []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
+		{"a deletion that was asked for holds for the other, which is drained", []pool.Instance{another}, old(infraGoing),
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		{"they go with the place", nil, old(), []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 	} {
 		f := Input{On: true, Announced: true, Trusted: true, Instances: c.instances, Now: now.Add(2 * time.Hour)}
@@ -361,7 +321,8 @@ func TestFormer(t *testing.T) {
 	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, BuildIndex(reuses, "u-p", infras, list).Former()); diff != "" {
 		t.Errorf("Machines that keep their group from being created again (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"aws://i-1", "aws://i-2", "aws://i-3", "aws://i-4", "aws://i-5"}, BuildIndex(kind, "u-p", infras, list).Keys()); diff != "" {
+	if diff := cmp.Diff([]string{"aws://i-1", "aws://i-2", "aws://i-3", "aws://i-4", "aws://i-5"},
+		BuildIndex(kind, "u-p", infras, list).Keys()); diff != "" {
 		t.Errorf("provider keys of all machines, those without an infrastructure machine too (-want +got):\n%s", diff)
 	}
 	if got := BuildIndex(kind, "u-p", infras, list).Former(); got != nil {
@@ -369,8 +330,8 @@ func TestFormer(t *testing.T) {
 	}
 }
 
-// Where an instance is part of its group, a lost group leaves no instance that serves outside of it, however Ready the Node still is: the Node goes
-// with the Machine, and is not there, cordoned by a drain, for the instance that gets its name next.
+// Where an instance is part of its group, a lost group leaves no instance that serves outside of it, however Ready the Node still is: the
+// Node goes with the Machine, and is not there, cordoned by a drain, for the instance that gets its name next.
 func TestLostWithItsGroup(t *testing.T) {
 	t.Parallel()
 	part := kind
@@ -400,7 +361,8 @@ func TestLostWithItsGroup(t *testing.T) {
 // A deletion that waits for the infrastructure machine is a request to remove that instance and no other.
 func TestHeldDeletionsAreRequests(t *testing.T) {
 	t.Parallel()
-	list := []clusterv1.Machine{machine("i-1", machineGoing, machineHeld), machine("i-2", machineHeld), machine("i-3", machineGoing), machine("i-4", machineGoing, machineHeld, machineDetached)}
+	list := []clusterv1.Machine{machine("i-1", machineGoing, machineHeld), machine("i-2", machineHeld), machine("i-3", machineGoing),
+		machine("i-4", machineGoing, machineHeld, machineDetached)}
 	known := BuildIndex(kind, "u-p", nil, list)
 	want := Facts{
 		Marked: map[string]bool{}, UIDs: map[string]string{}, Guards: map[string]pool.Guard{"aws://i-1": {Requested: true}},
@@ -416,26 +378,6 @@ func TestHeldDeletionsAreRequests(t *testing.T) {
 	want.DeletionRequested = map[string]pool.Cause{}
 	if diff := cmp.Diff(want, known.Evaluate(kind, false, true, now)); diff != "" {
 		t.Errorf("facts of a pool that has no Machines any more (-want +got):\n%s", diff)
-	}
-}
-
-// What is said of an instance that goes is said with its UID; what stays may stand for whichever has the ID.
-func TestSayOfWhom(t *testing.T) {
-	t.Parallel()
-	infras := []client.Object{infra("i-1", infraOf("a")), infra("i-2", infraOf("b"), infraGoing), infra("i-3", infraOf("c")), infra("i-4", infraGoing)}
-	got := BuildIndex(kind, "u-p", infras, []clusterv1.Machine{machine("i-3", machineGoing)}).Evaluate(kind, true, true, now).UIDs
-	if diff := cmp.Diff(map[string]string{"aws://i-2": "b", "aws://i-3": "c"}, got); diff != "" {
-		t.Errorf("UIDs (-want +got):\n%s", diff)
-	}
-}
-
-func TestManyLinesAreCounted(t *testing.T) {
-	t.Parallel()
-	m := machine("i-1", machineGoing)
-	m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Reason: clusterv1.MachineDeletingDrainingNodeReason, Message: "x:\n* a\n* b\n* c\n* d\n* e"}}
-	want := []string{"a", "b", "c", "2 more lines of condition Deleting of Machine i-1"}
-	if got := machineOf(&m).waits(now); !slices.Equal(got, want) {
-		t.Errorf("want %q, got %q", want, got)
 	}
 }
 
@@ -480,7 +422,8 @@ func TestLeft(t *testing.T) {
 		{"it was not seen", Input{}, with, 0},
 		{"the pool is deleted", Input{Trusted: true, Deleting: true}, with, 1},
 		{"it is in the group", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id}}}, with, 0},
-		{"another instance has its ID", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id, UID: "new"}}}, []clusterv1.Machine{machine("i-1", machineGoing)}, 0},
+		{"another instance has its ID", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id, UID: "new"}}},
+			[]clusterv1.Machine{machine("i-1", machineGoing)}, 0},
 		{"it is in standby", Input{Trusted: true, ExternalStandby: []string{id}}, with, 0},
 		{"it has no Machine", Input{Trusted: true}, without, 0},
 		{"the group is lost", Input{Lost: true}, with, 0},
@@ -491,7 +434,8 @@ func TestLeft(t *testing.T) {
 			t.Errorf("%s: %d have left, want %d", c.reason, got, c.want)
 		}
 	}
-	undrained := Input{Lost: true, Known: BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)})}
+	undrained := Input{Lost: true, Known: BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraGoing)},
+		[]clusterv1.Machine{machine("i-1", waiting)})}
 	if len(undrained.Left()) != 1 {
 		t.Error("want one of a lost group whose Node was not drained")
 	}
@@ -500,8 +444,8 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// TestEndingInstancesOfPlaces holds that the Machine of a place outlives an instance that the cloud is about to terminate: its Node is drained
-// directly, and the Machine is that of the next one. Where there are no places, it goes with the instance.
+// TestEndingInstancesOfPlaces holds that the Machine of a place outlives an instance that the cloud is about to terminate: its Node is
+// drained directly, and the Machine is that of the next one. Where there are no places, it goes with the instance.
 func TestEndingInstancesOfPlaces(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -518,7 +462,8 @@ func TestEndingInstancesOfPlaces(t *testing.T) {
 		w.doer.Kind.Places = c.places
 		known, nodes := BuildIndex(w.doer.Kind, "u-p", objects, w.list()), &plain{}
 		n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(w.doer.Kind, true, true, now).Guards}
-		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1", Ending: c.ending}}})
+		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain,
+			Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1", Ending: c.ending}}})
 		if err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 		}
@@ -533,7 +478,8 @@ var errAway = errors.New("the workload cluster is away")
 func TestDrainsGoThroughMachines(t *testing.T) {
 	t.Parallel()
 	target := func(id string) pool.InstanceRef {
-		return pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id, UID: "uid-" + id, Cause: pool.Cause{Reason: "ScaleIn", Message: "too many"}}
+		return pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id, UID: "uid-" + id,
+			Cause: pool.Cause{Reason: "ScaleIn", Message: "too many"}}
 	}
 	for name, tc := range map[string]struct {
 		reason  string
@@ -544,22 +490,28 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 		deleted []string
 		err     string
 	}{
-		"a Machine":          {"it is deleted, and nothing else", pool.Drain, false, []string{"i-1"}, nil, []string{"i-1"}, ""},
-		"none":               {"a node without one is drained as ever", pool.Drain, false, []string{"i-3"}, []string{"Drain i-3"}, nil, ""},
-		"some of each":       {"each its way", pool.Drain, false, []string{"i-1", "i-3", "i-2"}, []string{"Drain i-3"}, []string{"i-1"}, ""},
-		"being deleted":      {"nothing more is to be done", pool.Drain, false, []string{"i-2"}, nil, nil, ""},
-		"held":               {"its Machine drains it when it has its infrastructure machine", pool.Drain, false, []string{"i-7"}, nil, nil, ""},
-		"drained before":     {"its Machine drained an earlier Node, and drains no further one", pool.Drain, false, []string{"i-5"}, []string{"Drain i-5"}, nil, ""},
-		"an earlier one's":   {"its Machine stands for an instance that is gone, until this pass hands it on", pool.Drain, false, []string{"i-6", "i-1"}, nil, []string{"i-1"}, "Machine i-6 stands for an earlier instance"},
-		"paused":             {"it is said that it is left alone, and the others go", pool.Drain, false, []string{"i-4", "i-1"}, nil, []string{"i-1"}, "Machine i-4, which has the annotation cluster.x-k8s.io/paused"},
+		"a Machine":     {"it is deleted, and nothing else", pool.Drain, false, []string{"i-1"}, nil, []string{"i-1"}, ""},
+		"none":          {"a node without one is drained as ever", pool.Drain, false, []string{"i-3"}, []string{"Drain i-3"}, nil, ""},
+		"some of each":  {"each its way", pool.Drain, false, []string{"i-1", "i-3", "i-2"}, []string{"Drain i-3"}, []string{"i-1"}, ""},
+		"being deleted": {"nothing more is to be done", pool.Drain, false, []string{"i-2"}, nil, nil, ""},
+		"held":          {"its Machine drains it when it has its infrastructure machine", pool.Drain, false, []string{"i-7"}, nil, nil, ""},
+		"drained before": {"its Machine drained an earlier Node, and drains no further one", pool.Drain, false, []string{"i-5"},
+			[]string{"Drain i-5"}, nil, ""},
+		"an earlier one's": {"its Machine stands for an instance that is gone, until this pass hands it on", pool.Drain, false,
+			[]string{"i-6", "i-1"}, nil, []string{"i-1"}, "Machine i-6 stands for an earlier instance"},
+		"paused": {"it is said that it is left alone, and the others go", pool.Drain, false, []string{"i-4", "i-1"}, nil,
+			[]string{"i-1"}, "Machine i-4, which has the annotation cluster.x-k8s.io/paused"},
 		"cluster away":       {"Machines need no workload cluster", pool.Drain, true, []string{"i-1"}, nil, []string{"i-1"}, ""},
 		"cluster away, none": {"its nodes do", pool.Drain, true, []string{"i-3"}, []string{"Drain i-3"}, nil, errAway.Error()},
-		"taken back":         {"cordons of the pool are removed directly", pool.Undrain, false, []string{"i-1"}, []string{"Undrain i-1"}, nil, ""},
+		"taken back": {"cordons of the pool are removed directly", pool.Undrain, false, []string{"i-1"}, []string{"Undrain i-1"},
+			nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			objects := []client.Object{infra("i-1", infraOf("uid-i-1")), infra("i-2"), infra("i-3"), infra("i-4"), infra("i-5", infraGoing), infra("i-6", infraOf("earlier"))}
-			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing), machine("i-6"), machine("i-7", machineGoing, machineHeld)}
+			objects := []client.Object{infra("i-1", infraOf("uid-i-1")), infra("i-2"), infra("i-3"), infra("i-4"), infra("i-5", infraGoing),
+				infra("i-6", infraOf("earlier"))}
+			list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-4", machinePaused), machine("i-5", machineGoing),
+				machine("i-6"), machine("i-7", machineGoing, machineHeld)}
 			w := newWorld(t, objects, list)
 			nodes := &plain{}
 			if tc.away {

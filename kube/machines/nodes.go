@@ -91,7 +91,8 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 		case !sameInstance(uids[key], t.UID):
 			failed = append(failed, notHandedOn(t, m))
 		case m.Paused:
-			failed = append(failed, &engine.PartialError{Failed: map[string]bool{t.ID: true}, Err: fmt.Errorf("instance %s is not drained: it waits for %s", t.ID, m.pausedText())})
+			failed = append(failed, &engine.PartialError{Failed: map[string]bool{t.ID: true},
+				Err: fmt.Errorf("instance %s is not drained: it waits for %s", t.ID, m.pausedText())})
 		default:
 			ask = append(ask, asked{m, t})
 		}
@@ -99,8 +100,8 @@ func (n Nodes) split(s pool.Step) (rest pool.Step, ask []asked, failed []error) 
 	return rest, ask, failed
 }
 
-// direct reports whether the Node of an instance is drained without its Machine: a Machine that drained an earlier Node drains no further one, and
-// that of a place is the Machine of the instance which its group puts there when the cloud has terminated this one.
+// direct reports whether the Node of an instance is drained without its Machine: a Machine that drained an earlier Node drains no further
+// one, and that of a place is the Machine of the instance which its group puts there when the cloud has terminated this one.
 func (n Nodes) direct(g pool.Guard, m *Machine, t pool.InstanceRef) bool {
 	return g.Released || n.Doer.Kind.Places && t.Ending && !m.Deleting
 }

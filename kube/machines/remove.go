@@ -38,7 +38,8 @@ func (d *Doer) deleteMachine(ctx context.Context, m *Machine, cause pool.Cause) 
 
 // reportDeleted records why a Machine was deleted.
 func (d *Doer) reportDeleted(m *clusterv1.Machine, cause pool.Cause) {
-	d.Recorder.Eventf(m, d.Pool, corev1.EventTypeNormal, cause.Reason, eventAction, "Deleted by %s %s: %s", d.PoolKind, d.Pool.GetName(), cause.Message)
+	d.Recorder.Eventf(m, d.Pool, corev1.EventTypeNormal, cause.Reason, eventAction, "Deleted by %s %s: %s", d.PoolKind, d.Pool.GetName(),
+		cause.Message)
 }
 
 // current returns an error unless the cache shows all Machines of the pool that are being deleted. A deletion cannot be taken back: without

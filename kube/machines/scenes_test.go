@@ -36,7 +36,8 @@ func ofPool() metav1.OwnerReference {
 
 // The parts of a pool's machines, named as a person would say them.
 func infra(name string, change ...func(*awsv1.AWSMachine)) client.Object {
-	o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("u-" + name), Finalizers: []string{awsv1.MachineFinalizer},
+	o := &awsv1.AWSMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("u-" + name),
+		Finalizers:      []string{awsv1.MachineFinalizer},
 		OwnerReferences: []metav1.OwnerReference{ofPool()}}, Spec: awsv1.AWSMachineSpec{ProviderID: "aws:///zone-a/" + name}}
 	for _, f := range change {
 		f(o)
@@ -45,8 +46,10 @@ func infra(name string, change ...func(*awsv1.AWSMachine)) client.Object {
 }
 
 func machine(name string, change ...func(*clusterv1.Machine)) clusterv1.Machine {
-	m := clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("m-" + name), Finalizers: []string{clusterv1.MachineFinalizer}},
-		Spec: clusterv1.MachineSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachine", Name: name}}}
+	m := clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("m-" + name),
+		Finalizers: []string{clusterv1.MachineFinalizer}},
+		Spec: clusterv1.MachineSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group,
+			Kind: "AWSMachine", Name: name}}}
 	m.Status.NodeRef.Name = name
 	for _, f := range change {
 		f(&m)
@@ -118,7 +121,8 @@ func becauseOf(cause string) func(*clusterv1.Machine) {
 func condition(reason, message string) func(*clusterv1.Machine) {
 	return func(m *clusterv1.Machine) {
 		machineGoing(m)
-		m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, Message: message}}
+		m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason,
+			Message: message}}
 	}
 }
 
@@ -131,7 +135,8 @@ func waiting(m *clusterv1.Machine) {
 func drain(succeeded corev1.ConditionStatus) func(*clusterv1.Machine) {
 	return func(m *clusterv1.Machine) {
 		m.Status.Deprecated = &clusterv1.MachineDeprecatedStatus{V1Beta1: &clusterv1.MachineV1Beta1DeprecatedStatus{
-			Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded, LastTransitionTime: *at(30 * time.Second)}}}}
+			Conditions: clusterv1.Conditions{{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: succeeded,
+				LastTransitionTime: *at(30 * time.Second)}}}}
 	}
 }
 

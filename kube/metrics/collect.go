@@ -16,7 +16,8 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 var (
 	observed  = describe("observed", "Whether the last pass observed the pool in its cloud (1), or the cloud did not respond (0).")
 	instances = describe("instances",
-		"Machines of the pool in its cloud by state, each in one: pending, joining (no Ready node yet), ready, not_ready, draining, terminating, failed, "+
+		"Machines of the pool in its cloud by state, each in one: pending, joining (no Ready node yet), ready, not_ready, draining, "+
+			"terminating, failed, "+
 			"or unknown (the workload cluster is out of reach).", "state")
 	desired     = describe("desired_instances", "Desired machines of the pool, without the surge of a rollout.")
 	available   = describe("available_instances", "Available machines: joined, Ready for minReadySeconds, not draining and not terminating.")
@@ -45,7 +46,8 @@ func (p *Pools) Collect(ch chan<- prometheus.Metric) {
 
 func (s sight) tell(ch chan<- prometheus.Metric, of Pool) {
 	say := func(d *prometheus.Desc, value float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, append([]string{of.Kind, of.Namespace, s.cluster, of.Name}, labels...)...)
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value,
+			append([]string{of.Kind, of.Namespace, s.cluster, of.Name}, labels...)...)
 	}
 	say(observed, truth(s.observed))
 	sayTime(say, tokenExpiry, s.tokensEnd)

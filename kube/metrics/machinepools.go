@@ -16,8 +16,10 @@ const collectTimeout = 2 * time.Second
 
 // phases are all phases of a MachinePool.
 var phases = []clusterv1.MachinePoolPhase{
-	clusterv1.MachinePoolPhasePending, clusterv1.MachinePoolPhaseProvisioning, clusterv1.MachinePoolPhaseProvisioned, clusterv1.MachinePoolPhaseRunning,
-	clusterv1.MachinePoolPhaseScalingUp, clusterv1.MachinePoolPhaseScalingDown, clusterv1.MachinePoolPhaseScaling, clusterv1.MachinePoolPhaseDeleting,
+	clusterv1.MachinePoolPhasePending, clusterv1.MachinePoolPhaseProvisioning, clusterv1.MachinePoolPhaseProvisioned,
+	clusterv1.MachinePoolPhaseRunning,
+	clusterv1.MachinePoolPhaseScalingUp, clusterv1.MachinePoolPhaseScalingDown, clusterv1.MachinePoolPhaseScaling,
+	clusterv1.MachinePoolPhaseDeleting,
 	clusterv1.MachinePoolPhaseFailed, clusterv1.MachinePoolPhaseUnknown,
 }
 
@@ -52,7 +54,8 @@ func (m *MachinePools) Serve(r client.Reader) (stop func()) {
 }
 
 func replicasOf(what, help string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "machinepool", what+"_replicas"), help, []string{"namespace", "cluster", "name"}, nil)
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "machinepool", what+"_replicas"), help,
+		[]string{"namespace", "cluster", "name"}, nil)
 }
 
 var (

@@ -104,14 +104,18 @@ func TestObserve(t *testing.T) {
 		{"each machine is counted in one state, and the oldest drain is exposed",
 			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all, Plan: pool.Plan{
 				Budget: pool.Budget{Desired: 8, Available: 1}, Rollout: pool.Rollout{State: pool.RolloutInProgress, Left: 4}}}}},
-			[]string{"pool_available_instances 1", "pool_desired_instances 8", "pool_instances{draining} 2", "pool_instances{failed} 1", "pool_instances{joining} 2",
-				"pool_instances{not_ready} 1", "pool_instances{pending} 1", "pool_instances{ready} 1", "pool_instances{terminating} 1", "pool_observed 1",
+			[]string{"pool_available_instances 1", "pool_desired_instances 8", "pool_instances{draining} 2", "pool_instances{failed} 1",
+				"pool_instances{joining} 2",
+				"pool_instances{not_ready} 1", "pool_instances{pending} 1", "pool_instances{ready} 1", "pool_instances{terminating} 1",
+				"pool_observed 1",
 				"pool_oldest_drain_start_timestamp_seconds 6400", "pool_rollout_left_instances 4", "pool_rollout_state{InProgress} 1"}},
 		{"a machine without a node is unknown while the workload cluster is unreachable",
-			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{NodesUnknown: true, Instances: []pool.Instance{running("1", nil), {ID: "2", State: pool.Pending}}}}}},
+			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{NodesUnknown: true,
+				Instances: []pool.Instance{running("1", nil), {ID: "2", State: pool.Pending}}}}}},
 			[]string{"pool_instances{pending} 1", "pool_instances{unknown} 1", "pool_observed 1"}},
 		{"the state of a pool is not exposed while its cloud does not respond, because it would be outdated",
-			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all}}, {Outcome: engine.Outcome{Err: errors.New("broken")}, TokensEnd: time.Unix(7, 0)}},
+			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all}},
+				{Outcome: engine.Outcome{Err: errors.New("broken")}, TokensEnd: time.Unix(7, 0)}},
 			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7"}},
 		{"while Muster's own rate limit delays requests, the previous observation stays",
 			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{Instances: []pool.Instance{running("6", ready())}}}},
@@ -142,9 +146,11 @@ func TestDrains(t *testing.T) {
 		failed bool
 		want   string
 	}{
-		{"a drain that ended is counted when the machine goes", pool.Remove, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
+		{"a drain that ended is counted when the machine goes", pool.Remove, draining(time.Minute, 0), false,
+			"drain_duration_seconds{drained} 60"},
 		{"a drain whose time was up left pods behind", pool.Replace, draining(time.Minute, 2), false, "drain_duration_seconds{cut_short} 60"},
-		{"a machine that the cloud terminates is released after its drain", pool.Release, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
+		{"a machine that the cloud terminates is released after its drain", pool.Release, draining(time.Minute, 0), false,
+			"drain_duration_seconds{drained} 60"},
 		{"a machine goes with its group", pool.DeleteGroup, draining(time.Minute, 0), false, "drain_duration_seconds{drained} 60"},
 		{"a drain is undone if the machine stays", pool.Undrain, draining(time.Minute, 0), false, "drain_duration_seconds{taken_back} 60"},
 		{"a drain in progress has no duration yet", pool.Drain, draining(time.Minute, 2), false, ""},
@@ -217,10 +223,12 @@ func TestMachinePools(t *testing.T) {
 	}
 	broken := false
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
-		aMachinePool("p", clusterv1.MachinePoolPhaseRunning, clusterv1.MachinePoolStatus{Replicas: ptr.To(int32(4)), ReadyReplicas: ptr.To(int32(2)),
+		aMachinePool("p", clusterv1.MachinePoolPhaseRunning, clusterv1.MachinePoolStatus{Replicas: ptr.To(int32(4)),
+			ReadyReplicas:     ptr.To(int32(2)),
 			AvailableReplicas: ptr.To(int32(1)), UpToDateReplicas: ptr.To(int32(0))}),
 		aMachinePool("unknown", "", clusterv1.MachinePoolStatus{}),
-	).WithInterceptorFuncs(interceptor.Funcs{List: func(ctx context.Context, w client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+	).WithInterceptorFuncs(interceptor.Funcs{List: func(ctx context.Context, w client.WithWatch, list client.ObjectList,
+		opts ...client.ListOption) error {
 		if broken {
 			return errors.New("not started")
 		}
@@ -235,12 +243,14 @@ func TestMachinePools(t *testing.T) {
 		t.Errorf("want nothing before a manager leads, got %v", got)
 	}
 	stop := m.Serve(c)
-	want := []string{"machinepool_available_replicas 1", "machinepool_current_replicas 4", "machinepool_desired_replicas 3", "machinepool_desired_replicas{unknown} 3",
+	want := []string{"machinepool_available_replicas 1", "machinepool_current_replicas 4", "machinepool_desired_replicas 3",
+		"machinepool_desired_replicas{unknown} 3",
 		"machinepool_ready_replicas 2", "machinepools{Pending} 1", "machinepools{Running} 1"}
 	if diff := cmp.Diff(want, told(t, r)); diff != "" {
 		t.Errorf("what is told (-want +got):\n%s", diff)
 	}
-	if n, err := testutil.GatherAndCount(r, "muster_machinepool_up_to_date_replicas", "muster_machinepools"); err != nil || n != 1+len(phases) {
+	if n, err := testutil.GatherAndCount(r, "muster_machinepool_up_to_date_replicas", "muster_machinepools"); err != nil ||
+		n != 1+len(phases) {
 		t.Errorf("want a zero that is known, and every phase, told: got %d samples, error %v", n, err)
 	}
 	broken = true

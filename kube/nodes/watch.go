@@ -102,7 +102,8 @@ func PoolsOf(ctx context.Context, r client.Reader, cluster client.ObjectKey, nod
 // cache and must not be changed.
 func Listing(ctx context.Context, r client.Reader, cluster client.ObjectKey, key string) ([]*clusterv1.MachinePool, error) {
 	list := &clusterv1.MachinePoolList{}
-	if err := r.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingFields{PoolField: poolKey(cluster, key)}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingFields{PoolField: poolKey(cluster, key)},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("look up MachinePools that list %s: %w", key, err)
 	}
 	pools := make([]*clusterv1.MachinePool, 0, len(list.Items))

@@ -41,7 +41,8 @@ func (s *server) client(t *testing.T) client.Client {
 		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
 			s.asked++
 			review := o.(*authorizationv1.SelfSubjectAccessReview)
-			review.Status.Allowed = slices.Contains(s.grants, review.Spec.ResourceAttributes.Verb) && review.Spec.ResourceAttributes.Resource == "widgets"
+			review.Status.Allowed = slices.Contains(s.grants, review.Spec.ResourceAttributes.Verb) &&
+				review.Spec.ResourceAttributes.Resource == "widgets"
 			return s.fails
 		},
 	}).Build()
@@ -59,9 +60,12 @@ func TestMayWatch(t *testing.T) {
 		asked, later int
 	}{
 		{why: "both rights are there, and are remembered", server: server{grants: []string{"list", "watch"}}, asked: 2, later: 2},
-		{why: "a list alone fills no cache", server: server{grants: []string{"list"}}, want: access.ErrForbidden, text: "widgets of API group example.com", asked: 2, later: 4},
-		{why: "a refusal is remembered for a shorter time", server: server{}, want: access.ErrForbidden, text: "aggregate-to-manager", asked: 1, later: 2},
-		{why: "a failed review is neither", server: server{fails: broken}, want: broken, text: "ask whether widgets may be read", asked: 2, later: 3},
+		{why: "a list alone fills no cache", server: server{grants: []string{"list"}}, want: access.ErrForbidden,
+			text: "widgets of API group example.com", asked: 2, later: 4},
+		{why: "a refusal is remembered for a shorter time", server: server{}, want: access.ErrForbidden, text: "aggregate-to-manager", asked: 1,
+			later: 2},
+		{why: "a failed review is neither", server: server{fails: broken}, want: broken, text: "ask whether widgets may be read", asked: 2,
+			later: 3},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			t.Parallel()

@@ -20,14 +20,15 @@ func TestIsOnlyConflict(t *testing.T) {
 		err    error
 		want   bool
 	}{
-		"none":              {"no error is no conflict", nil, false},
-		"one":               {"another client has written the object", conflict, true},
-		"wrapped":           {"with context", fmt.Errorf("write: %w", conflict), true},
-		"another":           {"this one needs attention", forbidden, false},
-		"two":               {"each is one", errors.Join(conflict, fmt.Errorf("write: %w", conflict)), true},
-		"beside another":    {"the other is not lost", errors.Join(conflict, forbidden), false},
-		"behind another":    {"in whatever order", errors.Join(forbidden, conflict), false},
-		"beside, wrapped":   {"at any depth", fmt.Errorf("pass: %w", errors.Join(conflict, fmt.Errorf("write: %w", errors.Join(conflict, forbidden)))), false},
+		"none":           {"no error is no conflict", nil, false},
+		"one":            {"another client has written the object", conflict, true},
+		"wrapped":        {"with context", fmt.Errorf("write: %w", conflict), true},
+		"another":        {"this one needs attention", forbidden, false},
+		"two":            {"each is one", errors.Join(conflict, fmt.Errorf("write: %w", conflict)), true},
+		"beside another": {"the other is not lost", errors.Join(conflict, forbidden), false},
+		"behind another": {"in whatever order", errors.Join(forbidden, conflict), false},
+		"beside, wrapped": {"at any depth", fmt.Errorf("pass: %w",
+			errors.Join(conflict, fmt.Errorf("write: %w", errors.Join(conflict, forbidden)))), false},
 		"conflicts, deeper": {"at any depth", fmt.Errorf("pass: %w", errors.Join(conflict, errors.Join(conflict, nil))), true},
 	} {
 		if got := conflicts.IsOnlyConflict(c.err); got != c.want {

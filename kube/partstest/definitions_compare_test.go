@@ -40,9 +40,10 @@ func installed(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinit
 
 func convertedBy(name, namespace string) func(*apiextensionsv1.CustomResourceDefinition) {
 	return func(d *apiextensionsv1.CustomResourceDefinition) {
-		d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter, Webhook: &apiextensionsv1.WebhookConversion{
-			ClientConfig: &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Name: name, Namespace: namespace}},
-		}}
+		d.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.WebhookConverter,
+			Webhook: &apiextensionsv1.WebhookConversion{
+				ClientConfig: &apiextensionsv1.WebhookClientConfig{Service: &apiextensionsv1.ServiceReference{Name: name, Namespace: namespace}},
+			}}
 	}
 }
 
@@ -71,16 +72,18 @@ func TestCompare(t *testing.T) {
 		change     func(*apiextensionsv1.CustomResourceDefinition)
 		want       []string
 	}{
-		"as installed":                 {converted, none, nil},
-		"as installed, not converted":  {unconverted, none, nil},
-		"a version that is not served": {converted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Versions[1].Served = false }, []string{"v1beta2 is not served"}},
+		"as installed":                {converted, none, nil},
+		"as installed, not converted": {unconverted, none, nil},
+		"a version that is not served": {converted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Versions[1].Served = false },
+			[]string{"v1beta2 is not served"}},
 		"a version that is missing": {converted, func(d *apiextensionsv1.CustomResourceDefinition) {
 			d.Spec.Versions = d.Spec.Versions[:1]
 		}, []string{"v1beta2 is not served"}},
 		"more versions": {unconverted, func(d *apiextensionsv1.CustomResourceDefinition) {
 			d.Spec.Versions = append(d.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: "v1", Served: true})
 		}, nil},
-		"a field that is missing": {converted, inSpec(1, func(s *apiextensionsv1.JSONSchemaProps) { delete(s.Properties, "lifecycleHooks") }), []string{"v1beta2 lacks spec.lifecycleHooks"}},
+		"a field that is missing": {converted, inSpec(1, func(s *apiextensionsv1.JSONSchemaProps) { delete(s.Properties, "lifecycleHooks") }),
+			[]string{"v1beta2 lacks spec.lifecycleHooks"}},
 		"a field within a list": {converted, inSpec(1, func(s *apiextensionsv1.JSONSchemaProps) {
 			delete(s.Properties["subnets"].Items.Schema.Properties, "id")
 		}), []string{"v1beta2 lacks spec.subnets[].id"}},
@@ -94,12 +97,15 @@ func TestCompare(t *testing.T) {
 		"more fields": {converted, inSpec(1, func(s *apiextensionsv1.JSONSchemaProps) {
 			s.Properties["more"] = apiextensionsv1.JSONSchemaProps{Type: "string"}
 		}), nil},
-		"no status subresource": {unconverted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Versions[0].Subresources = nil }, []string{"v1beta1 has no status subresource"}},
+		"no status subresource": {unconverted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Versions[0].Subresources = nil },
+			[]string{"v1beta1 has no status subresource"}},
 		"converted elsewhere": {converted, convertedBy("capa-webhook-service", "capa-system"),
 			[]string{"conversion: want service muster-webhook-service.muster-system.svc, found capa-webhook-service.capa-system.svc"}},
-		"converted without a need": {unconverted, convertedBy("capz-webhook-service", "capz-system"), []string{"conversion: want none, found capz-webhook-service.capz-system.svc"}},
-		"not converted":            {converted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Conversion = nil }, []string{"conversion: want service muster-webhook-service.muster-system.svc, found none"}},
-		"converted at a URL":       {converted, convertedAt("https://" + service + ":9443/convert"), nil},
+		"converted without a need": {unconverted, convertedBy("capz-webhook-service", "capz-system"),
+			[]string{"conversion: want none, found capz-webhook-service.capz-system.svc"}},
+		"not converted": {converted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Conversion = nil },
+			[]string{"conversion: want service muster-webhook-service.muster-system.svc, found none"}},
+		"converted at a URL": {converted, convertedAt("https://" + service + ":9443/convert"), nil},
 		"converted at another URL": {converted, convertedAt("https://localhost:9443/convert"),
 			[]string{"conversion: want service muster-webhook-service.muster-system.svc, found localhost"}},
 		"another scope": {unconverted, func(d *apiextensionsv1.CustomResourceDefinition) { d.Spec.Scope = apiextensionsv1.ClusterScoped },

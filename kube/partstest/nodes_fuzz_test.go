@@ -36,7 +36,8 @@ func FuzzKeys(f *testing.F) {
 		if again := nodes.Keys(keys); !slices.Equal(again, keys) {
 			t.Errorf("want the keys of keys to be the same, got %q, then %q", keys, again)
 		}
-		pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}, Spec: clusterv1.MachinePoolSpec{ClusterName: cluster, ProviderIDList: ids}}
+		pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace},
+			Spec: clusterv1.MachinePoolSpec{ClusterName: cluster, ProviderIDList: ids}}
 		mine := nodes.PoolKeys(pool)
 		if len(mine) != len(keys) {
 			t.Fatalf("want %d values of the index, got %q", len(keys), mine)

@@ -118,15 +118,16 @@ func TestAskProviderKeysReadsEveryPage(t *testing.T) {
 		"3": {Items: []corev1.Node{*node("b", "aws:///i-2", 0)}},
 	}
 	asked := 0
-	c := interceptor.NewClient(builder(t).Build(), interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-		o := (&client.ListOptions{}).ApplyOptions(opts)
-		if o.Limit != nodesPerPage {
-			t.Errorf("want pages of %d, got %d", nodesPerPage, o.Limit)
-		}
-		asked++
-		*list.(*corev1.NodeList) = pages[o.Continue]
-		return nil
-	}})
+	c := interceptor.NewClient(builder(t).Build(),
+		interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			o := (&client.ListOptions{}).ApplyOptions(opts)
+			if o.Limit != nodesPerPage {
+				t.Errorf("want pages of %d, got %d", nodesPerPage, o.Limit)
+			}
+			asked++
+			*list.(*corev1.NodeList) = pages[o.Continue]
+			return nil
+		}})
 	got, err := nodes.AskProviderKeys(t.Context(), c, []string{"aws://i-1", "aws://i-2"})
 	if err != nil || len(got) != 2 || asked != 3 {
 		t.Errorf("want two nodes of three pages, got %v of %d, %v", got, asked, err)
@@ -168,7 +169,8 @@ func TestMapper(t *testing.T) {
 		node    *corev1.Node
 		want    []string
 	}{
-		"by instance": {"clusters may hold equal provider IDs: only the own cluster's pool is woken", "c1", node("n", "aws:////i-1", 0), []string{"ns/one"}},
+		"by instance": {"clusters may hold equal provider IDs: only the own cluster's pool is woken", "c1", node("n", "aws:////i-1", 0),
+			[]string{"ns/one"}},
 		"by claim": {"a node whose instance has left the list still wakes the pool that claimed it", "c1",
 			owned(node("n", "aws:///i-9", 0), "ns", "MachinePool", "empty"), []string{"ns/empty"}},
 		"by both": {"a pool that is found twice is woken once", "c1",

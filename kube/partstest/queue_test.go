@@ -43,7 +43,8 @@ func TestOrderAfterAStart(t *testing.T) {
 	q := priorityqueue.New[ctrl.Request]("order")
 	defer q.ShutDown()
 	list := []*clusterv1.MachinePool{
-		named("rests-1", nil), named("scaled", scaled), named("rests-2", nil), named("sized-elsewhere", sized), named("deleted", deleted), named("new", unstated), named("edited", nil),
+		named("rests-1", nil), named("scaled", scaled), named("rests-2", nil), named("sized-elsewhere", sized), named("deleted", deleted),
+		named("new", unstated), named("edited", nil),
 	}
 	every := handler.EnqueueRequestsFromMapFunc(queue.Itself)
 	urgent := queue.First(queue.Itself, queue.Waits)
@@ -62,7 +63,8 @@ func TestOrderAfterAStart(t *testing.T) {
 	if err := queue.Behind(connected).Start(ctx, q); err != nil {
 		t.Fatal(err)
 	}
-	every.Update(ctx, event.UpdateEvent{ObjectOld: named("edited", nil), ObjectNew: named("edited", func(mp *clusterv1.MachinePool) { mp.ResourceVersion = "2" })}, q)
+	every.Update(ctx, event.UpdateEvent{ObjectOld: named("edited", nil),
+		ObjectNew: named("edited", func(mp *clusterv1.MachinePool) { mp.ResourceVersion = "2" })}, q)
 	var order []string
 	for range len(list) + 1 {
 		r, _ := q.Get()

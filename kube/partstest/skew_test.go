@@ -42,7 +42,8 @@ func TestBetween(t *testing.T) {
 		switch {
 		case c.want == "" && got != nil:
 			t.Errorf("%s: want %s with %s taken, got %q", c.reason, c.pool, c.plane, got)
-		case c.want != "" && (got == nil || !strings.Contains(got.String(), c.want) || !strings.Contains(got.String(), c.plane+", which K c asks for")):
+		case c.want != "" && (got == nil || !strings.Contains(got.String(), c.want) ||
+			!strings.Contains(got.String(), c.plane+", which K c asks for")):
 			t.Errorf("%s: want %s with %s refused with %q, got %v", c.reason, c.pool, c.plane, c.want, got)
 		}
 	}
@@ -107,14 +108,16 @@ func TestRead(t *testing.T) {
 	} {
 		cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}}
 		if tc.kind != "" {
-			cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.kind, Name: tc.name}
+			cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: tc.kind,
+				Name: tc.name}
 		}
 		got, err := skew.Read(t.Context(), skew.GetterFor(c), c, cluster)
 		if want := (skew.ControlPlane{Kind: tc.kind, Name: tc.name, Version: tc.want}); err != nil || got != want {
 			t.Errorf("%s: want %+v, got %+v, %v", tc.reason, want, got, err)
 		}
 	}
-	refusing := interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	refusing := interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey,
+		o client.Object, opts ...client.GetOption) error {
 		if _, ok := o.(*unstructured.Unstructured); ok {
 			return errors.New("refused")
 		}
@@ -122,7 +125,8 @@ func TestRead(t *testing.T) {
 	}})
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}, Spec: clusterv1.ClusterSpec{
 		ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "New", Name: "a"}}}
-	if _, err := skew.Read(t.Context(), skew.GetterFor(refusing), c, cluster); err == nil || !strings.Contains(err.Error(), "read New a: refused") {
+	if _, err := skew.Read(t.Context(), skew.GetterFor(refusing), c, cluster); err == nil ||
+		!strings.Contains(err.Error(), "read New a: refused") {
 		t.Errorf("one that can't be read: want an error that names it, got %v", err)
 	}
 }

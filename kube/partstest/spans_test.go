@@ -42,7 +42,8 @@ func TestAround(t *testing.T) {
 			t.Errorf("%s: want the pass's own result, got %v, %v", c.reason, result, err)
 		}
 		ended := recorder.Ended()
-		if len(ended) != c.spans || c.spans > 0 && (ended[c.spans-1].Name() != "Reconcile MachinePool" || ended[c.spans-1].Status().Code != c.code) {
+		if len(ended) != c.spans || c.spans > 0 && (ended[c.spans-1].Name() != "Reconcile MachinePool" ||
+			ended[c.spans-1].Status().Code != c.code) {
 			t.Errorf("%s: want %d spans, the last with status %s, got %v", c.reason, c.spans, c.code, ended)
 		}
 	}

@@ -22,10 +22,13 @@ func TestRun(t *testing.T) {
 		errs    []error
 	}{
 		{"no step has anything to wait for", []steps.Result{steps.Continue(), steps.RequeueAfter(0), steps.Failed(nil)}, []int{0, 1, 2}, 0, nil},
-		{"the earliest time counts", []steps.Result{steps.RequeueAfter(time.Minute), steps.Continue(), steps.RequeueAfter(time.Second), steps.RequeueAfter(time.Hour)}, []int{0, 1, 2, 3}, time.Second, nil},
-		{"a failed step does not prevent the others, and no error is lost", []steps.Result{steps.Failed(errFirst), steps.RequeueAfter(time.Second), steps.Failed(errSecond)}, []int{0, 1, 2}, 0,
+		{"the earliest time counts", []steps.Result{steps.RequeueAfter(time.Minute), steps.Continue(), steps.RequeueAfter(time.Second),
+			steps.RequeueAfter(time.Hour)}, []int{0, 1, 2, 3}, time.Second, nil},
+		{"a failed step does not prevent the others, and no error is lost",
+			[]steps.Result{steps.Failed(errFirst), steps.RequeueAfter(time.Second), steps.Failed(errSecond)}, []int{0, 1, 2}, 0,
 			[]error{errFirst, errSecond}},
-		{"no step runs after one that stops", []steps.Result{steps.RequeueAfter(time.Minute), steps.Stop(time.Second), steps.Failed(errFirst)}, []int{0, 1}, time.Second, nil},
+		{"no step runs after one that stops", []steps.Result{steps.RequeueAfter(time.Minute), steps.Stop(time.Second), steps.Failed(errFirst)},
+			[]int{0, 1}, time.Second, nil},
 		{"a step can stop without a next time", []steps.Result{steps.Stop(0), steps.Failed(errFirst)}, []int{0}, 0, nil},
 	} {
 		var ran []int

@@ -30,14 +30,16 @@ func TestMemory(t *testing.T) {
 		reads   int
 		lost    bool
 	}{
-		"busy":         {why: "passes that follow one another read once", until: in(tokenLasts), cluster: "c", after: time.Second, reads: 1},
-		"later":        {why: "what was read a while ago is read again", until: in(tokenLasts), cluster: "c", after: tokenFreshFor, reads: 2},
-		"for ever":     {why: "one without an end is no exception", cluster: "c", after: time.Second, reads: 1},
-		"due":          {why: "one that needs more time now is given it", until: in(tokens.Early + 5*time.Second), cluster: "c", after: 6 * time.Second, reads: 2},
-		"renewed":      {why: "what was written is known too", until: in(time.Minute), cluster: "c", after: time.Second, reads: 1},
-		"elsewhere":    {why: "clusters have their own tokens", until: in(tokenLasts), cluster: "d", after: time.Second, reads: 2},
-		"gone":         {why: "one that is gone is asked for each time", until: "gone", cluster: "c", after: time.Second, reads: 2, lost: true},
-		"clock behind": {why: "a clock that was set back makes nothing fresh", until: in(tokenLasts), cluster: "c", after: -tokenFreshFor, reads: 2},
+		"busy":     {why: "passes that follow one another read once", until: in(tokenLasts), cluster: "c", after: time.Second, reads: 1},
+		"later":    {why: "what was read a while ago is read again", until: in(tokenLasts), cluster: "c", after: tokenFreshFor, reads: 2},
+		"for ever": {why: "one without an end is no exception", cluster: "c", after: time.Second, reads: 1},
+		"due": {why: "one that needs more time now is given it", until: in(tokens.Early + 5*time.Second), cluster: "c",
+			after: 6 * time.Second, reads: 2},
+		"renewed":   {why: "what was written is known too", until: in(time.Minute), cluster: "c", after: time.Second, reads: 1},
+		"elsewhere": {why: "clusters have their own tokens", until: in(tokenLasts), cluster: "d", after: time.Second, reads: 2},
+		"gone":      {why: "one that is gone is asked for each time", until: "gone", cluster: "c", after: time.Second, reads: 2, lost: true},
+		"clock behind": {why: "a clock that was set back makes nothing fresh", until: in(tokenLasts), cluster: "c", after: -tokenFreshFor,
+			reads: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,15 +34,18 @@ func TestIDs(t *testing.T) {
 	_ = w.Close()
 	zipped := base64.StdEncoding.EncodeToString(packed.Bytes())
 	ignition := func(source, compression string) string {
-		return `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"contents":{"compression":"` + compression + `","source":"` + source + `"}}]}}`
+		return `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"contents":{"compression":"` + compression + `","source":"` + source +
+			`"}}]}}`
 	}
 	for name, tc := range map[string]struct {
 		why, data string
 		want      []string
 	}{
-		"cloud-init":       {"as kubeadm's configuration has it", "#cloud-config\nwrite_files:\n- content: |\n    " + joins, []string{"abcdef"}},
-		"twice":            {"discovery and TLS may name it both", "token: abcdef.0123456789abcdef\ntlsBootstrapToken: \"abcdef.0123456789abcdef\"", []string{"abcdef"}},
-		"two":              {"they may differ too", "tlsBootstrapToken: zzzzzz.0123456789abcdef\ntoken: 'aaaaaa.0123456789abcdef'", []string{"aaaaaa", "zzzzzz"}},
+		"cloud-init": {"as kubeadm's configuration has it", "#cloud-config\nwrite_files:\n- content: |\n    " + joins, []string{"abcdef"}},
+		"twice": {"discovery and TLS may name it both",
+			"token: abcdef.0123456789abcdef\ntlsBootstrapToken: \"abcdef.0123456789abcdef\"", []string{"abcdef"}},
+		"two": {"they may differ too", "tlsBootstrapToken: zzzzzz.0123456789abcdef\ntoken: 'aaaaaa.0123456789abcdef'",
+			[]string{"aaaaaa", "zzzzzz"}},
 		"script":           {"there may be none", "#!/bin/sh\n/etc/eks/bootstrap.sh my-cluster", nil},
 		"no token":         {"a name that looks like one is none", "image: docker.0123456789abcdef", nil},
 		"ignition, plain":  {"a data URL with escapes", ignition("data:,token%3A%20abcdef.0123456789abcdef%0A", ""), []string{"abcdef"}},
@@ -60,7 +63,8 @@ func TestIDs(t *testing.T) {
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func secret(id, until string) *corev1.Secret {
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "bootstrap-token-" + id}, Data: map[string][]byte{"token-secret": []byte("x")}}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "bootstrap-token-" + id},
+		Data: map[string][]byte{"token-secret": []byte("x")}}
 	if until != "" {
 		s.Data["expiration"] = []byte(until)
 	}
@@ -79,14 +83,23 @@ func TestRefresh(t *testing.T) {
 		until  map[string]string
 		writes int
 	}{
-		"fresh":     {why: "nothing is written while there is time", tokens: map[string]string{"a": in(14 * time.Minute)}, ids: []string{"a"}, want: tokens.Refreshed{Next: 14*time.Minute - tokenLasts/2, Until: now.Add(14 * time.Minute)}, until: map[string]string{"a": in(14 * time.Minute)}},
-		"runs out":  {why: "it gets more", tokens: map[string]string{"a": in(time.Minute)}, ids: []string{"a"}, want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
-		"ran out":   {why: "until the token cleaner has deleted it, it can be extended", tokens: map[string]string{"a": in(-time.Hour)}, ids: []string{"a"}, want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
-		"no time":   {why: "what is no time keeps no token valid", tokens: map[string]string{"a": "soon"}, ids: []string{"a"}, want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
-		"for ever":  {why: "one without an end stays so", tokens: map[string]string{"a": ""}, ids: []string{"a"}},
-		"gone":      {why: "it can't be made again, for its secret part is not kept", ids: []string{"a"}, want: tokens.Refreshed{Lost: true}},
-		"others":    {why: "those that are not asked for run out", tokens: map[string]string{"b": in(time.Minute)}, until: map[string]string{"b": in(time.Minute)}},
-		"gone, two": {why: "one lost does not keep the other from its renewal", tokens: map[string]string{"b": in(time.Minute)}, ids: []string{"a", "b"}, want: tokens.Refreshed{Next: tokenLasts / 2, Lost: true, Until: now.Add(tokenLasts)}, until: map[string]string{"b": in(tokenLasts)}, writes: 1},
+		"fresh": {why: "nothing is written while there is time", tokens: map[string]string{"a": in(14 * time.Minute)}, ids: []string{"a"},
+			want:  tokens.Refreshed{Next: 14*time.Minute - tokenLasts/2, Until: now.Add(14 * time.Minute)},
+			until: map[string]string{"a": in(14 * time.Minute)}},
+		"runs out": {why: "it gets more", tokens: map[string]string{"a": in(time.Minute)}, ids: []string{"a"},
+			want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
+		"ran out": {why: "until the token cleaner has deleted it, it can be extended", tokens: map[string]string{"a": in(-time.Hour)},
+			ids: []string{"a"}, want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)},
+			until: map[string]string{"a": in(tokenLasts)}, writes: 1},
+		"no time": {why: "what is no time keeps no token valid", tokens: map[string]string{"a": "soon"}, ids: []string{"a"},
+			want: tokens.Refreshed{Next: tokenLasts / 2, Until: now.Add(tokenLasts)}, until: map[string]string{"a": in(tokenLasts)}, writes: 1},
+		"for ever": {why: "one without an end stays so", tokens: map[string]string{"a": ""}, ids: []string{"a"}},
+		"gone":     {why: "it can't be made again, for its secret part is not kept", ids: []string{"a"}, want: tokens.Refreshed{Lost: true}},
+		"others": {why: "those that are not asked for run out", tokens: map[string]string{"b": in(time.Minute)},
+			until: map[string]string{"b": in(time.Minute)}},
+		"gone, two": {why: "one lost does not keep the other from its renewal", tokens: map[string]string{"b": in(time.Minute)},
+			ids: []string{"a", "b"}, want: tokens.Refreshed{Next: tokenLasts / 2, Lost: true, Until: now.Add(tokenLasts)},
+			until: map[string]string{"b": in(tokenLasts)}, writes: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +108,8 @@ func TestRefresh(t *testing.T) {
 				b = b.WithObjects(secret(id, until))
 			}
 			writes := 0
-			c := b.WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			c := b.WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch,
+				opts ...client.PatchOption) error {
 				writes++
 				return c.Patch(ctx, o, p, opts...)
 			}}).Build()
@@ -124,7 +138,8 @@ func TestRefreshLate(t *testing.T) {
 		left   time.Duration
 		until  time.Time
 	}{
-		{"its maker looks at it every third of its time, so that at his latest look two and a half minutes are left", 150 * time.Second, now.Add(150 * time.Second)},
+		{"its maker looks at it every third of its time, so that at his latest look two and a half minutes are left", 150 * time.Second,
+			now.Add(150 * time.Second)},
 		{"he has not looked", tokens.Late, now.Add(tokenLasts)},
 	} {
 		c := fake.NewClientBuilder().WithObjects(secret("a", in(tc.left))).Build()
@@ -137,7 +152,8 @@ func TestRefreshLate(t *testing.T) {
 
 func TestRefreshErrors(t *testing.T) {
 	t.Parallel()
-	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey,
+		client.Object, ...client.GetOption) error {
 		return errors.New("out of reach")
 	}}).Build()
 	kept, err := tokens.Refresh(t.Context(), c, []string{"a"}, tokens.Early, now)
@@ -152,7 +168,8 @@ func TestRefreshContinuesAfterErrors(t *testing.T) {
 	soon := now.Add(time.Minute)
 	b := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "bootstrap-token-b"},
 		Data: map[string][]byte{"expiration": []byte(in(time.Minute))}}
-	c := fake.NewClientBuilder().WithObjects(b).WithInterceptorFuncs(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	c := fake.NewClientBuilder().WithObjects(b).WithInterceptorFuncs(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch,
+		key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 		if strings.HasSuffix(key.Name, "-a") {
 			return apierrors.NewForbidden(corev1.Resource("secrets"), key.Name, errors.New("by admission"))
 		}
@@ -179,15 +196,18 @@ func TestRevoke(t *testing.T) {
 		fails  bool
 		left   []string
 	}{
-		"revoked": {reason: "a token that a user made may serve others, and those that are not asked for stay", left: []string{"bootstrap-token-other", "bootstrap-token-users"}},
-		"one refused": {reason: "it keeps no other from being revoked", fails: true, left: []string{"bootstrap-token-a", "bootstrap-token-other", "bootstrap-token-users"},
+		"revoked": {reason: "a token that a user made may serve others, and those that are not asked for stay",
+			left: []string{"bootstrap-token-other", "bootstrap-token-users"}},
+		"one refused": {reason: "it keeps no other from being revoked", fails: true,
+			left: []string{"bootstrap-token-a", "bootstrap-token-other", "bootstrap-token-users"},
 			refuse: func(name string) error {
 				if strings.HasSuffix(name, "-a") {
 					return apierrors.NewForbidden(corev1.Resource("secrets"), name, errors.New("by admission"))
 				}
 				return nil
 			}},
-		"out of reach": {reason: "a server that does not answer is asked once", fails: true, left: []string{"bootstrap-token-a", "bootstrap-token-b", "bootstrap-token-other", "bootstrap-token-users"},
+		"out of reach": {reason: "a server that does not answer is asked once", fails: true,
+			left: []string{"bootstrap-token-a", "bootstrap-token-b", "bootstrap-token-other", "bootstrap-token-users"},
 			refuse: func(name string) error {
 				if !strings.HasSuffix(name, "-a") {
 					t.Errorf("asked again, for %s", name)
@@ -196,7 +216,8 @@ func TestRevoke(t *testing.T) {
 			}},
 	} {
 		c := fake.NewClientBuilder().WithObjects(made("a"), made("b"), made("other"), secret("users", "")).Build()
-		refusing := interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		refusing := interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey,
+			o client.Object, opts ...client.GetOption) error {
 			if tc.refuse != nil {
 				if err := tc.refuse(key.Name); err != nil {
 					return err

@@ -12,7 +12,8 @@ import (
 type key struct{}
 
 // Around runs a pass over one object of a kind within a span, if passes have any.
-func Around(ctx context.Context, passes *trace.Passes, kind string, req ctrl.Request, pass func(context.Context) (ctrl.Result, error)) (ctrl.Result, error) {
+func Around(ctx context.Context, passes *trace.Passes, kind string, req ctrl.Request,
+	pass func(context.Context) (ctrl.Result, error)) (ctrl.Result, error) {
 	ctx, span := passes.Begin(ctx, kind, req.Namespace, req.Name)
 	if id, own := span.IDs(); id != "" {
 		ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("traceID", id, "spanID", own))

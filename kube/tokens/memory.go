@@ -20,8 +20,8 @@ const (
 )
 
 // Memory extends tokens as Refresh does, but reads each of them only from time to time: busy pools have a pass every few seconds, and all
-// pools of a workload cluster share the rate limit of one client. Those of many pools are read together. The zero Memory is empty; it is safe
-// for concurrent use.
+// pools of a workload cluster share the rate limit of one client. Those of many pools are read together. The zero Memory is empty; it is
+// safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
 	known map[string]expiration
@@ -40,7 +40,8 @@ type cluster struct {
 type expiration struct{ until, read time.Time }
 
 // Refresh is the function Refresh for tokens of the named cluster.
-func (m *Memory) Refresh(ctx context.Context, c client.Client, name string, ids []string, left time.Duration, now time.Time) (Refreshed, error) {
+func (m *Memory) Refresh(ctx context.Context, c client.Client, name string, ids []string, left time.Duration,
+	now time.Time) (Refreshed, error) {
 	return refreshAll(ids, left, now, func(id string) (time.Time, error) {
 		key := name + "/" + id
 		if until, ok := m.of(key, left, now); ok {
@@ -72,7 +73,8 @@ func (m *Memory) readTogether(ctx context.Context, c client.Client, name, key st
 	}
 	of.listed = now
 	list := &corev1.SecretList{}
-	err := c.List(ctx, list, client.InNamespace(metav1.NamespaceSystem), client.MatchingFields{"type": string(bootstrapapi.SecretTypeBootstrapToken)})
+	err := c.List(ctx, list, client.InNamespace(metav1.NamespaceSystem),
+		client.MatchingFields{"type": string(bootstrapapi.SecretTypeBootstrapToken)})
 	if err != nil {
 		return
 	}

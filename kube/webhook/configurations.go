@@ -35,7 +35,8 @@ type clientConfig = func(path string) admissionregistrationv1.WebhookClientConfi
 func Configurations(reach clientConfig, hooks []Hook) []client.Object {
 	core := []Hook{
 		{Role: Defaults, Version: clusterv1.GroupVersion, Name: "machinepool", Resource: "machinepools", Path: DefaultMachinePoolPath},
-		{Role: DefaultsOlder, Version: clusterv1beta1.GroupVersion, Name: "machinepool", Resource: "machinepools", Path: DefaultOlderMachinePoolPath},
+		{Role: DefaultsOlder, Version: clusterv1beta1.GroupVersion, Name: "machinepool", Resource: "machinepools",
+			Path: DefaultOlderMachinePoolPath},
 		{Role: Validates, Version: clusterv1.GroupVersion, Name: "machinepool", Resource: "machinepools", Path: ValidateMachinePoolPath},
 	}
 	return []client.Object{
@@ -82,7 +83,8 @@ func validating(name string, reach clientConfig, hooks []Hook, roles ...Role) cl
 				FailurePolicy: new(admissionregistrationv1.Fail), MatchPolicy: &equivalent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 			}
 			if role == Warns {
-				hook.Name, hook.FailurePolicy, hook.TimeoutSeconds = "warnings."+h.Name+"."+h.Version.Group, new(admissionregistrationv1.Ignore), new(int32(warningsTimeout))
+				hook.Name, hook.FailurePolicy, hook.TimeoutSeconds = "warnings."+h.Name+"."+h.Version.Group, new(admissionregistrationv1.Ignore),
+					new(int32(warningsTimeout))
 			}
 			configuration.Webhooks = append(configuration.Webhooks, hook)
 		}
@@ -98,6 +100,7 @@ func (h Hook) rules() []admissionregistrationv1.RuleWithOperations {
 	}
 	return []admissionregistrationv1.RuleWithOperations{{
 		Operations: slices.Clone(operations),
-		Rule:       admissionregistrationv1.Rule{APIGroups: []string{h.Version.Group}, APIVersions: []string{h.Version.Version}, Resources: []string{h.Resource}},
+		Rule: admissionregistrationv1.Rule{APIGroups: []string{h.Version.Group}, APIVersions: []string{h.Version.Version},
+			Resources: []string{h.Resource}},
 	}}
 }

@@ -23,7 +23,8 @@ type converter func(*runtime.Scheme) (conversion.Converter, error)
 // keeping is cluster-api's converter of a kind for which the older version can't say something that its converter does not
 // put back: what was set aside when the object was read in the older version is looked at once more. Every write through
 // the older version, by whomever and of whatever, would otherwise lose it.
-func keeping[H, S client.Object](hub H, older S, toOlder func(context.Context, H, S) error, toHub func(context.Context, S, H) error, keep func(aside, dst H, src S)) converter {
+func keeping[H, S client.Object](hub H, older S, toOlder func(context.Context, H, S) error, toHub func(context.Context, S, H) error,
+	keep func(aside, dst H, src S)) converter {
 	return conversion.NewHubSpokeConverter(hub, conversion.NewSpokeConverter(older, toOlder, func(ctx context.Context, src S, dst H) error {
 		// cluster-api's converter takes the annotation away, and says what is wrong with one that is none.
 		aside, ok := hub.DeepCopyObject().(H)
@@ -39,41 +40,49 @@ func keeping[H, S client.Object](hub H, older S, toOlder func(context.Context, H
 // machinePool keeps a number of machines that is not counted yet, which is 0 in the older version, as nothing.
 func machinePool() converter {
 	return keeping(&clusterv1.MachinePool{}, &clusterv1beta1.MachinePool{},
-		showReferences(poolReferences, coreconversion.ConvertMachinePoolHubToV1Beta1), rememberReferences(poolReferences, coreconversion.ConvertMachinePoolV1Beta1ToHub),
+		showReferences(poolReferences, coreconversion.ConvertMachinePoolHubToV1Beta1),
+		rememberReferences(poolReferences, coreconversion.ConvertMachinePoolV1Beta1ToHub),
 		func(aside, dst *clusterv1.MachinePool, src *clusterv1beta1.MachinePool) {
 			uncounted(aside.Status.Replicas, &dst.Status.Replicas, src.Status.Replicas)
-			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated, &clusterv1.MachinePoolDeprecatedStatus{V1Beta1: &clusterv1.MachinePoolV1Beta1DeprecatedStatus{}})
+			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated,
+				&clusterv1.MachinePoolDeprecatedStatus{V1Beta1: &clusterv1.MachinePoolV1Beta1DeprecatedStatus{}})
 		})
 }
 
 func machineDeployment() converter {
 	return keeping(&clusterv1.MachineDeployment{}, &clusterv1beta1.MachineDeployment{},
-		showReferences(deploymentReferences, coreconversion.ConvertMachineDeploymentHubToV1Beta1), rememberReferences(deploymentReferences, coreconversion.ConvertMachineDeploymentV1Beta1ToHub),
+		showReferences(deploymentReferences, coreconversion.ConvertMachineDeploymentHubToV1Beta1),
+		rememberReferences(deploymentReferences, coreconversion.ConvertMachineDeploymentV1Beta1ToHub),
 		func(aside, dst *clusterv1.MachineDeployment, src *clusterv1beta1.MachineDeployment) {
 			uncounted(aside.Status.Replicas, &dst.Status.Replicas, src.Status.Replicas)
-			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated, &clusterv1.MachineDeploymentDeprecatedStatus{V1Beta1: &clusterv1.MachineDeploymentV1Beta1DeprecatedStatus{}})
+			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated,
+				&clusterv1.MachineDeploymentDeprecatedStatus{V1Beta1: &clusterv1.MachineDeploymentV1Beta1DeprecatedStatus{}})
 		})
 }
 
 // cluster keeps what its references said.
 func cluster() converter {
 	return keeping(&clusterv1.Cluster{}, &clusterv1beta1.Cluster{},
-		showReferences(clusterReferences, coreconversion.ConvertClusterHubToV1Beta1), rememberReferences(clusterReferences, coreconversion.ConvertClusterV1Beta1ToHub),
+		showReferences(clusterReferences, coreconversion.ConvertClusterHubToV1Beta1),
+		rememberReferences(clusterReferences, coreconversion.ConvertClusterV1Beta1ToHub),
 		func(_, _ *clusterv1.Cluster, _ *clusterv1beta1.Cluster) {})
 }
 
 // kubeadmConfig keeps the time that a join waits for a control plane where it differs from that of an init: the older version
 // has one field for both.
 func kubeadmConfig() converter {
-	return keeping(&bootstrapv1.KubeadmConfig{}, &bootstrapv1beta1.KubeadmConfig{}, bootstrapconversion.ConvertKubeadmConfigHubToV1Beta1, bootstrapconversion.ConvertKubeadmConfigV1Beta1ToHub,
+	return keeping(&bootstrapv1.KubeadmConfig{}, &bootstrapv1beta1.KubeadmConfig{}, bootstrapconversion.ConvertKubeadmConfigHubToV1Beta1,
+		bootstrapconversion.ConvertKubeadmConfigV1Beta1ToHub,
 		func(aside, dst *bootstrapv1.KubeadmConfig, _ *bootstrapv1beta1.KubeadmConfig) {
 			waits(&aside.Spec, &dst.Spec)
-			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated, &bootstrapv1.KubeadmConfigDeprecatedStatus{V1Beta1: &bootstrapv1.KubeadmConfigV1Beta1DeprecatedStatus{}})
+			unsaid(aside.Status.Deprecated, &dst.Status.Deprecated,
+				&bootstrapv1.KubeadmConfigDeprecatedStatus{V1Beta1: &bootstrapv1.KubeadmConfigV1Beta1DeprecatedStatus{}})
 		})
 }
 
 func kubeadmConfigTemplate() converter {
-	return keeping(&bootstrapv1.KubeadmConfigTemplate{}, &bootstrapv1beta1.KubeadmConfigTemplate{}, bootstrapconversion.ConvertKubeadmConfigTemplateHubToV1Beta1, bootstrapconversion.ConvertKubeadmConfigTemplateV1Beta1ToHub,
+	return keeping(&bootstrapv1.KubeadmConfigTemplate{}, &bootstrapv1beta1.KubeadmConfigTemplate{},
+		bootstrapconversion.ConvertKubeadmConfigTemplateHubToV1Beta1, bootstrapconversion.ConvertKubeadmConfigTemplateV1Beta1ToHub,
 		func(aside, dst *bootstrapv1.KubeadmConfigTemplate, _ *bootstrapv1beta1.KubeadmConfigTemplate) {
 			waits(&aside.Spec.Template.Spec, &dst.Spec.Template.Spec)
 		})
@@ -95,8 +104,10 @@ func unsaid[T any](aside *T, dst **T, nothing *T) {
 
 // waits keeps the join's own time as long as no client has changed the one that the older version shows, the init's.
 func waits(aside, dst *bootstrapv1.KubeadmConfigSpec) {
-	was, is := aside.InitConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds, dst.InitConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds
+	was, is := aside.InitConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds,
+		dst.InitConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds
 	if equality.Semantic.DeepEqual(was, is) {
-		dst.JoinConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds = aside.JoinConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds
+		dst.JoinConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds =
+			aside.JoinConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds
 	}
 }

@@ -20,7 +20,8 @@ type loss struct {
 
 // losses are all that is known to be lost: fields that one of the two versions does not have, by cluster-api's own decision.
 var losses = []loss{
-	{"Machine", "v1beta1", "spec.infrastructureRef.apiVersion", `"infrastructure.cluster.x-k8s.io/v1beta1"`, "infrastructure.cluster.x-k8s.io/v1beta2"},
+	{"Machine", "v1beta1", "spec.infrastructureRef.apiVersion", `"infrastructure.cluster.x-k8s.io/v1beta1"`,
+		"infrastructure.cluster.x-k8s.io/v1beta2"},
 	{"Machine", "v1beta1", "spec.infrastructureRef.namespace", `"elsewhere"`, "ns"},
 	{"MachinePool", "v1beta1", "spec.template.spec.infrastructureRef.uid", `"u"`, nil},
 	{"MachinePool", "v1beta1", "spec.template.spec.nodeDrainTimeout", `"1500ms"`, "1s"},
@@ -99,11 +100,14 @@ func TestKept(t *testing.T) {
 	h := converting(t)
 	for _, c := range []struct{ reason, object, path, want string }{
 		{"the machines of a pool are not counted yet: unknown is not 0",
-			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"phase":"Pending"}}`, "status.replicas", "<nil>"},
+			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"phase":"Pending"}}`,
+			"status.replicas", "<nil>"},
 		{"a count of 0 is one",
-			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":0}}`, "status.replicas", "0"},
+			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":0}}`,
+			"status.replicas", "0"},
 		{"a block of the older version that no client has written",
-			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":0}}`, "status.deprecated", "<nil>"},
+			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":0}}`,
+			"status.deprecated", "<nil>"},
 		{"ready machines that are unknown, since the workload cluster is out of reach",
 			`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachinePool","metadata":{"name":"x"},"spec":{},"status":{"replicas":3,"availableReplicas":0}}`, "status.readyReplicas", "<nil>"},
 		{"available ones of which it is known that there are none",

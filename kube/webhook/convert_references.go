@@ -30,20 +30,24 @@ type written struct {
 // poolReferences are the references of a MachinePool in the older version, by their paths.
 func poolReferences(p *clusterv1beta1.MachinePool) map[string]*corev1.ObjectReference {
 	machine := &p.Spec.Template.Spec
-	return map[string]*corev1.ObjectReference{"spec.template.spec.infrastructureRef": &machine.InfrastructureRef, "spec.template.spec.bootstrap.configRef": machine.Bootstrap.ConfigRef}
+	return map[string]*corev1.ObjectReference{"spec.template.spec.infrastructureRef": &machine.InfrastructureRef,
+		"spec.template.spec.bootstrap.configRef": machine.Bootstrap.ConfigRef}
 }
 
 func deploymentReferences(d *clusterv1beta1.MachineDeployment) map[string]*corev1.ObjectReference {
 	machine := &d.Spec.Template.Spec
-	return map[string]*corev1.ObjectReference{"spec.template.spec.infrastructureRef": &machine.InfrastructureRef, "spec.template.spec.bootstrap.configRef": machine.Bootstrap.ConfigRef}
+	return map[string]*corev1.ObjectReference{"spec.template.spec.infrastructureRef": &machine.InfrastructureRef,
+		"spec.template.spec.bootstrap.configRef": machine.Bootstrap.ConfigRef}
 }
 
 func clusterReferences(c *clusterv1beta1.Cluster) map[string]*corev1.ObjectReference {
-	return map[string]*corev1.ObjectReference{"spec.infrastructureRef": c.Spec.InfrastructureRef, "spec.controlPlaneRef": c.Spec.ControlPlaneRef}
+	return map[string]*corev1.ObjectReference{"spec.infrastructureRef": c.Spec.InfrastructureRef,
+		"spec.controlPlaneRef": c.Spec.ControlPlaneRef}
 }
 
 // rememberReferences wraps a conversion to the version that is stored: it remembers what references say that it drops.
-func rememberReferences[H, S client.Object](references func(S) map[string]*corev1.ObjectReference, toHub func(context.Context, S, H) error) func(context.Context, S, H) error {
+func rememberReferences[H, S client.Object](references func(S) map[string]*corev1.ObjectReference,
+	toHub func(context.Context, S, H) error) func(context.Context, S, H) error {
 	return func(ctx context.Context, src S, dst H) error {
 		said := map[string]written{}
 		for path, ref := range references(src) {
@@ -58,8 +62,8 @@ func rememberReferences[H, S client.Object](references func(S) map[string]*corev
 	}
 }
 
-// dropped returns what the older version would not show of a reference by itself; false if there is nothing. What an object shows whose kind
-// is not installed is made up, and no word of the user's: only a manifest that was never stored is remembered then.
+// dropped returns what the older version would not show of a reference by itself; false if there is nothing. What an object shows whose
+// kind is not installed is made up, and no word of the user's: only a manifest that was never stored is remembered then.
 func dropped(ctx context.Context, ref *corev1.ObjectReference, of client.Object) (written, bool) {
 	if ref == nil || ref.APIVersion == "" {
 		return written{}, false
@@ -100,8 +104,10 @@ func annotate(o client.Object, said map[string]written) error {
 	return nil
 }
 
-// showReferences wraps a conversion to the older version: references say again what they said, as long as they are to the same group and kind.
-func showReferences[H, S client.Object](references func(S) map[string]*corev1.ObjectReference, toOlder func(context.Context, H, S) error) func(context.Context, H, S) error {
+// showReferences wraps a conversion to the older version: references say again what they said, as long as they are to the same group and
+// kind.
+func showReferences[H, S client.Object](references func(S) map[string]*corev1.ObjectReference,
+	toOlder func(context.Context, H, S) error) func(context.Context, H, S) error {
 	return func(ctx context.Context, src H, dst S) error {
 		said := saidBy(src)
 		if err := toOlder(ctx, src, dst); err != nil {
@@ -144,7 +150,8 @@ func namespaceWarnings(old, pool *clusterv1.MachinePool) []string {
 	said := saidBy(pool)
 	for _, path := range []string{"spec.template.spec.bootstrap.configRef", "spec.template.spec.infrastructureRef"} {
 		if w := said[path]; w.Namespace != "" && w.Namespace != before[path].Namespace {
-			all = append(all, path+".namespace: "+w.Namespace+" has no effect: a MachinePool refers to objects of its own namespace, "+pool.Namespace)
+			all = append(all, path+".namespace: "+w.Namespace+" has no effect: a MachinePool refers to objects of its own namespace, "+
+				pool.Namespace)
 		}
 	}
 	return all

@@ -41,7 +41,8 @@ func TestRoundTrips(t *testing.T) {
 	h := converting(t)
 	scheme := testScheme(t)
 	kinds := []schema.GroupKind{
-		awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolKind).GroupKind(), awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolKind).GroupKind(),
+		awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolKind).GroupKind(),
+		awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolKind).GroupKind(),
 	}
 	for gk := range converters() {
 		kinds = append(kinds, gk)
@@ -119,7 +120,8 @@ func decoded(t *testing.T, like client.Object, data []byte) client.Object {
 // random fills objects; a seed always makes the same.
 func random(seed int64) *randfill.Filler {
 	scheme := serializer.CodecFactory{}
-	return fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, func(serializer.CodecFactory) []any { return fills }), rand.NewSource(seed), scheme)
+	return fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, func(serializer.CodecFactory) []any { return fills }),
+		rand.NewSource(seed), scheme)
 }
 
 const namespaceOfAll = "ns"
@@ -142,10 +144,12 @@ var fills = []any{
 	},
 	func(i *intstr.IntOrString, c randfill.Continue) { *i = intstr.FromInt32(c.Int31n(100)) },
 	func(r *corev1.ObjectReference, c randfill.Continue) {
-		*r = corev1.ObjectReference{APIVersion: "infrastructure.cluster.x-k8s.io/v1beta2", Kind: "AWSMachinePool", Namespace: namespaceOfAll, Name: fmt.Sprint("n", c.Int31())}
+		*r = corev1.ObjectReference{APIVersion: "infrastructure.cluster.x-k8s.io/v1beta2", Kind: "AWSMachinePool", Namespace: namespaceOfAll,
+			Name: fmt.Sprint("n", c.Int31())}
 	},
 	func(r *clusterv1.ContractVersionedObjectReference, c randfill.Continue) {
-		*r = clusterv1.ContractVersionedObjectReference{APIGroup: fmt.Sprint("g", c.Int31()), Kind: fmt.Sprint("K", c.Int31()), Name: fmt.Sprint("n", c.Int31())}
+		*r = clusterv1.ContractVersionedObjectReference{APIGroup: fmt.Sprint("g", c.Int31()), Kind: fmt.Sprint("K", c.Int31()),
+			Name: fmt.Sprint("n", c.Int31())}
 	},
 	func(s *bootstrapv1.BootstrapTokenString, _ randfill.Continue) {
 		s.ID, s.Secret = "abcdef", "abcdef0123456789"
@@ -177,7 +181,8 @@ var fills = []any{
 	func(s *clusterv1.MachineSet, c randfill.Continue) {
 		c.FillNoCustom(s)
 		required(&s.Status.Replicas)
-		s.Status.Deprecated = &clusterv1.MachineSetDeprecatedStatus{V1Beta1: &clusterv1.MachineSetV1Beta1DeprecatedStatus{ReadyReplicas: c.Int31n(9) + 1}}
+		s.Status.Deprecated = &clusterv1.MachineSetDeprecatedStatus{V1Beta1: &clusterv1.MachineSetV1Beta1DeprecatedStatus{ReadyReplicas: c.Int31n(
+			9) + 1}}
 	},
 	func(s *clusterv1.MachineStatus, c randfill.Continue) {
 		c.FillNoCustom(s)

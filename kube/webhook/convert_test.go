@@ -48,7 +48,8 @@ func converting(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	crd := func(name, version string) *apiextensionsv1.CustomResourceDefinition {
-		return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"cluster.x-k8s.io/v1beta2": version}}}
+		return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name,
+			Labels: map[string]string{"cluster.x-k8s.io/v1beta2": version}}}
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		crd("awsmachinepools.infrastructure.cluster.x-k8s.io", "v1beta2"), crd("kubeadmconfigs.bootstrap.cluster.x-k8s.io", "v1beta2")).Build()
@@ -92,7 +93,8 @@ func at(t *testing.T, o any, path ...string) any {
 }
 
 const seedPool = `{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"MachinePool","metadata":{"name":"capa-mp-0","namespace":"default"},"spec":{"clusterName":"capa","replicas":2,
-"template":{"spec":{"bootstrap":{"configRef":{"apiVersion":"bootstrap.cluster.x-k8s.io/v1beta1","kind":"KubeadmConfig","name":"capa-mp-0"}},"clusterName":"capa",
+"template":{"spec":{"bootstrap":{"configRef":{"apiVersion":"bootstrap.cluster.x-k8s.io/v1beta1","kind":"KubeadmConfig","name":"capa-mp-0"}},
+  "clusterName":"capa",
 "infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"AWSMachinePool","name":"capa-mp-0"},"version":"v1.25.0"}}}}`
 
 func TestConversionOfTheSeedPool(t *testing.T) {
@@ -134,16 +136,25 @@ func TestWrittenReferences(t *testing.T) {
 		edit                        func(stored map[string]any)
 		want, wantNamespace, stored string
 	}{
-		"older":       {reason: "as the published manifests have it", apiVersion: poolsGroup + "v1beta1", kind: "AWSMachinePool", want: poolsGroup + "v1beta1", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"AWSMachinePool"}}`},
-		"newest":      {reason: "nothing is remembered that is shown anyway", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool", want: poolsGroup + "v1beta2", stored: "<nil>"},
-		"own space":   {reason: "the same", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool", namespace: "ns", want: poolsGroup + "v1beta2", stored: "<nil>", wantNamespace: "ns"},
-		"other space": {reason: "it has no effect, and is what the manifest says", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool", namespace: "elsewhere", want: poolsGroup + "v1beta2", wantNamespace: "elsewhere", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2","kind":"AWSMachinePool","namespace":"elsewhere"}}`},
-		"not there":   {reason: "once its kind is installed another version would be shown", apiVersion: poolsGroup + "v1beta1", kind: "LaterMachinePool", want: poolsGroup + "v1beta1", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"LaterMachinePool"}}`},
-		"another kind": {reason: "the version was that of the former", apiVersion: poolsGroup + "v1alpha9", kind: "LaterMachinePool", want: poolsGroup + "v1beta2", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1alpha9","kind":"LaterMachinePool"}}`,
+		"older": {reason: "as the published manifests have it", apiVersion: poolsGroup + "v1beta1", kind: "AWSMachinePool",
+			want: poolsGroup + "v1beta1", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"AWSMachinePool"}}`},
+		"newest": {reason: "nothing is remembered that is shown anyway", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool",
+			want: poolsGroup + "v1beta2", stored: "<nil>"},
+		"own space": {reason: "the same", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool", namespace: "ns",
+			want: poolsGroup + "v1beta2", stored: "<nil>", wantNamespace: "ns"},
+		"other space": {reason: "it has no effect, and is what the manifest says", apiVersion: poolsGroup + "v1beta2", kind: "AWSMachinePool",
+			namespace: "elsewhere", want: poolsGroup + "v1beta2", wantNamespace: "elsewhere",
+			stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2","kind":"AWSMachinePool","namespace":"elsewhere"}}`},
+		"not there": {reason: "once its kind is installed another version would be shown", apiVersion: poolsGroup + "v1beta1",
+			kind: "LaterMachinePool", want: poolsGroup + "v1beta1",
+			stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"LaterMachinePool"}}`},
+		"another kind": {reason: "the version was that of the former", apiVersion: poolsGroup + "v1alpha9", kind: "LaterMachinePool",
+			want: poolsGroup + "v1beta2", stored: `{"spec.template.spec.infrastructureRef":{"apiVersion":"infrastructure.cluster.x-k8s.io/v1alpha9","kind":"LaterMachinePool"}}`,
 			edit: func(stored map[string]any) {
 				_ = unstructured.SetNestedField(stored, "AWSMachinePool", "spec", "template", "spec", "infrastructureRef", "kind")
 			}},
-		"no JSON": {reason: "an annotation that users broke says nothing", apiVersion: poolsGroup + "v1beta1", kind: "AWSMachinePool", want: poolsGroup + "v1beta2",
+		"no JSON": {reason: "an annotation that users broke says nothing", apiVersion: poolsGroup + "v1beta1", kind: "AWSMachinePool",
+			want: poolsGroup + "v1beta2",
 			edit: func(stored map[string]any) {
 				_ = unstructured.SetNestedField(stored, "{", "metadata", "annotations", "muster.dev/written-references")
 			}},
@@ -151,12 +162,14 @@ func TestWrittenReferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ref := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"name":"p","namespace":%q}`, tc.apiVersion, tc.kind, tc.namespace)
-			stored, refused := convert(t, h, "cluster.x-k8s.io/v1beta2", `{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"MachinePool","metadata":{"name":"p","namespace":"ns","annotations":{"a":"b"}},
+			stored, refused := convert(t, h, "cluster.x-k8s.io/v1beta2",
+				`{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"MachinePool","metadata":{"name":"p","namespace":"ns","annotations":{"a":"b"}},
 "spec":{"clusterName":"c","template":{"spec":{"clusterName":"c","bootstrap":{"dataSecretName":""},"infrastructureRef":`+ref+`}}}}`)
 			if refused != "" {
 				t.Fatal(refused)
 			}
-			if got := fmt.Sprint(at(t, stored, "metadata", "annotations").(map[string]any)["muster.dev/written-references"]); tc.stored != "" && got != tc.stored {
+			if got := fmt.Sprint(at(t, stored, "metadata", "annotations").(map[string]any)["muster.dev/written-references"]); tc.stored != "" &&
+				got != tc.stored {
 				t.Errorf("%s: stored: want %s, got %s", tc.reason, tc.stored, got)
 			}
 			if tc.edit != nil {
@@ -196,7 +209,8 @@ func TestWrittenReferencesOfOthers(t *testing.T) {
 	h := converting(t)
 	const ref = `{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"LaterKind","name":"p"}`
 	for object, path := range map[string][]string{
-		`{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Cluster","metadata":{"name":"c","namespace":"ns"},"spec":{"infrastructureRef":` + strings.Replace(ref, "v1beta1", "v1beta2", 1) + `}}`:                                                                     {"spec", "infrastructureRef", "apiVersion"},
+		`{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Cluster","metadata":{"name":"c","namespace":"ns"},"spec":{"infrastructureRef":` +
+			strings.Replace(ref, "v1beta1", "v1beta2", 1) + `}}`: {"spec", "infrastructureRef", "apiVersion"},
 		`{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"MachineDeployment","metadata":{"name":"c","namespace":"ns"},"spec":{"clusterName":"c","template":{"spec":{"clusterName":"c","infrastructureRef":` + strings.Replace(ref, "v1beta1", "v1beta2", 1) + `}}}}`: {"spec", "template", "spec", "infrastructureRef", "apiVersion"},
 	} {
 		came := object
@@ -242,7 +256,8 @@ func TestEveryKindIsConverted(t *testing.T) {
 		t.Run(gk.Kind, func(t *testing.T) {
 			t.Parallel()
 			for from, to := range map[string]string{"v1beta1": "v1beta2", "v1beta2": "v1beta1"} {
-				got, refused := convert(t, h, gk.Group+"/"+to, `{"apiVersion":"`+gk.Group+"/"+from+`","kind":"`+gk.Kind+`","metadata":{"name":"x","namespace":"default","labels":{"a":"b"}}}`)
+				got, refused := convert(t, h, gk.Group+"/"+to,
+					`{"apiVersion":"`+gk.Group+"/"+from+`","kind":"`+gk.Kind+`","metadata":{"name":"x","namespace":"default","labels":{"a":"b"}}}`)
 				if refused != "" {
 					t.Fatalf("%s to %s: want it converted, got %s", from, to, refused)
 				}

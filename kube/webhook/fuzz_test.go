@@ -55,12 +55,14 @@ func askConversion(t *testing.T, h http.Handler, body []byte) *apiextensionsv1.C
 // FuzzConvertBody holds that whatever is sent to the path of conversion is answered or refused, and panics nowhere.
 func FuzzConvertBody(f *testing.F) {
 	h := converting(f)
-	for _, body := range []string{"", "{}", `{"request":{}}`, `{"request":{"uid":"1","desiredAPIVersion":"v1","objects":[null,{},[],"x"]}}`, `{"request":null}`, `[]`} {
+	for _, body := range []string{"", "{}", `{"request":{}}`, `{"request":{"uid":"1","desiredAPIVersion":"v1","objects":[null,{},[],"x"]}}`,
+		`{"request":null}`, `[]`} {
 		f.Add([]byte(body))
 	}
 	for _, object := range documents {
 		f.Add([]byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":"cluster.x-k8s.io/v1beta2","objects":[` + object + `]}}`))
-		f.Add([]byte(`{"kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":"infrastructure.cluster.x-k8s.io/v1beta1","objects":[` + object + `]}}`))
+		f.Add([]byte(`{"kind":"ConversionReview","request":{"uid":"1","desiredAPIVersion":"infrastructure.cluster.x-k8s.io/v1beta1","objects":[` +
+			object + `]}}`))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) { askConversion(t, h, body) })
 }
@@ -103,7 +105,8 @@ func FuzzConvertObject(f *testing.F) {
 		if err := utiljson.Unmarshal(object, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.Name != head.Name || got.Namespace != head.Namespace || got.UID != head.UID || !maps.Equal(got.Labels, head.Labels) || got.APIVersion != from {
+		if got.Name != head.Name || got.Namespace != head.Namespace || got.UID != head.UID || !maps.Equal(got.Labels, head.Labels) ||
+			got.APIVersion != from {
 			t.Errorf("want the same object, %+v, got %+v", head, got)
 		}
 		for i := range 2 {

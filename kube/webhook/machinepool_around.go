@@ -158,7 +158,8 @@ func (a *around) domains(cluster *clusterv1.Cluster, wanted []string) {
 	}
 	for i, name := range wanted {
 		if !slices.Contains(names, name) {
-			a.warn(field.NewPath("spec", "failureDomains").Index(i), "%s is none of the failure domains of Cluster %s: %s", name, cluster.Name, strings.Join(names, ", "))
+			a.warn(field.NewPath("spec", "failureDomains").Index(i), "%s is none of the failure domains of Cluster %s: %s", name, cluster.Name,
+				strings.Join(names, ", "))
 		}
 	}
 }

@@ -23,16 +23,19 @@ import (
 func surroundings(t *testing.T, plane string, pools ...*clusterv1.MachinePool) client.WithWatch {
 	t.Helper()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}}
-	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "SomeControlPlane", Name: "c1"}
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io",
+		Kind: "SomeControlPlane", Name: "c1"}
 	cluster.Status.FailureDomains = []clusterv1.FailureDomain{{Name: "a"}, {Name: "b"}}
 	objects := []client.Object{cluster,
-		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "somecontrolplanes.controlplane.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}},
+		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "somecontrolplanes.controlplane.cluster.x-k8s.io",
+			Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}}},
 		&unstructured.Unstructured{Object: map[string]any{"apiVersion": "controlplane.cluster.x-k8s.io/v1", "kind": "SomeControlPlane",
 			"metadata": map[string]any{"namespace": "default", "name": "c1"}, "spec": map[string]any{"version": plane}}}}
 	for _, p := range pools {
 		objects = append(objects, p)
 	}
-	return fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(objects...).WithIndex(&clusterv1.MachinePool{}, nodes.PoolField, nodes.PoolKeys).Build()
+	return fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(objects...).WithIndex(&clusterv1.MachinePool{}, nodes.PoolField,
+		nodes.PoolKeys).Build()
 }
 
 // admit asks about a change, or about a new pool where there was none.
@@ -59,19 +62,30 @@ func TestVersionSkew(t *testing.T) {
 		change          change
 		refused, warned []string
 	}{
-		"the same":            {reason: "as nearly always", is: "v1.36.3"},
-		"three older":         {reason: "as much as Kubernetes supports", is: "v1.33.0"},
-		"a newer patch":       {reason: "patches are no skew", is: "v1.36.9"},
-		"four older":          {reason: "its API server will not serve it", is: "v1.32.0", refused: []string{path + `Invalid value: "v1.32.0": v1.32.0 is more than 3 minor versions older than v1.36.3, which SomeControlPlane c1 asks for`}},
-		"newer":               {reason: "the order of an upgrade is control plane first", is: "v1.37.0", refused: []string{path + `Invalid value: "v1.37.0": v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for`, "change the control plane first, or set the annotation muster.dev/skip-version-skew: true"}},
-		"raised past it":      {reason: "the same of an update", was: "v1.36.3", is: "v1.37.0", refused: []string{path}},
-		"without a version":   {reason: "a pool may name none", is: ""},
-		"annotated":           {reason: "who insists is told and let be", is: "v1.37.0", skip: true, warned: []string{path + "v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for: nodes must not be newer than their API server; taken for the annotation muster.dev/skip-version-skew: true"}},
-		"another edit":        {reason: "a pool that is ahead can still be scaled", was: "v1.37.0", is: "v1.37.0", change: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 7 }},
-		"one step back":       {reason: "nearer is better, though not well", was: "v1.38.0", is: "v1.37.0", warned: []string{path + "v1.37.0 is older than v1.38.0", path + "v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for: nodes must not be newer than their API server; taken because v1.38.0 was no nearer"}},
-		"one step on":         {reason: "who fell behind comes up one minor version at a time", was: "v1.30.0", is: "v1.31.0", warned: []string{path + "v1.31.0 is more than 3"}},
-		"further behind":      {reason: "and not down", was: "v1.32.0", is: "v1.31.0", refused: []string{path}},
-		"another cluster's":   {reason: "a cluster that is not there yet says nothing", is: "v1.99.0", change: func(p *clusterv1.MachinePool) { p.Spec.ClusterName, p.Spec.Template.Spec.ClusterName = "c2", "c2" }},
+		"the same":      {reason: "as nearly always", is: "v1.36.3"},
+		"three older":   {reason: "as much as Kubernetes supports", is: "v1.33.0"},
+		"a newer patch": {reason: "patches are no skew", is: "v1.36.9"},
+		"four older": {reason: "its API server will not serve it", is: "v1.32.0",
+			refused: []string{path + `Invalid value: "v1.32.0": v1.32.0 is more than 3 minor versions older than v1.36.3, which SomeControlPlane c1 asks for`}},
+		"newer": {reason: "the order of an upgrade is control plane first", is: "v1.37.0",
+			refused: []string{path + `Invalid value: "v1.37.0": v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for`,
+				"change the control plane first, or set the annotation muster.dev/skip-version-skew: true"}},
+		"raised past it":    {reason: "the same of an update", was: "v1.36.3", is: "v1.37.0", refused: []string{path}},
+		"without a version": {reason: "a pool may name none", is: ""},
+		"annotated": {reason: "who insists is told and let be", is: "v1.37.0", skip: true,
+			warned: []string{path + "v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for: nodes must not be newer than their API " +
+				"server; taken for the annotation muster.dev/skip-version-skew: true"}},
+		"another edit": {reason: "a pool that is ahead can still be scaled", was: "v1.37.0", is: "v1.37.0",
+			change: func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 7 }},
+		"one step back": {reason: "nearer is better, though not well", was: "v1.38.0", is: "v1.37.0",
+			warned: []string{path + "v1.37.0 is older than v1.38.0",
+				path + "v1.37.0 is newer than v1.36.3, which SomeControlPlane c1 asks for: nodes must not be newer than their API server; taken " +
+					"because v1.38.0 was no nearer"}},
+		"one step on": {reason: "who fell behind comes up one minor version at a time", was: "v1.30.0", is: "v1.31.0",
+			warned: []string{path + "v1.31.0 is more than 3"}},
+		"further behind": {reason: "and not down", was: "v1.32.0", is: "v1.31.0", refused: []string{path}},
+		"another cluster's": {reason: "a cluster that is not there yet says nothing", is: "v1.99.0",
+			change: func(p *clusterv1.MachinePool) { p.Spec.ClusterName, p.Spec.Template.Spec.ClusterName = "c2", "c2" }},
 		"none that is parsed": {reason: "one refusal is enough", is: "v1.x", refused: []string{"must be a semantic version"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,12 +115,15 @@ func TestVersionSkew(t *testing.T) {
 func TestKindsAround(t *testing.T) {
 	t.Parallel()
 	kind := func(name, group, label string, spec ...string) *apiextensionsv1.CustomResourceDefinition {
-		schema := apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": {Properties: map[string]apiextensionsv1.JSONSchemaProps{}}}}
+		schema := apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{
+			"spec": {Properties: map[string]apiextensionsv1.JSONSchemaProps{}}}}
 		for _, f := range spec {
 			schema.Properties["spec"].Properties[f] = apiextensionsv1.JSONSchemaProps{}
 		}
-		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name + "." + group}, Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &schema}}}}}
+		crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name + "." + group},
+			Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+				Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1",
+					Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &schema}}}}}
 		if label != "" {
 			crd.Labels = map[string]string{label: "v1"}
 		}
@@ -114,7 +131,8 @@ func TestKindsAround(t *testing.T) {
 	}
 	const contractLabel, group = "cluster.x-k8s.io/v1beta2", "infrastructure.cluster.x-k8s.io"
 	c := surroundings(t, "v1.36.3")
-	for _, crd := range []client.Object{kind("testhosts", group, contractLabel, "providerID"), kind("testnodes", group, contractLabel, "providerIDList"),
+	for _, crd := range []client.Object{kind("testhosts", group, contractLabel, "providerID"),
+		kind("testnodes", group, contractLabel, "providerIDList"),
 		kind("widgets", "example.com", "")} {
 		if err := c.Create(t.Context(), crd); err != nil {
 			t.Fatal(err)
@@ -133,11 +151,14 @@ func TestKindsAround(t *testing.T) {
 		"not installed yet": {reason: "manifests are applied in any order", is: infra(group, "TestLater")},
 		"no pool's kind": {reason: "the pool would take it and delete it", is: infra(group, "TestHost"), refused: []string{
 			"spec.template.spec.infrastructureRef: Invalid value: \"TestHost\"", "its schema has no spec.providerIDList"}},
-		"no label":          {reason: "a kind that has nothing to do with Cluster API", is: infra("example.com", "Widget"), refused: []string{"no contract version label"}},
-		"as it was":         {reason: "a client that only scales can't fix it", was: infra(group, "TestHost"), is: infra(group, "TestHost")},
-		"put right":         {reason: "no machines are behind a reference that is not followed", was: infra("cluster.x-k8s.io", "Cluster"), is: infra(group, "TestNodes")},
-		"another Cluster's": {reason: "they are an administrator's as well", is: secretNamed("c2-kubeconfig"), refused: []string{"holds an administrator's kubeconfig of Cluster c2"}},
-		"no Cluster's":      {reason: "a name is a name", is: secretNamed("c3-kubeconfig")},
+		"no label": {reason: "a kind that has nothing to do with Cluster API", is: infra("example.com", "Widget"),
+			refused: []string{"no contract version label"}},
+		"as it was": {reason: "a client that only scales can't fix it", was: infra(group, "TestHost"), is: infra(group, "TestHost")},
+		"put right": {reason: "no machines are behind a reference that is not followed", was: infra("cluster.x-k8s.io", "Cluster"),
+			is: infra(group, "TestNodes")},
+		"another Cluster's": {reason: "they are an administrator's as well", is: secretNamed("c2-kubeconfig"),
+			refused: []string{"holds an administrator's kubeconfig of Cluster c2"}},
+		"no Cluster's": {reason: "a name is a name", is: secretNamed("c3-kubeconfig")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,7 +221,8 @@ func TestUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatalf("want it taken, got %v", err)
 	}
-	wantWarnings(t, "both are told", got, []string{"spec.providerIDList: not compared with those of other pools: look up the pools of aws:///a/i-1: no index",
+	wantWarnings(t, "both are told", got, []string{"spec.providerIDList: not compared with those of other pools: look up the pools of " +
+		"aws:///a/i-1: no index",
 		"spec.template.spec.version: not compared with the control plane's: read SomeControlPlane c1: no answer"})
 	asked = 0
 	scaled := pool.DeepCopy()
@@ -223,7 +245,8 @@ func TestMovedPools(t *testing.T) {
 	pool := listing("pool", "c1", "aws:///a/i-1", "aws:////i-1")
 	pool.Spec.Template.Spec.Version = "v1.37.0"
 	_, err := v.ValidateCreate(t.Context(), pool)
-	wantRefusal(t, "a new pool has no business with any of that", err, []string{"spec.providerIDList[0]", "spec.providerIDList[1]", "spec.template.spec.version"})
+	wantRefusal(t, "a new pool has no business with any of that", err,
+		[]string{"spec.providerIDList[0]", "spec.providerIDList[1]", "spec.template.spec.version"})
 	pool.Finalizers = []string{clusterv1.MachinePoolFinalizer}
 	got, err := v.ValidateCreate(t.Context(), pool)
 	if err != nil {
@@ -247,24 +270,34 @@ func TestProviderIDs(t *testing.T) {
 	t.Parallel()
 	going := listing("going", "c1", "aws:///a/i-8")
 	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: metav1.Now().Time}, []string{"x/y"}
-	c := surroundings(t, "v1.36.3", listing("other", "c1", "aws:///eu-west-1a/i-1", "azure:///subscriptions/S/resourceGroups/RG/providers/x/virtualMachines/A"),
+	c := surroundings(t, "v1.36.3", listing("other", "c1", "aws:///eu-west-1a/i-1",
+		"azure:///subscriptions/S/resourceGroups/RG/providers/x/virtualMachines/A"),
 		listing("far", "c9", "aws:///a/i-9"), going)
 	for name, tc := range map[string]struct {
 		reason  string
 		was, is []string
 		refused []string
 	}{
-		"its own":            {reason: "no other pool has it", is: []string{"aws:///a/i-2", "aws:///a/i-3"}},
-		"twice":              {reason: "it would count twice", is: []string{"aws:///a/i-2", "aws:///a/i-3", "aws:///a/i-2"}, refused: []string{`spec.providerIDList[2]: Invalid value: "aws:///a/i-2": names the same instance as spec.providerIDList[0]`}},
-		"twice, spelled":     {reason: "the zone is no part of an instance's name", is: []string{"aws:///a/i-2", "aws:////i-2"}, refused: []string{"spec.providerIDList[1]"}},
-		"twice, without key": {reason: "an ID of no known form is one as it is", is: []string{"x", "y", "x"}, refused: []string{"spec.providerIDList[2]"}},
-		"twice, from before": {reason: "an older controller's list must not stop others' writes", was: []string{"aws:///a/i-2", "aws:///a/i-2"}, is: []string{"aws:///a/i-4", "aws:///a/i-2", "aws:///a/i-2"}},
-		"a third time":       {reason: "an old fault is no licence", was: []string{"aws:///a/i-2", "aws:///a/i-2"}, is: []string{"aws:///a/i-2", "aws:///a/i-2", "aws:///a/i-2"}, refused: []string{"spec.providerIDList[2]"}},
-		"another's":          {reason: "its node would be in two pools", is: []string{"aws:///a/i-2", "aws:///b/i-1"}, refused: []string{`spec.providerIDList[1]: Invalid value: "aws:///b/i-1": is an instance of MachinePool other: an instance belongs to one pool of its cluster`}},
-		"another's, by case": {reason: "letter case means nothing in Azure", is: []string{"azure:///subscriptions/s/resourcegroups/rg/providers/x/virtualmachines/a"}, refused: []string{"spec.providerIDList[0]", "MachinePool other"}},
-		"another's before":   {reason: "who lists it is not stuck with it", was: []string{"aws:///b/i-1"}, is: []string{"aws:///b/i-1", "aws:///b/i-2"}},
-		"another cluster's":  {reason: "clusters in different accounts may well have equal IDs", is: []string{"aws:///a/i-9"}},
-		"one that is left":   {reason: "a pool that is being deleted keeps nothing from its successor", is: []string{"aws:///a/i-8"}},
+		"its own": {reason: "no other pool has it", is: []string{"aws:///a/i-2", "aws:///a/i-3"}},
+		"twice": {reason: "it would count twice", is: []string{"aws:///a/i-2", "aws:///a/i-3", "aws:///a/i-2"},
+			refused: []string{`spec.providerIDList[2]: Invalid value: "aws:///a/i-2": names the same instance as spec.providerIDList[0]`}},
+		"twice, spelled": {reason: "the zone is no part of an instance's name", is: []string{"aws:///a/i-2", "aws:////i-2"},
+			refused: []string{"spec.providerIDList[1]"}},
+		"twice, without key": {reason: "an ID of no known form is one as it is", is: []string{"x", "y", "x"},
+			refused: []string{"spec.providerIDList[2]"}},
+		"twice, from before": {reason: "an older controller's list must not stop others' writes", was: []string{"aws:///a/i-2", "aws:///a/i-2"},
+			is: []string{"aws:///a/i-4", "aws:///a/i-2", "aws:///a/i-2"}},
+		"a third time": {reason: "an old fault is no licence", was: []string{"aws:///a/i-2", "aws:///a/i-2"},
+			is: []string{"aws:///a/i-2", "aws:///a/i-2", "aws:///a/i-2"}, refused: []string{"spec.providerIDList[2]"}},
+		"another's": {reason: "its node would be in two pools", is: []string{"aws:///a/i-2", "aws:///b/i-1"},
+			refused: []string{`spec.providerIDList[1]: Invalid value: "aws:///b/i-1": is an instance of MachinePool other: an instance belongs to one pool of its cluster`}},
+		"another's, by case": {reason: "letter case means nothing in Azure",
+			is:      []string{"azure:///subscriptions/s/resourcegroups/rg/providers/x/virtualmachines/a"},
+			refused: []string{"spec.providerIDList[0]", "MachinePool other"}},
+		"another's before": {reason: "who lists it is not stuck with it", was: []string{"aws:///b/i-1"},
+			is: []string{"aws:///b/i-1", "aws:///b/i-2"}},
+		"another cluster's": {reason: "clusters in different accounts may well have equal IDs", is: []string{"aws:///a/i-9"}},
+		"one that is left":  {reason: "a pool that is being deleted keeps nothing from its successor", is: []string{"aws:///a/i-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,7 +47,8 @@ func duplicates(old, pool *clusterv1.MachinePool) field.ErrorList {
 			continue
 		}
 		if count[key] > was[key] && len(errs) < instancesTold {
-			errs = append(errs, field.Invalid(providerIDs().Index(i), id, fmt.Sprintf("names the same instance as %s", providerIDs().Index(first[key]))))
+			errs = append(errs, field.Invalid(providerIDs().Index(i), id,
+				fmt.Sprintf("names the same instance as %s", providerIDs().Index(first[key]))))
 		}
 	}
 	return errs
@@ -71,7 +72,8 @@ func (v poolValidator) overlaps(ctx context.Context, old, pool *clusterv1.Machin
 			return errs, err
 		}
 		if other != "" {
-			errs = append(errs, field.Invalid(providerIDs().Index(i), id, fmt.Sprintf("is an instance of MachinePool %s: an instance belongs to one pool of its cluster", other)))
+			errs = append(errs, field.Invalid(providerIDs().Index(i), id,
+				fmt.Sprintf("is an instance of MachinePool %s: an instance belongs to one pool of its cluster", other)))
 		}
 	}
 	return errs, nil
@@ -83,7 +85,8 @@ func (v poolValidator) lister(ctx context.Context, pool *clusterv1.MachinePool, 
 	probe.Namespace, probe.Spec.ClusterName, probe.Spec.ProviderIDList = pool.Namespace, pool.Spec.ClusterName, []string{id}
 	for _, key := range nodes.PoolKeys(probe) {
 		list := &clusterv1.MachinePoolList{}
-		err := v.reader.List(ctx, list, client.InNamespace(pool.Namespace), client.MatchingFields{nodes.PoolField: key}, client.UnsafeDisableDeepCopy)
+		err := v.reader.List(ctx, list, client.InNamespace(pool.Namespace), client.MatchingFields{nodes.PoolField: key},
+			client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return "", fmt.Errorf("look up the pools of %s: %w", id, err)
 		}

@@ -26,7 +26,8 @@ type poolValidator struct {
 func (v poolValidator) ValidateCreate(ctx context.Context, pool *clusterv1.MachinePool) (admission.Warnings, error) {
 	was := elsewhere(pool)
 	around := v.lookAround(ctx, was, pool)
-	return append(warningsOf(was, pool), around.warnings...), refuse(pool, append(append(rules(pool), duplicates(was, pool)...), around.refused...))
+	return append(warningsOf(was, pool), around.warnings...),
+		refuse(pool, append(append(rules(pool), duplicates(was, pool)...), around.refused...))
 }
 
 // elsewhere is what a new pool was before it came here, nil for one that is really new. A pool that brings its controller's
@@ -80,7 +81,8 @@ func changes(old, pool *clusterv1.MachinePool) field.ErrorList {
 	was, is := old.Spec.Template.Spec.InfrastructureRef, pool.Spec.Template.Spec.InfrastructureRef
 	if was.IsDefined() && was != is && contract.InfraMachinePool().Names(was.GroupKind()) == nil {
 		errs = append(errs, field.Forbidden(spec.Child("template", "spec", "infrastructureRef"),
-			fmt.Sprintf("is immutable: it is %s %s, where the pool's machines are; change that object, or make a new MachinePool", was.Kind, was.Name)))
+			fmt.Sprintf("is immutable: it is %s %s, where the pool's machines are; change that object, or make a new MachinePool", was.Kind,
+				was.Name)))
 	}
 	return errs
 }

@@ -19,7 +19,8 @@ func warningsOf(old, pool *clusterv1.MachinePool) admission.Warnings {
 	}
 	machine := &pool.Spec.Template.Spec
 	if machine.ProviderID != "" && (old == nil || old.Spec.Template.Spec.ProviderID != machine.ProviderID) {
-		all = append(all, "spec.template.spec.providerID: has no effect: the instances of a pool are listed in spec.providerIDList, by its controller")
+		all = append(all, "spec.template.spec.providerID: has no effect: the instances of a pool are listed in spec.providerIDList, by its "+
+			"controller")
 	}
 	domains := pool.Spec.FailureDomains
 	if old != nil && slices.Equal(old.Spec.FailureDomains, domains) {
@@ -45,7 +46,8 @@ func sizeWarnings(old, pool *clusterv1.MachinePool) admission.Warnings {
 	_, hasMost := pool.Annotations[most]
 	switch {
 	case bounds && hasLeast != hasMost:
-		return admission.Warnings{fmt.Sprintf("metadata.annotations: %s and %s count as a pair alone, so that no autoscaler touches the pool", least, most)}
+		return admission.Warnings{fmt.Sprintf("metadata.annotations: %s and %s count as a pair alone, so that no autoscaler touches the pool",
+			least, most)}
 	case bounds || !equality.Semantic.DeepEqual(was.Spec.Replicas, pool.Spec.Replicas):
 		return boundsWarnings(pool)
 	}
@@ -59,9 +61,11 @@ func boundsWarnings(pool *clusterv1.MachinePool) admission.Warnings {
 	case problem != nil || b == nil || b.most < b.least:
 		return nil
 	case b.most == 0:
-		return admission.Warnings{fmt.Sprintf("metadata.annotations[%s]: with 0 no autoscaler touches the pool", clusterv1.AutoscalerMaxSizeAnnotation)}
+		return admission.Warnings{fmt.Sprintf("metadata.annotations[%s]: with 0 no autoscaler touches the pool",
+			clusterv1.AutoscalerMaxSizeAnnotation)}
 	case replicas != nil && (*replicas < b.least || *replicas > b.most):
-		return admission.Warnings{fmt.Sprintf("spec.replicas: %d is outside of the autoscaler's %d to %d, so that it will not touch the pool", *replicas, b.least, b.most)}
+		return admission.Warnings{fmt.Sprintf("spec.replicas: %d is outside of the autoscaler's %d to %d, so that it will not touch the pool",
+			*replicas, b.least, b.most)}
 	}
 	return nil
 }
@@ -73,11 +77,13 @@ func changeWarnings(old, pool *clusterv1.MachinePool) admission.Warnings {
 	before, err := semver.ParseTolerant(was.Version)
 	after, errAfter := semver.ParseTolerant(is.Version)
 	if err == nil && errAfter == nil && after.LT(before) {
-		all = append(all, fmt.Sprintf("spec.template.spec.version: %s is older than %s, which it was: new machines get an older kubelet", is.Version, was.Version))
+		all = append(all, fmt.Sprintf("spec.template.spec.version: %s is older than %s, which it was: new machines get an older kubelet",
+			is.Version, was.Version))
 	}
 	from, to := was.Bootstrap.ConfigRef, is.Bootstrap.ConfigRef
 	if from.IsDefined() && to.IsDefined() && from.GroupKind() != to.GroupKind() {
-		all = append(all, fmt.Sprintf("spec.template.spec.bootstrap.configRef: was a %s: new machines are set up by another bootstrap provider, that of %s", from.GroupKind(), to.GroupKind()))
+		all = append(all, fmt.Sprintf("spec.template.spec.bootstrap.configRef: was a %s: new machines are set up by another bootstrap "+
+			"provider, that of %s", from.GroupKind(), to.GroupKind()))
 	}
 	return all
 }

@@ -22,9 +22,12 @@ var each = []struct {
 	version          string
 	hook             func(*runtime.Scheme) *admission.Webhook
 }{
-	{awsv1.AWSMachinePoolTemplateKind, "{awsLaunchTemplate: {instanceType: t3.large}}", "{awsLaunchTemplate: {instanceType: t3.xlarge}}", awsv1.GroupVersion.String(), awsadmission.OfAWSMachinePool},
-	{awsv1.AWSManagedMachinePoolTemplateKind, "{instanceType: t3.large}", "{instanceType: t3.xlarge}", awsv1.GroupVersion.String(), awsadmission.OfAWSManagedMachinePool},
-	{azurev1.AzureMachinePoolTemplateKind, "{location: westus2, template: {vmSize: Standard_B2s}}", "{location: eastus, template: {vmSize: Standard_B2s}}", azurev1.GroupVersion.String(), azureadmission.OfAzureMachinePool},
+	{awsv1.AWSMachinePoolTemplateKind, "{awsLaunchTemplate: {instanceType: t3.large}}", "{awsLaunchTemplate: {instanceType: t3.xlarge}}",
+		awsv1.GroupVersion.String(), awsadmission.OfAWSMachinePool},
+	{awsv1.AWSManagedMachinePoolTemplateKind, "{instanceType: t3.large}", "{instanceType: t3.xlarge}", awsv1.GroupVersion.String(),
+		awsadmission.OfAWSManagedMachinePool},
+	{azurev1.AzureMachinePoolTemplateKind, "{location: westus2, template: {vmSize: Standard_B2s}}",
+		"{location: eastus, template: {vmSize: Standard_B2s}}", azurev1.GroupVersion.String(), azureadmission.OfAzureMachinePool},
 }
 
 // raw is a template as an API server sends it.
@@ -56,13 +59,17 @@ func TestTemplatesStay(t *testing.T) {
 		refused         bool
 	}{
 		{name: "written again", reason: "GitOps applies what is there", label: "a"},
-		{name: "owned", reason: "the ClusterClass becomes an owner of its templates", metadata: ", ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: ClusterClass, name: c, uid: u}]", label: "a"},
+		{name: "owned", reason: "the ClusterClass becomes an owner of its templates",
+			metadata: ", ownerReferences: [{apiVersion: cluster.x-k8s.io/v1beta2, kind: ClusterClass, name: c, uid: u}]", label: "a"},
 		{name: "labels", reason: "no machine depends on them", label: "b"},
 		{name: "another specification", reason: "the pools of every Cluster would follow at once", label: "a", changed: true, refused: true},
-		{name: "topology's question", reason: "the topology controller has to learn what a change would do", metadata: asks, label: "a", changed: true, dry: true},
+		{name: "topology's question", reason: "the topology controller has to learn what a change would do", metadata: asks, label: "a",
+			changed: true, dry: true},
 		{name: "a user's dry run", reason: "a user's dry run answers as the write would", label: "a", changed: true, dry: true, refused: true},
-		{name: "a real write that says it is a question", reason: "the annotation alone opens nothing", metadata: asks, label: "a", changed: true, refused: true},
-		{name: "going", reason: "an object that goes is not held up", metadata: ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [f/f]", label: "a", changed: true},
+		{name: "a real write that says it is a question", reason: "the annotation alone opens nothing", metadata: asks, label: "a", changed: true,
+			refused: true},
+		{name: "going", reason: "an object that goes is not held up", metadata: ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [f/f]",
+			label: "a", changed: true},
 	}
 	for _, k := range each {
 		hook := k.hook(scheme)

@@ -147,7 +147,8 @@ func (s *Server) options(ctx context.Context, o Options, listener net.Listener) 
 	none := options.CompletedOptions{}
 	registry := basecompatibility.NewComponentGlobalsRegistry()
 	gate := utilfeature.DefaultMutableFeatureGate.DeepCopy()
-	if err := registry.Register(basecompatibility.DefaultKubeComponent, release{compatibility.DefaultBuildEffectiveVersion()}, gate); err != nil {
+	if err := registry.Register(basecompatibility.DefaultKubeComponent, release{compatibility.DefaultBuildEffectiveVersion()},
+		gate); err != nil {
 		return none, err
 	}
 	run := options.NewServerRunOptions()

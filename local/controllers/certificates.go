@@ -47,7 +47,8 @@ func approve(ctx context.Context, e *environment) (task, error) {
 }
 
 func requestCleaner(_ context.Context, e *environment) (task, error) {
-	c := cleaner.NewCSRCleanerController(e.client.CertificatesV1().CertificateSigningRequests(), e.informers.Certificates().V1().CertificateSigningRequests())
+	c := cleaner.NewCSRCleanerController(e.client.CertificatesV1().CertificateSigningRequests(),
+		e.informers.Certificates().V1().CertificateSigningRequests())
 	return func(ctx context.Context) { c.Run(ctx, 1) }, nil
 }
 

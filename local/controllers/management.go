@@ -35,7 +35,8 @@ func management() []named {
 
 func garbageCollector(ctx context.Context, e *environment) (task, error) {
 	both := informerfactory.NewInformerFactory(e.informers, metadatainformer.NewSharedInformerFactory(e.metadata, informerResync))
-	gc, err := garbagecollector.NewGarbageCollector(ctx, e.client, e.metadata, e.mapper, garbagecollector.DefaultIgnoredResources(), both, e.started)
+	gc, err := garbagecollector.NewGarbageCollector(ctx, e.client, e.metadata, e.mapper, garbagecollector.DefaultIgnoredResources(), both,
+		e.started)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ const (
 
 // disruptions keeps the status of PodDisruptionBudgets, without which every eviction is refused.
 func disruptions(ctx context.Context, e *environment) (task, error) {
-	scales, err := scale.NewForConfig(e.config, e.mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(e.client.Discovery()))
+	scales, err := scale.NewForConfig(e.config, e.mapper, dynamic.LegacyAPIPathResolverFunc,
+		scale.NewDiscoveryScaleKindResolver(e.client.Discovery()))
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,8 @@ func deployments(ctx context.Context, e *environment) (task, error) {
 }
 
 func replicaSets(ctx context.Context, e *environment) (task, error) {
-	c := replicaset.NewReplicaSetController(ctx, e.informers.Apps().V1().ReplicaSets(), e.informers.Core().V1().Pods(), e.client, replicaset.BurstReplicas)
+	c := replicaset.NewReplicaSetController(ctx, e.informers.Apps().V1().ReplicaSets(), e.informers.Core().V1().Pods(), e.client,
+		replicaset.BurstReplicas)
 	return func(ctx context.Context) { c.Run(ctx, workers) }, nil
 }
 
@@ -59,7 +61,8 @@ func daemonSets(ctx context.Context, e *environment) (task, error) {
 
 func statefulSets(ctx context.Context, e *environment) (task, error) {
 	core, apps := e.informers.Core().V1(), e.informers.Apps().V1()
-	c := statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(), apps.ControllerRevisions(), e.client)
+	c := statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(), apps.ControllerRevisions(),
+		e.client)
 	return func(ctx context.Context) { c.Run(ctx, workers) }, nil
 }
 

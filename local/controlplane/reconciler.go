@@ -134,7 +134,9 @@ func wantedOf(lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) worklo
 func (r *Reconciler) ensure(ctx context.Context, lcp *localv1.LocalControlPlane, cluster *clusterv1.Cluster) error {
 	endpoint := lcp.Spec.ControlPlaneEndpoint
 	if endpoint.Host != "" && endpoint.Host != workload.Host {
-		markUnavailable(lcp, "InvalidEndpoint", fmt.Sprintf("spec.controlPlaneEndpoint.host: want %s, where API servers of the local world listen, or nothing; found %s", workload.Host, endpoint.Host))
+		markUnavailable(lcp, "InvalidEndpoint",
+			fmt.Sprintf("spec.controlPlaneEndpoint.host: want %s, where API servers of the local world listen, or nothing; found %s", workload.Host,
+				endpoint.Host))
 		return nil
 	}
 	s, err := r.Servers.Start(ctx, client.ObjectKeyFromObject(lcp), wantedOf(lcp, cluster))

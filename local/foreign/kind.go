@@ -37,11 +37,13 @@ type Kind struct {
 
 // Columns that definitions of several providers have.
 var (
-	ClusterColumn  = apiextensionsv1.CustomResourceColumnDefinition{Name: "Cluster", Type: "string", JSONPath: `.metadata.labels.cluster\.x-k8s\.io/cluster-name`}
+	ClusterColumn = apiextensionsv1.CustomResourceColumnDefinition{Name: "Cluster", Type: "string",
+		JSONPath: `.metadata.labels.cluster\.x-k8s\.io/cluster-name`}
 	ReadyColumn    = apiextensionsv1.CustomResourceColumnDefinition{Name: "Ready", Type: "string", JSONPath: ".status.ready"}
-	EndpointColumn = apiextensionsv1.CustomResourceColumnDefinition{Name: "Endpoint", Type: "string", JSONPath: ".spec.controlPlaneEndpoint.host", Priority: 1}
-	VersionColumn  = apiextensionsv1.CustomResourceColumnDefinition{Name: "Version", Type: "string", JSONPath: ".status.version"}
-	AgeColumn      = apiextensionsv1.CustomResourceColumnDefinition{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}
+	EndpointColumn = apiextensionsv1.CustomResourceColumnDefinition{Name: "Endpoint", Type: "string",
+		JSONPath: ".spec.controlPlaneEndpoint.host", Priority: 1}
+	VersionColumn = apiextensionsv1.CustomResourceColumnDefinition{Name: "Version", Type: "string", JSONPath: ".status.version"}
+	AgeColumn     = apiextensionsv1.CustomResourceColumnDefinition{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}
 )
 
 // Definition returns the definition of the kind, with the contract that its provider's own definition carries.
@@ -49,7 +51,8 @@ func (k Kind) Definition() *apiextensionsv1.CustomResourceDefinition {
 	served := func(name string, storage bool) apiextensionsv1.CustomResourceDefinitionVersion {
 		return apiextensionsv1.CustomResourceDefinitionVersion{
 			Name: name, Served: true, Storage: storage,
-			Schema:                   &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
+			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object",
+				XPreserveUnknownFields: new(true)}},
 			Subresources:             &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
 			AdditionalPrinterColumns: k.Columns,
 		}

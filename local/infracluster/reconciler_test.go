@@ -28,8 +28,10 @@ func TestReconcile(t *testing.T) {
 			{ID: "subnet-1", Zone: region + "a", CIDR: "10.0.0.0/24"}, {ID: "subnet-2", Zone: region + "a", CIDR: "10.0.1.0/24", Public: true}}}
 	}
 	subnets := []any{
-		map[string]any{"id": "subnet-1", "resourceID": "subnet-1", "availabilityZone": "eu-west-1a", "cidrBlock": "10.0.0.0/24", "isPublic": false, "zoneType": "availability-zone"},
-		map[string]any{"id": "subnet-2", "resourceID": "subnet-2", "availabilityZone": "eu-west-1a", "cidrBlock": "10.0.1.0/24", "isPublic": true, "zoneType": "availability-zone"},
+		map[string]any{"id": "subnet-1", "resourceID": "subnet-1", "availabilityZone": "eu-west-1a", "cidrBlock": "10.0.0.0/24",
+			"isPublic": false, "zoneType": "availability-zone"},
+		map[string]any{"id": "subnet-2", "resourceID": "subnet-2", "availabilityZone": "eu-west-1a", "cidrBlock": "10.0.1.0/24", "isPublic": true,
+			"zoneType": "availability-zone"},
 	}
 	status := func(zone string) map[string]any {
 		return map[string]any{"ready": true, "initialization": map[string]any{"provisioned": true},
@@ -50,19 +52,24 @@ func TestReconcile(t *testing.T) {
 			wantSpec:   map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets}},
 			wantStatus: status("eu-west-1a")},
 		{reason: "what a person wrote stays, and the network follows the region",
-			spec:       map[string]any{"region": "us-east-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-own"}, "subnets": []any{map[string]any{"id": "subnet-own"}}}, "sshKeyName": "k"},
-			wantSpec:   map[string]any{"region": "us-east-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-own"}, "subnets": []any{map[string]any{"id": "subnet-own"}}}, "sshKeyName": "k"},
+			spec: map[string]any{"region": "us-east-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-own"},
+				"subnets": []any{map[string]any{"id": "subnet-own"}}}, "sshKeyName": "k"},
+			wantSpec: map[string]any{"region": "us-east-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-own"},
+				"subnets": []any{map[string]any{"id": "subnet-own"}}}, "sshKeyName": "k"},
 			wantStatus: status("us-east-1a")},
-		{reason: "the endpoint is copied once the cluster has one", cluster: clusterv1.ClusterSpec{ControlPlaneEndpoint: endpoint}, spec: map[string]any{},
+		{reason: "the endpoint is copied once the cluster has one", cluster: clusterv1.ClusterSpec{ControlPlaneEndpoint: endpoint},
+			spec: map[string]any{},
 			wantSpec: map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets},
 				"controlPlaneEndpoint": map[string]any{"host": "127.0.0.1", "port": int64(20001)}},
 			wantStatus: status("eu-west-1a")},
-		{reason: "a network is ready no sooner than the control plane", cluster: clusterv1.ClusterSpec{ControlPlaneRef: plane}, spec: map[string]any{},
+		{reason: "a network is ready no sooner than the control plane", cluster: clusterv1.ClusterSpec{ControlPlaneRef: plane},
+			spec:     map[string]any{},
 			wantSpec: map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets}}},
 		{reason: "and ready with it", cluster: clusterv1.ClusterSpec{ControlPlaneRef: plane}, initialized: true, spec: map[string]any{},
 			wantSpec:   map[string]any{"region": "eu-west-1", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}, "subnets": subnets}},
 			wantStatus: status("eu-west-1a")},
-		{reason: "a paused cluster is left alone", cluster: clusterv1.ClusterSpec{Paused: new(true)}, spec: map[string]any{}, wantSpec: map[string]any{}},
+		{reason: "a paused cluster is left alone", cluster: clusterv1.ClusterSpec{Paused: new(true)}, spec: map[string]any{},
+			wantSpec: map[string]any{}},
 		{reason: "one that no Cluster names waits for it", orphan: true, spec: map[string]any{}, wantSpec: map[string]any{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -78,8 +85,9 @@ func TestReconcile(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(o).
-				WithObjects(o, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: tc.cluster, Status: clusterv1.ClusterStatus{
-					Initialization: clusterv1.ClusterInitializationStatus{ControlPlaneInitialized: &tc.initialized}}}).Build()
+				WithObjects(o, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: tc.cluster,
+					Status: clusterv1.ClusterStatus{
+						Initialization: clusterv1.ClusterInitializationStatus{ControlPlaneInitialized: &tc.initialized}}}).Build()
 			r := &Reconciler{Client: c, Kind: kinds.AWSCluster, Network: account}
 			got := pass(t, r, c)
 			spec, _, _ := unstructured.NestedMap(got.Object, "spec")

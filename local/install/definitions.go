@@ -12,8 +12,8 @@ import (
 	"github.com/muster-project/muster/local/foreign"
 )
 
-// clusterctlLabel marks the definitions whose objects clusterctl move looks at. clusterctl init sets it on what it installs; in a world it is
-// set here, or clusterctl would move nothing without an error.
+// clusterctlLabel marks the definitions whose objects clusterctl move looks at. clusterctl init sets it on what it installs; in a world it
+// is set here, or clusterctl would move nothing without an error.
 const clusterctlLabel = "clusterctl.cluster.x-k8s.io"
 
 // definitions are the generated ones, and those of kinds that others own.

@@ -46,7 +46,8 @@ func TestConversion(t *testing.T) {
 			for kind, spec := range seen {
 				checkConversion(t, kind, spec, tc.wantStrategy, tc.wantServed)
 			}
-			for _, kind := range []string{"Cluster", "MachinePool", "KubeadmConfig", "AWSMachinePool", "LocalControlPlane", "AWSCluster", "AWSManagedCluster", "AWSManagedControlPlane", "AWSClusterStaticIdentity", "AzureCluster", "AzureClusterIdentity"} {
+			for _, kind := range []string{"Cluster", "MachinePool", "KubeadmConfig", "AWSMachinePool", "LocalControlPlane", "AWSCluster",
+				"AWSManagedCluster", "AWSManagedControlPlane", "AWSClusterStaticIdentity", "AzureCluster", "AzureClusterIdentity"} {
 				if _, ok := seen[kind]; !ok {
 					t.Errorf("want a definition of %s, got none", kind)
 				}
@@ -55,7 +56,8 @@ func TestConversion(t *testing.T) {
 	}
 }
 
-// TestClusterctlMoves holds that clusterctl move finds the objects of every kind, and identities, which belong to no Cluster, with what they own.
+// TestClusterctlMoves holds that clusterctl move finds the objects of every kind, and identities, which belong to no Cluster, with what
+// they own.
 func TestClusterctlMoves(t *testing.T) {
 	all, err := definitions(others())
 	if err != nil {
@@ -80,7 +82,8 @@ func foreignKind(kind string) bool {
 	return slices.ContainsFunc(others(), func(k foreign.Kind) bool { return k.Kind == kind })
 }
 
-func checkConversion(t *testing.T, kind string, spec apiextensionsv1.CustomResourceDefinitionSpec, wantStrategy apiextensionsv1.ConversionStrategyType, wantServed int) {
+func checkConversion(t *testing.T, kind string, spec apiextensionsv1.CustomResourceDefinitionSpec,
+	wantStrategy apiextensionsv1.ConversionStrategyType, wantServed int) {
 	t.Helper()
 	if len(spec.Versions) == 1 || foreignKind(kind) || kind == "AWSMachine" {
 		wantStrategy, wantServed = "", len(spec.Versions)

@@ -67,8 +67,8 @@ type Served struct {
 type Cloud interface {
 	// Fill sets what the object leaves open, as the provider does.
 	Fill(plane *unstructured.Unstructured, cluster string) error
-	// Bring makes or changes the cluster of the cloud, and reports on the object what has become of it. It returns when the object is looked at
-	// again, 0 for never.
+	// Bring makes or changes the cluster of the cloud, and reports on the object what has become of it. It returns when the object is looked
+	// at again, 0 for never.
 	Bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster, s Served) (time.Duration, error)
 	// Delete begins to delete the cluster and reports whether it is gone.
 	Delete(ctx context.Context, plane *unstructured.Unstructured) (gone bool, err error)
@@ -158,7 +158,8 @@ func (r *Reconciler) bring(ctx context.Context, plane *unstructured.Unstructured
 	if err != nil {
 		return 0, fmt.Errorf("let %s into the cluster %s: %w", r.Kind.Service, cluster.Name, err)
 	}
-	return r.Cloud.Bring(ctx, plane, cluster, Served{Server: server, Token: token, Endpoint: clusterv1.APIEndpoint{Host: workload.Host, Port: int32(server.Port)}})
+	return r.Cloud.Bring(ctx, plane, cluster, Served{Server: server, Token: token,
+		Endpoint: clusterv1.APIEndpoint{Host: workload.Host, Port: int32(server.Port)}})
 }
 
 // remove has the cloud delete the cluster, stops the API server, removes what it kept, and lets the object go.

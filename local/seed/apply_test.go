@@ -64,11 +64,14 @@ func TestApply(t *testing.T) {
 	const one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 	kind := schema.GroupKind{Group: "infrastructure.cluster.x-k8s.io", Kind: "AWSMachinePool"}
 	webhook := apierrors.NewInternalError(errors.New("failed calling webhook: connection refused"))
-	refused := &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
+	refused := &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusUnprocessableEntity,
+		Reason: metav1.StatusReasonInvalid,
 		Details: &metav1.StatusDetails{Name: "a", Kind: kind.Kind, Causes: []metav1.StatusCause{
-			{Field: "spec.minSize", Message: "Invalid value: -1: should be greater than or equal to 0"}, {Field: "spec.maxSize", Message: "Required value"}}}}}
+			{Field: "spec.minSize", Message: "Invalid value: -1: should be greater than or equal to 0"},
+			{Field: "spec.maxSize", Message: "Required value"}}}}}
 	unclassified := func(message string) error {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: message}}
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+			Message: message}}
 	}
 	forever := func(err error) []error {
 		all := make([]error, 1000)
@@ -86,21 +89,31 @@ func TestApply(t *testing.T) {
 		within  time.Duration
 	}{
 		{reason: "an object without a namespace goes into default, one whose kind has none into none; namespaces come first",
-			text: one + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ns, namespace: wrong}\n", want: []string{"Namespace /ns", "ConfigMap default/a"}},
-		{reason: "a webhook that is not up yet is waited for", text: one, answers: []error{webhook, webhook, nil}, want: []string{"ConfigMap default/a"}, within: time.Second},
+			text: one + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ns, namespace: wrong}\n",
+			want: []string{"Namespace /ns", "ConfigMap default/a"}},
+		{reason: "a webhook that is not up yet is waited for", text: one, answers: []error{webhook, webhook, nil},
+			want: []string{"ConfigMap default/a"}, within: time.Second},
 		{reason: "so is an API server that starts again", text: one, want: []string{"ConfigMap default/a"}, within: time.Second,
 			answers: []error{&url.Error{Op: "Patch", URL: "https://127.0.0.1", Err: errors.New("connection refused")}}},
-		{reason: "but not for ever", text: one, answers: forever(webhook), err: "m.yaml: document 1 (ConfigMap a): Internal error occurred: failed calling webhook", within: patience + time.Second},
+		{reason: "but not for ever", text: one, answers: forever(webhook),
+			err: "m.yaml: document 1 (ConfigMap a): Internal error occurred: failed calling webhook", within: patience + time.Second},
 		{reason: "a refusal is final and names the fields", text: one, answers: []error{refused},
-			err: "m.yaml: document 1 (ConfigMap a): refused: spec.minSize: Invalid value: -1: should be greater than or equal to 0; spec.maxSize: Required value"},
-		{reason: "an unknown field is a refusal, though the API server calls it an internal error", text: one, answers: []error{unclassified("failed to create typed patch object (default/a; v1, Kind=ConfigMap): .spec.minsize: field not declared in schema")},
+			err: "m.yaml: document 1 (ConfigMap a): refused: spec.minSize: Invalid value: -1: should be greater than or equal to 0; spec.maxSize: " +
+				"Required value"},
+		{reason: "an unknown field is a refusal, though the API server calls it an internal error", text: one,
+			answers: []error{unclassified("failed to create typed patch object (default/a; v1, Kind=ConfigMap): .spec.minsize: field not declared " +
+				"in schema")},
 			err: "(ConfigMap a): refused: spec.minsize: field not declared in schema"},
-		{reason: "so is what can't be converted", text: one, answers: []error{unclassified("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")}, err: "spec.subnets[0]: want a string"},
+		{reason: "so is what can't be converted", text: one,
+			answers: []error{unclassified("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")},
+			err:     "spec.subnets[0]: want a string"},
 		{reason: "also where the API server gives the conversion as an internal error", text: one, err: "spec.subnets[0]: want a string",
-			answers: forever(apierrors.NewInternalError(errors.New("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")))},
+			answers: forever(apierrors.NewInternalError(
+				errors.New("conversion webhook for AWSMachinePool failed: spec.subnets[0]: want a string")))},
 		{reason: "a conversion webhook that is not up yet is waited for", text: one, want: []string{"ConfigMap default/a"}, within: time.Second,
 			answers: []error{unclassified(`conversion webhook for AWSMachinePool failed: Post "https://127.0.0.1:1/convert": connection refused`)}},
-		{reason: "a kind that is not served is reported soon", text: "apiVersion: v1\nkind: Confgmap\nmetadata: {name: a}\n", err: "m.yaml: document 1 (Confgmap a): no such kind is served", within: kindPatience + time.Second},
+		{reason: "a kind that is not served is reported soon", text: "apiVersion: v1\nkind: Confgmap\nmetadata: {name: a}\n",
+			err: "m.yaml: document 1 (Confgmap a): no such kind is served", within: kindPatience + time.Second},
 		{reason: "a namespace that is not there is not waited for", text: one, err: `namespaces "default" not found`,
 			answers: forever(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "default"))},
 	} {
@@ -151,7 +164,8 @@ func TestApplyOnceInAWorldsLife(t *testing.T) {
 			t.Fatal(err)
 		}
 		told := map[string]bool{}
-		err = (&Applier{Client: s.client(), Record: record, Told: func(o Object, applied bool) { told[o.GetName()] = applied }}).Apply(t.Context(), objects)
+		err = (&Applier{Client: s.client(), Record: record, Told: func(o Object, applied bool) { told[o.GetName()] = applied }}).Apply(
+			t.Context(), objects)
 		if (err != nil) != want.fails {
 			t.Fatalf("start %d: want a failure: %v, got %v", i+1, want.fails, err)
 		}

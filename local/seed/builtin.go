@@ -57,7 +57,8 @@ func AddClusters(a Accounts, objects []Object, exists func(namespace, name strin
 		}
 		c, ok := a.clusterFor(w)
 		if !ok {
-			return nil, fmt.Errorf("%s: no manifest brings the cluster %q, and for a %s none can be made", w.by.Where(), w.name, infrastructureKind(w.by))
+			return nil, fmt.Errorf("%s: no manifest brings the cluster %q, and for a %s none can be made", w.by.Where(), w.name,
+				infrastructureKind(w.by))
 		}
 		added, err := w.objects(a, c)
 		if err != nil {

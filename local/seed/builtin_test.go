@@ -19,7 +19,8 @@ import (
 
 var known = []seed.Cloud{awsseeds.Cloud(), azureseeds.Cloud()}
 
-var account, both = seed.Accounts{Known: known, Simulated: []string{"aws"}}, seed.Accounts{Known: known, Simulated: []string{"aws", "azure"}}
+var account, both = seed.Accounts{Known: known, Simulated: []string{"aws"}},
+	seed.Accounts{Known: known, Simulated: []string{"aws", "azure"}}
 
 func TestAddClusters(t *testing.T) {
 	const pool = `apiVersion: cluster.x-k8s.io/v1beta1
@@ -45,24 +46,34 @@ spec:
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.25.0", "MachinePool team/p"}},
 		{reason: "as old as the pool, where a newer control plane could not serve it", text: make("p", "c", "v1.16.8", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.16.8", "MachinePool team/p"}},
-		{reason: "the control plane is as new as the newest pool", text: make("p", "c", "1.30.2", "AWSMachinePool") + "---\n" + make("q", "c", "v1.29.0", "AWSMachinePool"),
+		{reason: "the control plane is as new as the newest pool", text: make("p", "c", "1.30.2", "AWSMachinePool") + "---\n" + make("q", "c",
+			"v1.29.0", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.30.2", "MachinePool team/p", "MachinePool team/q"}},
 		{reason: "a version that is none is for the API server to refuse", text: make("p", "c", "newest", "AWSMachinePool"),
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.25.0", "MachinePool team/p"}},
 		{reason: "an object that names no infrastructure gets the cluster that is for such", text: make("p", "c", "v1.30.0", ""), azure: true,
 			want: []string{"Cluster team/c", "AWSCluster team/c", "LocalControlPlane team/c v1.30.0", "MachinePool team/p"}},
-		{reason: "a cluster in the manifests is not made again", text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c, namespace: team}\n---\n" + make("p", "c", "v1.30.0", "AWSMachinePool"),
+		{reason: "a cluster in the manifests is not made again",
+			text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c, namespace: team}\n---\n" + make("p", "c", "v1.30.0",
+				"AWSMachinePool"),
 			want: []string{"Cluster team/c", "MachinePool team/p"}},
-		{reason: "nor one that the world has", text: make("p", "c", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"}, want: []string{"MachinePool team/p"}},
-		{reason: "two clusters are two", text: make("p", "c", "v1.30.0", "AWSMachinePool") + "---\n" + make("q", "d", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"},
+		{reason: "nor one that the world has", text: make("p", "c", "v1.30.0", "AWSMachinePool"), world: []string{"team/c"},
+			want: []string{"MachinePool team/p"}},
+		{reason: "two clusters are two", text: make("p", "c", "v1.30.0", "AWSMachinePool") + "---\n" + make("q", "d", "v1.30.0",
+			"AWSMachinePool"), world: []string{"team/c"},
 			want: []string{"Cluster team/d", "AWSCluster team/d", "LocalControlPlane team/d v1.30.0", "MachinePool team/p", "MachinePool team/q"}},
 		{reason: "a pool that EKS manages gets a cluster of EKS's", text: make("p", "c", "v1.34.2", "AWSManagedMachinePool"),
-			want: []string{"Cluster team/c", "AWSManagedCluster team/c", "AWSManagedControlPlane team/c-control-plane v1.34.2", "MachinePool team/p"}},
-		{reason: "which is no older than EKS runs", text: make("p", "c", "v1.20.0", "AWSManagedMachinePool") + "---\n" + make("q", "c", "v1.20.0", "AWSMachinePool"),
-			want: []string{"Cluster team/c", "AWSManagedCluster team/c", "AWSManagedControlPlane team/c-control-plane v1.33.0", "MachinePool team/p", "MachinePool team/q"}},
-		{reason: "things that name no cluster need none", text: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n", want: []string{"Secret /s"}},
+			want: []string{"Cluster team/c", "AWSManagedCluster team/c", "AWSManagedControlPlane team/c-control-plane v1.34.2",
+				"MachinePool team/p"}},
+		{reason: "which is no older than EKS runs", text: make("p", "c", "v1.20.0", "AWSManagedMachinePool") + "---\n" + make("q", "c", "v1.20.0",
+			"AWSMachinePool"),
+			want: []string{"Cluster team/c", "AWSManagedCluster team/c", "AWSManagedControlPlane team/c-control-plane v1.33.0", "MachinePool team/p",
+				"MachinePool team/q"}},
+		{reason: "things that name no cluster need none", text: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
+			want: []string{"Secret /s"}},
 		{reason: "a pool on Azure gets one there, as old as it", text: make("p", "c", "v1.22.0", "AzureMachinePool"), azure: true,
-			want: []string{"Cluster team/c", "AzureCluster team/c", "AzureClusterIdentity team/c-identity", "Secret team/c-identity-secret", "LocalControlPlane team/c v1.22.0", "MachinePool team/p"}},
+			want: []string{"Cluster team/c", "AzureCluster team/c", "AzureClusterIdentity team/c-identity", "Secret team/c-identity-secret",
+				"LocalControlPlane team/c v1.22.0", "MachinePool team/p"}},
 		{reason: "for an unknown kind nothing can be made", text: make("p", "c", "v1.30.0", "GCPMachinePool"), azure: true,
 			err: `m.yaml: document 1 (MachinePool p): no manifest brings the cluster "c", and for a GCPMachinePool none can be made`},
 		{reason: "for a cloud that is not simulated nothing can be made", text: make("p", "c", "v1.30.0", "AzureMachinePool"),
@@ -107,13 +118,15 @@ spec:
 }
 
 func TestClustersAreListedOnce(t *testing.T) {
-	text := "kind: MachinePool\nspec: {clusterName: a}\n---\nkind: Cluster\n---\nkind: MachinePool\nspec: {clusterName: a}\n---\nkind: ClusterClass\n"
+	text := "kind: MachinePool\nspec: {clusterName: a}\n---\nkind: Cluster\n---\nkind: MachinePool\nspec: {clusterName: a}\n---\nkind: " +
+		"ClusterClass\n"
 	head := 0
 	text = regexp.MustCompile(`(?m)^kind`).ReplaceAllStringFunc(text, func(string) string {
 		head++
 		return fmt.Sprintf("apiVersion: cluster.x-k8s.io/v1beta1\nmetadata: {name: object-%d, namespace: team}\nkind", head)
 	})
-	objects, err := seed.Parse([]seed.Source{{Name: "m.yaml", Text: text + "---\napiVersion: other.example.com/v1\nkind: Cluster\nmetadata: {name: other}\n"}}, seed.FromMap(nil))
+	objects, err := seed.Parse([]seed.Source{{Name: "m.yaml",
+		Text: text + "---\napiVersion: other.example.com/v1\nkind: Cluster\nmetadata: {name: other}\n"}}, seed.FromMap(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,10 +138,14 @@ func TestClustersAreListedOnce(t *testing.T) {
 
 func TestTopologyPools(t *testing.T) {
 	for text, want := range map[string]int{
-		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec: {topology: {workers: {machinePools: [{name: a}, {name: b}], machineDeployments: [{name: c}]}}}": 2,
-		"apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\nspec: {topology: {class: c}}":                                                                         0,
-		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: c}\nspec: {topology: {workers: {machinePools: [{name: a}]}}}":                                        0,
-		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: MachinePool\nmetadata: {name: c}":                                                                                                   0,
+		"apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec: {topology: {workers: {machinePools: [{name: a}, " +
+			"{name: b}], machineDeployments: [{name: c}]}}}": 2,
+		"apiVersion: cluster.x-k8s.io/v1beta1" +
+			"\nkind: Cluster\nmetadata: {name: c}\nspec: {topology: {class: c}}": 0,
+		"apiVersion: cluster.x-k8s.io/v1beta2" +
+			"\nkind: ClusterClass\nmetadata: {name: c}\nspec: {topology: {workers: {machinePools: [{name: a}]}}}": 0,
+		"apiVersion: cluster.x-k8s.io/v1beta2" +
+			"\nkind: MachinePool\nmetadata: {name: c}": 0,
 	} {
 		objects, err := seed.Parse([]seed.Source{{Name: "m.yaml", Text: text}}, seed.FromMap(nil))
 		if err != nil {
@@ -141,7 +158,8 @@ func TestTopologyPools(t *testing.T) {
 }
 
 func TestAddClustersTellsWhatItCouldNotFindOut(t *testing.T) {
-	objects, err := seed.Parse([]seed.Source{{Name: "m.yaml", Text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: p}\nspec: {clusterName: c}\n"}}, seed.FromMap(nil))
+	objects, err := seed.Parse([]seed.Source{{Name: "m.yaml",
+		Text: "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachinePool\nmetadata: {name: p}\nspec: {clusterName: c}\n"}}, seed.FromMap(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,15 +23,21 @@ func TestParse(t *testing.T) {
 			want: []string{"m.yaml: document 1 (ConfigMap a)", "m.yaml: document 2 (ConfigMap b)"}},
 		{reason: "a list is its items", text: "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: x}}\n",
 			want: []string{"m.yaml: document 1 (Secret x)"}},
-		{reason: "JSON is YAML", text: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`, want: []string{"m.yaml: document 1 (Secret x)"}},
+		{reason: "JSON is YAML", text: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x"}}`,
+			want: []string{"m.yaml: document 1 (Secret x)"}},
 		{reason: "a value is filled in", text: config + "${NAME}\n", want: []string{"m.yaml: document 1 (ConfigMap filled)"}},
-		{reason: "broken YAML is told with its document and line", text: config + "a\n---\na: b: c\n", err: "m.yaml: document 2: yaml: mapping values"},
-		{reason: "a key twice is a mistake that kubectl would hide", text: config + "a\n  name: b\n", err: `m.yaml: document 1: yaml: unmarshal errors:`},
+		{reason: "broken YAML is told with its document and line", text: config + "a\n---\na: b: c\n",
+			err: "m.yaml: document 2: yaml: mapping values"},
+		{reason: "a key twice is a mistake that kubectl would hide", text: config + "a\n  name: b\n",
+			err: `m.yaml: document 1: yaml: unmarshal errors:`},
 		{reason: "no kind", text: "apiVersion: v1\nmetadata: {name: a}\n", err: "m.yaml: document 1: kind: wanted a string, found <nil>"},
-		{reason: "no apiVersion", text: "kind: Secret\nmetadata: {name: a}\n", err: "m.yaml: document 1: apiVersion: wanted a string, found <nil>"},
-		{reason: "no name: nothing could find it again", text: "apiVersion: v1\nkind: Secret\nmetadata: {generateName: a}\n", err: "m.yaml: document 1: Secret: metadata.name"},
+		{reason: "no apiVersion", text: "kind: Secret\nmetadata: {name: a}\n",
+			err: "m.yaml: document 1: apiVersion: wanted a string, found <nil>"},
+		{reason: "no name: nothing could find it again", text: "apiVersion: v1\nkind: Secret\nmetadata: {generateName: a}\n",
+			err: "m.yaml: document 1: Secret: metadata.name"},
 		{reason: "not an object", text: "just words\n", err: "m.yaml: document 1: wanted an object with apiVersion and kind"},
-		{reason: "the same object twice", text: config + "a\n---\n" + config + "a\n", err: "m.yaml: document 2 (ConfigMap a): the same object is in m.yaml: document 1"},
+		{reason: "the same object twice", text: config + "a\n---\n" + config + "a\n",
+			err: "m.yaml: document 2 (ConfigMap a): the same object is in m.yaml: document 1"},
 		{reason: "an unclosed brace is told", text: config + "${NAME\n", err: "m.yaml: find the variables: missing closing brace"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -57,7 +63,8 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseNamesAllMissingVariablesAtOnce(t *testing.T) {
-	_, err := Parse([]Source{{Name: "a.yaml", Text: "${B} ${A}"}, {Name: "b.yaml", Text: "x"}, {Name: "c.yaml", Text: "${C} ${A}"}}, FromMap(nil))
+	_, err := Parse([]Source{{Name: "a.yaml", Text: "${B} ${A}"}, {Name: "b.yaml", Text: "x"}, {Name: "c.yaml", Text: "${C} ${A}"}},
+		FromMap(nil))
 	var missing *MissingError
 	if !errors.As(err, &missing) {
 		t.Fatalf("want a MissingError, got %v", err)
@@ -101,7 +108,8 @@ func TestRead(t *testing.T) {
 // A manifest for kubectl may hold what looks like a variable: in a script, it is one of the machine's.
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	objects, err := Plain([]Source{{Name: "x.yaml", Text: "kind: Widget\napiVersion: v1\nmetadata: {name: w}\nspec: {script: 'echo ${HOME}'}\n---\n# nothing\n"}})
+	objects, err := Plain([]Source{{Name: "x.yaml",
+		Text: "kind: Widget\napiVersion: v1\nmetadata: {name: w}\nspec: {script: 'echo ${HOME}'}\n---\n# nothing\n"}})
 	if err != nil || len(objects) != 1 {
 		t.Fatalf("want one object, got %v, %v", objects, err)
 	}

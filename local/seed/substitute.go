@@ -31,8 +31,8 @@ func FromMap(m map[string]string) Lookup {
 	}
 }
 
-// Substitute replaces ${VAR}, ${VAR:=default} and whatever else clusterctl replaces in a template, with clusterctl's own
-// code. It returns the names that have neither a value nor a default, sorted; the text is then of no use. As with clusterctl, a name that stands in
+// Substitute replaces ${VAR}, ${VAR:=default} and whatever else clusterctl replaces in a template, with clusterctl's own code. It returns
+// the names that have neither a value nor a default, sorted; the text is then of no use. As with clusterctl, a name that stands in
 // another's default may be without a value.
 func Substitute(text string, lookup Lookup) (string, []string, error) {
 	processor := yamlprocessor.NewSimpleProcessor()

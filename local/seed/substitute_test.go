@@ -43,7 +43,8 @@ func TestSubstitute(t *testing.T) {
 			if err != nil {
 				t.Fatalf("want no error, got %v", err)
 			}
-			if diff := cmp.Diff(tc.missing, missing, cmp.Transformer("empty", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
+			if diff := cmp.Diff(tc.missing, missing,
+				cmp.Transformer("empty", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 				t.Fatalf("missing (-want +got):\n%s", diff)
 			}
 			if len(tc.missing) == 0 && got != tc.want {

@@ -40,12 +40,14 @@ type aksKind struct {
 
 func aksManaged() aksKind {
 	return aksKind{aks: aks.Managed(), pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
-		standin: standin{plane: kinds.AzureManagedControlPlane, infra: kinds.AzureManagedCluster, endpoint: []string{"spec", "controlPlaneEndpoint"}, folder: "aks"}}
+		standin: standin{plane: kinds.AzureManagedControlPlane, infra: kinds.AzureManagedCluster,
+			endpoint: []string{"spec", "controlPlaneEndpoint"}, folder: "aks"}}
 }
 
 func aksASO() aksKind {
 	return aksKind{aks: aks.ASO(), pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
-		standin: standin{plane: kinds.AzureASOManagedControlPlane, infra: kinds.AzureASOManagedCluster, endpoint: []string{"status", "controlPlaneEndpoint"}, folder: "aks-aso"}}
+		standin: standin{plane: kinds.AzureASOManagedControlPlane, infra: kinds.AzureASOManagedCluster,
+			endpoint: []string{"status", "controlPlaneEndpoint"}, folder: "aks-aso"}}
 }
 
 // The specifications of the objects of both kinds, in the shape of the published ones.
@@ -60,14 +62,16 @@ resources:
 - apiVersion: containerservice.azure.com/v1api20231001
   kind: ManagedCluster
   metadata: {name: NAME}
-  spec: {dnsPrefix: NAME, location: westus2, owner: {name: NAME}, identity: {type: SystemAssigned}, servicePrincipalProfile: {clientId: msi}, tags: {team: blue}}
+  spec: {dnsPrefix: NAME, location: westus2, owner: {name: NAME}, identity: {type: SystemAssigned},
+    servicePrincipalProfile: {clientId: msi}, tags: {team: blue}}
 `
 	asoPoolSpec = `
 resources:
 - apiVersion: containerservice.azure.com/v1api20231001
   kind: ManagedClustersAgentPool
   metadata: {name: NAME-pool0}
-  spec: {azureName: pool0, mode: System, owner: {name: NAME}, type: VirtualMachineScaleSets, vmSize: Standard_D2s_v3, osDiskSizeGB: 64, maxPods: 30, nodeTaints: ["k=v:NoSchedule"]}
+  spec: {azureName: pool0, mode: System, owner: {name: NAME}, type: VirtualMachineScaleSets, vmSize: Standard_D2s_v3, osDiskSizeGB: 64,
+    maxPods: 30, nodeTaints: ["k=v:NoSchedule"]}
 `
 )
 
@@ -212,7 +216,8 @@ func born(t *testing.T, name string, user bool) {
 	}
 }
 
-// TestProfilesOfAKS holds that fields whose names or forms differ in AKS's API are written as AKS has them, because most can't be changed later.
+// TestProfilesOfAKS holds that fields whose names or forms differ in AKS's API are written as AKS has them, because most can't be changed
+// later.
 func TestProfilesOfAKS(t *testing.T) {
 	for _, c := range []struct {
 		why     string
@@ -221,13 +226,18 @@ func TestProfilesOfAKS(t *testing.T) {
 		spec    string
 		want    map[string]any
 	}{
-		{"every special field", aksv1.AzureManagedMachinePoolKind, agentpool.Managed, `{mode: System, sku: S, additionalTags: {a: b}, scaling: {minSize: 1, maxSize: 3}, subnetName: other, spotMaxPrice: 0.5, osDiskSizeGB: 0,
+		{"every special field", aksv1.AzureManagedMachinePoolKind, agentpool.Managed,
+			`{mode: System, sku: S, additionalTags: {a: b}, scaling: {minSize: 1, maxSize: 3}, subnetName: other, spotMaxPrice: 0.5, osDiskSizeGB: 0,
 			linuxOSConfig: {sysctls: {netIpv4TCPFinTimeout: 5}}, providerID: x, nodeLabels: {c: d}, availabilityZones: ["1"]}`,
-			map[string]any{"name": "c-pool", "mode": "System", "vmSize": "S", "tags": map[string]any{"a": "b"}, "enableAutoScaling": true, "minCount": 1.0, "maxCount": 3.0,
-				"vnetSubnetID": "/subnets/other", "spotMaxPrice": 0.5, "linuxOSConfig": map[string]any{"sysctls": map[string]any{"netIpv4TcpFinTimeout": 5.0}},
-				"nodeLabels": map[string]any{"c": "d"}, "availabilityZones": []any{"1"}, "nodeTaints": []any{}, "type": "VirtualMachineScaleSets"}},
-		{"references of a manifest", aksv1.AzureASOManagedMachinePoolKind, agentpool.Manifest, strings.Replace(asoPoolSpec, "mode: System", "mode: System, vnetSubnetReference: {armId: /s}", 1),
-			map[string]any{"name": "pool0", "mode": "System", "vmSize": "Standard_D2s_v3", "type": "VirtualMachineScaleSets", "osDiskSizeGB": 64.0, "maxPods": 30.0,
+			map[string]any{"name": "c-pool", "mode": "System", "vmSize": "S", "tags": map[string]any{"a": "b"}, "enableAutoScaling": true,
+				"minCount": 1.0, "maxCount": 3.0,
+				"vnetSubnetID": "/subnets/other", "spotMaxPrice": 0.5,
+				"linuxOSConfig": map[string]any{"sysctls": map[string]any{"netIpv4TcpFinTimeout": 5.0}},
+				"nodeLabels":    map[string]any{"c": "d"}, "availabilityZones": []any{"1"}, "nodeTaints": []any{}, "type": "VirtualMachineScaleSets"}},
+		{"references of a manifest", aksv1.AzureASOManagedMachinePoolKind, agentpool.Manifest,
+			strings.Replace(asoPoolSpec, "mode: System", "mode: System, vnetSubnetReference: {armId: /s}", 1),
+			map[string]any{"name": "pool0", "mode": "System", "vmSize": "Standard_D2s_v3", "type": "VirtualMachineScaleSets", "osDiskSizeGB": 64.0,
+				"maxPods":    30.0,
 				"nodeTaints": []any{"k=v:NoSchedule"}, "vnetSubnetID": "/s"}},
 	} {
 		o := objects.New(aksv1.GroupVersion.WithKind(c.kind))
@@ -252,15 +262,18 @@ func TestRegistryOfAKS(t *testing.T) {
 		{why: "taken", code: http.StatusOK},
 		{why: "another operation runs", code: http.StatusConflict, want: "another operation runs: {}", is: aks.ErrBusy},
 		{why: "refused", code: http.StatusBadRequest, want: "AKS refused: {}"},
-		{why: "refused with a code", code: http.StatusBadRequest, said: "K8sVersionNotSupported: the version 1.39.0: no", want: "AKS refused: K8sVersionNotSupported: the version 1.39.0: no"},
+		{why: "refused with a code", code: http.StatusBadRequest, said: "K8sVersionNotSupported: the version 1.39.0: no",
+			want: "AKS refused: K8sVersionNotSupported: the version 1.39.0: no"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(tc.code)
 			_, _ = w.Write([]byte(stdcmp.Or(tc.said, "{}") + "\n"))
 		}))
-		_, err := aks.HTTP{Endpoint: s.URL}.Put(t.Context(), containerservice.Wanted{Name: "c", Access: containerservice.Access{Token: "abcdef.0123456789abcdef"}})
+		_, err := aks.HTTP{Endpoint: s.URL}.Put(t.Context(), containerservice.Wanted{Name: "c",
+			Access: containerservice.Access{Token: "abcdef.0123456789abcdef"}})
 		s.Close()
-		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "0123456789abcdef")) {
+		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) ||
+			strings.Contains(err.Error(), "0123456789abcdef")) {
 			t.Errorf("%s: want %q, got %v", tc.why, tc.want, err)
 		}
 		if tc.is != nil && !errors.Is(err, tc.is) {

@@ -104,12 +104,14 @@ func startWorld(t *testing.T, dir string, managementPort, workloadPort int) *ser
 func (s *servers) startWorkload(t *testing.T, dir string, port int) {
 	t.Helper()
 	var err error
-	s.workload, err = apiserver.Start(t.Context(), apiserver.Options{Name: "workload", Dir: filepath.Join(dir, "workload"), Port: port, Etcd: s.etcd, Prefix: "/clusters/a/b"})
+	s.workload, err = apiserver.Start(t.Context(), apiserver.Options{Name: "workload", Dir: filepath.Join(dir, "workload"), Port: port,
+		Etcd: s.etcd, Prefix: "/clusters/a/b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ca := s.workload.CA
-	s.workloadControllers, err = controllers.Workload(t.Context(), s.workload.Config, controllers.Options{CACertFile: ca.CertFile, CAKeyFile: ca.KeyFile, RootCA: ca.CertPEM})
+	s.workloadControllers, err = controllers.Workload(t.Context(), s.workload.Config,
+		controllers.Options{CACertFile: ca.CertFile, CAKeyFile: ca.KeyFile, RootCA: ca.CertPEM})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,8 @@ func eventually(ctx context.Context, t *testing.T, want string, what func(ctx co
 func separate(ctx context.Context, t *testing.T, s *servers) {
 	for name, c := range map[string]*rest.Config{"management": s.management.Config, "workload": s.workload.Config} {
 		client := clientOf(t, c)
-		if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}},
+			metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -218,7 +221,9 @@ func signing(ctx context.Context, t *testing.T, s *apiserver.Server, admin kuber
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Status.Conditions = append(r.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test", Message: "by the test"})
+	r.Status.Conditions = append(r.Status.Conditions,
+		certificatesv1.CertificateSigningRequestCondition{Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test",
+			Message: "by the test"})
 	if _, err := admin.CertificatesV1().CertificateSigningRequests().UpdateApproval(ctx, name, r, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +246,8 @@ func signing(ctx context.Context, t *testing.T, s *apiserver.Server, admin kuber
 }
 
 func workloads(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
-	if _, err := admin.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := admin.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	room := corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("110")}
@@ -251,19 +257,25 @@ func workloads(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 		if err != nil {
 			return err
 		}
-		node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()}}}
+		node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room,
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()}}}
 		_, err = admin.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
 		return err
 	})
 	labels := map[string]string{"app": "web"}
-	if _, err := admin.AppsV1().Deployments("default").Create(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{
-		Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec: corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(0)), Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}, metav1.CreateOptions{}); err != nil {
+	if _, err := admin.AppsV1().Deployments("default").Create(ctx,
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(0)), Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	one := intstr.FromInt32(1)
-	if _, err := admin.PolicyV1().PodDisruptionBudgets("default").Create(ctx, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}}}, metav1.CreateOptions{}); err != nil {
+	if _, err := admin.PolicyV1().PodDisruptionBudgets("default").Create(ctx,
+		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web"},
+			Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: labels}}},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var pods []corev1.Pod
@@ -288,13 +300,15 @@ func workloads(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 		})
 	}
 	evict := func(p corev1.Pod) error {
-		return admin.PolicyV1().Evictions("default").Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace}})
+		return admin.PolicyV1().Evictions("default").Evict(ctx,
+			&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace}})
 	}
 	eventually(ctx, t, "the first eviction to be allowed", func(context.Context) error { return evict(pods[0]) })
 	if err := evict(pods[1]); !apierrors.IsTooManyRequests(err) {
 		t.Fatalf("second eviction: want it refused by the budget, got %v", err)
 	}
-	if err := admin.AppsV1().Deployments("default").Delete(ctx, "web", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}); err != nil {
+	if err := admin.AppsV1().Deployments("default").Delete(ctx, "web",
+		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(ctx, t, "the pods to be collected with their deployment", func(ctx context.Context) error {
@@ -307,7 +321,8 @@ func workloads(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
 }
 
 func namespaceEnds(ctx context.Context, t *testing.T, admin kubernetes.Interface) {
-	if _, err := admin.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "short"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := admin.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "short"}},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(ctx, t, "its default service account", func(ctx context.Context) error {

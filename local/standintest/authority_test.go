@@ -25,7 +25,8 @@ func TestOpenAuthority(t *testing.T) {
 		{reason: "an ordinary restart", damage: func(*testing.T, *apiserver.Authority) {}, same: true},
 		{reason: "killed between the key and the certificate", damage: func(t *testing.T, a *apiserver.Authority) { removeFile(t, a.CertFile) }},
 		{reason: "the key is lost", damage: func(t *testing.T, a *apiserver.Authority) { removeFile(t, a.KeyFile) }, wantErr: "read the key"},
-		{reason: "the certificate is damaged", damage: func(t *testing.T, a *apiserver.Authority) { overwrite(t, a.CertFile, "x") }, wantErr: "ca.crt"},
+		{reason: "the certificate is damaged", damage: func(t *testing.T, a *apiserver.Authority) { overwrite(t, a.CertFile, "x") },
+			wantErr: "ca.crt"},
 		{reason: "the key is damaged", damage: func(t *testing.T, a *apiserver.Authority) { overwrite(t, a.KeyFile, "x") }, wantErr: "ca.key"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -20,7 +20,8 @@ func TestTheSimulatorHoldsIt(t *testing.T) {
 	server := httptest.NewServer(sim)
 	t.Cleanup(server.Close)
 	h := azurenetwork.HTTP{Endpoint: server.URL}
-	wanted := azurenetwork.Wanted{SubscriptionID: azure.SubscriptionID, ResourceGroup: "rg", Location: "westus2", VnetGroup: "shared", Vnet: "v",
+	wanted := azurenetwork.Wanted{SubscriptionID: azure.SubscriptionID, ResourceGroup: "rg", Location: "westus2", VnetGroup: "shared",
+		Vnet:    "v",
 		Subnets: []string{"nodes"}, BackendPools: map[string]string{"lb": "lb-outboundBackendPool"}}
 	for range 2 {
 		if err := h.Make(t.Context(), wanted); err != nil {
@@ -50,7 +51,10 @@ func TestTheSimulatorHoldsIt(t *testing.T) {
 
 // TestARefusalIsTold: by what was refused and how.
 func TestARefusalIsTold(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no room", http.StatusConflict) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		http.Error(w, "no room", http.StatusConflict)
+	}))
 	t.Cleanup(server.Close)
 	err := azurenetwork.HTTP{Endpoint: server.URL}.Make(t.Context(), azurenetwork.Wanted{SubscriptionID: "s", ResourceGroup: "rg"})
 	if err == nil || !strings.Contains(err.Error(), "/subscriptions/s/resourceGroups/rg: 409 Conflict: no room") {

@@ -32,8 +32,10 @@ func describe(spec map[string]any) *unstructured.Unstructured {
 // TestAzureNetwork: the names are those that the Azure provider would choose, which the published manifest's azure.json relies on; what a
 // person wrote stays; and all of it is made in the cloud.
 func TestAzureNetwork(t *testing.T) {
-	controlPlaneSubnet := map[string]any{"name": "capz-controlplane-subnet", "role": "control-plane", "securityGroup": map[string]any{"name": "capz-controlplane-nsg"}}
-	nodeSubnet := map[string]any{"name": "capz-node-subnet", "role": "node", "securityGroup": map[string]any{"name": "capz-node-nsg"}, "routeTable": map[string]any{"name": "capz-node-routetable"}}
+	controlPlaneSubnet := map[string]any{"name": "capz-controlplane-subnet", "role": "control-plane",
+		"securityGroup": map[string]any{"name": "capz-controlplane-nsg"}}
+	nodeSubnet := map[string]any{"name": "capz-node-subnet", "role": "node", "securityGroup": map[string]any{"name": "capz-node-nsg"},
+		"routeTable": map[string]any{"name": "capz-node-routetable"}}
 	for _, tc := range []struct {
 		reason   string
 		spec     map[string]any
@@ -41,27 +43,37 @@ func TestAzureNetwork(t *testing.T) {
 		wantSpec map[string]any
 		wantMade network.Wanted
 	}{
-		{reason: "an empty one gets the provider's names", spec: map[string]any{}, endpoint: clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 20001},
+		{reason: "an empty one gets the provider's names", spec: map[string]any{},
+			endpoint: clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 20001},
 			wantSpec: map[string]any{"subscriptionID": "sub", "location": "westus2", "resourceGroup": "capz", "azureEnvironment": "AzurePublicCloud",
 				"controlPlaneEndpoint": map[string]any{"host": "127.0.0.1", "port": int64(20001)},
-				"networkSpec":          map[string]any{"vnet": map[string]any{"name": "capz-vnet", "resourceGroup": "capz"}, "subnets": []any{controlPlaneSubnet, nodeSubnet}}},
+				"networkSpec": map[string]any{"vnet": map[string]any{"name": "capz-vnet", "resourceGroup": "capz"},
+					"subnets": []any{controlPlaneSubnet, nodeSubnet}}},
 			wantMade: network.Wanted{SubscriptionID: "sub", ResourceGroup: "capz", Location: "westus2", VnetGroup: "capz", Vnet: "capz-vnet",
 				Subnets: []string{"capz-controlplane-subnet", "capz-node-subnet"}, BackendPools: map[string]string{}}},
 		{reason: "what a person wrote stays, subnets without a name get one, a balancer that is asked for gets its names",
 			spec: map[string]any{"subscriptionID": "own", "location": "eastus", "resourceGroup": "rg", "azureEnvironment": "AzureUSGovernmentCloud",
-				"networkSpec": map[string]any{"vnet": map[string]any{"name": "v", "resourceGroup": "shared"}, "nodeOutboundLB": map[string]any{"frontendIPsCount": int64(1)},
-					"subnets": []any{map[string]any{"role": "node", "name": "mine"}, map[string]any{"role": "node"}, map[string]any{"role": "control-plane"}}}},
-			wantSpec: map[string]any{"subscriptionID": "own", "location": "eastus", "resourceGroup": "rg", "azureEnvironment": "AzureUSGovernmentCloud",
 				"networkSpec": map[string]any{"vnet": map[string]any{"name": "v", "resourceGroup": "shared"},
-					"nodeOutboundLB": map[string]any{"frontendIPsCount": int64(1), "name": "capz", "backendPool": map[string]any{"name": "capz-outboundBackendPool"}},
+					"nodeOutboundLB": map[string]any{"frontendIPsCount": int64(1)},
+					"subnets": []any{map[string]any{"role": "node", "name": "mine"}, map[string]any{"role": "node"},
+						map[string]any{"role": "control-plane"}}}},
+			wantSpec: map[string]any{"subscriptionID": "own", "location": "eastus", "resourceGroup": "rg",
+				"azureEnvironment": "AzureUSGovernmentCloud",
+				"networkSpec": map[string]any{"vnet": map[string]any{"name": "v", "resourceGroup": "shared"},
+					"nodeOutboundLB": map[string]any{"frontendIPsCount": int64(1), "name": "capz",
+						"backendPool": map[string]any{"name": "capz-outboundBackendPool"}},
 					"subnets": []any{map[string]any{"role": "node", "name": "mine"}, map[string]any{"role": "node", "name": "capz-node-subnet-2"},
 						map[string]any{"role": "control-plane", "name": "capz-controlplane-subnet"}}}},
 			wantMade: network.Wanted{SubscriptionID: "own", ResourceGroup: "rg", Location: "eastus", VnetGroup: "shared", Vnet: "v",
-				Subnets: []string{"mine", "capz-node-subnet-2", "capz-controlplane-subnet"}, BackendPools: map[string]string{"capz": "capz-outboundBackendPool"}}},
-		{reason: "a subnet for everything needs no other", spec: map[string]any{"networkSpec": map[string]any{"subnets": []any{map[string]any{"role": "cluster"}}}},
+				Subnets:      []string{"mine", "capz-node-subnet-2", "capz-controlplane-subnet"},
+				BackendPools: map[string]string{"capz": "capz-outboundBackendPool"}}},
+		{reason: "a subnet for everything needs no other",
+			spec: map[string]any{"networkSpec": map[string]any{"subnets": []any{map[string]any{"role": "cluster"}}}},
 			wantSpec: map[string]any{"subscriptionID": "sub", "location": "westus2", "resourceGroup": "capz", "azureEnvironment": "AzurePublicCloud",
-				"networkSpec": map[string]any{"vnet": map[string]any{"name": "capz-vnet", "resourceGroup": "capz"}, "subnets": []any{map[string]any{"role": "cluster", "name": "capz-subnet"}}}},
-			wantMade: network.Wanted{SubscriptionID: "sub", ResourceGroup: "capz", Location: "westus2", VnetGroup: "capz", Vnet: "capz-vnet", Subnets: []string{"capz-subnet"}, BackendPools: map[string]string{}}},
+				"networkSpec": map[string]any{"vnet": map[string]any{"name": "capz-vnet", "resourceGroup": "capz"},
+					"subnets": []any{map[string]any{"role": "cluster", "name": "capz-subnet"}}}},
+			wantMade: network.Wanted{SubscriptionID: "sub", ResourceGroup: "capz", Location: "westus2", VnetGroup: "capz", Vnet: "capz-vnet",
+				Subnets: []string{"capz-subnet"}, BackendPools: map[string]string{}}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			azure := &azureRecorded{}
@@ -97,7 +109,8 @@ func TestStatus(t *testing.T) {
 		location string
 		want     map[string]any
 	}{
-		{"westus2", map[string]any{"ready": true, "failureDomains": map[string]any{"1": map[string]any{"controlPlane": true}, "2": map[string]any{"controlPlane": true}}}},
+		{"westus2", map[string]any{"ready": true, "failureDomains": map[string]any{"1": map[string]any{"controlPlane": true},
+			"2": map[string]any{"controlPlane": true}}}},
 		{"westus", map[string]any{"ready": true}},
 	} {
 		o := describe(map[string]any{"location": tc.location})

@@ -13,7 +13,8 @@ import (
 
 // TestBuiltinPoolsOfAzure: the published pool is in its cluster as it was published, and beside it one in the other mode.
 func TestBuiltinPoolsOfAzure(t *testing.T) {
-	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"azure"}}, []string{"capz-mp-0", "capz-flex-0"})
+	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"azure"}},
+		[]string{"capz-mp-0", "capz-flex-0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,8 @@ func TestBuiltinPoolsOfAzure(t *testing.T) {
 	}
 	template, _, _ := unstructured.NestedMap(objects[11].Object, "spec", "template")
 	if diff := cmp.Diff(map[string]any{
-		"osDisk":       map[string]any{"diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"}, "osType": "Linux"},
+		"osDisk": map[string]any{"diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"},
+			"osType": "Linux"},
 		"sshPublicKey": seeds.Cloud().Variables["AZURE_SSH_PUBLIC_KEY_B64"], "vmSize": simazure.VMSize,
 	}, template); diff != "" {
 		t.Errorf("the published template (-want +got):\n%s", diff)

@@ -24,7 +24,8 @@ import (
 )
 
 // eksKinds are the kinds of EKS.
-var eksKinds = standin{plane: kinds.AWSManagedControlPlane, infra: kinds.AWSManagedCluster, endpoint: []string{"spec", "controlPlaneEndpoint"}, folder: "eks"}
+var eksKinds = standin{plane: kinds.AWSManagedControlPlane, infra: kinds.AWSManagedCluster,
+	endpoint: []string{"spec", "controlPlaneEndpoint"}, folder: "eks"}
 
 // TestEKS walks a control plane through its life: EKS learns of it, nodes could join and EKS could drain them, its version
 // goes up, it waits for its node groups, and leaves nothing.
@@ -90,14 +91,17 @@ func letInto(t *testing.T, c eks.Cluster) {
 		group, sub     string
 		allowed        bool
 	}{
-		{reason: "machines ask for a certificate", verb: "create", group: "certificates.k8s.io", resource: "certificatesigningrequests", allowed: true},
-		{reason: "whose request is approved by itself", verb: "create", group: "certificates.k8s.io", resource: "certificatesigningrequests", sub: "nodeclient", allowed: true},
+		{reason: "machines ask for a certificate", verb: "create", group: "certificates.k8s.io", resource: "certificatesigningrequests",
+			allowed: true},
+		{reason: "whose request is approved by itself", verb: "create", group: "certificates.k8s.io", resource: "certificatesigningrequests",
+			sub: "nodeclient", allowed: true},
 		{reason: "nodes are closed and labelled", verb: "patch", resource: "nodes", allowed: true},
 		{reason: "pods are evicted", verb: "create", resource: "pods", sub: "eviction", allowed: true},
 		{reason: "EKS reads no secrets", verb: "get", resource: "secrets"},
 	} {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: tc.verb, Group: tc.group, Resource: tc.resource, Subresource: tc.sub, Namespace: "kube-system"}}}
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: tc.verb, Group: tc.group, Resource: tc.resource, Subresource: tc.sub,
+				Namespace: "kube-system"}}}
 		if tc.group != "" || tc.resource == "nodes" {
 			review.Spec.ResourceAttributes.Namespace = ""
 		}
@@ -154,7 +158,8 @@ func TestRegistryOfEKS(t *testing.T) {
 			if tc.remove {
 				err = h.Delete(t.Context(), "eu-west-1", "c")
 			}
-			if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "0123456789abcdef")) {
+			if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) ||
+				strings.Contains(err.Error(), "0123456789abcdef")) {
 				t.Errorf("want %q, got %v", tc.want, err)
 			}
 			if tc.is != nil && !errors.Is(err, tc.is) {

@@ -31,19 +31,23 @@ func TestGCPNetwork(t *testing.T) {
 		wantMade string
 		domains  map[string]any
 	}{
-		{reason: "an empty one gets the default network of the project", spec: map[string]any{}, endpoint: clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 20001},
+		{reason: "an empty one gets the default network of the project", spec: map[string]any{},
+			endpoint: clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 20001},
 			wantSpec: map[string]any{"project": "p", "region": "r1", "network": map[string]any{"name": "default"},
 				"controlPlaneEndpoint": map[string]any{"host": "127.0.0.1", "port": int64(20001)}},
-			wantMade: "p/default", domains: map[string]any{"r1-a": map[string]any{"controlPlane": true}, "r1-b": map[string]any{"controlPlane": true}}},
+			wantMade: "p/default", domains: map[string]any{"r1-a": map[string]any{"controlPlane": true},
+				"r1-b": map[string]any{"controlPlane": true}}},
 		{reason: "a shared network is made in its own project, and chosen zones are those of the cluster",
-			spec: map[string]any{"project": "q", "region": "r2", "network": map[string]any{"name": "n", "hostProject": "h"}, "failureDomains": []any{"r2-b"}},
+			spec: map[string]any{"project": "q", "region": "r2", "network": map[string]any{"name": "n", "hostProject": "h"},
+				"failureDomains": []any{"r2-b"}},
 			wantSpec: map[string]any{"project": "q", "region": "r2", "network": map[string]any{"name": "n", "hostProject": "h"},
 				"failureDomains": []any{"r2-b"}},
 			wantMade: "h/n", domains: map[string]any{"r2-b": map[string]any{"controlPlane": true}}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			compute := &gcpRecorded{}
-			n := network.Network{Project: "p", Region: "r1", Zones: func(r string) []string { return []string{r + "-a", r + "-b"} }, Compute: compute}
+			n := network.Network{Project: "p", Region: "r1", Zones: func(r string) []string { return []string{r + "-a", r + "-b"} },
+				Compute: compute}
 			o := &unstructured.Unstructured{Object: map[string]any{"spec": tc.spec}}
 			for range 2 { // what is filled in stays as it is
 				if err := n.FillSpec(o, tc.endpoint); err != nil {

@@ -13,7 +13,8 @@ import (
 // TestBuiltinPoolsOfGoogleCloud: two groups share a cluster of local API servers, and a node pool has a cluster of GKE, each as old as its
 // pools.
 func TestBuiltinPoolsOfGoogleCloud(t *testing.T) {
-	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"gcp"}}, []string{"capg-mp-0", "capg-mp-1", "capg-gke-mp-0"})
+	objects, err := seed.Builtin(seed.Accounts{Known: []seed.Cloud{seeds.Cloud()}, Simulated: []string{"gcp"}},
+		[]string{"capg-mp-0", "capg-mp-1", "capg-gke-mp-0"})
 	if err != nil {
 		t.Fatal(err)
 	}

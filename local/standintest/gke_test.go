@@ -19,7 +19,8 @@ import (
 )
 
 // gkeKinds are the kinds of GKE.
-var gkeKinds = standin{plane: kinds.GCPManagedControlPlane, infra: kinds.GCPManagedCluster, endpoint: []string{"spec", "endpoint"}, folder: "gke"}
+var gkeKinds = standin{plane: kinds.GCPManagedControlPlane, infra: kinds.GCPManagedCluster, endpoint: []string{"spec", "endpoint"},
+	folder: "gke"}
 
 // TestGKE walks a control plane through its life: its cluster is created in the network of its GCPManagedCluster, its version goes up,
 // a version that GKE does not have is reported in GKE's words, and it leaves nothing.
@@ -29,7 +30,8 @@ func TestGKE(t *testing.T) {
 	}
 	t.Parallel()
 	createNamespace(t, "gke")
-	cluster, plane := gkeKinds.create(t, client.ObjectKey{Namespace: "gke", Name: "c"}, map[string]any{"version": "v1.34.2", "releaseChannel": "rapid"},
+	cluster, plane := gkeKinds.create(t, client.ObjectKey{Namespace: "gke", Name: "c"},
+		map[string]any{"version": "v1.34.2", "releaseChannel": "rapid"},
 		map[string]any{"network": map[string]any{"name": "own"}})
 	gkeKinds.untilReady(t, plane, map[string]any{"version": "v1.34.2", "currentVersion": "1.34.2"})
 	c, ok := inGKE()
@@ -84,9 +86,11 @@ func TestRegistryOfGKE(t *testing.T) {
 			w.WriteHeader(tc.code)
 			_, _ = w.Write([]byte("{}\n"))
 		}))
-		_, err := gke.HTTP{Endpoint: s.URL}.Put(t.Context(), container.Wanted{Name: "c", Access: container.Access{Token: "abcdef.0123456789abcdef"}})
+		_, err := gke.HTTP{Endpoint: s.URL}.Put(t.Context(), container.Wanted{Name: "c",
+			Access: container.Access{Token: "abcdef.0123456789abcdef"}})
 		s.Close()
-		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "0123456789abcdef")) {
+		if (err == nil) != (tc.want == "") || err != nil && (!strings.Contains(err.Error(), tc.want) ||
+			strings.Contains(err.Error(), "0123456789abcdef")) {
 			t.Errorf("%s: want %q, got %v", tc.why, tc.want, err)
 		}
 		if tc.is != nil && !errors.Is(err, tc.is) {

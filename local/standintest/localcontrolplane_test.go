@@ -54,7 +54,8 @@ func TestLocalControlPlane(t *testing.T) {
 	if got := lcp.Spec.ControlPlaneEndpoint; got.Host != "127.0.0.1" || got.Port == 0 {
 		t.Fatalf("endpoint: want a port of 127.0.0.1, got %+v", got)
 	}
-	if s := lcp.Status; s.Initialization.ControlPlaneInitialized == nil || !*s.Initialization.ControlPlaneInitialized || s.Version != "v1.33.1" || *s.ReadyReplicas != 1 {
+	if s := lcp.Status; s.Initialization.ControlPlaneInitialized == nil || !*s.Initialization.ControlPlaneInitialized ||
+		s.Version != "v1.33.1" || *s.ReadyReplicas != 1 {
 		t.Fatalf("status: want it initialized, at the version asked for, one replica ready; got %+v", s)
 	}
 	admin := w.workload(t, key)
@@ -73,7 +74,8 @@ func TestLocalControlPlane(t *testing.T) {
 	})
 	w.pause(t, key, false)
 	w.untilAvailable(t, lcp)
-	if after := w.secret(t, key, secret.Kubeconfig); !bytes.Equal(before.Data["value"], after.Data["value"]) || lcp.Spec.ControlPlaneEndpoint.Port != port {
+	if after := w.secret(t, key, secret.Kubeconfig); !bytes.Equal(before.Data["value"], after.Data["value"]) ||
+		lcp.Spec.ControlPlaneEndpoint.Port != port {
 		t.Fatalf("restart: want the kubeconfig and port %d as they were, got port %d", port, lcp.Spec.ControlPlaneEndpoint.Port)
 	}
 
@@ -84,7 +86,8 @@ func TestLocalControlPlane(t *testing.T) {
 func (w *localWorld) create(t *testing.T, key client.ObjectKey) *localv1.LocalControlPlane {
 	t.Helper()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: clusterv1.ClusterSpec{
-		ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: localv1.GroupVersion.Group, Kind: "LocalControlPlane", Name: key.Name}}}
+		ControlPlaneRef: clusterv1.ContractVersionedObjectReference{APIGroup: localv1.GroupVersion.Group, Kind: "LocalControlPlane",
+			Name: key.Name}}}
 	if err := w.client.Create(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +174,8 @@ func join(t *testing.T, w *localWorld, lcp *localv1.LocalControlPlane, admin kub
 	}
 	e := lcp.Spec.ControlPlaneEndpoint
 	info, err := discovery.RetrieveValidatedConfigInfo(nil, &kubeadmapi.Discovery{BootstrapToken: &kubeadmapi.BootstrapTokenDiscovery{
-		Token: token, APIServerEndpoint: net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))), CACertHashes: []string{pubkeypin.Hash(ca[0])}}}, patience)
+		Token: token, APIServerEndpoint: net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))), CACertHashes: []string{pubkeypin.Hash(ca[0])}}},
+		patience)
 	if err != nil {
 		t.Fatalf("discovery: %v", err)
 	}
@@ -183,7 +187,8 @@ func join(t *testing.T, w *localWorld, lcp *localv1.LocalControlPlane, admin kub
 	bootstrap.BearerToken = token
 	node := rest.AnonymousClientConfig(config)
 	node.CertData, node.KeyData = certificate(t, kubernetes.NewForConfigOrDie(bootstrap), "machine")
-	if _, err := kubernetes.NewForConfigOrDie(node).CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "machine"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := kubernetes.NewForConfigOrDie(node).CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "machine"}},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatalf("register the node with its own certificate: %v", err)
 	}
 }
@@ -198,7 +203,8 @@ func certificate(t *testing.T, c kubernetes.Interface, node string) (certPEM, ke
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := cert.MakeCSRFromTemplate(key, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:" + node, Organization: []string{"system:nodes"}}})
+	request, err := cert.MakeCSRFromTemplate(key,
+		&x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:" + node, Organization: []string{"system:nodes"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +231,8 @@ func stranger(t *testing.T, w *localWorld, key client.ObjectKey) {
 	if _, err := anonymous.CoreV1().ConfigMaps("kube-public").Get(t.Context(), "cluster-info", metav1.GetOptions{}); err != nil {
 		t.Errorf("cluster-info: want it readable, got %v", err)
 	}
-	if _, err := anonymous.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "kubeadm-config", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := anonymous.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "kubeadm-config",
+		metav1.GetOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("kubeadm-config: want it forbidden, got %v", err)
 	}
 }

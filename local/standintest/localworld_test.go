@@ -56,12 +56,14 @@ func (w *localWorld) start(t *testing.T) {
 		}
 	}
 	mgr, err := ctrl.NewManager(server.Config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}}, Controller: config.Controller{SkipNameValidation: new(true)}})
+		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+		Controller: config.Controller{SkipNameValidation: new(true)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.servers = workload.New(filepath.Join(w.dir, "servers"), w.etcd)
-	r := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: w.servers, Publisher: &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: w.kubeconfigFile}}
+	r := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: w.servers,
+		Publisher: &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: w.kubeconfigFile}}
 	if err := r.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}

@@ -92,9 +92,11 @@ func reconcilers(azureURL, gcpURL string) []interface{ SetupWithManager(mgr ctrl
 		if region == "" {
 			region = "eu-west-1"
 		}
-		return awsnetwork.Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1", Subnets: []awsnetwork.Subnet{{ID: "subnet-1", Zone: region + "a", CIDR: "10.0.0.0/24"}}}
+		return awsnetwork.Network{Region: region, VPC: "vpc-1", NodeSecurityGroup: "sg-1",
+			Subnets: []awsnetwork.Subnet{{ID: "subnet-1", Zone: region + "a", CIDR: "10.0.0.0/24"}}}
 	}
-	project := gcpnetwork.Network{Project: "simulated-project", Region: "us-central1", Zones: func(region string) []string { return []string{region + "-a"} },
+	project := gcpnetwork.Network{Project: "simulated-project", Region: "us-central1",
+		Zones:   func(region string) []string { return []string{region + "-a"} },
 		Compute: gcpnetwork.HTTP{Endpoint: gcpURL}}
 	made := []interface{ SetupWithManager(mgr ctrl.Manager) error }{
 		&eks.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Registry: knownToEKS, Network: region},
@@ -104,7 +106,8 @@ func reconcilers(azureURL, gcpURL string) []interface{ SetupWithManager(mgr ctrl
 	}
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
 		made = append(made,
-			&aks.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Kind: kind, Registry: aks.HTTP{Endpoint: azureURL}, Azure: azurenetwork.HTTP{Endpoint: azureURL}},
+			&aks.ControlPlanes{Client: c, Servers: stand.Servers, Publisher: stand.Publisher, Kind: kind, Registry: aks.HTTP{Endpoint: azureURL},
+				Azure: azurenetwork.HTTP{Endpoint: azureURL}},
 			&aks.Clusters{Client: c, Kind: kind})
 	}
 	return made
@@ -143,7 +146,8 @@ func (s standin) create(t *testing.T, key client.ObjectKey, plane, infra map[str
 		o := made[name]
 		o.SetNamespace(key.Namespace)
 		o.SetName(key.Name)
-		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: key.Name, UID: cluster.UID}})
+		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: key.Name,
+			UID: cluster.UID}})
 		if spec != nil {
 			o.Object["spec"] = spec
 		}
@@ -230,7 +234,8 @@ func (s standin) removed(t *testing.T, cluster *clusterv1.Cluster, plane *unstru
 		}
 		return nil
 	})
-	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)), stand.Servers.Place(workload.KeyOf(s.folder, key))} {
+	for _, path := range []string{stand.KubeconfigFile(client.ObjectKeyFromObject(cluster)),
+		stand.Servers.Place(workload.KeyOf(s.folder, key))} {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: want it gone, got %v", path, err)
 		}

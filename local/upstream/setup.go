@@ -54,10 +54,13 @@ func Setup(ctx context.Context, mgr ctrl.Manager, cc clustercache.ClusterCache, 
 			SetupWithManager(ctx context.Context, mgr ctrl.Manager, options controller.Options) error
 		}
 	}{
-		{"Cluster", &cluster.Reconciler{Client: c, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter, RemoteConnectionGracePeriod: remoteGracePeriod}},
-		{"Machine", &machine.Reconciler{Client: c, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter, RemoteConditionsGracePeriod: remoteGracePeriod}},
+		{"Cluster", &cluster.Reconciler{Client: c, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter,
+			RemoteConnectionGracePeriod: remoteGracePeriod}},
+		{"Machine", &machine.Reconciler{Client: c, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter,
+			RemoteConditionsGracePeriod: remoteGracePeriod}},
 		{"MachineHealthCheck", &machinehealthcheck.Reconciler{Client: c, ClusterCache: cc, WatchFilterValue: o.WatchFilter}},
-		{"KubeadmConfig", &kubeadmconfig.Reconciler{Client: c, SecretCachingClient: secrets, APIReader: api, ClusterCache: cc, WatchFilterValue: o.WatchFilter, TokenTTL: o.TokenTTL}},
+		{"KubeadmConfig", &kubeadmconfig.Reconciler{Client: c, SecretCachingClient: secrets, APIReader: api, ClusterCache: cc,
+			WatchFilterValue: o.WatchFilter, TokenTTL: o.TokenTTL}},
 	} {
 		if err := r.reconciler.SetupWithManager(ctx, mgr, options); err != nil {
 			return fmt.Errorf("set up cluster-api's reconciler of %s: %w", r.kind, err)

@@ -77,7 +77,8 @@ type hook struct {
 func Configurations(at func(path string) admissionregistrationv1.WebhookClientConfig) []client.Object {
 	change := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	core, bootstrap := clusterv1.GroupVersion.Group, bootstrapv1.GroupVersion.Group
-	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "capi-mutating-webhook-configuration"}}
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "capi-mutating-webhook-configuration"}}
 	for _, h := range []hook{
 		{"default.cluster.cluster.x-k8s.io", mutateCluster, core, "clusters", change},
 		{"default.machine.cluster.x-k8s.io", mutateMachine, core, "machines", change},
@@ -85,7 +86,8 @@ func Configurations(at func(path string) admissionregistrationv1.WebhookClientCo
 	} {
 		mutating.Webhooks = append(mutating.Webhooks, h.mutating(at))
 	}
-	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "capi-validating-webhook-configuration"}}
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "capi-validating-webhook-configuration"}}
 	for _, h := range []hook{
 		{"validation.cluster.cluster.x-k8s.io", validateCluster, core, "clusters", append(change[:2:2], admissionregistrationv1.Delete)},
 		{"validation.clusterclass.cluster.x-k8s.io", validateClass, core, "clusterclasses", append(change[:2:2], admissionregistrationv1.Delete)},
@@ -101,14 +103,16 @@ func Configurations(at func(path string) admissionregistrationv1.WebhookClientCo
 func (h hook) mutating(at func(path string) admissionregistrationv1.WebhookClientConfig) admissionregistrationv1.MutatingWebhook {
 	return admissionregistrationv1.MutatingWebhook{
 		Name: h.name, ClientConfig: at(h.path), Rules: h.rules(), AdmissionReviewVersions: []string{"v1"},
-		FailurePolicy: new(admissionregistrationv1.Fail), MatchPolicy: new(admissionregistrationv1.Equivalent), SideEffects: new(admissionregistrationv1.SideEffectClassNone),
+		FailurePolicy: new(admissionregistrationv1.Fail), MatchPolicy: new(admissionregistrationv1.Equivalent),
+		SideEffects: new(admissionregistrationv1.SideEffectClassNone),
 	}
 }
 
 func (h hook) validating(at func(path string) admissionregistrationv1.WebhookClientConfig) admissionregistrationv1.ValidatingWebhook {
 	return admissionregistrationv1.ValidatingWebhook{
 		Name: h.name, ClientConfig: at(h.path), Rules: h.rules(), AdmissionReviewVersions: []string{"v1"},
-		FailurePolicy: new(admissionregistrationv1.Fail), MatchPolicy: new(admissionregistrationv1.Equivalent), SideEffects: new(admissionregistrationv1.SideEffectClassNone),
+		FailurePolicy: new(admissionregistrationv1.Fail), MatchPolicy: new(admissionregistrationv1.Equivalent),
+		SideEffects: new(admissionregistrationv1.SideEffectClassNone),
 	}
 }
 

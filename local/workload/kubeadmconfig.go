@@ -52,7 +52,8 @@ func storeConfiguration(c kubernetes.Interface, config *kubeadmapi.ClusterConfig
 	}
 	meta := metav1.ObjectMeta{Name: configReader, Namespace: metav1.NamespaceSystem}
 	if err := apiclient.CreateOrUpdate(c.RbacV1().Roles(metav1.NamespaceSystem), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{constants.KubeadmConfigConfigMap}, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{constants.KubeadmConfigConfigMap},
+			Verbs: []string{"get"}},
 	}}); err != nil {
 		return err
 	}

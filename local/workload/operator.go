@@ -63,12 +63,13 @@ func (o Operator) token(ctx context.Context, c kubernetes.Interface) (string, er
 		return "", fmt.Errorf("make a token: %w", err)
 	}
 	secret := fresh[len(fresh)-bootstrapapi.BootstrapTokenSecretBytes:]
-	_, err = secrets.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeBootstrapToken, Data: map[string][]byte{
-		bootstrapapi.BootstrapTokenIDKey:               []byte(o.TokenID),
-		bootstrapapi.BootstrapTokenSecretKey:           []byte(secret),
-		bootstrapapi.BootstrapTokenUsageAuthentication: []byte("true"),
-		bootstrapapi.BootstrapTokenExtraGroupsKey:      []byte(constants.NodeBootstrapTokenAuthGroup + "," + o.Group),
-	}}, metav1.CreateOptions{})
+	_, err = secrets.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Type: corev1.SecretTypeBootstrapToken,
+		Data: map[string][]byte{
+			bootstrapapi.BootstrapTokenIDKey:               []byte(o.TokenID),
+			bootstrapapi.BootstrapTokenSecretKey:           []byte(secret),
+			bootstrapapi.BootstrapTokenUsageAuthentication: []byte("true"),
+			bootstrapapi.BootstrapTokenExtraGroupsKey:      []byte(constants.NodeBootstrapTokenAuthGroup + "," + o.Group),
+		}}, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("write the token: %w", err)
 	}

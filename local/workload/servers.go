@@ -124,7 +124,8 @@ func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w Wanted,
 		return nil, err
 	}
 	background := context.WithoutCancel(ctx)
-	if started.Server, err = apiserver.Start(background, apiserver.Options{Name: w.Cluster, Dir: dir, Port: port, Etcd: s.etcd, Prefix: prefix(key)}); err != nil {
+	if started.Server, err = apiserver.Start(background, apiserver.Options{Name: w.Cluster, Dir: dir, Port: port, Etcd: s.etcd,
+		Prefix: prefix(key)}); err != nil {
 		return nil, err
 	}
 	if err := prepare(ctx, started.Server, w.Cluster); err != nil {

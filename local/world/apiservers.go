@@ -69,7 +69,8 @@ func (l layout) serveAPI(ctx context.Context, port int, cloudPorts places) error
 	background, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	started := context.AfterFunc(ctx, giveUp)
-	management, err := apiserver.Start(background, apiserver.Options{Name: "muster", Dir: l.path("management"), Port: port, Etcd: etcd, Prefix: managementPrefix})
+	management, err := apiserver.Start(background, apiserver.Options{Name: "muster", Dir: l.path("management"), Port: port, Etcd: etcd,
+		Prefix: managementPrefix})
 	if err != nil {
 		return err
 	}
@@ -136,10 +137,12 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 
 // controlPlanes are the reconcilers of all kinds of control planes, and of the infrastructure that goes with them.
 func (l layout) controlPlanes(c client.Client, servers *workload.Servers, at places) []clouds.Reconciler {
-	publisher := &workload.Publisher{Client: c, KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
+	publisher := &workload.Publisher{Client: c,
+		KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
 	reconcilers := []clouds.Reconciler{&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher}}
 	for _, cloud := range all.Clouds() {
-		reconcilers = append(reconcilers, cloud.Reconcilers(clouds.Inputs{Client: c, Servers: servers, Publisher: publisher, Endpoint: at.endpoint(cloud.Name)})...)
+		reconcilers = append(reconcilers, cloud.Reconcilers(clouds.Inputs{Client: c, Servers: servers, Publisher: publisher,
+			Endpoint: at.endpoint(cloud.Name)})...)
 	}
 	return reconcilers
 }

@@ -54,7 +54,8 @@ type child struct {
 }
 
 func newChild(name, log string, command, env []string) *child {
-	return &child{name: name, command: command, env: env, log: log, pause: firstPause, failed: make(chan error, 1), state: Child{Name: name, Log: log}}
+	return &child{name: name, command: command, env: env, log: log, pause: firstPause, failed: make(chan error, 1),
+		state: Child{Name: name, Log: log}}
 }
 
 // snapshot is the child's state now.

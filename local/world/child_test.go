@@ -96,7 +96,8 @@ func TestStartReportsThatItGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var said []string
-		w := &World{done: make(chan struct{}), progress: func(doing string) { said = append(said, fmt.Sprintf("%v %s", time.Since(began), doing)) }}
+		w := &World{done: make(chan struct{}),
+			progress: func(doing string) { said = append(said, fmt.Sprintf("%v %s", time.Since(began), doing)) }}
 		err := w.until(t.Context(), "the clouds", func(context.Context) error {
 			if time.Since(began) < 7*time.Second {
 				return errors.New("not yet")
@@ -146,7 +147,8 @@ func TestPlaces(t *testing.T) {
 	}
 	hold(t, first["aws"])
 	moved, err := found(dir)
-	if err != nil || moved["aws"] == first["aws"] || moved[apiServerPlace] != first[apiServerPlace] || moved[webhookPlace] != first[webhookPlace] {
+	if err != nil || moved["aws"] == first["aws"] || moved[apiServerPlace] != first[apiServerPlace] ||
+		moved[webhookPlace] != first[webhookPlace] {
 		t.Fatalf("port of AWS taken: want that one alone chosen anew, got %+v after %+v, %v", moved, first, err)
 	}
 	hold(t, first[apiServerPlace])
@@ -155,7 +157,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesAreKept: a world listens on some of its ports many seconds after it has chosen them. Another one chooses none of them until then.
+// TestPlacesAreKept: a world listens on some of its ports many seconds after it has chosen them. Another one chooses none of them until
+// then.
 func TestPlacesAreKept(t *testing.T) {
 	dir := layout(t.TempDir())
 	var held ports.Set
@@ -196,11 +199,13 @@ func found(dir layout) (places, error) {
 // TestPlacesOfOlderWorlds: the file of a world that was made before a cloud was there is read as it is, and gets a port for that cloud.
 func TestPlacesOfOlderWorlds(t *testing.T) {
 	dir := layout(t.TempDir())
-	if err := os.WriteFile(dir.placesFile(), []byte(`{"apiServer": 20001, "webhook": 20002, "health": 20003, "metrics": 20004, "aws": 20005}`), 0o600); err != nil {
+	if err := os.WriteFile(dir.placesFile(), []byte(`{"apiServer": 20001, "webhook": 20002, "health": 20003, "metrics": 20004, "aws": 20005}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, err := dir.readPlaces()
-	if want := (places{apiServerPlace: 20001, webhookPlace: 20002, healthPlace: 20003, metricsPlace: 20004, "aws": 20005}); err != nil || !maps.Equal(p, want) {
+	if want := (places{apiServerPlace: 20001, webhookPlace: 20002, healthPlace: 20003, metricsPlace: 20004, "aws": 20005}); err != nil ||
+		!maps.Equal(p, want) {
 		t.Fatalf("want %v, got %v, %v", want, p, err)
 	}
 	if settings := p.cloudEnvironment(Clouds()); slices.ContainsFunc(settings, func(s string) bool { return strings.HasSuffix(s, ":0") }) {

@@ -16,7 +16,8 @@ func TestCloudsOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings, ok, err := CloudsOf(Kubeconfig(dir))
-	if err != nil || !ok || !slices.Contains(settings, "AWS_ENDPOINT_URL=http://127.0.0.1:4566") || !slices.Contains(settings, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull) {
+	if err != nil || !ok || !slices.Contains(settings, "AWS_ENDPOINT_URL=http://127.0.0.1:4566") ||
+		!slices.Contains(settings, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull) {
 		t.Errorf("want the settings of the simulated account and no credentials file, got %v, %v, %v", settings, ok, err)
 	}
 	if !slices.Contains(settings, "AZURE_RESOURCE_MANAGER_ENDPOINT=http://127.0.0.1:4567") {
@@ -38,7 +39,8 @@ func TestCloudsOf(t *testing.T) {
 // TestControllersReachNoRealAccount: what leads to one in the environment of the process that starts a world is left out.
 func TestControllersReachNoRealAccount(t *testing.T) {
 	real := map[string]string{
-		"AWS_PROFILE": "work", "AWS_ENDPOINT_URL": "https://real", "AZURE_CLIENT_SECRET": "real", "AZURE_RESOURCE_MANAGER_ENDPOINT": "https://real", "AZURE_FEDERATED_TOKEN_FILE": "/real",
+		"AWS_PROFILE": "work", "AWS_ENDPOINT_URL": "https://real", "AZURE_CLIENT_SECRET": "real",
+		"AZURE_RESOURCE_MANAGER_ENDPOINT": "https://real", "AZURE_FEDERATED_TOKEN_FILE": "/real",
 		"IDENTITY_ENDPOINT": "http://real", "MSI_ENDPOINT": "http://real",
 	}
 	for name, value := range real {
@@ -51,7 +53,8 @@ func TestControllersReachNoRealAccount(t *testing.T) {
 			t.Errorf("want %s left out, found it as it was", name)
 		}
 	}
-	for _, want := range []string{"UNRELATED=stays", "AWS_ENDPOINT_URL=http://127.0.0.1:4566", "AZURE_RESOURCE_MANAGER_ENDPOINT=http://127.0.0.1:4567"} {
+	for _, want := range []string{"UNRELATED=stays", "AWS_ENDPOINT_URL=http://127.0.0.1:4566",
+		"AZURE_RESOURCE_MANAGER_ENDPOINT=http://127.0.0.1:4567"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("want %s, found none", want)
 		}
@@ -69,7 +72,8 @@ func TestOneCloudIsEnough(t *testing.T) {
 			}
 		}
 	}
-	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil || !strings.Contains(err.Error(), `(aws, azure, gcp), found "moon"`) {
+	if err := (&Options{Dir: t.TempDir(), Clouds: []string{"moon"}}).check(); err == nil ||
+		!strings.Contains(err.Error(), `(aws, azure, gcp), found "moon"`) {
 		t.Errorf("want a cloud that is not simulated refused, got %v", err)
 	}
 }

@@ -153,7 +153,8 @@ func (w *World) start(ctx context.Context, o Options) error {
 		dir = append(dir, "--"+cloudPortFlag, fmt.Sprintf("%s=%d", cloud, w.places[cloud]))
 	}
 	w.add(o, apiServersName, os.Environ(), append(slices.Clone(dir), "--port", strconv.Itoa(w.places[apiServerPlace]))...)
-	w.add(o, cloudsName, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--speed", strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
+	w.add(o, cloudsName, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--speed",
+		strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
 	if err := w.until(ctx, "the management API server", w.apiReady); err != nil {
 		return err
 	}
@@ -164,8 +165,10 @@ func (w *World) start(ctx context.Context, o Options) error {
 	if err := w.part("Installing kinds and webhooks", func() error { return w.install(ctx, webhook) }); err != nil {
 		return err
 	}
-	w.add(o, controllersName, w.places.controllersEnvironment(), append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places[webhookPlace]),
-		"--health-port", strconv.Itoa(w.places[healthPlace]), "--metrics-port", strconv.Itoa(w.places[metricsPlace]), "--token-ttl", o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
+	w.add(o, controllersName, w.places.controllersEnvironment(),
+		append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places[webhookPlace]),
+			"--health-port", strconv.Itoa(w.places[healthPlace]), "--metrics-port", strconv.Itoa(w.places[metricsPlace]), "--token-ttl",
+			o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
 	if err := w.until(ctx, "the simulated clouds", w.cloudsReady); err != nil {
 		return err
 	}

@@ -52,9 +52,11 @@ type Options struct {
 
 // AddFlags adds the flags.
 func (o *Options) AddFlags(set *pflag.FlagSet) {
-	set.StringVar(&o.Endpoint, "tracing-endpoint", "", "Collector of OpenTelemetry traces that speaks OTLP over gRPC: HOST:PORT without TLS, or a URL. Without it "+
-		envTracesEndpoint+" or "+envEndpoint+" decides; without these nothing is traced.")
-	set.StringVar(&o.Ratio, "tracing-sampling-ratio", "", "Ratio of the traces that are recorded, from 0 to 1. Without it "+envSampler+" decides; without that all are.")
+	set.StringVar(&o.Endpoint, "tracing-endpoint", "",
+		"Collector of OpenTelemetry traces that speaks OTLP over gRPC: HOST:PORT without TLS, or a URL. Without it "+
+			envTracesEndpoint+" or "+envEndpoint+" decides; without these nothing is traced.")
+	set.StringVar(&o.Ratio, "tracing-sampling-ratio", "",
+		"Ratio of the traces that are recorded, from 0 to 1. Without it "+envSampler+" decides; without that all are.")
 }
 
 // Provider makes the spans of a process. A nil Provider makes none.
@@ -68,7 +70,8 @@ func New(ctx context.Context, o Options, env func(string) string) (*Provider, er
 	}
 	options := []sdktrace.TracerProviderOption{sdktrace.WithBatcher(exporter)}
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)), resource.WithFromEnv())
+		resource.WithAttributes(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)),
+		resource.WithFromEnv())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("tracing: describe the process: %w", err), exporter.Shutdown(ctx))
 	}

@@ -38,9 +38,11 @@ var (
 	// EKSEnableIAM lets the controllers make the roles of EKS nodes.
 	EKSEnableIAM = gates.Gate{Feature: "EKSEnableIAM", Env: "CAPA_EKS_IAM", Spec: featuregate.FeatureSpec{PreRelease: featuregate.Beta}}
 	// EKSAllowAddRoles lets them attach the policies to such roles that objects name.
-	EKSAllowAddRoles = gates.Gate{Feature: "EKSAllowAddRoles", Env: "CAPA_EKS_ADD_ROLES", Spec: featuregate.FeatureSpec{PreRelease: featuregate.Beta}}
+	EKSAllowAddRoles = gates.Gate{Feature: "EKSAllowAddRoles", Env: "CAPA_EKS_ADD_ROLES",
+		Spec: featuregate.FeatureSpec{PreRelease: featuregate.Beta}}
 	// BootstrapFormatIgnition lets machines boot with Ignition whose data is kept in the cluster's bucket.
-	BootstrapFormatIgnition = gates.Gate{Feature: "BootstrapFormatIgnition", Env: "EXP_BOOTSTRAP_FORMAT_IGNITION", Spec: featuregate.FeatureSpec{PreRelease: featuregate.Alpha}}
+	BootstrapFormatIgnition = gates.Gate{Feature: "BootstrapFormatIgnition", Env: "EXP_BOOTSTRAP_FORMAT_IGNITION",
+		Spec: featuregate.FeatureSpec{PreRelease: featuregate.Alpha}}
 )
 
 // Provider is the provider of AWS.
@@ -50,7 +52,8 @@ func Provider() providers.Provider {
 		AddToScheme: []func(*runtime.Scheme) error{awsv1beta1.AddToScheme, awsv1.AddToScheme},
 		Controllers: []providers.Controller{
 			{Name: MachinePool, Objects: "AWSMachinePools", Kind: awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolKind)},
-			{Name: ManagedMachinePool, Objects: "AWSManagedMachinePools", Gate: &EKS, Kind: awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolKind)},
+			{Name: ManagedMachinePool, Objects: "AWSManagedMachinePools", Gate: &EKS,
+				Kind: awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolKind)},
 		},
 		Hooks:     hooks(),
 		Converted: []string{"awsmachinepools.infrastructure.cluster.x-k8s.io", "awsmanagedmachinepools.infrastructure.cluster.x-k8s.io"},
@@ -83,21 +86,27 @@ func identities() providers.Identities {
 func hooks() []webhook.Hook {
 	version := awsv1.GroupVersion
 	return []webhook.Hook{
-		{Role: webhook.Warns, Version: version, Name: "awsmachinepool", Resource: "awsmachinepools", Path: warnings.AWSMachinePoolPath, Serve: webhook.Plain(warnings.OfAWSMachinePool)},
-		{Role: webhook.Warns, Version: version, Name: "awsmanagedmachinepool", Resource: "awsmanagedmachinepools", Path: warnings.AWSManagedMachinePoolPath, Serve: webhook.Plain(warnings.OfAWSManagedMachinePool)},
-		{Role: webhook.Keeps, Version: version, Name: "awsmachinepooltemplate", Resource: "awsmachinepooltemplates", Path: admission.AWSMachinePoolTemplatePath, Serve: webhook.Plain(admission.OfAWSMachinePool)},
-		{Role: webhook.Keeps, Version: version, Name: "awsmanagedmachinepooltemplate", Resource: "awsmanagedmachinepooltemplates", Path: admission.AWSManagedMachinePoolTemplatePath, Serve: webhook.Plain(admission.OfAWSManagedMachinePool)},
+		{Role: webhook.Warns, Version: version, Name: "awsmachinepool", Resource: "awsmachinepools", Path: warnings.AWSMachinePoolPath,
+			Serve: webhook.Plain(warnings.OfAWSMachinePool)},
+		{Role: webhook.Warns, Version: version, Name: "awsmanagedmachinepool", Resource: "awsmanagedmachinepools",
+			Path: warnings.AWSManagedMachinePoolPath, Serve: webhook.Plain(warnings.OfAWSManagedMachinePool)},
+		{Role: webhook.Keeps, Version: version, Name: "awsmachinepooltemplate", Resource: "awsmachinepooltemplates",
+			Path: admission.AWSMachinePoolTemplatePath, Serve: webhook.Plain(admission.OfAWSMachinePool)},
+		{Role: webhook.Keeps, Version: version, Name: "awsmanagedmachinepooltemplate", Resource: "awsmanagedmachinepooltemplates",
+			Path: admission.AWSManagedMachinePoolTemplatePath, Serve: webhook.Plain(admission.OfAWSManagedMachinePool)},
 	}
 }
 
 // connect makes the sessions that both kinds share.
 func connect(e providers.Environment) (*providers.Connection, error) {
-	sessions, err := session.New(session.Options{Hook: e.Hook(), Around: e.Around(), BootstrapFormatIgnition: e.Gates.On(BootstrapFormatIgnition)})
+	sessions, err := session.New(session.Options{Hook: e.Hook(), Around: e.Around(),
+		BootstrapFormatIgnition: e.Gates.On(BootstrapFormatIgnition)})
 	if err != nil {
 		return nil, fmt.Errorf("make the sessions with AWS: %w", err)
 	}
 	c := &providers.Connection{}
-	providers.AddPools[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource](c, e, MachinePool, awsv1.AWSMachinePoolKind, awspool.Adapter{}, aws.Over(sessions))
+	providers.AddPools[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource](c, e, MachinePool, awsv1.AWSMachinePoolKind, awspool.Adapter{},
+		aws.Over(sessions))
 	if e.Gates.On(EKS) {
 		o := nodegroup.Options{EnableIAM: e.Gates.On(EKSEnableIAM), AllowAddRoles: e.Gates.On(EKSAllowAddRoles)}
 		providers.AddPools[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource](

@@ -47,7 +47,8 @@ func Provider() providers.Provider {
 		Controllers: []providers.Controller{
 			{Name: MachinePool, Objects: "AzureMachinePools", Kind: azurev1.GroupVersion.WithKind(azurev1.AzureMachinePoolKind)},
 			{Name: ManagedMachinePool, Objects: "AzureManagedMachinePools", Kind: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind)},
-			{Name: ASOManagedMachinePool, Objects: "AzureASOManagedMachinePools", Kind: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind)},
+			{Name: ASOManagedMachinePool, Objects: "AzureASOManagedMachinePools",
+				Kind: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind)},
 			{Name: azurejson.Name},
 		},
 		Hooks:   hooks(),
@@ -78,9 +79,12 @@ func hooks() []webhook.Hook {
 		return admission.Validator(scheme, reader)
 	}
 	return append([]webhook.Hook{
-		{Role: webhook.Defaults, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.DefaultPath, Serve: webhook.Plain(admission.Defaulter)},
-		{Role: webhook.Validates, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.ValidatePath, Serve: validator},
-		{Role: webhook.Keeps, Version: version, Name: "azuremachinepooltemplate", Resource: "azuremachinepooltemplates", Path: admission.TemplatePath, Serve: webhook.Plain(admission.OfAzureMachinePool)},
+		{Role: webhook.Defaults, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.DefaultPath,
+			Serve: webhook.Plain(admission.Defaulter)},
+		{Role: webhook.Validates, Version: version, Name: "azuremachinepool", Resource: "azuremachinepools", Path: admission.ValidatePath,
+			Serve: validator},
+		{Role: webhook.Keeps, Version: version, Name: "azuremachinepooltemplate", Resource: "azuremachinepooltemplates",
+			Path: admission.TemplatePath, Serve: webhook.Plain(admission.OfAzureMachinePool)},
 	}, agentPoolHooks()...)
 }
 
@@ -91,14 +95,19 @@ func agentPoolHooks() []webhook.Hook {
 		return agentpools.ManagedValidator(scheme, reader)
 	}
 	return []webhook.Hook{
-		{Role: webhook.Defaults, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools", Path: agentpools.ManagedDefaultPath,
+		{Role: webhook.Defaults, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools",
+			Path:  agentpools.ManagedDefaultPath,
 			Serve: webhook.Plain(agentpools.ManagedDefaulter)},
-		{Role: webhook.Validates, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools", Path: agentpools.ManagedValidatePath, Serve: validator},
-		{Role: webhook.Keeps, Version: version, Name: "azuremanagedmachinepooltemplate", Resource: "azuremanagedmachinepooltemplates", Path: agentpools.ManagedTemplatePath,
+		{Role: webhook.Validates, Version: version, Name: "azuremanagedmachinepool", Resource: "azuremanagedmachinepools",
+			Path: agentpools.ManagedValidatePath, Serve: validator},
+		{Role: webhook.Keeps, Version: version, Name: "azuremanagedmachinepooltemplate", Resource: "azuremanagedmachinepooltemplates",
+			Path:  agentpools.ManagedTemplatePath,
 			Serve: webhook.Plain(agentpools.OfAzureManagedMachinePool)},
-		{Role: webhook.Validates, Version: version, Name: "azureasomanagedmachinepool", Resource: "azureasomanagedmachinepools", Path: agentpools.ASOValidatePath,
+		{Role: webhook.Validates, Version: version, Name: "azureasomanagedmachinepool", Resource: "azureasomanagedmachinepools",
+			Path:  agentpools.ASOValidatePath,
 			Serve: webhook.Plain(agentpools.ASOValidator)},
-		{Role: webhook.Keeps, Version: version, Name: "azureasomanagedmachinepooltemplate", Resource: "azureasomanagedmachinepooltemplates", Path: agentpools.ASOTemplatePath,
+		{Role: webhook.Keeps, Version: version, Name: "azureasomanagedmachinepooltemplate", Resource: "azureasomanagedmachinepooltemplates",
+			Path:  agentpools.ASOTemplatePath,
 			Serve: webhook.Plain(agentpools.OfAzureASOManagedMachinePool)},
 	}
 }
@@ -110,9 +119,12 @@ func connect(e providers.Environment) (*providers.Connection, error) {
 	}
 	c := &providers.Connection{}
 	agentPools := agentpool.Over(sessions)
-	providers.AddPools[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource](c, e, MachinePool, azurev1.AzureMachinePoolKind, azurepool.Adapter{}, azure.Over(sessions))
-	providers.AddPools[*aksv1.AzureManagedMachinePool, *aksv1.AgentPoolSource](c, e, ManagedMachinePool, aksv1.AzureManagedMachinePoolKind, azuremanaged.Managed{}, agentPools)
-	providers.AddPools[*aksv1.AzureASOManagedMachinePool, *aksv1.AgentPoolSource](c, e, ASOManagedMachinePool, aksv1.AzureASOManagedMachinePoolKind, azuremanaged.ASO{}, agentPools)
+	providers.AddPools[*azurev1.AzureMachinePool, *azurev1.MachinePoolSource](c, e, MachinePool, azurev1.AzureMachinePoolKind,
+		azurepool.Adapter{}, azure.Over(sessions))
+	providers.AddPools[*aksv1.AzureManagedMachinePool, *aksv1.AgentPoolSource](c, e, ManagedMachinePool, aksv1.AzureManagedMachinePoolKind,
+		azuremanaged.Managed{}, agentPools)
+	providers.AddPools[*aksv1.AzureASOManagedMachinePool, *aksv1.AgentPoolSource](c, e, ASOManagedMachinePool,
+		aksv1.AzureASOManagedMachinePoolKind, azuremanaged.ASO{}, agentPools)
 	if e.Manager == nil {
 		return c, nil
 	}

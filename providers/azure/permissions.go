@@ -22,8 +22,10 @@ its network, and the subscription for the catalogue of sizes.`,
   muster generate iam --cloud azure -o table`,
 		AddFlags: func(f *pflag.FlagSet) {
 			f.StringVar(&o.Name, "role-name", permissions.DefaultName, "Azure: name of the role, unique in a directory")
-			f.StringSliceVar(&o.Scopes, "scope", nil, "Azure: ID of a subscription, resource group or management group that the role may be assigned at; may be repeated")
-			f.BoolVar(&o.RoleAssignments, "role-assignments", false, "Azure: allow roles to be given to the identities of scale sets, as with identity SystemAssigned")
+			f.StringSliceVar(&o.Scopes, "scope", nil,
+				"Azure: ID of a subscription, resource group or management group that the role may be assigned at; may be repeated")
+			f.BoolVar(&o.RoleAssignments, "role-assignments", false,
+				"Azure: allow roles to be given to the identities of scale sets, as with identity SystemAssigned")
 		},
 		Document: func(out, _ io.Writer) error { return role(*o, out) },
 		Actions:  func() ([]providers.Action, error) { return actions(*o) },

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// MusterMachinePools has the controllers of pools run. Cluster API's own gate MachinePool, with which its manifests switch off the pools of
-	// other providers beside Muster, does not concern them.
+	// MusterMachinePools has the controllers of pools run. Cluster API's own gate MachinePool, with which its manifests switch off the pools
+	// of other providers beside Muster, does not concern them.
 	MusterMachinePools featuregate.Feature = "MusterMachinePools"
 	// MachinePoolMachines gives every instance of a pool a Machine and an infrastructure machine of its own.
 	MachinePoolMachines featuregate.Feature = "MachinePoolMachines"
@@ -46,7 +46,8 @@ func own() []Gate {
 		{Feature: MusterMachinePools, Env: EnvMusterMachinePools, Spec: featuregate.FeatureSpec{Default: true, PreRelease: featuregate.Beta}},
 		{Feature: feature.ClusterTopology, Env: EnvClusterTopology},
 		{Feature: MachinePoolMachines, Env: EnvMachinePoolMachines, Spec: featuregate.FeatureSpec{PreRelease: featuregate.Alpha}},
-		{Feature: SkipMachinePoolModelReconciliation, Env: EnvSkipMachinePoolModelReconciliation, Spec: featuregate.FeatureSpec{PreRelease: featuregate.Alpha}},
+		{Feature: SkipMachinePoolModelReconciliation, Env: EnvSkipMachinePoolModelReconciliation,
+			Spec: featuregate.FeatureSpec{PreRelease: featuregate.Alpha}},
 	}
 }
 

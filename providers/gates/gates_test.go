@@ -30,22 +30,35 @@ func TestGates(t *testing.T) {
 		pools  bool
 		err    string
 	}{
-		"nothing said":         {reason: "what is new is off, as in the ecosystem, and machine pools are on", pools: true},
-		"environment":          {reason: "the variables that the ecosystem's manifests set", env: map[string]string{EnvMachinePoolMachines: "true", EnvSkipMachinePoolModelReconciliation: "1"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
-		"flag":                 {reason: "one flag for all", args: []string{"--feature-gates=MachinePoolMachines=true,SkipMachinePoolModelReconciliation=true"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
-		"flag wins":            {reason: "what is said last and nearest counts", args: []string{"--feature-gates=MachinePoolMachines=false"}, env: map[string]string{EnvMachinePoolMachines: "true"}, pools: true},
-		"each its own":         {reason: "a flag for one leaves the variable of the other", args: []string{"--feature-gates=MachinePoolMachines=true"}, env: map[string]string{EnvSkipMachinePoolModelReconciliation: "true", EnvMusterMachinePools: "false", "EXP_MACHINE_POOL": "false"}, want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}},
-		"a provider's":         {reason: "the variables that the ecosystem's providers know", env: map[string]string{"CAPX": "false", "CAPX_MORE": "true"}, want: Gates{Switched: switched(false, true)}, pools: true},
-		"a provider's by flag": {reason: "the flag wins over the variable here too", args: []string{"--feature-gates=X=true,XMore=false"}, env: map[string]string{"CAPX": "false", "CAPX_MORE": "true"}, pools: true},
-		"empty":                {reason: "a variable that a manifest leaves empty switches nothing", env: map[string]string{EnvMachinePoolMachines: ""}, pools: true},
-		"bad variable":         {reason: "what is wrong is named", env: map[string]string{EnvMachinePoolMachines: "yes please"}, err: `EXP_MACHINE_POOL_MACHINES: want true or false, found "yes please"`},
+		"nothing said": {reason: "what is new is off, as in the ecosystem, and machine pools are on", pools: true},
+		"environment": {reason: "the variables that the ecosystem's manifests set",
+			env:  map[string]string{EnvMachinePoolMachines: "true", EnvSkipMachinePoolModelReconciliation: "1"},
+			want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
+		"flag": {reason: "one flag for all",
+			args: []string{"--feature-gates=MachinePoolMachines=true,SkipMachinePoolModelReconciliation=true"},
+			want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}, pools: true},
+		"flag wins": {reason: "what is said last and nearest counts", args: []string{"--feature-gates=MachinePoolMachines=false"},
+			env: map[string]string{EnvMachinePoolMachines: "true"}, pools: true},
+		"each its own": {reason: "a flag for one leaves the variable of the other",
+			args: []string{"--feature-gates=MachinePoolMachines=true"},
+			env:  map[string]string{EnvSkipMachinePoolModelReconciliation: "true", EnvMusterMachinePools: "false", "EXP_MACHINE_POOL": "false"},
+			want: Gates{MachinePoolMachines: true, SkipMachinePoolModelReconciliation: true}},
+		"a provider's": {reason: "the variables that the ecosystem's providers know",
+			env: map[string]string{"CAPX": "false", "CAPX_MORE": "true"}, want: Gates{Switched: switched(false, true)}, pools: true},
+		"a provider's by flag": {reason: "the flag wins over the variable here too", args: []string{"--feature-gates=X=true,XMore=false"},
+			env: map[string]string{"CAPX": "false", "CAPX_MORE": "true"}, pools: true},
+		"empty": {reason: "a variable that a manifest leaves empty switches nothing", env: map[string]string{EnvMachinePoolMachines: ""},
+			pools: true},
+		"bad variable": {reason: "what is wrong is named", env: map[string]string{EnvMachinePoolMachines: "yes please"},
+			err: `EXP_MACHINE_POOL_MACHINES: want true or false, found "yes please"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := register(append(own(), theirs...)); err != nil {
 				t.Fatal(err)
 			}
-			if err := feature.MutableGates.SetFromMap(map[string]bool{"MusterMachinePools": true, "MachinePoolMachines": false, "SkipMachinePoolModelReconciliation": false,
-				"X": true, "XMore": false}); err != nil {
+			if err := feature.MutableGates.SetFromMap(map[string]bool{"MusterMachinePools": true, "MachinePoolMachines": false,
+				"SkipMachinePoolModelReconciliation": false,
+				"X":                                  true, "XMore": false}); err != nil {
 				t.Fatal(err)
 			}
 			set := pflag.NewFlagSet("test", pflag.ContinueOnError)
@@ -63,7 +76,8 @@ func TestGates(t *testing.T) {
 			if c.want.Switched == nil {
 				c.want.Switched = switched(true, false)
 			}
-			if err != nil || enabled != nil || !reflect.DeepEqual(got, c.want) || feature.Gates.Enabled(MusterMachinePools) != c.pools || !feature.Gates.Enabled(feature.MachinePool) {
+			if err != nil || enabled != nil || !reflect.DeepEqual(got, c.want) || feature.Gates.Enabled(MusterMachinePools) != c.pools ||
+				!feature.Gates.Enabled(feature.MachinePool) {
 				t.Errorf("%s: want %+v, got %+v, %v, %v", c.reason, c.want, got, err, enabled)
 			}
 		})

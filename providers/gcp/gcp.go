@@ -44,7 +44,8 @@ func Provider() providers.Provider {
 		AddToScheme: []func(*runtime.Scheme) error{gcpv1.AddToScheme, gkev1.AddToScheme},
 		Controllers: []providers.Controller{
 			{Name: MachinePool, Objects: "GCPMachinePools", Kind: gcpv1.GroupVersion.WithKind(gcpv1.GCPMachinePoolKind)},
-			{Name: ManagedMachinePool, Objects: "GCPManagedMachinePools", Gate: &GKE, Kind: gcpv1.GroupVersion.WithKind(gcpv1.GCPManagedMachinePoolKind)},
+			{Name: ManagedMachinePool, Objects: "GCPManagedMachinePools", Gate: &GKE,
+				Kind: gcpv1.GroupVersion.WithKind(gcpv1.GCPManagedMachinePoolKind)},
 			{Name: gkeconfig.Name, Gate: &GKE, Kind: gkev1.GroupVersion.WithKind(gkev1.GKEConfigKind)},
 		},
 		Hooks:   hooks(),
@@ -83,11 +84,14 @@ func hooks() []webhook.Hook {
 		return admission.ManagedValidator(scheme, reader)
 	}
 	return []webhook.Hook{
-		{Role: webhook.Validates, Version: version, Name: "gcpmachinepool", Resource: "gcpmachinepools", Path: admission.ValidatePath, Serve: webhook.Plain(admission.Validator)},
+		{Role: webhook.Validates, Version: version, Name: "gcpmachinepool", Resource: "gcpmachinepools", Path: admission.ValidatePath,
+			Serve: webhook.Plain(admission.Validator)},
 		{Role: webhook.Keeps, Version: version, Name: "gcpmachinepooltemplate", Resource: "gcpmachinepooltemplates", Path: admission.TemplatePath,
 			Serve: webhook.Plain(admission.OfGCPMachinePool)},
-		{Role: webhook.Validates, Version: version, Name: "gcpmanagedmachinepool", Resource: "gcpmanagedmachinepools", Path: admission.ManagedValidatePath, Serve: managed},
-		{Role: webhook.Keeps, Version: version, Name: "gcpmanagedmachinepooltemplate", Resource: "gcpmanagedmachinepooltemplates", Path: admission.ManagedTemplatePath,
+		{Role: webhook.Validates, Version: version, Name: "gcpmanagedmachinepool", Resource: "gcpmanagedmachinepools",
+			Path: admission.ManagedValidatePath, Serve: managed},
+		{Role: webhook.Keeps, Version: version, Name: "gcpmanagedmachinepooltemplate", Resource: "gcpmanagedmachinepooltemplates",
+			Path:  admission.ManagedTemplatePath,
 			Serve: webhook.Plain(admission.OfGCPManagedMachinePool)},
 	}
 }
@@ -99,7 +103,8 @@ func connect(e providers.Environment) (*providers.Connection, error) {
 		return nil, fmt.Errorf("make the clients of Google Cloud: %w", err)
 	}
 	c := &providers.Connection{}
-	providers.AddPools[*gcpv1.GCPMachinePool, *gcpv1.MachinePoolSource](c, e, MachinePool, gcpv1.GCPMachinePoolKind, gcppool.Adapter{}, instancegroup.Over(sessions))
+	providers.AddPools[*gcpv1.GCPMachinePool, *gcpv1.MachinePoolSource](c, e, MachinePool, gcpv1.GCPMachinePoolKind, gcppool.Adapter{},
+		instancegroup.Over(sessions))
 	if !e.Gates.On(GKE) {
 		return c, nil
 	}

@@ -31,9 +31,12 @@ func TestSignatures(t *testing.T) {
 	}{
 		{"wrong secret", a.AccessKeyID, "guessed", "", aws.Region, 0, "AuthFailure", "SignatureDoesNotMatch", "SignatureDoesNotMatch"},
 		{"unknown key", "AKIANOBODY", a.SecretAccessKey, "", aws.Region, 0, "AuthFailure", "InvalidClientTokenId", "InvalidClientTokenId"},
-		{"a token that was never given", a.AccessKeyID, a.SecretAccessKey, "token", aws.Region, 0, "AuthFailure", "InvalidClientTokenId", "InvalidClientTokenId"},
-		{"a region that does not exist", a.AccessKeyID, a.SecretAccessKey, "", "mars-1", 0, "SignatureDoesNotMatch", "SignatureDoesNotMatch", "SignatureDoesNotMatch"},
-		{"a clock that is late", a.AccessKeyID, a.SecretAccessKey, "", aws.Region, 20 * time.Minute, "RequestExpired", "SignatureDoesNotMatch", "SignatureDoesNotMatch"},
+		{"a token that was never given", a.AccessKeyID, a.SecretAccessKey, "token", aws.Region, 0, "AuthFailure", "InvalidClientTokenId",
+			"InvalidClientTokenId"},
+		{"a region that does not exist", a.AccessKeyID, a.SecretAccessKey, "", "mars-1", 0, "SignatureDoesNotMatch", "SignatureDoesNotMatch",
+			"SignatureDoesNotMatch"},
+		{"a clock that is late", a.AccessKeyID, a.SecretAccessKey, "", aws.Region, 20 * time.Minute, "RequestExpired", "SignatureDoesNotMatch",
+			"SignatureDoesNotMatch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
@@ -110,7 +113,8 @@ func (f forged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Accounts and regions see nothing of each other.
 func TestAccountsAndRegionsAreApart(t *testing.T) {
 	other := aws.NewAccount("210987654321")
-	other.Roles = []aws.Role{{Name: "muster", Trust: `{"Statement":{"Effect":"Allow","Principal":{"AWS":"` + aws.AccountID + `"},"Action":"sts:AssumeRole"}}`}}
+	other.Roles = []aws.Role{{Name: "muster",
+		Trust: `{"Statement":{"Effect":"Allow","Principal":{"AWS":"` + aws.AccountID + `"},"Action":"sts:AssumeRole"}}`}}
 	inWorld(t, aws.Options{Accounts: []aws.Account{aws.DefaultAccount(), other}}, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		w.template("workers")
@@ -130,7 +134,8 @@ func TestAccountsAndRegionsAreApart(t *testing.T) {
 		}
 
 		// A role of the other account gives keys that work there, until they expire.
-		role, err := w.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: awssdk.String("arn:aws:iam::" + other.ID + ":role/muster"), RoleSessionName: awssdk.String("test")})
+		role, err := w.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: awssdk.String("arn:aws:iam::" + other.ID + ":role/muster"),
+			RoleSessionName: awssdk.String("test")})
 		ok(t, err)
 		c := role.Credentials
 		_, e, _, s := clientsOf(config(w.server, *c.AccessKeyId, *c.SecretAccessKey, *c.SessionToken, aws.Region))
@@ -144,7 +149,8 @@ func TestAccountsAndRegionsAreApart(t *testing.T) {
 		wantCode(t, err, "RequestExpired")
 		_, err = s.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 		wantCode(t, err, "ExpiredToken")
-		_, err = w.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: awssdk.String("arn:aws:iam::999999999999:role/x"), RoleSessionName: awssdk.String("test")})
+		_, err = w.sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: awssdk.String("arn:aws:iam::999999999999:role/x"),
+			RoleSessionName: awssdk.String("test")})
 		wantCode(t, err, "AccessDenied")
 	})
 }
@@ -176,13 +182,15 @@ func TestParameters(t *testing.T) {
 		}
 		_, err := w.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: awssdk.String("/aws/service/eks/optimized-ami/1.99/x")})
 		wantCode(t, err, "ParameterNotFound")
-		many, err := w.ssm.GetParameters(ctx, &ssm.GetParametersInput{Names: []string{"/nothing", "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/release_version"}})
+		many, err := w.ssm.GetParameters(ctx, &ssm.GetParametersInput{Names: []string{"/nothing",
+			"/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/release_version"}})
 		ok(t, err)
 		if len(many.Parameters) != 1 || len(many.InvalidParameters) != 1 || many.Parameters[0].Type != ssmtypes.ParameterTypeString {
 			t.Errorf("want one found and one not, got %+v", many)
 		}
 		pages := 0
-		p := ssm.NewGetParametersByPathPaginator(w.ssm, &ssm.GetParametersByPathInput{Path: awssdk.String("/aws/service/eks/optimized-ami/1.34"), Recursive: awssdk.Bool(true)})
+		p := ssm.NewGetParametersByPathPaginator(w.ssm, &ssm.GetParametersByPathInput{Path: awssdk.String("/aws/service/eks/optimized-ami/1.34"),
+			Recursive: awssdk.Bool(true)})
 		for p.HasMorePages() {
 			_, err := p.NextPage(ctx)
 			ok(t, err)
@@ -206,7 +214,8 @@ func TestThrottling(t *testing.T) {
 			ok(t, describe())
 		}
 		wantCode(t, describe(), "RequestLimitExceeded")
-		_, err := w.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: awssdk.String("vpc-id"), Values: []string{aws.VPCID}}}})
+		_, err := w.ec2.DescribeInstances(ctx,
+			&ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: awssdk.String("vpc-id"), Values: []string{aws.VPCID}}}})
 		wantCode(t, err, "RequestLimitExceeded")
 		_, err = w.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{})
 		ok(t, err) // another action has a bucket of its own

@@ -34,21 +34,24 @@ func BenchmarkHundredGroupsOfTen(b *testing.B) {
 			b.Fatal(err)
 		}
 		for n := range 100 {
-			if _, err := as.CreateAutoScalingGroup(ctx, w.groupInput(fmt.Sprintf("g%d", n), *lt.LaunchTemplate.LaunchTemplateId, 0, 10, 20)); err != nil {
+			if _, err := as.CreateAutoScalingGroup(ctx, w.groupInput(fmt.Sprintf("g%d", n), *lt.LaunchTemplate.LaunchTemplateId, 0, 10,
+				20)); err != nil {
 				b.Fatal(err)
 			}
 		}
 		kind := map[bool]string{true: "memory", false: "disk"}[dir == ""]
 		b.Run("read/"+kind, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := as.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{"g1"}}); err != nil {
+				if _, err := as.DescribeAutoScalingGroups(ctx,
+					&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{"g1"}}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run("write/"+kind, func(b *testing.B) {
 			for n := int32(10); b.Loop(); n = 21 - n {
-				if _, err := as.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String("g1"), DesiredCapacity: &n}); err != nil {
+				if _, err := as.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String("g1"),
+					DesiredCapacity: &n}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -74,7 +77,8 @@ func TestManyClientsAtOnce(t *testing.T) {
 				}
 				for size := int32(1); size < 6; size++ {
 					after(time.Duration(n*100) * time.Millisecond)
-					if _, err := w.as.SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &name, DesiredCapacity: &size}); err != nil {
+					if _, err := w.as.SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &name,
+						DesiredCapacity: &size}); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
 					if _, err := w.as.DescribeAutoScalingGroups(t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{}); err != nil {

@@ -28,8 +28,8 @@ func (s *console) Impair(id string) error {
 	return s.onInstance(id, func(r *region, i *ec2.Instance) { i.ImpairedAt = r.Now })
 }
 
-// Interrupt takes a spot instance away after its notice of two minutes, which pass as in life, with a recommendation to replace it at the latest
-// now; one that is on demand is refused.
+// Interrupt takes a spot instance away after its notice of two minutes, which pass as in life, with a recommendation to replace it at the
+// latest now; one that is on demand is refused.
 func (s *console) Interrupt(id string) error {
 	return s.onSpot(id, func(r *region, i *ec2.Instance) {
 		if i.RecommendedAt.IsZero() {

@@ -160,7 +160,8 @@ func (r *region) inspectNodegroup(n *eks.Nodegroup) Nodegroup {
 	shown := r.EKS.Nodegroups.ShowNodegroup(n)
 	out := Nodegroup{
 		Cluster: n.Cluster(), Name: n.Name(), Status: n.Shape.Status, Group: n.Behind, Template: n.Template, Version: shapes.Str(shown.Version),
-		Release: shapes.Str(shown.ReleaseVersion), Role: shapes.Str(shown.NodeRole), Min: int(*shown.ScalingConfig.MinSize), Max: int(*shown.ScalingConfig.MaxSize),
+		Release: shapes.Str(shown.ReleaseVersion), Role: shapes.Str(shown.NodeRole), Min: int(*shown.ScalingConfig.MinSize),
+		Max:     int(*shown.ScalingConfig.MaxSize),
 		Desired: int(*shown.ScalingConfig.DesiredSize), Labels: maps.Clone(shown.Labels), Tags: maps.Clone(shown.Tags),
 	}
 	if t := shown.LaunchTemplate; t != nil {

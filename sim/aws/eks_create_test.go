@@ -30,10 +30,12 @@ func TestNodegroupsThatAreRefused(t *testing.T) {
 		typed := source("typed", &types.RequestLaunchTemplateData{InstanceType: "m5.large"})
 		own := source("own", &types.RequestLaunchTemplateData{ImageId: &image})
 		w.make("taken")
-		_, err := w.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: awssdk.String("eks-only"), AssumeRolePolicyDocument: awssdk.String(trust("eks.amazonaws.com"))})
+		_, err := w.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: awssdk.String("eks-only"),
+			AssumeRolePolicyDocument: awssdk.String(trust("eks.amazonaws.com"))})
 		ok(t, err)
 		after(time.Minute)
-		_, err = w.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: awssdk.String("new"), AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com"))})
+		_, err = w.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: awssdk.String("new"),
+			AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com"))})
 		ok(t, err)
 		type change = func(*eks.CreateNodegroupInput)
 		both := func(a, b change) change { return func(in *eks.CreateNodegroupInput) { a(in); b(in) } }
@@ -53,7 +55,8 @@ func TestNodegroupsThatAreRefused(t *testing.T) {
 		}{
 			{"another cluster", "ResourceNotFoundException", func(in *eks.CreateNodegroupInput) { in.ClusterName = awssdk.String("west") }},
 			{"a name that is taken", "ResourceInUseException", func(in *eks.CreateNodegroupInput) { in.NodegroupName = awssdk.String("taken") }},
-			{"a name that is too long", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.NodegroupName = awssdk.String(strings.Repeat("x", 64)) }},
+			{"a name that is too long", "InvalidParameterException",
+				func(in *eks.CreateNodegroupInput) { in.NodegroupName = awssdk.String(strings.Repeat("x", 64)) }},
 			{"less than the least", "InvalidParameterException", scaling(2, 1, 3)},
 			{"more than the most", "InvalidParameterException", scaling(0, 2, 1)},
 			{"nothing at most", "InvalidParameterException", scaling(0, 0, 0)},
@@ -62,12 +65,18 @@ func TestNodegroupsThatAreRefused(t *testing.T) {
 			{"a role that does not exist", "InvalidParameterException", role("outsider")},
 			{"a role that EKS does not know yet", "InvalidParameterException", role("new")},
 			{"a role that instances may not take", "InvalidParameterException", role("eks-only")},
-			{"a type that does not exist", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.InstanceTypes = []string{"x9.huge"} }},
-			{"an image for another architecture", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesAl2023Arm64Standard }},
-			{"an image that was not built for it", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesAl2X8664 }},
-			{"a version that is not the cluster's", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.Version = awssdk.String("1.32") }},
-			{"an image of one's own without a template", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesCustom }},
-			{"a label of EKS's", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.Labels = map[string]string{"eks.amazonaws.com/x": "y"} }},
+			{"a type that does not exist", "InvalidParameterException",
+				func(in *eks.CreateNodegroupInput) { in.InstanceTypes = []string{"x9.huge"} }},
+			{"an image for another architecture", "InvalidParameterException",
+				func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesAl2023Arm64Standard }},
+			{"an image that was not built for it", "InvalidParameterException",
+				func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesAl2X8664 }},
+			{"a version that is not the cluster's", "InvalidParameterException",
+				func(in *eks.CreateNodegroupInput) { in.Version = awssdk.String("1.32") }},
+			{"an image of one's own without a template", "InvalidParameterException",
+				func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesCustom }},
+			{"a label of EKS's", "InvalidParameterException",
+				func(in *eks.CreateNodegroupInput) { in.Labels = map[string]string{"eks.amazonaws.com/x": "y"} }},
 			{"a taint twice", "InvalidParameterException", func(in *eks.CreateNodegroupInput) { in.Taints = append(in.Taints, in.Taints...) }},
 			{"two bounds of an update", "InvalidParameterException", func(in *eks.CreateNodegroupInput) {
 				in.UpdateConfig = &ekstypes.NodegroupUpdateConfig{MaxUnavailable: awssdk.Int32(1), MaxUnavailablePercentage: awssdk.Int32(1)}
@@ -77,14 +86,25 @@ func TestNodegroupsThatAreRefused(t *testing.T) {
 			{"remote access beside a template", "InvalidParameterException", both(typed, func(in *eks.CreateNodegroupInput) {
 				in.RemoteAccess = &ekstypes.RemoteAccessConfig{Ec2SshKey: awssdk.String(aws.KeyName)}
 			})},
-			{"a disk beside a template", "InvalidParameterException", both(typed, func(in *eks.CreateNodegroupInput) { in.DiskSize = awssdk.Int32(30) })},
-			{"types here and there", "InvalidParameterException", both(typed, func(in *eks.CreateNodegroupInput) { in.InstanceTypes = []string{"m5.large"} })},
-			{"an image beside one's own", "InvalidParameterException", both(own, func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesAl2023X8664Standard })},
-			{"a version beside one's own image", "InvalidParameterException", both(own, func(in *eks.CreateNodegroupInput) { in.Version = awssdk.String(eksVersion) })},
-			{"a release beside one's own image", "InvalidParameterException", both(own, func(in *eks.CreateNodegroupInput) { in.ReleaseVersion = awssdk.String("1.33.10-x") })},
-			{"a profile in the template", "InvalidParameterException", source("profile", &types.RequestLaunchTemplateData{IamInstanceProfile: &types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: awssdk.String("x")}})},
-			{"spot in the template", "InvalidParameterException", source("spot", &types.RequestLaunchTemplateData{InstanceMarketOptions: &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeSpot}})},
-			{"a subnet in the template", "InvalidParameterException", source("subnet", &types.RequestLaunchTemplateData{NetworkInterfaces: []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{SubnetId: awssdk.String(aws.SubnetID)}}})},
+			{"a disk beside a template", "InvalidParameterException",
+				both(typed, func(in *eks.CreateNodegroupInput) { in.DiskSize = awssdk.Int32(30) })},
+			{"types here and there", "InvalidParameterException",
+				both(typed, func(in *eks.CreateNodegroupInput) { in.InstanceTypes = []string{"m5.large"} })},
+			{"an image beside one's own", "InvalidParameterException",
+				both(own, func(in *eks.CreateNodegroupInput) { in.AmiType = ekstypes.AMITypesAl2023X8664Standard })},
+			{"a version beside one's own image", "InvalidParameterException",
+				both(own, func(in *eks.CreateNodegroupInput) { in.Version = awssdk.String(eksVersion) })},
+			{"a release beside one's own image", "InvalidParameterException",
+				both(own, func(in *eks.CreateNodegroupInput) { in.ReleaseVersion = awssdk.String("1.33.10-x") })},
+			{"a profile in the template", "InvalidParameterException",
+				source("profile", &types.RequestLaunchTemplateData{IamInstanceProfile: &types.LaunchTemplateIamInstanceProfileSpecificationRequest{
+					Name: awssdk.String("x")}})},
+			{"spot in the template", "InvalidParameterException",
+				source("spot", &types.RequestLaunchTemplateData{InstanceMarketOptions: &types.LaunchTemplateInstanceMarketOptionsRequest{
+					MarketType: types.MarketTypeSpot}})},
+			{"a subnet in the template", "InvalidParameterException",
+				source("subnet", &types.RequestLaunchTemplateData{NetworkInterfaces: []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{
+					{SubnetId: awssdk.String(aws.SubnetID)}}})},
 		} {
 			_, err := w.eks.CreateNodegroup(t.Context(), w.input("blue", c.change))
 			if err == nil {
@@ -107,7 +127,8 @@ func TestCreationFails(t *testing.T) {
 		begin func(*nodeWorld, *eks.CreateNodegroupInput)
 		want  string
 	}{
-		{"nodes do not join", func(w *nodeWorld, _ *eks.CreateNodegroupInput) { w.nodes.set(func() { w.nodes.silent = true }) }, "NodeCreationFailure: Instances failed to join the kubernetes cluster"},
+		{"nodes do not join", func(w *nodeWorld, _ *eks.CreateNodegroupInput) { w.nodes.set(func() { w.nodes.silent = true }) },
+			"NodeCreationFailure: Instances failed to join the kubernetes cluster"},
 		{"there is no capacity", func(w *nodeWorld, _ *eks.CreateNodegroupInput) {
 			ok(w.t, w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity}))
 		}, "AsgInstanceLaunchFailures: Could not launch"},
@@ -124,7 +145,8 @@ func TestCreationFails(t *testing.T) {
 				if got := issues(w.until("blue", ekstypes.NodegroupStatusCreateFailed, 10*time.Minute)); !strings.HasPrefix(got, c.want) {
 					t.Errorf("want %s, got %s", c.want, got)
 				}
-				_, err = w.eks.UpdateNodegroupConfig(t.Context(), &eks.UpdateNodegroupConfigInput{ClusterName: in.ClusterName, NodegroupName: in.NodegroupName, ScalingConfig: in.ScalingConfig})
+				_, err = w.eks.UpdateNodegroupConfig(t.Context(), &eks.UpdateNodegroupConfigInput{ClusterName: in.ClusterName,
+					NodegroupName: in.NodegroupName, ScalingConfig: in.ScalingConfig})
 				wantCode(t, err, "ResourceInUseException")
 				_, err = w.eks.DeleteNodegroup(t.Context(), &eks.DeleteNodegroupInput{ClusterName: in.ClusterName, NodegroupName: in.NodegroupName})
 				ok(t, err)
@@ -149,7 +171,8 @@ func TestOwnImageAndSpot(t *testing.T) {
 		}
 		for _, i := range w.read(w.behind(n)).Instances {
 			m := w.nodes.machines()[*i.InstanceId]
-			if !m.Managed.Own || string(m.UserData) != "#cloud-config\nruncmd: [join]\n" || m.Managed.Labels["eks.amazonaws.com/capacityType"] != "SPOT" {
+			if !m.Managed.Own || string(m.UserData) != "#cloud-config\nruncmd: [join]\n" ||
+				m.Managed.Labels["eks.amazonaws.com/capacityType"] != "SPOT" {
 				t.Errorf("want its own user data and a spot node, got %q, %+v", m.UserData, m.Managed)
 			}
 		}
@@ -172,7 +195,8 @@ func TestNodesThatNobodyKnows(t *testing.T) {
 			n := &nodeWorld{world: w, eks: eks.NewFromConfig(c), iam: iam.NewFromConfig(c)}
 			older, _ := n.releases()
 			n.make("blue", func(in *eks.CreateNodegroupInput) { in.ReleaseVersion = &older })
-			_, err := n.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: awssdk.String("bare"), AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com"))})
+			_, err := n.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: awssdk.String("bare"),
+				AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com"))})
 			ok(t, err)
 			after(time.Minute)
 			_, err = n.eks.CreateNodegroup(t.Context(), n.input("bare", func(in *eks.CreateNodegroupInput) {
@@ -197,7 +221,8 @@ func TestNodegroupsSurvive(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		begin := func() *nodeWorld {
-			n := &nodes{guests: guests{running: map[string]sim.Machine{}}, cordoned: map[string]bool{}, drained: map[string]int{}, marks: map[string]sim.Marks{}}
+			n := &nodes{guests: guests{running: map[string]sim.Machine{}}, cordoned: map[string]bool{}, drained: map[string]int{},
+				marks: map[string]sim.Marks{}}
 			w := worldOf(t, aws.Options{Dir: dir, MachineHost: n})
 			a := aws.DefaultAccount()
 			return &nodeWorld{world: w, eks: eks.NewFromConfig(config(w.server, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)), nodes: n}
@@ -264,7 +289,8 @@ func TestNodegroupFaults(t *testing.T) {
 // The owner of clusters registers them over HTTP; the token that admits nodes is never shown.
 func TestClustersByHTTP(t *testing.T) {
 	inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
-		body, err := json.Marshal(aws.EKSCluster{Region: aws.Region, Name: "west", Version: "v1.35.1", Endpoint: "https://10.0.0.1", CA: []byte("pem"), Token: "hidden"})
+		body, err := json.Marshal(aws.EKSCluster{Region: aws.Region, Name: "west", Version: "v1.35.1", Endpoint: "https://10.0.0.1",
+			CA: []byte("pem"), Token: "hidden"})
 		ok(t, err)
 		do := func(method, path string, body []byte) int {
 			t.Helper()
@@ -282,7 +308,8 @@ func TestClustersByHTTP(t *testing.T) {
 		ok(t, err)
 		shown, err := json.Marshal(out)
 		ok(t, err)
-		if c := out.Cluster; *c.Version != "1.35" || *c.Endpoint != "https://10.0.0.1" || *c.CertificateAuthority.Data != "cGVt" || c.Status != ekstypes.ClusterStatusActive || strings.Contains(string(shown), "hidden") {
+		if c := out.Cluster; *c.Version != "1.35" || *c.Endpoint != "https://10.0.0.1" || *c.CertificateAuthority.Data != "cGVt" ||
+			c.Status != ekstypes.ClusterStatusActive || strings.Contains(string(shown), "hidden") {
 			t.Errorf("want the cluster as it was made known, without its token, got %s", shown)
 		}
 		w.make("blue")
@@ -294,7 +321,8 @@ func TestClustersByHTTP(t *testing.T) {
 			{"one without goes", http.MethodDelete, "/west?region=" + aws.Region, http.StatusNoContent},
 			{"one that is gone is no error", http.MethodDelete, "/west", http.StatusNoContent},
 			{"nothing is no cluster", http.MethodPut, "", http.StatusBadRequest},
-			{"something is found wrong", http.MethodPost, "/" + eksName + "/nodegroups/blue/issue?code=AccessDenied&message=no", http.StatusNoContent},
+			{"something is found wrong", http.MethodPost, "/" + eksName + "/nodegroups/blue/issue?code=AccessDenied&message=no",
+				http.StatusNoContent},
 			{"no update can fail where none is", http.MethodPost, "/" + eksName + "/nodegroups/blue/fail-update", http.StatusConflict},
 			{"a hand that does not exist", http.MethodPost, "/" + eksName + "/nodegroups/blue/paint", http.StatusNotFound},
 		} {
@@ -336,7 +364,8 @@ func TestClusterLife(t *testing.T) {
 		ok(t, err)
 		tags, err := w.eks.ListTagsForResource(ctx, &eks.ListTagsForResourceInput{ResourceArn: got.Cluster.Arn})
 		ok(t, err)
-		if got, err := w.eks.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: name}); err != nil || *got.Cluster.Version != "1.35" || len(tags.Tags) != 1 || tags.Tags["c"] != "d" {
+		if got, err := w.eks.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: name}); err != nil || *got.Cluster.Version != "1.35" ||
+			len(tags.Tags) != 1 || tags.Tags["c"] != "d" {
 			t.Errorf("want 1.35 with one tag, got %v, %v, %v", *got.Cluster.Version, tags.Tags, err)
 		}
 		list, err := w.eks.ListClusters(ctx, &eks.ListClustersInput{MaxResults: awssdk.Int32(1)})
@@ -405,7 +434,8 @@ func TestProfilesOfLaunches(t *testing.T) {
 	} {
 		inWorld(t, aws.Options{Strict: c.strict}, func(t *testing.T, w *world) {
 			_, err := w.ec2.RunInstances(t.Context(), &ec2.RunInstancesInput{
-				ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType, SubnetId: awssdk.String(aws.SubnetID), MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1),
+				ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType, SubnetId: awssdk.String(aws.SubnetID),
+				MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1),
 				IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &c.profile},
 			})
 			if c.code == "" {

@@ -57,18 +57,22 @@ func (w *nodeWorld) stir(draw *rand.Rand, template string) {
 	ctx, name, clusterName := w.t.Context(), awssdk.String("blue"), awssdk.String(eksName)
 	switch draw.IntN(8) {
 	case 0:
-		_, _ = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: clusterName, NodegroupName: name, ScalingConfig: &ekstypes.NodegroupScalingConfig{
-			MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(5), DesiredSize: awssdk.Int32(draw.Int32N(6)),
-		}})
+		_, _ = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: clusterName, NodegroupName: name,
+			ScalingConfig: &ekstypes.NodegroupScalingConfig{
+				MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(5), DesiredSize: awssdk.Int32(draw.Int32N(6)),
+			}})
 	case 1:
 		strategy := ekstypes.NodegroupUpdateStrategies([]string{"DEFAULT", "MINIMAL"}[draw.IntN(2)])
-		_, _ = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: clusterName, NodegroupName: name, UpdateConfig: &ekstypes.NodegroupUpdateConfig{
-			MaxUnavailable: awssdk.Int32(1 + draw.Int32N(3)), UpdateStrategy: strategy,
-		}})
+		_, _ = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: clusterName, NodegroupName: name,
+			UpdateConfig: &ekstypes.NodegroupUpdateConfig{
+				MaxUnavailable: awssdk.Int32(1 + draw.Int32N(3)), UpdateStrategy: strategy,
+			}})
 	case 2, 3:
-		version := strconv.FormatInt(w.version(template, &types.RequestLaunchTemplateData{InstanceType: []types.InstanceType{"m5.large", "m5.xlarge"}[draw.IntN(2)]}), 10)
+		version := strconv.FormatInt(w.version(template,
+			&types.RequestLaunchTemplateData{InstanceType: []types.InstanceType{"m5.large", "m5.xlarge"}[draw.IntN(2)]}), 10)
 		_, _ = w.eks.UpdateNodegroupVersion(ctx, &eks.UpdateNodegroupVersionInput{
-			ClusterName: clusterName, NodegroupName: name, LaunchTemplate: &ekstypes.LaunchTemplateSpecification{Id: &template, Version: &version}, Force: draw.IntN(2) == 0,
+			ClusterName: clusterName, NodegroupName: name, LaunchTemplate: &ekstypes.LaunchTemplateSpecification{Id: &template, Version: &version},
+			Force: draw.IntN(2) == 0,
 		})
 	case 4:
 		if living := w.server.State(aws.AccountID, aws.Region).Living(); len(living) > 0 {

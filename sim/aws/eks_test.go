@@ -107,13 +107,15 @@ func (n *nodes) machines() map[string]sim.Machine {
 // inNodeWorld runs a test in virtual time with a cluster.
 func inNodeWorld(t *testing.T, o aws.Options, f func(t *testing.T, w *nodeWorld)) {
 	t.Helper()
-	n := &nodes{guests: guests{running: map[string]sim.Machine{}}, cordoned: map[string]bool{}, drained: map[string]int{}, marks: map[string]sim.Marks{}}
+	n := &nodes{guests: guests{running: map[string]sim.Machine{}}, cordoned: map[string]bool{}, drained: map[string]int{},
+		marks: map[string]sim.Marks{}}
 	o.Speed = 10
 	inWorldOf(t, o, n, func(t *testing.T, w *world) {
 		a := aws.DefaultAccount()
 		c := config(w.server, a.AccessKeyID, a.SecretAccessKey, "", aws.Region)
 		ok(t, w.server.PutCluster(aws.AccountID, aws.EKSCluster{
-			Name: eksName, Version: "v" + eksVersion + ".2", Endpoint: "https://127.0.0.1:1", CA: []byte("certificates"), Token: "abcdef.0123456789abcdef",
+			Name: eksName, Version: "v" + eksVersion + ".2", Endpoint: "https://127.0.0.1:1", CA: []byte("certificates"),
+			Token:   "abcdef.0123456789abcdef",
 			Subnets: []string{aws.SubnetID}, SecurityGroup: aws.NodeSecurityGroupID,
 		}))
 		f(t, &nodeWorld{world: w, eks: eks.NewFromConfig(c), iam: iam.NewFromConfig(c), nodes: n})
@@ -124,11 +126,13 @@ func inNodeWorld(t *testing.T, o aws.Options, f func(t *testing.T, w *nodeWorld)
 func (w *nodeWorld) input(name string, change ...func(*eks.CreateNodegroupInput)) *eks.CreateNodegroupInput {
 	n := aws.DefaultAccount().Network
 	in := &eks.CreateNodegroupInput{
-		ClusterName: awssdk.String(eksName), NodegroupName: &name, NodeRole: awssdk.String("arn:aws:iam::" + aws.AccountID + ":role/" + aws.NodegroupRole),
+		ClusterName: awssdk.String(eksName), NodegroupName: &name,
+		NodeRole:      awssdk.String("arn:aws:iam::" + aws.AccountID + ":role/" + aws.NodegroupRole),
 		Subnets:       []string{n.Subnets[0].ID, n.Subnets[1].ID, n.Subnets[2].ID},
 		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: awssdk.Int32(1), MaxSize: awssdk.Int32(4), DesiredSize: awssdk.Int32(2)},
-		Labels:        map[string]string{"tier": "blue"}, Taints: []ekstypes.Taint{{Key: awssdk.String("only"), Value: awssdk.String("x"), Effect: ekstypes.TaintEffectNoSchedule}},
-		Tags: map[string]string{"muster.dev/owner": "me"},
+		Labels:        map[string]string{"tier": "blue"},
+		Taints:        []ekstypes.Taint{{Key: awssdk.String("only"), Value: awssdk.String("x"), Effect: ekstypes.TaintEffectNoSchedule}},
+		Tags:          map[string]string{"muster.dev/owner": "me"},
 	}
 	for _, f := range change {
 		f(in)
@@ -205,7 +209,8 @@ func TestNodegroupLife(t *testing.T) {
 			t.Errorf("want CREATING without a group, got %s with %+v", made.Nodegroup.Status, made.Nodegroup.Resources)
 		}
 		n := w.until("blue", ekstypes.NodegroupStatusActive, 5*time.Minute)
-		if *n.Version != eksVersion || n.AmiType != ekstypes.AMITypesAl2023X8664Standard || len(n.InstanceTypes) != 1 || n.Tags["muster.dev/owner"] != "me" {
+		if *n.Version != eksVersion || n.AmiType != ekstypes.AMITypesAl2023X8664Standard || len(n.InstanceTypes) != 1 ||
+			n.Tags["muster.dev/owner"] != "me" {
 			t.Errorf("want EKS's defaults and our tag, got version %s, type %s, %v, %v", *n.Version, n.AmiType, n.InstanceTypes, n.Tags)
 		}
 		name := w.behind(n)
@@ -219,18 +224,21 @@ func TestNodegroupLife(t *testing.T) {
 			if m.Managed == nil || m.Managed.Cluster != eksName || m.Managed.Group != "blue" || m.Managed.Token == "" || m.Managed.Own {
 				t.Fatalf("want a machine that knows its cluster, got %+v", m.Managed)
 			}
-			if got := m.Managed.Labels; got["eks.amazonaws.com/nodegroup"] != "blue" || got["eks.amazonaws.com/capacityType"] != "ON_DEMAND" || got["tier"] != "blue" {
+			if got := m.Managed.Labels; got["eks.amazonaws.com/nodegroup"] != "blue" || got["eks.amazonaws.com/capacityType"] != "ON_DEMAND" ||
+				got["tier"] != "blue" {
 				t.Errorf("want EKS's labels and ours, got %v", got)
 			}
 			if m.KubeletVersion != "v1.33.10" || m.Managed.Taints[0] != (sim.Taint{Key: "only", Value: "x", Effect: "NoSchedule"}) {
 				t.Errorf("want the release's kubelet and our taint, got %s, %v", m.KubeletVersion, m.Managed.Taints)
 			}
 		}
-		_, err = w.eks.DeleteNodegroup(t.Context(), &eks.DeleteNodegroupInput{ClusterName: awssdk.String(eksName), NodegroupName: awssdk.String("blue")})
+		_, err = w.eks.DeleteNodegroup(t.Context(), &eks.DeleteNodegroupInput{ClusterName: awssdk.String(eksName),
+			NodegroupName: awssdk.String("blue")})
 		ok(t, err)
 		w.until("blue", ekstypes.NodegroupStatusDeleting, time.Second)
 		after(time.Minute)
-		_, err = w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: awssdk.String(eksName), NodegroupName: awssdk.String("blue")})
+		_, err = w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: awssdk.String(eksName),
+			NodegroupName: awssdk.String("blue")})
 		wantCode(t, err, "ResourceNotFoundException")
 		if s := w.server.State(aws.AccountID, aws.Region); len(s.Groups)+len(s.Templates)+len(s.Nodegroups)+len(s.Living()) != 0 {
 			t.Errorf("want nothing left, got %+v", s)

@@ -47,7 +47,8 @@ func (w *nodeWorld) update(name string, change func(*eks.UpdateNodegroupVersionI
 func (w *nodeWorld) ended(name, id string, limit time.Duration) *ekstypes.Update {
 	w.t.Helper()
 	for end := time.Now().Add(limit); ; after(500 * time.Millisecond) {
-		out, err := w.eks.DescribeUpdate(w.t.Context(), &eks.DescribeUpdateInput{Name: awssdk.String(eksName), NodegroupName: &name, UpdateId: &id})
+		out, err := w.eks.DescribeUpdate(w.t.Context(), &eks.DescribeUpdateInput{Name: awssdk.String(eksName), NodegroupName: &name,
+			UpdateId: &id})
 		ok(w.t, err)
 		if out.Update.Status != ekstypes.UpdateStatusInProgress {
 			return out.Update
@@ -87,12 +88,14 @@ func TestConfigUpdate(t *testing.T) {
 		}
 		after(10 * time.Second)
 		got := w.nodegroup("blue")
-		if got.Status != ekstypes.NodegroupStatusActive || got.Labels["zone"] != "x" || len(got.Labels) != 1 || len(got.Taints) != 0 || *got.ScalingConfig.DesiredSize != 3 {
+		if got.Status != ekstypes.NodegroupStatusActive || got.Labels["zone"] != "x" || len(got.Labels) != 1 || len(got.Taints) != 0 ||
+			*got.ScalingConfig.DesiredSize != 3 {
 			t.Errorf("want all of the change, got %s, %v, %v, %d", got.Status, got.Labels, got.Taints, *got.ScalingConfig.DesiredSize)
 		}
 		w.wantServing(w.behind(got), 3)
 		for id, marks := range w.nodes.changes() {
-			if marks.Labels["zone"] != "x" || !slices.Equal(marks.Unlabel, []string{"tier"}) || len(marks.Untaint) != 1 || marks.Untaint[0].Effect != "NoSchedule" {
+			if marks.Labels["zone"] != "x" || !slices.Equal(marks.Unlabel, []string{"tier"}) || len(marks.Untaint) != 1 ||
+				marks.Untaint[0].Effect != "NoSchedule" {
 				t.Errorf("want node %s relabelled, got %+v", id, marks)
 			}
 		}
@@ -104,7 +107,8 @@ func TestConfigUpdate(t *testing.T) {
 
 // A version goes up by one, node by node: new ones come first, old ones are drained before they go.
 func TestVersionUpdate(t *testing.T) {
-	for _, strategy := range []ekstypes.NodegroupUpdateStrategies{ekstypes.NodegroupUpdateStrategiesDefault, ekstypes.NodegroupUpdateStrategiesMinimal} {
+	for _, strategy := range []ekstypes.NodegroupUpdateStrategies{ekstypes.NodegroupUpdateStrategiesDefault,
+		ekstypes.NodegroupUpdateStrategiesMinimal} {
 		t.Run(string(strategy), func(t *testing.T) {
 			inNodeWorld(t, aws.Options{Limits: aws.Limits{}}, func(t *testing.T, w *nodeWorld) {
 				n := w.make("blue", func(in *eks.CreateNodegroupInput) {
@@ -125,8 +129,10 @@ func TestVersionUpdate(t *testing.T) {
 					t.Fatalf("want a success, got %s: %v", u.Status, u.Errors)
 				}
 				got := w.nodegroup("blue")
-				if *got.Version != "1.34" || !strings.HasPrefix(*got.ReleaseVersion, "1.34.") || *got.ScalingConfig.DesiredSize != 2 || *got.ScalingConfig.MaxSize != 4 {
-					t.Errorf("want 1.34 and the size from before, got %s, %s, %d of %d", *got.Version, *got.ReleaseVersion, *got.ScalingConfig.DesiredSize, *got.ScalingConfig.MaxSize)
+				if *got.Version != "1.34" || !strings.HasPrefix(*got.ReleaseVersion, "1.34.") || *got.ScalingConfig.DesiredSize != 2 ||
+					*got.ScalingConfig.MaxSize != 4 {
+					t.Errorf("want 1.34 and the size from before, got %s, %s, %d of %d", *got.Version, *got.ReleaseVersion, *got.ScalingConfig.DesiredSize,
+						*got.ScalingConfig.MaxSize)
 				}
 				after(time.Minute)
 				w.wantServing(name, 2)
@@ -140,7 +146,8 @@ func TestVersionUpdate(t *testing.T) {
 						t.Errorf("want %s cordoned and drained", i)
 					}
 				}
-				if strategy == ekstypes.NodegroupUpdateStrategiesMinimal && (most > 2 || least < 1) || strategy == ekstypes.NodegroupUpdateStrategiesDefault && (most < 8 || least < 2) {
+				if strategy == ekstypes.NodegroupUpdateStrategiesMinimal && (most > 2 || least < 1) ||
+					strategy == ekstypes.NodegroupUpdateStrategiesDefault && (most < 8 || least < 2) {
 					t.Errorf("%s: between %d and %d served", strategy, least, most)
 				}
 			})
@@ -168,7 +175,8 @@ func TestTemplateUpdate(t *testing.T) {
 		}
 		for _, i := range w.read(w.behind(got)).Instances {
 			m := w.nodes.machines()[*i.InstanceId]
-			if m.Type != "m5.xlarge" || m.Managed.Labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] != "2" || m.Managed.Labels["eks.amazonaws.com/sourceLaunchTemplateId"] != id {
+			if m.Type != "m5.xlarge" || m.Managed.Labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] != "2" ||
+				m.Managed.Labels["eks.amazonaws.com/sourceLaunchTemplateId"] != id {
 				t.Errorf("want a node of version 2, got %s with %v", m.Type, m.Managed.Labels)
 			}
 		}
@@ -199,11 +207,15 @@ func TestVersionUpdateFails(t *testing.T) {
 		force bool
 		want  ekstypes.ErrorCode
 	}{
-		{"pods do not leave", func(w *nodeWorld) { w.nodes.set(func() { w.nodes.stubborn = true }) }, false, ekstypes.ErrorCodePodEvictionFailure},
+		{"pods do not leave", func(w *nodeWorld) { w.nodes.set(func() { w.nodes.stubborn = true }) }, false,
+			ekstypes.ErrorCodePodEvictionFailure},
 		{"pods do not leave, and are made to", func(w *nodeWorld) { w.nodes.set(func() { w.nodes.stubborn = true }) }, true, ""},
-		{"new nodes do not join", func(w *nodeWorld) { w.nodes.set(func() { w.nodes.silent = true }) }, false, ekstypes.ErrorCodeNodeCreationFailure},
-		{"there is no capacity", func(w *nodeWorld) { ok(w.t, w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity})) }, false, ekstypes.ErrorCodeNodeCreationFailure},
-		{"a user lets it fail", func(w *nodeWorld) { after(5 * time.Second); ok(w.t, w.server.FailUpdate(eksName, "blue")) }, false, ekstypes.ErrorCodeNodeCreationFailure},
+		{"new nodes do not join", func(w *nodeWorld) { w.nodes.set(func() { w.nodes.silent = true }) }, false,
+			ekstypes.ErrorCodeNodeCreationFailure},
+		{"there is no capacity", func(w *nodeWorld) { ok(w.t, w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity})) }, false,
+			ekstypes.ErrorCodeNodeCreationFailure},
+		{"a user lets it fail", func(w *nodeWorld) { after(5 * time.Second); ok(w.t, w.server.FailUpdate(eksName, "blue")) }, false,
+			ekstypes.ErrorCodeNodeCreationFailure},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
@@ -242,7 +254,8 @@ func TestVersionUpdateFails(t *testing.T) {
 
 func TestVersionUpdatesThatAreRefused(t *testing.T) {
 	inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
-		id, other := w.source("mine", &types.RequestLaunchTemplateData{KeyName: awssdk.String(aws.KeyName)}), w.source("other", &types.RequestLaunchTemplateData{KeyName: awssdk.String(aws.KeyName)})
+		id, other := w.source("mine", &types.RequestLaunchTemplateData{KeyName: awssdk.String(aws.KeyName)}),
+			w.source("other", &types.RequestLaunchTemplateData{KeyName: awssdk.String(aws.KeyName)})
 		w.version(id, &types.RequestLaunchTemplateData{ImageId: awssdk.String(w.image("1.33.1"))})
 		w.make("plain")
 		w.make("templated", with(id, "1"))
@@ -254,7 +267,8 @@ func TestVersionUpdatesThatAreRefused(t *testing.T) {
 			{"back", "plain", "InvalidParameterException", func(in *eks.UpdateNodegroupVersionInput) { in.Version = awssdk.String("1.32") }},
 			{"over one", "plain", "InvalidParameterException", func(in *eks.UpdateNodegroupVersionInput) { in.Version = awssdk.String("1.35") }},
 			{"beyond all", "plain", "InvalidParameterException", func(in *eks.UpdateNodegroupVersionInput) { in.Version = awssdk.String("1.99") }},
-			{"a release of another version", "plain", "InvalidParameterException", func(in *eks.UpdateNodegroupVersionInput) { in.ReleaseVersion = awssdk.String("1.34.10-20250918") }},
+			{"a release of another version", "plain", "InvalidParameterException",
+				func(in *eks.UpdateNodegroupVersionInput) { in.ReleaseVersion = awssdk.String("1.34.10-20250918") }},
 			{"a template for a group without one", "plain", "InvalidRequestException", func(in *eks.UpdateNodegroupVersionInput) {
 				in.LaunchTemplate = &ekstypes.LaunchTemplateSpecification{Id: &id}
 			}},
@@ -300,7 +314,8 @@ func TestGroupBehindChangedByHand(t *testing.T) {
 		}
 		// Bounds alone leave the size that a user gave it.
 		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
-			ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(1)},
+			ClusterName: n.ClusterName, NodegroupName: n.NodegroupName,
+			ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(1)},
 		})
 		ok(t, err)
 		after(10 * time.Second)
@@ -311,17 +326,20 @@ func TestGroupBehindChangedByHand(t *testing.T) {
 		if got := w.nodegroup("blue"); got.Status != ekstypes.NodegroupStatusDegraded || issues(got) != "InsufficientFreeAddresses: no address" {
 			t.Errorf("want it DEGRADED with the issue, got %s: %s", got.Status, issues(got))
 		}
-		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ScalingConfig: &ekstypes.NodegroupScalingConfig{MaxSize: awssdk.Int32(2), DesiredSize: awssdk.Int32(2)}})
+		_, err = w.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{ClusterName: n.ClusterName, NodegroupName: n.NodegroupName,
+			ScalingConfig: &ekstypes.NodegroupScalingConfig{MaxSize: awssdk.Int32(2), DesiredSize: awssdk.Int32(2)}})
 		ok(t, err)
 		after(time.Minute)
 		ok(t, w.server.ClearIssues(eksName, "blue"))
 		if got := w.nodegroup("blue"); got.Status != ekstypes.NodegroupStatusActive || *got.ScalingConfig.DesiredSize != 2 {
 			t.Errorf("want it ACTIVE and changed, got %s with %d", got.Status, *got.ScalingConfig.DesiredSize)
 		}
-		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name, ForceDelete: awssdk.Bool(true)})
+		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name,
+			ForceDelete: awssdk.Bool(true)})
 		ok(t, err)
 		after(time.Minute)
-		if got := w.nodegroup("blue"); got.Status != ekstypes.NodegroupStatusDegraded || !strings.HasPrefix(issues(got), "AutoScalingGroupNotFound") {
+		if got := w.nodegroup("blue"); got.Status != ekstypes.NodegroupStatusDegraded ||
+			!strings.HasPrefix(issues(got), "AutoScalingGroupNotFound") {
 			t.Errorf("want it DEGRADED without its group, got %s: %s", got.Status, issues(got))
 		}
 		ok(t, w.server.StickDeletion(eksName, "blue", "Ec2SecurityGroupDeletionFailure"))

@@ -65,7 +65,8 @@ func (x *exchange) answer() (out any, drop bool, err error) {
 		return nil, false, err
 	}
 	x.operation = op
-	faults := x.server.Faults().ForRequest(sim.Request{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: op.mutating, Has: x.says})
+	faults := x.server.Faults().ForRequest(sim.Request{Service: x.Service, Action: x.Action, Resource: x.resource, Mutating: op.mutating,
+		Has: x.says})
 	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (any, error) {
 		return server.Perform(x.server.Base, asked{x}, op.mutating, faults)
 	})
@@ -190,7 +191,8 @@ func (x *exchange) rehearse(r *region) error {
 	if _, err := x.operation.run(trial, x); err != nil {
 		return err
 	}
-	return &wire.APIError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.", Status: http.StatusPreconditionFailed}
+	return &wire.APIError{Code: "DryRunOperation", Message: "Request would have succeeded, but DryRun flag is set.",
+		Status: http.StatusPreconditionFailed}
 }
 
 // Failed is a fault's error, by default the service's own for an internal failure.

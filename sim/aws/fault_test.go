@@ -30,7 +30,8 @@ func TestRequestFaults(t *testing.T) {
 		{"throttled", sim.Fault{Kind: sim.Throttle}, "RequestLimitExceeded", "", false},
 		{"error before the effect", sim.Fault{Kind: sim.ErrorBefore}, "InternalError", "", false},
 		{"error after the effect", sim.Fault{Kind: sim.ErrorAfter}, "InternalError", "", true},
-		{"an error of one's own", sim.Fault{Kind: sim.ErrorBefore, Code: "UnauthorizedOperation", Message: "You are not authorized.", Status: 403},
+		{"an error of one's own", sim.Fault{Kind: sim.ErrorBefore, Code: "UnauthorizedOperation", Message: "You are not authorized.",
+			Status: 403},
 			"UnauthorizedOperation", "You are not authorized.", false},
 		{"request lost", sim.Fault{Kind: sim.DropBefore}, "-", "", false},
 		{"reply lost", sim.Fault{Kind: sim.DropAfter}, "-", "", true},
@@ -45,7 +46,8 @@ func TestRequestFaults(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 				data := w.data()
 				ok(t, w.server.Faults().Add(c.fault))
-				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool), LaunchTemplateData: data})
+				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool),
+					LaunchTemplateData: data})
 				switch c.code {
 				case "":
 					ok(t, err)
@@ -77,7 +79,8 @@ func errorText(err error) string {
 // A client that asks again after a lost reply with the same token finds what it has made.
 func TestLostReplyAndToken(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
-		in := &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool), LaunchTemplateData: w.data(), ClientToken: awssdk.String("once")}
+		in := &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool), LaunchTemplateData: w.data(),
+			ClientToken: awssdk.String("once")}
 		ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.DropAfter, Action: "CreateLaunchTemplate", Times: 1}))
 		if _, err := w.ec2.CreateLaunchTemplate(t.Context(), in); !errors.Is(err, sim.ErrDropped) {
 			t.Fatalf("want the reply lost, got %v", err)
@@ -126,7 +129,8 @@ func TestStaleReads(t *testing.T) {
 		}
 		w.server.Faults().Clear()
 		ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "*LaunchTemplate*", Writes: 3}))
-		_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("three"), LaunchTemplateData: w.data()})
+		_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("three"),
+			LaunchTemplateData: w.data()})
 		wantCode(t, err, "InvalidLaunchTemplateName.AlreadyExistsException")
 		if played := w.server.Faults().List()[0].Played; played != 0 {
 			t.Errorf("want the fault not played on a write, got %d", played)
@@ -139,7 +143,8 @@ func TestPageLimit(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		id := w.template("one")
 		for range 2 {
-			_, err := w.ec2.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: &id, LaunchTemplateData: w.data()})
+			_, err := w.ec2.CreateLaunchTemplateVersion(t.Context(),
+				&ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: &id, LaunchTemplateData: w.data()})
 			ok(t, err)
 		}
 		for _, c := range []struct{ limit, pages int }{{0, 1}, {1, 3}, {2, 2}, {3, 1}, {1000, 1}} {
@@ -167,7 +172,8 @@ func TestPageLimit(t *testing.T) {
 		subnets, err := w.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
 		ok(t, err)
 		if len(subnets.Subnets) != 1 || subnets.NextToken == nil {
-			t.Errorf("want one subnet and a token for the rest, though no page was asked for, got %d, token %v", len(subnets.Subnets), subnets.NextToken != nil)
+			t.Errorf("want one subnet and a token for the rest, though no page was asked for, got %d, token %v", len(subnets.Subnets),
+				subnets.NextToken != nil)
 		}
 	})
 }
@@ -249,7 +255,8 @@ func TestRestartFromDisk(t *testing.T) {
 		id := w.settled(0, 2, 5)
 		w.hook("drain", terminating, "CONTINUE", 300)
 		ids := w.inState(pool, "InService")
-		_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: &ids[0], ShouldDecrementDesiredCapacity: awssdk.Bool(false)})
+		_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: &ids[0],
+			ShouldDecrementDesiredCapacity: awssdk.Bool(false)})
 		ok(t, err)
 		token := &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: &id, LaunchTemplateData: w.data(), ClientToken: awssdk.String("once")}
 		_, err = w.ec2.CreateLaunchTemplateVersion(ctx, token)

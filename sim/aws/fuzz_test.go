@@ -22,7 +22,8 @@ import (
 func FuzzRequests(f *testing.F) {
 	image := anyImage(f)
 	for _, form := range []string{
-		"Action=CreateLaunchTemplate&LaunchTemplateName=workers&LaunchTemplateData.InstanceType=t3.large&LaunchTemplateData.ImageId=ami-1&LaunchTemplateData.BlockDeviceMapping.1.Ebs.VolumeType=gp3",
+		"Action=CreateLaunchTemplate&LaunchTemplateName=workers&LaunchTemplateData.InstanceType=t3.large&LaunchTemplateData.ImageId=ami-1&" +
+			"LaunchTemplateData.BlockDeviceMapping.1.Ebs.VolumeType=gp3",
 		"Action=CreateLaunchTemplateVersion&LaunchTemplateName=fuzzed&SourceVersion=1&LaunchTemplateData.UserData=I2Nsb3VkLWNvbmZpZwo=",
 		"Action=DescribeLaunchTemplateVersions&LaunchTemplateVersion.1=$Latest&MaxResults=1",
 		"Action=DeleteLaunchTemplateVersions&LaunchTemplateName=fuzzed&LaunchTemplateVersion.1=1",
@@ -30,15 +31,21 @@ func FuzzRequests(f *testing.F) {
 		"Action=RunInstances&MinCount=1&MaxCount=2&LaunchTemplate.LaunchTemplateName=fuzzed&SubnetId=" + aws.SubnetID,
 		"Action=DescribeInstances&Filter.1.Name=tag:x&Filter.1.Value.1=*&MaxResults=5&NextToken=AAAA",
 		"Action=DescribeImages&Owner.1=self&Filter.1.Name=name&Filter.1.Value.1=[", "Action=CreateTags&ResourceId.1=lt-1&Tag.1.Key=a",
-		"AS&Action=CreateAutoScalingGroup&AutoScalingGroupName=g&MinSize=0&MaxSize=2&DesiredCapacity=1&LaunchTemplate.LaunchTemplateName=fuzzed&VPCZoneIdentifier=" + aws.SubnetID,
-		"AS&Action=CreateAutoScalingGroup&AutoScalingGroupName=m&MinSize=0&MaxSize=2&MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification.LaunchTemplateName=fuzzed" +
-			"&MixedInstancesPolicy.LaunchTemplate.Overrides.member.1.InstanceType=c5.large&MixedInstancesPolicy.InstancesDistribution.OnDemandPercentageAboveBaseCapacity=50&VPCZoneIdentifier=" + aws.SubnetID,
+		"AS&Action=CreateAutoScalingGroup&AutoScalingGroupName=g&MinSize=0&MaxSize=2&DesiredCapacity=1&" +
+			"LaunchTemplate.LaunchTemplateName=fuzzed&VPCZoneIdentifier=" + aws.SubnetID,
+		"AS&Action=CreateAutoScalingGroup&AutoScalingGroupName=m&MinSize=0&MaxSize=2&" +
+			"MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification.LaunchTemplateName=fuzzed" +
+			"&MixedInstancesPolicy.LaunchTemplate.Overrides.member.1.InstanceType=c5.large&" +
+			"MixedInstancesPolicy.InstancesDistribution.OnDemandPercentageAboveBaseCapacity=50&VPCZoneIdentifier=" + aws.SubnetID,
 		"AS&Action=UpdateAutoScalingGroup&AutoScalingGroupName=fuzzed&MinSize=1&MaxSize=3&VPCZoneIdentifier=&TerminationPolicies=",
-		"AS&Action=StartInstanceRefresh&AutoScalingGroupName=fuzzed&Preferences.CheckpointPercentages.member.1=50&DesiredConfiguration.LaunchTemplate.Version=1",
-		"AS&Action=SetDesiredCapacity&AutoScalingGroupName=fuzzed&DesiredCapacity=2", "AS&Action=DeleteAutoScalingGroup&AutoScalingGroupName=fuzzed&ForceDelete=true",
+		"AS&Action=StartInstanceRefresh&AutoScalingGroupName=fuzzed&Preferences.CheckpointPercentages.member.1=50&" +
+			"DesiredConfiguration.LaunchTemplate.Version=1",
+		"AS&Action=SetDesiredCapacity&AutoScalingGroupName=fuzzed&DesiredCapacity=2",
+		"AS&Action=DeleteAutoScalingGroup&AutoScalingGroupName=fuzzed&ForceDelete=true",
 		"AS&Action=PutLifecycleHook&AutoScalingGroupName=fuzzed&LifecycleHookName=h&LifecycleTransition=autoscaling:EC2_INSTANCE_LAUNCHING",
 		"AS&Action=TerminateInstanceInAutoScalingGroup&InstanceIds.member.1=i-1&ShouldDecrementDesiredCapacity=true",
-		"AS&Action=DetachInstances&AutoScalingGroupName=fuzzed&ShouldDecrementDesiredCapacity=true", "AS&Action=EnterStandby&AutoScalingGroupName=fuzzed",
+		"AS&Action=DetachInstances&AutoScalingGroupName=fuzzed&ShouldDecrementDesiredCapacity=true",
+		"AS&Action=EnterStandby&AutoScalingGroupName=fuzzed",
 		"AS&Action=SetInstanceProtection&AutoScalingGroupName=fuzzed", "AS&Action=CreateOrUpdateTags&Tags.member.1.Key=k",
 	} {
 		f.Add(form)
@@ -48,13 +55,16 @@ func FuzzRequests(f *testing.F) {
 		dir := t.TempDir()
 		s, err := aws.New(aws.Options{Dir: dir, Speed: 1e9, Limits: aws.Limits{}})
 		ok(t, err)
-		send(t, s, "Action=CreateLaunchTemplate&LaunchTemplateName=fuzzed&LaunchTemplateData.InstanceType=t3.large&LaunchTemplateData.ImageId="+image)
-		status := send(t, s, "AS&Action=CreateAutoScalingGroup&AutoScalingGroupName=fuzzed&MinSize=0&MaxSize=2&DesiredCapacity=1&LaunchTemplate.LaunchTemplateName=fuzzed&VPCZoneIdentifier="+aws.SubnetID)
+		send(t, s, "Action=CreateLaunchTemplate&LaunchTemplateName=fuzzed&LaunchTemplateData.InstanceType=t3.large&LaunchTemplateData.ImageId="+
+			image)
+		status := send(t, s, "AS&Action=CreateAutoScalingGroup&AutoScalingGroupName=fuzzed&MinSize=0&MaxSize=2&DesiredCapacity=1&"+
+			"LaunchTemplate.LaunchTemplateName=fuzzed&VPCZoneIdentifier="+aws.SubnetID)
 		if status != http.StatusOK {
 			t.Fatalf("want a group to play with, got %d", status)
 		}
 		send(t, s, form)
-		for _, read := range []string{"Action=DescribeLaunchTemplates", "Action=DescribeInstances", "AS&Action=DescribeAutoScalingGroups", "AS&Action=DescribeScalingActivities"} {
+		for _, read := range []string{"Action=DescribeLaunchTemplates", "Action=DescribeInstances", "AS&Action=DescribeAutoScalingGroups",
+			"AS&Action=DescribeScalingActivities"} {
 			if status := send(t, s, read); status != http.StatusOK {
 				t.Errorf("after %q: want %s to work, got %d", form, read, status)
 			}

@@ -47,7 +47,8 @@ func TestScaleInChoice(t *testing.T) {
 
 func (w *world) resize(n int32) {
 	w.t.Helper()
-	_, err := w.as.SetDesiredCapacity(w.t.Context(), &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String(pool), DesiredCapacity: &n})
+	_, err := w.as.SetDesiredCapacity(w.t.Context(), &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String(pool),
+		DesiredCapacity: &n})
 	ok(w.t, err)
 	after(10 * time.Second)
 }
@@ -57,7 +58,8 @@ func TestScaleInBalancesAndSpares(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		w.settled(0, 6, 6)
 		ids := w.inState(pool, "InService")
-		_, err := w.as.SetInstanceProtection(t.Context(), &autoscaling.SetInstanceProtectionInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: ids[:2], ProtectedFromScaleIn: awssdk.Bool(true)})
+		_, err := w.as.SetInstanceProtection(t.Context(), &autoscaling.SetInstanceProtectionInput{AutoScalingGroupName: awssdk.String(pool),
+			InstanceIds: ids[:2], ProtectedFromScaleIn: awssdk.Bool(true)})
 		ok(t, err)
 		w.resize(3)
 		zones := map[string]int{}
@@ -72,7 +74,8 @@ func TestScaleInBalancesAndSpares(t *testing.T) {
 			t.Errorf("want the two protected ones left, got %v", left)
 		}
 		// What is protected from scale-in can still be terminated by name.
-		_, err = w.as.TerminateInstanceInAutoScalingGroup(t.Context(), &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: &ids[0], ShouldDecrementDesiredCapacity: awssdk.Bool(false)})
+		_, err = w.as.TerminateInstanceInAutoScalingGroup(t.Context(),
+			&autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: &ids[0], ShouldDecrementDesiredCapacity: awssdk.Bool(false)})
 		ok(t, err)
 		after(10 * time.Second)
 		w.wantServing(pool, 1)
@@ -85,7 +88,8 @@ func TestTerminateInGroup(t *testing.T) {
 		w.settled(2, 3, 5)
 		ids := w.inState(pool, "InService")
 		terminate := func(lower bool, ids ...string) error {
-			_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceIds: ids, ShouldDecrementDesiredCapacity: &lower})
+			_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceIds: ids,
+				ShouldDecrementDesiredCapacity: &lower})
 			return err
 		}
 		err := terminate(true, ids[0], ids[1])
@@ -99,7 +103,8 @@ func TestTerminateInGroup(t *testing.T) {
 		ok(t, terminate(false, ids[1]))
 		after(10 * time.Second)
 		w.wantServing(pool, 2)
-		if left := w.inState(pool, "InService"); slices.Contains(left, ids[0]) || slices.Contains(left, ids[1]) || !slices.Contains(left, ids[2]) {
+		if left := w.inState(pool, "InService"); slices.Contains(left, ids[0]) || slices.Contains(left, ids[1]) ||
+			!slices.Contains(left, ids[2]) {
 			t.Errorf("want the two gone and one replaced, got %v of %v", left, ids)
 		}
 		wantCode(t, terminate(true, "i-0000000000000000f"), "ValidationError")
@@ -113,11 +118,14 @@ func TestReplacement(t *testing.T) {
 		hurt  func(*world, string) error
 		cause string
 	}{
-		{"terminated by hand", func(w *world, id string) error { return w.server.Terminate(id) }, "EC2 health check indicating it has been terminated or stopped"},
-		{"hardware failed", func(w *world, id string) error { return w.server.Fail(id) }, "EC2 health check indicating it has been terminated or stopped"},
+		{"terminated by hand", func(w *world, id string) error { return w.server.Terminate(id) },
+			"EC2 health check indicating it has been terminated or stopped"},
+		{"hardware failed", func(w *world, id string) error { return w.server.Fail(id) },
+			"EC2 health check indicating it has been terminated or stopped"},
 		{"status checks fail", func(w *world, id string) error { return w.server.Impair(id) }, "EC2 instance status checks failure"},
 		{"marked unhealthy", func(w *world, id string) error {
-			_, err := w.as.SetInstanceHealth(w.t.Context(), &autoscaling.SetInstanceHealthInput{InstanceId: &id, HealthStatus: awssdk.String("Unhealthy")})
+			_, err := w.as.SetInstanceHealth(w.t.Context(), &autoscaling.SetInstanceHealthInput{InstanceId: &id,
+				HealthStatus: awssdk.String("Unhealthy")})
 			return err
 		}, "a user health-check"},
 	} {
@@ -156,7 +164,8 @@ func TestAttachDetachStandby(t *testing.T) {
 		ok(t, err)
 		after(time.Second)
 		w.wantServing(pool, 3)
-		_, err = w.as.DetachInstances(ctx, &autoscaling.DetachInstancesInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: alone, ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
+		_, err = w.as.DetachInstances(ctx, &autoscaling.DetachInstancesInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: alone,
+			ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
 		ok(t, err)
 		after(5 * time.Second)
 		w.wantServing(pool, 2)
@@ -165,13 +174,15 @@ func TestAttachDetachStandby(t *testing.T) {
 		}
 
 		id := w.inState(pool, "InService")[0]
-		_, err = w.as.EnterStandby(ctx, &autoscaling.EnterStandbyInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: []string{id}, ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
+		_, err = w.as.EnterStandby(ctx, &autoscaling.EnterStandbyInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: []string{id},
+			ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
 		ok(t, err)
 		after(5 * time.Second)
 		if s, all := w.inState(pool, "Standby"), len(w.read(pool).Instances); len(s) != 1 || all != 2 {
 			t.Errorf("want one in standby and none launched for it, got %v of %d", s, all)
 		}
-		_, err = w.as.EnterStandby(ctx, &autoscaling.EnterStandbyInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: w.inState(pool, "InService"), ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
+		_, err = w.as.EnterStandby(ctx, &autoscaling.EnterStandbyInput{AutoScalingGroupName: awssdk.String(pool),
+			InstanceIds: w.inState(pool, "InService"), ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
 		wantCode(t, err, "ValidationError") // below the minimum
 		_, err = w.as.ExitStandby(ctx, &autoscaling.ExitStandbyInput{AutoScalingGroupName: awssdk.String(pool), InstanceIds: []string{id}})
 		ok(t, err)
@@ -194,7 +205,8 @@ func TestZonesAreEvened(t *testing.T) {
 			id := w.template(pool)
 			w.group(pool, id, 0, 6, 10)
 			if suspended {
-				_, err := w.as.SuspendProcesses(t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: awssdk.String(pool), ScalingProcesses: []string{"AZRebalance"}})
+				_, err := w.as.SuspendProcesses(t.Context(), &autoscaling.SuspendProcessesInput{AutoScalingGroupName: awssdk.String(pool),
+					ScalingProcesses: []string{"AZRebalance"}})
 				ok(t, err)
 			}
 			after(30 * time.Second)

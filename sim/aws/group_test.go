@@ -33,7 +33,8 @@ func (w *world) settled(low, desired, high int32, change ...func(*autoscaling.Cr
 // activities are a group's activities, the newest first.
 func (w *world) activities() []astypes.Activity {
 	w.t.Helper()
-	out, err := w.as.DescribeScalingActivities(w.t.Context(), &autoscaling.DescribeScalingActivitiesInput{AutoScalingGroupName: awssdk.String(pool)})
+	out, err := w.as.DescribeScalingActivities(w.t.Context(),
+		&autoscaling.DescribeScalingActivitiesInput{AutoScalingGroupName: awssdk.String(pool)})
 	ok(w.t, err)
 	return out.Activities
 }
@@ -58,7 +59,8 @@ func TestCreateGroupRefusals(t *testing.T) {
 		code   string
 		text   string
 	}{
-		{"name taken", func(in *autoscaling.CreateAutoScalingGroupInput) { in.AutoScalingGroupName = awssdk.String("taken") }, "AlreadyExists", "already exists"},
+		{"name taken", func(in *autoscaling.CreateAutoScalingGroupInput) { in.AutoScalingGroupName = awssdk.String("taken") }, "AlreadyExists",
+			"already exists"},
 		{"desired above max", func(in *autoscaling.CreateAutoScalingGroupInput) { in.DesiredCapacity = awssdk.Int32(9) },
 			"ValidationError", "Desired capacity:9 must be between the specified min size:1 and max size:5"},
 		{"min above max", func(in *autoscaling.CreateAutoScalingGroupInput) { in.MinSize = awssdk.Int32(7) },
@@ -67,27 +69,34 @@ func TestCreateGroupRefusals(t *testing.T) {
 		{"no such subnet", func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.VPCZoneIdentifier = awssdk.String("subnet-0000000000000000f")
 		}, "ValidationError", "The subnet ID 'subnet-0000000000000000f' does not exist"},
-		{"no subnet", func(in *autoscaling.CreateAutoScalingGroupInput) { in.VPCZoneIdentifier = nil }, "ValidationError", "At least one Availability Zone or VPC Subnet is required."},
-		{"no template", func(in *autoscaling.CreateAutoScalingGroupInput) { in.LaunchTemplate = nil }, "ValidationError", "must contain either LaunchTemplate"},
+		{"no subnet", func(in *autoscaling.CreateAutoScalingGroupInput) { in.VPCZoneIdentifier = nil }, "ValidationError",
+			"At least one Availability Zone or VPC Subnet is required."},
+		{"no template", func(in *autoscaling.CreateAutoScalingGroupInput) { in.LaunchTemplate = nil }, "ValidationError",
+			"must contain either LaunchTemplate"},
 		{"template that is not there", func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.LaunchTemplate.LaunchTemplateId = awssdk.String("lt-0000000000000000f")
-		}, "ValidationError", "You must use a valid fully-formed launch template. The specified launch template, with template ID lt-0000000000000000f, does not exist."},
+		}, "ValidationError", "You must use a valid fully-formed launch template. The specified launch template, with template ID " +
+			"lt-0000000000000000f, does not exist."},
 		{"version that is not there", func(in *autoscaling.CreateAutoScalingGroupInput) { in.LaunchTemplate.Version = awssdk.String("7") },
 			"ValidationError", "Could not find the specified version 7"},
-		{"zone without subnet", func(in *autoscaling.CreateAutoScalingGroupInput) { in.AvailabilityZones = []string{"eu-west-1d"} }, "ValidationError", "do not match"},
-		{"unknown policy", func(in *autoscaling.CreateAutoScalingGroupInput) { in.TerminationPolicies = []string{"Youngest"} }, "ValidationError", "Youngest"},
+		{"zone without subnet", func(in *autoscaling.CreateAutoScalingGroupInput) { in.AvailabilityZones = []string{"eu-west-1d"} },
+			"ValidationError", "do not match"},
+		{"unknown policy", func(in *autoscaling.CreateAutoScalingGroupInput) { in.TerminationPolicies = []string{"Youngest"} }, "ValidationError",
+			"Youngest"},
 		{"spot strategy", func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{SpotAllocationStrategy: awssdk.String("cheapest")})
 			in.LaunchTemplate = nil
 		}, "ValidationError", "cheapest"},
-		{"template and mix", func(in *autoscaling.CreateAutoScalingGroupInput) { in.MixedInstancesPolicy = mixed(in, nil) }, "ValidationError", "only one of"},
+		{"template and mix", func(in *autoscaling.CreateAutoScalingGroupInput) { in.MixedInstancesPolicy = mixed(in, nil) }, "ValidationError",
+			"only one of"},
 		{"type of the mix", func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.MixedInstancesPolicy = mixed(in, nil, "t3.huge")
 			in.LaunchTemplate = nil
 		}, "ValidationError", "Invalid value 't3.huge' for InstanceType."},
 		{"hook too short", func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.LifecycleHookSpecificationList = []astypes.LifecycleHookSpecification{{
-				LifecycleHookName: awssdk.String("h"), LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_LAUNCHING"), HeartbeatTimeout: awssdk.Int32(5),
+				LifecycleHookName: awssdk.String("h"), LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_LAUNCHING"),
+				HeartbeatTimeout: awssdk.Int32(5),
 			}}
 		}, "ValidationError", "30 and 7200"},
 		{"tag of AWS", func(in *autoscaling.CreateAutoScalingGroupInput) {
@@ -115,7 +124,8 @@ func TestCreateGroupRefusals(t *testing.T) {
 
 // mixed is a mix over the input's own template.
 func mixed(in *autoscaling.CreateAutoScalingGroupInput, d *astypes.InstancesDistribution, kinds ...string) *astypes.MixedInstancesPolicy {
-	p := &astypes.MixedInstancesPolicy{InstancesDistribution: d, LaunchTemplate: &astypes.LaunchTemplate{LaunchTemplateSpecification: in.LaunchTemplate}}
+	p := &astypes.MixedInstancesPolicy{InstancesDistribution: d,
+		LaunchTemplate: &astypes.LaunchTemplate{LaunchTemplateSpecification: in.LaunchTemplate}}
 	for _, k := range kinds {
 		p.LaunchTemplate.Overrides = append(p.LaunchTemplate.Overrides, astypes.LaunchTemplateOverrides{InstanceType: &k})
 	}
@@ -127,11 +137,13 @@ func TestGroupWithTemplateThatCannotLaunch(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		data := w.data()
 		data.ImageId = awssdk.String("ami-0000000000000000f")
-		lt, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool), LaunchTemplateData: data})
+		lt, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool),
+			LaunchTemplateData: data})
 		ok(t, err)
 		_, err = w.as.CreateAutoScalingGroup(t.Context(), w.groupInput(pool, *lt.LaunchTemplate.LaunchTemplateId, 1, 1, 1))
 		wantCode(t, err, "ValidationError")
-		if want := "You must use a valid fully-formed launch template. The image id '[ami-0000000000000000f]' does not exist"; !strings.Contains(err.Error(), want) {
+		if want := "You must use a valid fully-formed launch template. The image id '[ami-0000000000000000f]' does not exist"; !strings.Contains(
+			err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	})
@@ -144,14 +156,16 @@ func TestGroupRoundTrip(t *testing.T) {
 		in.CapacityRebalance, in.DefaultCooldown, in.DefaultInstanceWarmup = awssdk.Bool(true), awssdk.Int32(17), awssdk.Int32(33)
 		in.HealthCheckType, in.HealthCheckGracePeriod, in.MaxInstanceLifetime = awssdk.String("ELB"), awssdk.Int32(60), awssdk.Int32(86400)
 		in.NewInstancesProtectedFromScaleIn, in.TerminationPolicies = awssdk.Bool(true), []string{"OldestInstance", "Default"}
-		in.InstanceMaintenancePolicy = &astypes.InstanceMaintenancePolicy{MinHealthyPercentage: awssdk.Int32(90), MaxHealthyPercentage: awssdk.Int32(120)}
+		in.InstanceMaintenancePolicy = &astypes.InstanceMaintenancePolicy{MinHealthyPercentage: awssdk.Int32(90),
+			MaxHealthyPercentage: awssdk.Int32(120)}
 		in.TargetGroupARNs, in.LoadBalancerNames = []string{"arn:x"}, []string{"lb"}
 		in.AvailabilityZoneDistribution = &astypes.AvailabilityZoneDistribution{CapacityDistributionStrategy: "balanced-only"}
 		in.DeletionProtection, in.Context, in.DesiredCapacityType = "prevent-force-deletion", awssdk.String("c"), awssdk.String("units")
 		in.Operator = &astypes.Operator{Principal: awssdk.String("muster")}
 		in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{
-			OnDemandAllocationStrategy: awssdk.String("prioritized"), OnDemandBaseCapacity: awssdk.Int32(1), OnDemandPercentageAboveBaseCapacity: awssdk.Int32(50),
-			SpotAllocationStrategy: awssdk.String("capacity-optimized"), SpotMaxPrice: awssdk.String("0.5"),
+			OnDemandAllocationStrategy: awssdk.String("prioritized"), OnDemandBaseCapacity: awssdk.Int32(1),
+			OnDemandPercentageAboveBaseCapacity: awssdk.Int32(50),
+			SpotAllocationStrategy:              awssdk.String("capacity-optimized"), SpotMaxPrice: awssdk.String("0.5"),
 		}, "t3.large", "t3a.large")
 		in.LaunchTemplate = nil
 		in.Tags = []astypes.Tag{{Key: awssdk.String("k"), Value: awssdk.String("v"), PropagateAtLaunch: awssdk.Bool(true)}}
@@ -159,7 +173,8 @@ func TestGroupRoundTrip(t *testing.T) {
 		ok(t, err)
 		g := w.read(pool)
 		want, got := asMap(t, in).(map[string]any), asMap(t, g).(map[string]any)
-		want["Tags"] = []any{map[string]any{"Key": "k", "Value": "v", "PropagateAtLaunch": true, "ResourceId": pool, "ResourceType": "auto-scaling-group"}}
+		want["Tags"] = []any{map[string]any{"Key": "k", "Value": "v", "PropagateAtLaunch": true, "ResourceId": pool,
+			"ResourceType": "auto-scaling-group"}}
 		spec := want["MixedInstancesPolicy"].(map[string]any)["LaunchTemplate"].(map[string]any)["LaunchTemplateSpecification"].(map[string]any)
 		spec["LaunchTemplateName"] = pool
 		for k := range want {
@@ -173,7 +188,8 @@ func TestGroupRoundTrip(t *testing.T) {
 		if !strings.HasPrefix(*g.AutoScalingGroupARN, "arn:aws:autoscaling:eu-west-1:123456789012:autoScalingGroup:") {
 			t.Errorf("ARN: got %s", *g.AutoScalingGroupARN)
 		}
-		_, err = w.as.DeleteAutoScalingGroup(t.Context(), &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool), ForceDelete: awssdk.Bool(true)})
+		_, err = w.as.DeleteAutoScalingGroup(t.Context(), &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool),
+			ForceDelete: awssdk.Bool(true)})
 		wantCode(t, err, "ResourceInUse")
 	})
 }
@@ -213,7 +229,8 @@ func TestUpdateGroup(t *testing.T) {
 		if *g.DesiredCapacity != 3 || *g.DefaultCooldown != 5 || !slices.Equal(g.AvailabilityZones, []string{aws.Zone}) {
 			t.Errorf("want desired raised to min, cooldown 5, one zone; got %d, %d, %v", *g.DesiredCapacity, *g.DefaultCooldown, g.AvailabilityZones)
 		}
-		if cause := *w.activities()[0].Cause; !strings.Contains(cause, "constraints to min: 3, max: 4, desired: 3 changing the desired capacity from 2 to 3") {
+		if cause := *w.activities()[0].Cause; !strings.Contains(cause,
+			"constraints to min: 3, max: 4, desired: 3 changing the desired capacity from 2 to 3") {
 			t.Errorf("want the cause to tell of the update, got %q", cause)
 		}
 		// A new version reaches what is launched from now on, and nothing else.
@@ -255,14 +272,16 @@ func TestDescribeGroupsByTagAndPage(t *testing.T) {
 		if want := []string{"g0", "g2", "g4", "g6"}; !slices.Equal(names, want) {
 			t.Errorf("want %v, got %v", want, names)
 		}
-		tags, err := w.as.DescribeTags(ctx, &autoscaling.DescribeTagsInput{Filters: []astypes.Filter{{Name: awssdk.String("value"), Values: []string{"1"}}}})
+		tags, err := w.as.DescribeTags(ctx, &autoscaling.DescribeTagsInput{Filters: []astypes.Filter{{Name: awssdk.String("value"),
+			Values: []string{"1"}}}})
 		ok(t, err)
 		if len(tags.Tags) != 3 {
 			t.Errorf("want 3 tags of that value, got %d", len(tags.Tags))
 		}
 		_, err = w.as.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: awssdk.Int32(101)})
 		wantCode(t, err, "ValidationError")
-		unknown, err := w.as.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{"nothing"}})
+		unknown, err := w.as.DescribeAutoScalingGroups(ctx,
+			&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{"nothing"}})
 		ok(t, err) // a group that is not there is no error, but no group either
 		if len(unknown.AutoScalingGroups) != 0 {
 			t.Errorf("want none, got %d", len(unknown.AutoScalingGroups))
@@ -278,7 +297,8 @@ func TestTagsReachInstances(t *testing.T) {
 		data.TagSpecifications = []types.LaunchTemplateTagSpecificationRequest{{ResourceType: "instance", Tags: []types.Tag{
 			{Key: awssdk.String("from"), Value: awssdk.String("template")}, {Key: awssdk.String("both"), Value: awssdk.String("template")},
 		}}}
-		lt, err := w.ec2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool), LaunchTemplateData: data})
+		lt, err := w.ec2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String(pool),
+			LaunchTemplateData: data})
 		ok(t, err)
 		w.group(pool, *lt.LaunchTemplate.LaunchTemplateId, 1, 1, 1, func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.Tags = []astypes.Tag{
@@ -287,10 +307,12 @@ func TestTagsReachInstances(t *testing.T) {
 			}
 		})
 		_, err = w.as.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: []astypes.Tag{{
-			ResourceId: awssdk.String(pool), ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("later"), Value: awssdk.String("x"), PropagateAtLaunch: awssdk.Bool(true),
+			ResourceId: awssdk.String(pool), ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("later"),
+			Value: awssdk.String("x"), PropagateAtLaunch: awssdk.Bool(true),
 		}}})
 		ok(t, err)
-		_, err = w.as.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: []astypes.Tag{{ResourceId: awssdk.String(pool), ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("kept")}}})
+		_, err = w.as.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: []astypes.Tag{{ResourceId: awssdk.String(pool),
+			ResourceType: awssdk.String("auto-scaling-group"), Key: awssdk.String("kept")}}})
 		ok(t, err)
 		after(5 * time.Second)
 		got := map[string]string{}
@@ -328,7 +350,8 @@ func TestNoCapacityInOneZone(t *testing.T) {
 				failed = append(failed, *a.StatusMessage)
 			}
 		}
-		if len(failed) == 0 || !strings.HasPrefix(failed[0], "Could not launch On-Demand Instances. InsufficientInstanceCapacity - We currently do not have sufficient t3.large capacity") {
+		if len(failed) == 0 || !strings.HasPrefix(failed[0],
+			"Could not launch On-Demand Instances. InsufficientInstanceCapacity - We currently do not have sufficient t3.large capacity") {
 			t.Errorf("want a failed activity that says so, got %q", failed)
 		}
 	})
@@ -356,10 +379,12 @@ func TestLaunchFailsUntilPutRight(t *testing.T) {
 		data := w.data()
 		data.KeyName = awssdk.String("lost")
 		w.version(id, data)
-		_, err := w.as.SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String(pool), DesiredCapacity: awssdk.Int32(2)})
+		_, err := w.as.SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String(pool),
+			DesiredCapacity: awssdk.Int32(2)})
 		ok(t, err)
 		after(5 * time.Second)
-		if a := w.activities()[0]; a.StatusCode != "Failed" || *a.StatusMessage != "The key pair 'lost' does not exist Launching EC2 instance failed." {
+		if a := w.activities()[0]; a.StatusCode != "Failed" ||
+			*a.StatusMessage != "The key pair 'lost' does not exist Launching EC2 instance failed." {
 			t.Errorf("want a failure that names the key, got %s: %v", a.StatusCode, awssdk.ToString(a.StatusMessage))
 		}
 		ok(t, w.server.AddKeyPair("lost"))
@@ -406,7 +431,8 @@ func TestSuspendedProcesses(t *testing.T) {
 		if n := len(w.read(pool).SuspendedProcesses); n != 0 {
 			t.Errorf("want none suspended, got %d", n)
 		}
-		_, err := w.as.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: awssdk.String(pool), ScalingProcesses: []string{"Sleep"}})
+		_, err := w.as.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: awssdk.String(pool),
+			ScalingProcesses: []string{"Sleep"}})
 		wantCode(t, err, "ValidationError")
 	})
 }
@@ -417,7 +443,8 @@ func TestMixedInstances(t *testing.T) {
 		ok(t, w.server.Faults().Add(sim.Fault{Kind: sim.NoCapacity, Type: "m5.large"}))
 		w.settled(0, 6, 10, func(in *autoscaling.CreateAutoScalingGroupInput) {
 			in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{
-				OnDemandBaseCapacity: awssdk.Int32(2), OnDemandPercentageAboveBaseCapacity: awssdk.Int32(25), SpotAllocationStrategy: awssdk.String("price-capacity-optimized"),
+				OnDemandBaseCapacity: awssdk.Int32(2), OnDemandPercentageAboveBaseCapacity: awssdk.Int32(25),
+				SpotAllocationStrategy: awssdk.String("price-capacity-optimized"),
 			}, "m5.large", "c5.large", "t3.large")
 			in.LaunchTemplate = nil
 		})
@@ -441,7 +468,8 @@ func TestWeightsAndRequirements(t *testing.T) {
 		in.MixedInstancesPolicy = mixed(in, nil)
 		in.MixedInstancesPolicy.LaunchTemplate.Overrides = []astypes.LaunchTemplateOverrides{{
 			WeightedCapacity: awssdk.String("4"), InstanceRequirements: &astypes.InstanceRequirements{
-				VCpuCount: &astypes.VCpuCountRequest{Min: awssdk.Int32(4), Max: awssdk.Int32(8)}, MemoryMiB: &astypes.MemoryMiBRequest{Min: awssdk.Int32(16384)},
+				VCpuCount:             &astypes.VCpuCountRequest{Min: awssdk.Int32(4), Max: awssdk.Int32(8)},
+				MemoryMiB:             &astypes.MemoryMiBRequest{Min: awssdk.Int32(16384)},
 				ExcludedInstanceTypes: []string{"m6g.*", "m7g.*", "c6g.*", "c7g.*", "r6g.*", "r7g.*"},
 			},
 		}}
@@ -501,7 +529,8 @@ func TestSpotInterruption(t *testing.T) {
 					before = before || len(serving) > 0 && serving[0] != id && w.instance(id).State.Name == types.InstanceStateNameRunning
 				}
 				if got := w.inState(pool, "InService")[0] != id; got != c.replaced || before != c.before || least != c.least {
-					t.Errorf("want replaced %t, with the other first %t, at least %d in service; got %t, %t, %d", c.replaced, c.before, c.least, got, before, least)
+					t.Errorf("want replaced %t, with the other first %t, at least %d in service; got %t, %t, %d", c.replaced, c.before, c.least, got,
+						before, least)
 				}
 				after(2 * time.Minute)
 				if running := w.instance(id).State.Name == types.InstanceStateNameRunning; running != (c.deed == sim.RecommendReplacement) {
@@ -532,7 +561,8 @@ func TestResizeWithoutTemplate(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		w.settled(0, 2, 3)
 		ok(t, w.server.DropTemplate(pool))
-		_, err := w.as.UpdateAutoScalingGroup(t.Context(), &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool), DesiredCapacity: awssdk.Int32(1)})
+		_, err := w.as.UpdateAutoScalingGroup(t.Context(), &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool),
+			DesiredCapacity: awssdk.Int32(1)})
 		ok(t, err)
 		after(10 * time.Second)
 		w.wantServing(pool, 1)

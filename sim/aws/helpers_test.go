@@ -120,8 +120,9 @@ func clientsOf(c awssdk.Config) (*autoscaling.Client, *ec2.Client, *ssm.Client, 
 
 func config(h http.Handler, key, secret, token, region string) awssdk.Config {
 	return awssdk.Config{
-		Region: region, BaseEndpoint: awssdk.String("http://simulated.aws"), Credentials: credentials.NewStaticCredentialsProvider(key, secret, token),
-		HTTPClient: &http.Client{Transport: sim.Transport{Handler: h}}, Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} },
+		Region: region, BaseEndpoint: awssdk.String("http://simulated.aws"),
+		Credentials: credentials.NewStaticCredentialsProvider(key, secret, token),
+		HTTPClient:  &http.Client{Transport: sim.Transport{Handler: h}}, Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} },
 	}
 }
 
@@ -158,20 +159,23 @@ func (w *world) template(name string) string {
 func (w *world) data() *types.RequestLaunchTemplateData { return w.dataOf(w.image("1.34.1")) }
 
 func nameFilter(pattern string) []types.Filter {
-	return []types.Filter{{Name: awssdk.String("name"), Values: []string{pattern}}, {Name: awssdk.String("architecture"), Values: []string{"x86_64"}}}
+	return []types.Filter{{Name: awssdk.String("name"), Values: []string{pattern}},
+		{Name: awssdk.String("architecture"), Values: []string{"x86_64"}}}
 }
 
 func (w *world) dataOf(image string) *types.RequestLaunchTemplateData {
 	return &types.RequestLaunchTemplateData{
 		ImageId: &image, InstanceType: aws.InstanceType, KeyName: awssdk.String(aws.KeyName),
-		SecurityGroupIds: []string{aws.NodeSecurityGroupID}, UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte("#cloud-config\n"))),
+		SecurityGroupIds: []string{aws.NodeSecurityGroupID},
+		UserData:         awssdk.String(base64.StdEncoding.EncodeToString([]byte("#cloud-config\n"))),
 	}
 }
 
 // version adds a version to a template and returns its number.
 func (w *world) version(id string, data *types.RequestLaunchTemplateData) int64 {
 	w.t.Helper()
-	out, err := w.ec2.CreateLaunchTemplateVersion(w.t.Context(), &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: &id, LaunchTemplateData: data})
+	out, err := w.ec2.CreateLaunchTemplateVersion(w.t.Context(),
+		&ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: &id, LaunchTemplateData: data})
 	if err != nil {
 		w.t.Fatalf("CreateLaunchTemplateVersion: %v", err)
 	}
@@ -211,7 +215,8 @@ func (w *world) read(name string) astypes.AutoScalingGroup {
 
 func (w *world) find(name string) (astypes.AutoScalingGroup, bool) {
 	w.t.Helper()
-	out, err := w.as.DescribeAutoScalingGroups(w.t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
+	out, err := w.as.DescribeAutoScalingGroups(w.t.Context(),
+		&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
 	if err != nil {
 		w.t.Fatalf("DescribeAutoScalingGroups: %v", err)
 	}

@@ -23,7 +23,8 @@ const (
 func (w *world) hook(name, transition, result string, beat int32) {
 	w.t.Helper()
 	_, err := w.as.PutLifecycleHook(w.t.Context(), &autoscaling.PutLifecycleHookInput{
-		AutoScalingGroupName: awssdk.String(pool), LifecycleHookName: &name, LifecycleTransition: &transition, DefaultResult: &result, HeartbeatTimeout: &beat,
+		AutoScalingGroupName: awssdk.String(pool), LifecycleHookName: &name, LifecycleTransition: &transition, DefaultResult: &result,
+		HeartbeatTimeout: &beat,
 	})
 	ok(w.t, err)
 }
@@ -82,7 +83,8 @@ func TestTerminatingHooks(t *testing.T) {
 		w.settled(0, 2, 2)
 		w.hook("drain", terminating, "CONTINUE", 60)
 		id := w.inState(pool, "InService")[0]
-		_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: &id, ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
+		_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: &id,
+			ShouldDecrementDesiredCapacity: awssdk.Bool(true)})
 		ok(t, err)
 		for range 3 {
 			after(50 * time.Second)
@@ -116,7 +118,8 @@ func TestTerminatingHooks(t *testing.T) {
 		if s := w.inState(pool, "Terminating:Wait"); len(s) != 1 {
 			t.Errorf("want one waiting, got%s", states(w.read(pool)))
 		}
-		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool), ForceDelete: awssdk.Bool(true)})
+		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool),
+			ForceDelete: awssdk.Bool(true)})
 		ok(t, err)
 		after(5 * time.Second)
 		if _, there := w.find(pool); there {
@@ -129,7 +132,8 @@ func TestHooksAreKept(t *testing.T) {
 	inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		w.group(pool, w.template(pool), 0, 0, 1, func(in *autoscaling.CreateAutoScalingGroupInput) {
-			in.LifecycleHookSpecificationList = []astypes.LifecycleHookSpecification{{LifecycleHookName: awssdk.String("first"), LifecycleTransition: awssdk.String(launching)}}
+			in.LifecycleHookSpecificationList = []astypes.LifecycleHookSpecification{{LifecycleHookName: awssdk.String("first"),
+				LifecycleTransition: awssdk.String(launching)}}
 		})
 		w.hook("second", terminating, "CONTINUE", 120)
 		out, err := w.as.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: awssdk.String(pool)})
@@ -144,9 +148,11 @@ func TestHooksAreKept(t *testing.T) {
 		if *second.HeartbeatTimeout != 120 || *second.DefaultResult != "CONTINUE" || *second.GlobalTimeout != 12000 {
 			t.Errorf("want what was asked for, got %d, %s, %d", *second.HeartbeatTimeout, *second.DefaultResult, *second.GlobalTimeout)
 		}
-		_, err = w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: awssdk.String(pool), LifecycleHookName: awssdk.String("first")})
+		_, err = w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: awssdk.String(pool),
+			LifecycleHookName: awssdk.String("first")})
 		ok(t, err)
-		_, err = w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: awssdk.String(pool), LifecycleHookName: awssdk.String("first")})
+		_, err = w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: awssdk.String(pool),
+			LifecycleHookName: awssdk.String("first")})
 		wantCode(t, err, "ValidationError")
 		w.resize(1)
 		w.wantServing(pool, 1)
@@ -167,7 +173,8 @@ func (w *world) refresh(change ...func(*autoscaling.StartInstanceRefreshInput)) 
 
 func (w *world) refreshed() astypes.InstanceRefresh {
 	w.t.Helper()
-	out, err := w.as.DescribeInstanceRefreshes(w.t.Context(), &autoscaling.DescribeInstanceRefreshesInput{AutoScalingGroupName: awssdk.String(pool)})
+	out, err := w.as.DescribeInstanceRefreshes(w.t.Context(),
+		&autoscaling.DescribeInstanceRefreshesInput{AutoScalingGroupName: awssdk.String(pool)})
 	ok(w.t, err)
 	return out.InstanceRefreshes[0]
 }
@@ -226,7 +233,8 @@ func TestInstanceRefresh(t *testing.T) {
 					least, most = min(least, serving), max(most, all)
 				}
 				if r := w.refreshed(); r.Status != "Successful" || *r.PercentageComplete != 100 || *r.InstancesToUpdate != 0 || r.EndTime == nil {
-					t.Fatalf("want it successful, got %s, %d%%, %d left, %v", r.Status, *r.PercentageComplete, *r.InstancesToUpdate, awssdk.ToString(r.StatusReason))
+					t.Fatalf("want it successful, got %s, %d%%, %d left, %v", r.Status, *r.PercentageComplete, *r.InstancesToUpdate,
+						awssdk.ToString(r.StatusReason))
 				}
 				if v := w.versionsOf(); v["2"] != 4 || len(v) != 1 {
 					t.Errorf("want all four of version 2, got %v", v)
@@ -287,7 +295,8 @@ func TestRefreshDesiredConfigurationAndRollback(t *testing.T) {
 		w.version(id, w.data())
 		to := func(version string) func(*autoscaling.StartInstanceRefreshInput) {
 			return func(in *autoscaling.StartInstanceRefreshInput) {
-				in.DesiredConfiguration = &astypes.DesiredConfiguration{LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &version}}
+				in.DesiredConfiguration = &astypes.DesiredConfiguration{LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id,
+					Version: &version}}
 				in.Preferences = &astypes.RefreshPreferences{MinHealthyPercentage: awssdk.Int32(66)}
 			}
 		}
@@ -348,7 +357,8 @@ func TestRefreshCheckpointsAndBake(t *testing.T) {
 		w.version(id, w.data())
 		_, err := w.refresh(func(in *autoscaling.StartInstanceRefreshInput) {
 			in.Preferences = &astypes.RefreshPreferences{
-				MinHealthyPercentage: awssdk.Int32(75), CheckpointPercentages: []int32{25, 100}, CheckpointDelay: awssdk.Int32(600), BakeTime: awssdk.Int32(600),
+				MinHealthyPercentage: awssdk.Int32(75), CheckpointPercentages: []int32{25, 100}, CheckpointDelay: awssdk.Int32(600),
+				BakeTime: awssdk.Int32(600),
 			}
 		})
 		ok(t, err)
@@ -378,7 +388,8 @@ func TestRefreshFails(t *testing.T) {
 			w.version(id, w.data())
 			w.hook("never", launching, "CONTINUE", 7200)
 			_, err := w.refresh(func(in *autoscaling.StartInstanceRefreshInput) {
-				in.DesiredConfiguration = &astypes.DesiredConfiguration{LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: awssdk.String("2")}}
+				in.DesiredConfiguration = &astypes.DesiredConfiguration{LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id,
+					Version: awssdk.String("2")}}
 				in.Preferences = &astypes.RefreshPreferences{MinHealthyPercentage: awssdk.Int32(50), AutoRollback: &rollback}
 			})
 			ok(t, err)
@@ -441,13 +452,15 @@ func TestLookingChangesNothing(t *testing.T) {
 				}
 			}
 			ok(t, w.server.Faults().Add(
-				sim.Fault{Kind: sim.NoCapacity, Zone: "eu-west-1a", Times: 4}, sim.Fault{Kind: sim.Impaired, Delay: sim.Duration(20 * time.Second), Times: 1},
+				sim.Fault{Kind: sim.NoCapacity, Zone: "eu-west-1a", Times: 4},
+				sim.Fault{Kind: sim.Impaired, Delay: sim.Duration(20 * time.Second), Times: 1},
 				sim.Fault{Kind: sim.SpotInterruption, Delay: sim.Duration(25 * time.Second), Times: 1},
 			))
 			id := w.template(pool)
 			w.group(pool, id, 0, 5, 10, func(in *autoscaling.CreateAutoScalingGroupInput) {
 				in.DefaultInstanceWarmup, in.HealthCheckGracePeriod, in.CapacityRebalance = awssdk.Int32(30), awssdk.Int32(60), awssdk.Bool(true)
-				in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: awssdk.Int32(50)}, "t3.large", "c5.large")
+				in.MixedInstancesPolicy = mixed(in, &astypes.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: awssdk.Int32(50)}, "t3.large",
+					"c5.large")
 				in.LaunchTemplate = nil
 			})
 			pass(time.Minute)

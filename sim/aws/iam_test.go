@@ -40,7 +40,8 @@ func TestRoleLife(t *testing.T) {
 		if *made.Role.Arn != "arn:aws:iam::"+aws.AccountID+":role/muster/Workers" || !strings.HasPrefix(*made.Role.RoleId, "AROA") {
 			t.Errorf("want its ARN and ID, got %s, %s", *made.Role.Arn, *made.Role.RoleId)
 		}
-		_, err = here.CreateRole(ctx, &iam.CreateRoleInput{RoleName: awssdk.String("workers"), AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com"))})
+		_, err = here.CreateRole(ctx, &iam.CreateRoleInput{RoleName: awssdk.String("workers"),
+			AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com"))})
 		wantCode(t, err, "EntityAlreadyExists")
 		_, err = here.TagRole(ctx, &iam.TagRoleInput{RoleName: name, Tags: []types.Tag{tag("a", "3"), tag("c", "4")}})
 		ok(t, err)
@@ -50,13 +51,15 @@ func TestRoleLife(t *testing.T) {
 			_, err = here.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: name, PolicyArn: &arn})
 			ok(t, err)
 		}
-		_, err = here.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: name, PolicyDocument: awssdk.String(trust("eks.amazonaws.com"))})
+		_, err = here.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: name,
+			PolicyDocument: awssdk.String(trust("eks.amazonaws.com"))})
 		ok(t, err)
 		got, err := there.GetRole(ctx, &iam.GetRoleInput{RoleName: name})
 		ok(t, err)
 		document, err := url.PathUnescape(*got.Role.AssumeRolePolicyDocument)
 		ok(t, err)
-		if document != trust("eks.amazonaws.com") || len(got.Role.Tags) != 2 || *got.Role.Tags[0].Value != "3" || got.Role.PermissionsBoundary == nil {
+		if document != trust("eks.amazonaws.com") || len(got.Role.Tags) != 2 || *got.Role.Tags[0].Value != "3" ||
+			got.Role.PermissionsBoundary == nil {
 			t.Errorf("want what was changed last, got %s, %v, %v", document, got.Role.Tags, got.Role.PermissionsBoundary)
 		}
 		list, err := here.ListAttachedRolePolicies(ctx, &iam.ListAttachedRolePoliciesInput{RoleName: name, MaxItems: awssdk.Int32(1)})
@@ -156,8 +159,10 @@ func TestIAMRefuses(t *testing.T) {
 			why, code string
 			err       error
 		}{
-			{"a trust that is none", "MalformedPolicyDocument", create(func(in *iam.CreateRoleInput) { in.AssumeRolePolicyDocument = awssdk.String("{}") })},
-			{"a name that is too long", "ValidationError", create(func(in *iam.CreateRoleInput) { in.RoleName = awssdk.String(strings.Repeat("x", 65)) })},
+			{"a trust that is none", "MalformedPolicyDocument",
+				create(func(in *iam.CreateRoleInput) { in.AssumeRolePolicyDocument = awssdk.String("{}") })},
+			{"a name that is too long", "ValidationError",
+				create(func(in *iam.CreateRoleInput) { in.RoleName = awssdk.String(strings.Repeat("x", 65)) })},
 			{"a path that is none", "ValidationError", create(func(in *iam.CreateRoleInput) { in.Path = awssdk.String("muster") })},
 			{"a boundary that does not exist", "NoSuchEntity", create(func(in *iam.CreateRoleInput) {
 				in.PermissionsBoundary = awssdk.String("arn:aws:iam::aws:policy/Nothing")

@@ -57,7 +57,8 @@ func Ignorable() []sim.Fault {
 		}
 	}
 	const whole = ""
-	add(wire.ServiceAutoScaling, "UpdateAutoScalingGroup", "MinSize", "MaxSize", "VPCZoneIdentifier", "DefaultCooldown", "DefaultInstanceWarmup",
+	add(wire.ServiceAutoScaling, "UpdateAutoScalingGroup", "MinSize", "MaxSize", "VPCZoneIdentifier", "DefaultCooldown",
+		"DefaultInstanceWarmup",
 		"CapacityRebalance", "LaunchTemplate", "MixedInstancesPolicy")
 	add(wire.ServiceAutoScaling, "PutLifecycleHook", whole, "HeartbeatTimeout", "NotificationTargetARN")
 	for _, action := range []string{
@@ -68,7 +69,8 @@ func Ignorable() []sim.Fault {
 	}
 	add(wire.ServiceEC2, "ModifyLaunchTemplate", whole)
 	add(wire.ServiceEC2, "DeleteLaunchTemplateVersions", whole)
-	add(wire.ServiceEKS, "UpdateNodegroupConfig", "labels", "taints", "scalingConfig.minSize", "scalingConfig.maxSize", "scalingConfig.desiredSize",
+	add(wire.ServiceEKS, "UpdateNodegroupConfig", "labels", "taints", "scalingConfig.minSize", "scalingConfig.maxSize",
+		"scalingConfig.desiredSize",
 		"updateConfig", "nodeRepairConfig")
 	add(wire.ServiceEKS, "TagResource", whole)
 	add(wire.ServiceEKS, "UntagResource", whole)

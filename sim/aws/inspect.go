@@ -103,8 +103,9 @@ func (s *Server) State(id, name string) State {
 		}
 		for _, i := range r.EC2.Instances.ByLaunch() {
 			out.Instances = append(out.Instances, Instance{
-				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address, Hostname: r.EC2.Instances.Hostname(i),
-				Spot: i.Spot, Noticed: state.Due(i.NoticeAt, r.Now) || state.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
+				ID: i.ID, State: i.State, Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Image: i.Image, Address: i.Address,
+				Hostname: r.EC2.Instances.Hostname(i),
+				Spot:     i.Spot, Noticed: state.Due(i.NoticeAt, r.Now) || state.Due(i.RecommendedAt, r.Now), Launched: i.Launch, Tags: i.Tags,
 			})
 		}
 		for _, n := range r.EKS.Nodegroups.Rows.All() {
@@ -119,8 +120,10 @@ func (s *Server) State(id, name string) State {
 func (r *region) inspectGroup(g *autoscaling.Group) Group {
 	spec := autoscaling.TemplateSpec(&g.Spec)
 	out := Group{
-		Name: g.Name(), ARN: shapes.Str(g.Spec.AutoScalingGroupARN), Min: int(*g.Spec.MinSize), Max: int(*g.Spec.MaxSize), Desired: int(*g.Spec.DesiredCapacity),
-		Template: shapes.Str(spec.LaunchTemplateId), Version: shapes.Str(spec.Version), Subnets: autoscaling.SubnetIDs(&g.Spec), Tags: map[string]string{}, Deleting: g.Deleting,
+		Name: g.Name(), ARN: shapes.Str(g.Spec.AutoScalingGroupARN), Min: int(*g.Spec.MinSize), Max: int(*g.Spec.MaxSize),
+		Desired:  int(*g.Spec.DesiredCapacity),
+		Template: shapes.Str(spec.LaunchTemplateId), Version: shapes.Str(spec.Version), Subnets: autoscaling.SubnetIDs(&g.Spec),
+		Tags: map[string]string{}, Deleting: g.Deleting,
 	}
 	for k, t := range g.Tags {
 		out.Tags[k] = t.Value

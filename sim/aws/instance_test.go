@@ -19,9 +19,11 @@ import (
 func (w *world) run(n int32, change ...func(*ec2.RunInstancesInput)) []string {
 	w.t.Helper()
 	in := &ec2.RunInstancesInput{
-		MinCount: &n, MaxCount: &n, ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType, SubnetId: awssdk.String(aws.SubnetID),
-		UserData:          awssdk.String(base64.StdEncoding.EncodeToString([]byte("#cloud-config\n"))),
-		TagSpecifications: []types.TagSpecification{{ResourceType: "instance", Tags: []types.Tag{{Key: awssdk.String("Name"), Value: awssdk.String("node")}}}},
+		MinCount: &n, MaxCount: &n, ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType,
+		SubnetId: awssdk.String(aws.SubnetID),
+		UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte("#cloud-config\n"))),
+		TagSpecifications: []types.TagSpecification{{ResourceType: "instance",
+			Tags: []types.Tag{{Key: awssdk.String("Name"), Value: awssdk.String("node")}}}},
 	}
 	for _, f := range change {
 		f(in)
@@ -87,7 +89,8 @@ func TestInstanceStates(t *testing.T) {
 			t.Errorf("want the machine powered off at once")
 		}
 		after(3 * time.Second)
-		if i := w.instance(id); i.State.Name != "terminated" || i.PrivateIpAddress != nil || *i.StateReason.Code != "Client.UserInitiatedShutdown" {
+		if i := w.instance(id); i.State.Name != "terminated" || i.PrivateIpAddress != nil ||
+			*i.StateReason.Code != "Client.UserInitiatedShutdown" {
 			t.Errorf("want it terminated by its user and without address, got %s, %v, %s", i.State.Name, i.PrivateIpAddress, *i.StateReason.Code)
 		}
 		after(6 * time.Minute)
@@ -106,7 +109,8 @@ func TestRunInstancesRefusals(t *testing.T) {
 		{"no image at all", func(in *ec2.RunInstancesInput) { in.ImageId = nil }, "MissingParameter"},
 		{"no such type", func(in *ec2.RunInstancesInput) { in.InstanceType = "t3.huge" }, "InvalidParameterValue"},
 		{"type of another architecture", func(in *ec2.RunInstancesInput) { in.InstanceType = "m6g.large" }, "InvalidParameterValue"},
-		{"no such subnet", func(in *ec2.RunInstancesInput) { in.SubnetId = awssdk.String("subnet-0000000000000000f") }, "InvalidSubnetID.NotFound"},
+		{"no such subnet", func(in *ec2.RunInstancesInput) { in.SubnetId = awssdk.String("subnet-0000000000000000f") },
+			"InvalidSubnetID.NotFound"},
 		{"no subnet at all", func(in *ec2.RunInstancesInput) { in.SubnetId = nil }, "MissingInput"},
 		{"no such key", func(in *ec2.RunInstancesInput) { in.KeyName = awssdk.String("outsider") }, "InvalidKeyPair.NotFound"},
 		{"no such group", func(in *ec2.RunInstancesInput) { in.SecurityGroupIds = []string{"sg-0000000000000000f"} }, "InvalidGroup.NotFound"},
@@ -118,7 +122,8 @@ func TestRunInstancesRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 				in := &ec2.RunInstancesInput{
-					MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1), ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType, SubnetId: awssdk.String(aws.SubnetID),
+					MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1), ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType,
+					SubnetId: awssdk.String(aws.SubnetID),
 				}
 				c.change(in)
 				_, err := w.ec2.RunInstances(t.Context(), in)
@@ -200,7 +205,8 @@ func TestSubnetRunsOutOfAddresses(t *testing.T) {
 			t.Errorf("want 11 addresses from .20 to .30, got %v", seen)
 		}
 		_, err := w.ec2.RunInstances(t.Context(), &ec2.RunInstancesInput{
-			MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1), ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType, SubnetId: awssdk.String(aws.SubnetID),
+			MinCount: awssdk.Int32(1), MaxCount: awssdk.Int32(1), ImageId: awssdk.String(w.image("1.34.1")), InstanceType: aws.InstanceType,
+			SubnetId: awssdk.String(aws.SubnetID),
 		})
 		wantCode(t, err, "InsufficientFreeAddressesInSubnet")
 		_, err = w.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: ids[:1]})
@@ -221,7 +227,8 @@ func TestCatalogue(t *testing.T) {
 				w.image(fmt.Sprintf("1.%d.%d", minor, patch))
 			}
 		}
-		subnets, err := w.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []types.Filter{{Name: awssdk.String("vpc-id"), Values: []string{aws.VPCID}}}})
+		subnets, err := w.ec2.DescribeSubnets(ctx,
+			&ec2.DescribeSubnetsInput{Filters: []types.Filter{{Name: awssdk.String("vpc-id"), Values: []string{aws.VPCID}}}})
 		ok(t, err)
 		if len(subnets.Subnets) != 6 || len(n.Subnets) != 6 {
 			t.Errorf("want a private and a public subnet in each of three zones, got %d", len(subnets.Subnets))
@@ -261,18 +268,23 @@ func TestCatalogue(t *testing.T) {
 			arch   types.ArchitectureType
 			gpus   int
 		}{
-			"t3.large": {2, 8192, "x86_64", 0}, "t3.xlarge": {4, 16384, "x86_64", 0}, "m5.2xlarge": {8, 32768, "x86_64", 0}, "c5.large": {2, 4096, "x86_64", 0},
-			"m6g.medium": {1, 4096, "arm64", 0}, "r5.large": {2, 16384, "x86_64", 0}, "g4dn.xlarge": {4, 16384, "x86_64", 1}, "g4dn.12xlarge": {48, 196608, "x86_64", 4},
+			"t3.large": {2, 8192, "x86_64", 0}, "t3.xlarge": {4, 16384, "x86_64", 0}, "m5.2xlarge": {8, 32768, "x86_64", 0},
+			"c5.large":   {2, 4096, "x86_64", 0},
+			"m6g.medium": {1, 4096, "arm64", 0}, "r5.large": {2, 16384, "x86_64", 0}, "g4dn.xlarge": {4, 16384, "x86_64", 1},
+			"g4dn.12xlarge": {48, 196608, "x86_64", 4},
 		} {
-			out, err := w.ec2.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{types.InstanceType(name)}})
+			out, err := w.ec2.DescribeInstanceTypes(ctx,
+				&ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{types.InstanceType(name)}})
 			ok(t, err)
 			i := out.InstanceTypes[0]
 			gpus := 0
 			if i.GpuInfo != nil {
 				gpus = int(*i.GpuInfo.Gpus[0].Count)
 			}
-			if *i.VCpuInfo.DefaultVCpus != want.cpus || *i.MemoryInfo.SizeInMiB != want.memory || i.ProcessorInfo.SupportedArchitectures[0] != want.arch || gpus != want.gpus {
-				t.Errorf("%s: want %+v, got %d, %d, %v, %d", name, want, *i.VCpuInfo.DefaultVCpus, *i.MemoryInfo.SizeInMiB, i.ProcessorInfo.SupportedArchitectures, gpus)
+			if *i.VCpuInfo.DefaultVCpus != want.cpus || *i.MemoryInfo.SizeInMiB != want.memory ||
+				i.ProcessorInfo.SupportedArchitectures[0] != want.arch || gpus != want.gpus {
+				t.Errorf("%s: want %+v, got %d, %d, %v, %d", name, want, *i.VCpuInfo.DefaultVCpus, *i.MemoryInfo.SizeInMiB,
+					i.ProcessorInfo.SupportedArchitectures, gpus)
 			}
 		}
 		_, err = w.ec2.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []types.InstanceType{"t3.huge"}})

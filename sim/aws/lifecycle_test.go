@@ -39,7 +39,8 @@ func TestGroupLifecycle(t *testing.T) {
 			t.Fatalf("want instances spread over zones, got both in %s", *g.Instances[0].AvailabilityZone)
 		}
 
-		_, err := w.as.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String("workers"), DesiredCapacity: awssdk.Int32(4)})
+		_, err := w.as.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: awssdk.String("workers"),
+			DesiredCapacity: awssdk.Int32(4)})
 		ok(t, err)
 		after(10 * time.Second)
 		w.wantServing("workers", 4)
@@ -62,7 +63,8 @@ func TestGroupLifecycle(t *testing.T) {
 
 		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String("workers")})
 		wantCode(t, err, "ResourceInUse")
-		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String("workers"), ForceDelete: awssdk.Bool(true)})
+		_, err = w.as.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: awssdk.String("workers"),
+			ForceDelete: awssdk.Bool(true)})
 		ok(t, err)
 		if s := awssdk.ToString(w.read("workers").Status); s != "Delete in progress" {
 			t.Errorf("want the status of a deletion, got %q", s)

@@ -38,7 +38,8 @@ func (s *Server) Capabilities() sim.Capabilities {
 			sim.MoveToStandby:        o.putAside, sim.MarkUnhealthy: o.sicken, sim.RebalanceZones: o.evenOut,
 			sim.StartRollout: o.beginRefresh, sim.CancelRollout: o.endRefreshByHand, sim.FailRollout: o.failRefreshByHand,
 		},
-		Denied:     sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::" + AccountID + ":user/muster is not authorized to do this", Status: 403},
+		Denied: sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::" + AccountID + ":user/muster is not authorized to do this",
+			Status: 403},
 		NoCapacity: "We currently do not have sufficient",
 		Ignorable:  Ignorable(),
 	}
@@ -92,7 +93,8 @@ func (s outOfBand) makeGroup(on sim.Resource) error {
 
 func (s outOfBand) dropGroup(on sim.Resource) error {
 	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.DeleteGroup(&autoscalingshapes.DeleteAutoScalingGroupInput{AutoScalingGroupName: &on.Name, ForceDelete: new(true)}))
+		return only(r.AutoScaling.Groups.DeleteGroup(&autoscalingshapes.DeleteAutoScalingGroupInput{AutoScalingGroupName: &on.Name,
+			ForceDelete: new(true)}))
 	})
 }
 
@@ -115,7 +117,8 @@ func (s outOfBand) dropVersion(on sim.Resource) error {
 		if err != nil {
 			return err
 		}
-		done, err := r.EC2.Templates.DeleteLaunchTemplateVersions(&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID, Versions: []string{n}})
+		done, err := r.EC2.Templates.DeleteLaunchTemplateVersions(&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID,
+			Versions: []string{n}})
 		if err != nil {
 			return err
 		}
@@ -150,13 +153,15 @@ func (s outOfBand) switchVersion(on sim.Resource) error {
 
 func (s outOfBand) setSize(on sim.Resource) error {
 	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.SetDesiredCapacity(&autoscalingshapes.SetDesiredCapacityInput{AutoScalingGroupName: &on.Name, DesiredCapacity: new(int32(on.Size))}))
+		return only(r.AutoScaling.Groups.SetDesiredCapacity(&autoscalingshapes.SetDesiredCapacityInput{AutoScalingGroupName: &on.Name,
+			DesiredCapacity: new(int32(on.Size))}))
 	})
 }
 
 func (s outOfBand) setBounds(on sim.Resource) error {
 	return s.home(func(r *region) error {
-		return only(r.AutoScaling.Groups.UpdateGroup(&autoscalingshapes.UpdateAutoScalingGroupInput{AutoScalingGroupName: &on.Name, MaxSize: new(int32(on.Size))}))
+		return only(r.AutoScaling.Groups.UpdateGroup(&autoscalingshapes.UpdateAutoScalingGroupInput{AutoScalingGroupName: &on.Name,
+			MaxSize: new(int32(on.Size))}))
 	})
 }
 
@@ -170,7 +175,8 @@ func (s outOfBand) untag(on sim.Resource) error {
 		if _, ok := g.Tags[on.Key]; !ok {
 			return fmt.Errorf("group %s has no tag %s", on.Name, on.Key)
 		}
-		_, err = r.AutoScaling.Groups.DeleteGroupTags(&autoscalingshapes.DeleteTagsInput{Tags: []autoscalingshapes.Tag{{ResourceId: &on.Name, Key: &on.Key}}})
+		_, err = r.AutoScaling.Groups.DeleteGroupTags(&autoscalingshapes.DeleteTagsInput{Tags: []autoscalingshapes.Tag{{ResourceId: &on.Name,
+			Key: &on.Key}}})
 		return err
 	})
 }
@@ -200,7 +206,8 @@ func (s outOfBand) unhook(on sim.Resource) error {
 			return fmt.Errorf("group %s has no hooks", on.Name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(g.Hooks)) {
-			if _, err := r.AutoScaling.Hooks.DeleteLifecycleHook(&autoscalingshapes.DeleteLifecycleHookInput{AutoScalingGroupName: &on.Name, LifecycleHookName: &name}); err != nil {
+			if _, err := r.AutoScaling.Hooks.DeleteLifecycleHook(&autoscalingshapes.DeleteLifecycleHookInput{AutoScalingGroupName: &on.Name,
+				LifecycleHookName: &name}); err != nil {
 				return err
 			}
 		}

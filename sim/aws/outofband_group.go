@@ -56,7 +56,8 @@ func (s outOfBand) evenOut(on sim.Resource) error {
 func (s outOfBand) beginRefresh(on sim.Resource) error {
 	return s.home(func(r *region) error {
 		return only(r.AutoScaling.Refreshes.StartInstanceRefresh(&autoscalingshapes.StartInstanceRefreshInput{
-			AutoScalingGroupName: &on.Name, Preferences: &autoscalingshapes.RefreshPreferences{ScaleInProtectedInstances: "Ignore", StandbyInstances: "Ignore"},
+			AutoScalingGroupName: &on.Name, Preferences: &autoscalingshapes.RefreshPreferences{ScaleInProtectedInstances: "Ignore",
+				StandbyInstances: "Ignore"},
 		}))
 	})
 }

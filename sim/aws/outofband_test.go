@@ -31,7 +31,8 @@ func furnish(w *world) {
 		in.Tags = []astypes.Tag{{Key: awssdk.String("stage"), Value: awssdk.String("test"), PropagateAtLaunch: awssdk.Bool(true)}}
 		for _, name := range []string{"bye", "adieu"} {
 			in.LifecycleHookSpecificationList = append(in.LifecycleHookSpecificationList, astypes.LifecycleHookSpecification{
-				LifecycleHookName: &name, LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"), HeartbeatTimeout: awssdk.Int32(30),
+				LifecycleHookName: &name, LifecycleTransition: awssdk.String("autoscaling:EC2_INSTANCE_TERMINATING"),
+				HeartbeatTimeout: awssdk.Int32(30),
 			})
 		}
 	})
@@ -57,7 +58,8 @@ func outline(w *world) []string {
 		out = append(out, fmt.Sprintf("template %s %v", t.Name, list))
 	}
 	for _, g := range state.Groups {
-		out = append(out, fmt.Sprintf("group %s %d..%d..%d from %s, %v, %v, %d members", g.Name, g.Min, g.Desired, g.Max, g.Version, g.Tags, g.Suspended, len(g.Members)))
+		out = append(out, fmt.Sprintf("group %s %d..%d..%d from %s, %v, %v, %d members", g.Name, g.Min, g.Desired, g.Max, g.Version, g.Tags,
+			g.Suspended, len(g.Members)))
 		hooks, err := w.as.DescribeLifecycleHooks(w.t.Context(), &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &g.Name})
 		ok(w.t, err)
 		out = append(out, fmt.Sprintf("hooks of %s: %d", g.Name, len(hooks.LifecycleHooks)))
@@ -80,28 +82,36 @@ var deeds = []struct {
 	want   []string
 }{
 	{"a group of another tool has no tags and no machines, and a template of its own", sim.CreateGroup, sim.Resource{Name: "other"},
-		[]string{"group other 0..0..1 from $Latest, map[], [], 0 members", webGroup, "hooks of other: 0", webHooks, "template by-hand [1]", webTemplate}},
-	{"a template of another tool has one version", sim.CreateTemplate, sim.Resource{Name: "other"}, []string{webGroup, webHooks, "template other [1]", webTemplate}},
+		[]string{"group other 0..0..1 from $Latest, map[], [], 0 members", webGroup, "hooks of other: 0", webHooks, "template by-hand [1]",
+			webTemplate}},
+	{"a template of another tool has one version", sim.CreateTemplate, sim.Resource{Name: "other"},
+		[]string{webGroup, webHooks, "template other [1]", webTemplate}},
 	{"a group goes with its machines and leaves its template", sim.DeleteGroup, sim.Resource{Name: handMade}, []string{webTemplate}},
 	{"a template goes and leaves its group", sim.DeleteTemplate, sim.Resource{Name: handMade}, []string{webGroup, webHooks}},
 	{"a version comes at the end", sim.CreateVersion, sim.Resource{Name: handMade}, []string{webGroup, webHooks, "template web [1 2 3 4]"}},
-	{"a version goes from the middle", sim.DeleteVersion, sim.Resource{Name: handMade, Version: 2}, []string{webGroup, webHooks, "template web [1 3]"}},
+	{"a version goes from the middle", sim.DeleteVersion, sim.Resource{Name: handMade, Version: 2},
+		[]string{webGroup, webHooks, "template web [1 3]"}},
 	{"a group launches from the last version", sim.LaunchFrom, sim.Resource{Name: handMade, Version: 3},
 		[]string{"group web 0..2..5 from 3, map[stage:test], [AZRebalance], 2 members", webHooks, webTemplate}},
 	{"a size brings machines", sim.SetSize, sim.Resource{Name: handMade, Size: 3},
 		[]string{"group web 0..3..5 from 1, map[stage:test], [AZRebalance], 3 members", webHooks, webTemplate}},
 	{"a bound leaves the size", sim.SetBounds, sim.Resource{Name: handMade, Size: 9},
 		[]string{"group web 0..2..9 from 1, map[stage:test], [AZRebalance], 2 members", webHooks, webTemplate}},
-	{"a tag goes", sim.RemoveTag, sim.Resource{Name: handMade, Key: "stage"}, []string{"group web 0..2..5 from 1, map[], [AZRebalance], 2 members", webHooks, webTemplate}},
+	{"a tag goes", sim.RemoveTag, sim.Resource{Name: handMade, Key: "stage"},
+		[]string{"group web 0..2..5 from 1, map[], [AZRebalance], 2 members", webHooks, webTemplate}},
 	{"a tag gets another value", sim.ChangeTag, sim.Resource{Name: handMade, Key: "stage", Value: "theirs"},
 		[]string{"group web 0..2..5 from 1, map[stage:theirs], [AZRebalance], 2 members", webHooks, webTemplate}},
-	{"processes go on", sim.ResumeProcesses, sim.Resource{Name: handMade}, []string{"group web 0..2..5 from 1, map[stage:test], [], 2 members", webHooks, webTemplate}},
+	{"processes go on", sim.ResumeProcesses, sim.Resource{Name: handMade},
+		[]string{"group web 0..2..5 from 1, map[stage:test], [], 2 members", webHooks, webTemplate}},
 	{"all hooks go", sim.RemoveHooks, sim.Resource{Name: handMade}, []string{webGroup, "hooks of web: 0", webTemplate}},
-	{"an instance goes, and its like comes", sim.TerminateInstance, sim.Resource{Instance: "the first"}, []string{webGroup, webHooks, webTemplate}},
+	{"an instance goes, and its like comes", sim.TerminateInstance, sim.Resource{Instance: "the first"},
+		[]string{webGroup, webHooks, webTemplate}},
 	{"an instance is put aside, and another comes", sim.MoveToStandby, sim.Resource{Instance: "the first"},
 		[]string{"group web 0..2..5 from 1, map[stage:test], [AZRebalance], 3 members", webHooks, webTemplate}},
-	{"one that is marked unhealthy is replaced", sim.MarkUnhealthy, sim.Resource{Instance: "the first"}, []string{webGroup, webHooks, webTemplate}},
-	{"zones are left uneven where that is suspended", sim.RebalanceZones, sim.Resource{Name: handMade}, []string{webGroup, webHooks, webTemplate}},
+	{"one that is marked unhealthy is replaced", sim.MarkUnhealthy, sim.Resource{Instance: "the first"},
+		[]string{webGroup, webHooks, webTemplate}},
+	{"zones are left uneven where that is suspended", sim.RebalanceZones, sim.Resource{Name: handMade},
+		[]string{webGroup, webHooks, webTemplate}},
 	{"a roll replaces all", sim.StartRollout, sim.Resource{Name: handMade}, []string{webGroup, webHooks, webTemplate}},
 }
 
@@ -184,7 +194,8 @@ func TestDeeds(t *testing.T) {
 			if got := outline(w); !slices.Equal(got, c.want) {
 				t.Errorf("%s:\nwant %q\ngot  %q", c.reason, c.want, got)
 			}
-			if _, there := w.find(handMade); there && slices.Contains(w.inState(handMade, astypes.LifecycleStateInService), *first.InstanceId) == slices.Contains(replaces, c.deed) {
+			if _, there := w.find(handMade); there && slices.Contains(w.inState(handMade, astypes.LifecycleStateInService),
+				*first.InstanceId) == slices.Contains(replaces, c.deed) {
 				t.Errorf("%s: want the instance %s out of service if and only if that is the deed, got the opposite", c.reason, *first.InstanceId)
 			}
 		})

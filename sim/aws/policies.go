@@ -148,7 +148,8 @@ func (x *exchange) permit(p *principal, a iam.Ask) error {
 func (x *exchange) refused(message string) *wire.APIError {
 	switch x.Service {
 	case wire.ServiceEC2:
-		return &wire.APIError{Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation. " + message, Status: http.StatusForbidden}
+		return &wire.APIError{Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation. " + message,
+			Status: http.StatusForbidden}
 	case wire.ServiceSSM:
 		return wire.Refuse("AccessDeniedException", "%s", message)
 	case wire.ServiceEKS:

@@ -47,19 +47,27 @@ func TestPoliciesDecide(t *testing.T) {
 		{"actions have no case", allow(statement("Allow", `["EC2:createlaunchtemplate","ec2:createtags"]`, "*", "")), ""},
 		{"nothing is allowed that is not named", allow(statement("Allow", `"ec2:Describe*"`, "*", "")), "ec2:CreateLaunchTemplate"},
 		{"tags ask for a word of their own", allow(statement("Allow", `"ec2:CreateLaunchTemplate"`, "*", "")), "ec2:CreateTags"},
-		{"a resource of another kind does not do", allow(statement("Allow", `"*"`, "arn:aws:ec2:*:*:instance/*", "")), "ec2:CreateLaunchTemplate"},
+		{"a resource of another kind does not do", allow(statement("Allow", `"*"`, "arn:aws:ec2:*:*:instance/*", "")),
+			"ec2:CreateLaunchTemplate"},
 		{"a resource of the kind does", allow(statement("Allow", `"*"`, "arn:aws:ec2:*:*:launch-template/*", "")), ""},
-		{"another region does not do", allow(statement("Allow", `"*"`, "arn:aws:ec2:us-east-1:*:launch-template/*", "")), "ec2:CreateLaunchTemplate"},
-		{"one word against weighs more", allow(statement("Allow", `"*"`, "*", ""), statement("Deny", `"ec2:Create*"`, "*", "")), "ec2:CreateLaunchTemplate"},
+		{"another region does not do", allow(statement("Allow", `"*"`, "arn:aws:ec2:us-east-1:*:launch-template/*", "")),
+			"ec2:CreateLaunchTemplate"},
+		{"one word against weighs more", allow(statement("Allow", `"*"`, "*", ""), statement("Deny", `"ec2:Create*"`, "*", "")),
+			"ec2:CreateLaunchTemplate"},
 		{"a condition that is met", allow(statement("Allow", `"*"`, "*", owned)), ""},
 		{"a tag's value that is like another", allow(statement("Allow", `"*"`, "*", `{"StringLike":{"aws:RequestTag/owner":["y*","m?"]}}`)), ""},
-		{"a condition that is not met", allow(statement("Allow", `"*"`, "*", `{"StringEquals":{"aws:RequestTag/owner":"you"}}`)), "ec2:CreateLaunchTemplate"},
-		{"a key that is not there fails", allow(statement("Allow", `"*"`, "*", `{"StringEquals":{"aws:RequestTag/other":"x"}}`)), "ec2:CreateLaunchTemplate"},
+		{"a condition that is not met", allow(statement("Allow", `"*"`, "*", `{"StringEquals":{"aws:RequestTag/owner":"you"}}`)),
+			"ec2:CreateLaunchTemplate"},
+		{"a key that is not there fails", allow(statement("Allow", `"*"`, "*", `{"StringEquals":{"aws:RequestTag/other":"x"}}`)),
+			"ec2:CreateLaunchTemplate"},
 		{"unless it need not be there", allow(statement("Allow", `"*"`, "*", `{"StringEqualsIfExists":{"aws:RequestTag/other":"x"}}`)), ""},
 		{"all tags are among those", allow(statement("Allow", `"*"`, "*", `{"ForAllValues:StringEquals":{"aws:TagKeys":["owner","x"]}}`)), ""},
-		{"not all tags are among those", allow(statement("Allow", `"*"`, "*", `{"ForAllValues:StringEquals":{"aws:TagKeys":["x"]}}`)), "ec2:CreateLaunchTemplate"},
-		{"what is made is known to the tag", allow(statement("Allow", `"ec2:CreateLaunchTemplate"`, "*", ""), statement("Allow", `"ec2:CreateTags"`, "*", `{"StringEquals":{"ec2:CreateAction":"CreateLaunchTemplate"}}`)), ""},
-		{"variables are filled", allow(statement("Allow", `"*"`, "arn:aws:ec2:${aws:RequestedRegion}:${aws:PrincipalAccount}:launch-template/*", "")), ""},
+		{"not all tags are among those", allow(statement("Allow", `"*"`, "*", `{"ForAllValues:StringEquals":{"aws:TagKeys":["x"]}}`)),
+			"ec2:CreateLaunchTemplate"},
+		{"what is made is known to the tag", allow(statement("Allow", `"ec2:CreateLaunchTemplate"`, "*", ""),
+			statement("Allow", `"ec2:CreateTags"`, "*", `{"StringEquals":{"ec2:CreateAction":"CreateLaunchTemplate"}}`)), ""},
+		{"variables are filled", allow(statement("Allow", `"*"`, "arn:aws:ec2:${aws:RequestedRegion}:${aws:PrincipalAccount}:launch-template/*",
+			"")), ""},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
@@ -67,7 +75,8 @@ func TestPoliciesDecide(t *testing.T) {
 				ok(t, w.server.SetPolicies(aws.AccountID, []byte(c.document)))
 				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{
 					LaunchTemplateName: awssdk.String("workers"), LaunchTemplateData: data,
-					TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("me")}}}},
+					TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate,
+						Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("me")}}}},
 				})
 				if c.denied == "" {
 					ok(t, err)
@@ -110,19 +119,22 @@ func TestPoliciesThatCannotBeMeant(t *testing.T) {
 func TestServicesAskForTheirCallers(t *testing.T) {
 	group := statement("Allow", `["autoscaling:*","iam:CreateServiceLinkedRole"]`, "*", "")
 	run := statement("Allow", `"ec2:RunInstances"`, "*", "")
-	pass := statement("Allow", `"iam:PassRole"`, "arn:aws:iam::*:role/*.sigs.k8s.io", `{"StringEquals":{"iam:PassedToService":"ec2.amazonaws.com"}}`)
+	pass := statement("Allow", `"iam:PassRole"`, "arn:aws:iam::*:role/*.sigs.k8s.io",
+		`{"StringEquals":{"iam:PassedToService":"ec2.amazonaws.com"}}`)
 	for _, c := range []struct{ why, document, denied string }{
 		{"all that it takes", allow(group, run, pass), ""},
 		{"no launch", allow(group, pass), "ec2:RunInstances"},
 		{"no role", allow(group, run), "iam:PassRole"},
 		{"a role for another service", allow(group, run, strings.Replace(pass, "ec2.amazonaws.com", "eks.amazonaws.com", 1)), "iam:PassRole"},
-		{"the service was never used", allow(strings.Replace(group, `,"iam:CreateServiceLinkedRole"`, "", 1), run, pass), "iam:CreateServiceLinkedRole"},
+		{"the service was never used", allow(strings.Replace(group, `,"iam:CreateServiceLinkedRole"`, "", 1), run, pass),
+			"iam:CreateServiceLinkedRole"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			inWorld(t, aws.Options{}, func(t *testing.T, w *world) {
 				data := w.data()
 				data.IamInstanceProfile = &types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: awssdk.String(aws.NodeRole)}
-				out, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("workers"), LaunchTemplateData: data})
+				out, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("workers"),
+					LaunchTemplateData: data})
 				ok(t, err)
 				ok(t, w.server.SetPolicies(aws.AccountID, []byte(c.document)))
 				_, err = w.as.CreateAutoScalingGroup(t.Context(), w.groupInput("workers", *out.LaunchTemplate.LaunchTemplateId, 0, 1, 1))
@@ -144,27 +156,33 @@ func TestTagsOfResourcesDecide(t *testing.T) {
 	inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
 		ctx := t.Context()
 		mine, theirs := w.template("mine"), w.template("theirs")
-		_, err := w.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{mine}, Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("me")}}})
+		_, err := w.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{mine},
+			Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("me")}}})
 		ok(t, err)
 		for name, owner := range map[string]string{"mine": "me", "theirs": "you"} {
 			w.group(name, mine, 0, 0, 1, func(in *autoscaling.CreateAutoScalingGroupInput) {
 				in.Tags = []astypes.Tag{{Key: awssdk.String("owner"), Value: &owner}}
 			})
 			w.make(name, func(in *eks.CreateNodegroupInput) { in.Tags = map[string]string{"owner": owner} })
-			_, err := w.iam.CreateRole(ctx, &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com")), Tags: []iamtypes.Tag{{Key: awssdk.String("owner"), Value: &owner}}})
+			_, err := w.iam.CreateRole(ctx, &iam.CreateRoleInput{RoleName: &name,
+				AssumeRolePolicyDocument: awssdk.String(trust("ec2.amazonaws.com")),
+				Tags:                     []iamtypes.Tag{{Key: awssdk.String("owner"), Value: &owner}}})
 			ok(t, err)
 		}
-		ok(t, w.server.SetPolicies(aws.AccountID, []byte(allow(statement("Allow", `"*"`, "*", `{"StringEquals":{"aws:ResourceTag/owner":"me"}}`)))))
+		ok(t, w.server.SetPolicies(aws.AccountID,
+			[]byte(allow(statement("Allow", `"*"`, "*", `{"StringEquals":{"aws:ResourceTag/owner":"me"}}`)))))
 		for _, c := range []struct {
 			service, code string
 			do            func(name, template string) error
 		}{
 			{"ec2", "UnauthorizedOperation", func(_, template string) error {
-				_, err := w.ec2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &template, DefaultVersion: awssdk.String("1")})
+				_, err := w.ec2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &template,
+					DefaultVersion: awssdk.String("1")})
 				return err
 			}},
 			{"autoscaling", "AccessDenied", func(name, _ string) error {
-				_, err := w.as.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &name, DesiredCapacity: awssdk.Int32(0)})
+				_, err := w.as.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &name,
+					DesiredCapacity: awssdk.Int32(0)})
 				return err
 			}},
 			{"eks", "AccessDeniedException", func(name, _ string) error {
@@ -189,13 +207,16 @@ func trust(service string) string {
 // A role's session may do what the role may, less where it was limited, and nothing of what the account's own keys may.
 func TestSessionsOfRoles(t *testing.T) {
 	read := allow(statement("Allow", `["ec2:DescribeVpcs","ec2:DescribeSubnets"]`, "*", ""))
-	trusted := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + aws.AccountID + `:root"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"secret"}}}]}`
+	trusted := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + aws.AccountID +
+		`:root"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"secret"}}}]}`
 	account := aws.DefaultAccount()
-	account.Roles = []aws.Role{{Name: "reader", Path: "/some/", Trust: trusted, Policy: read}, {Name: "outsider", Trust: trust("ec2.amazonaws.com")}}
+	account.Roles = []aws.Role{{Name: "reader", Path: "/some/", Trust: trusted, Policy: read},
+		{Name: "outsider", Trust: trust("ec2.amazonaws.com")}}
 	inWorld(t, aws.Options{Accounts: []aws.Account{account}}, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		take := func(role, external, policy string) (*ec2.Client, error) {
-			in := &sts.AssumeRoleInput{RoleArn: awssdk.String("arn:aws:iam::" + aws.AccountID + ":role/" + role), RoleSessionName: awssdk.String("test")}
+			in := &sts.AssumeRoleInput{RoleArn: awssdk.String("arn:aws:iam::" + aws.AccountID + ":role/" + role),
+				RoleSessionName: awssdk.String("test")}
 			if external != "" {
 				in.ExternalId = &external
 			}
@@ -286,8 +307,10 @@ func FuzzPolicy(f *testing.F) {
 func TestEKSAsksForItsCallers(t *testing.T) {
 	create := statement("Allow", `"eks:CreateNodegroup"`, "arn:aws:eks:*:*:cluster/*", `{"Null":{"aws:RequestTag/muster.dev/owner":"false"}}`)
 	tag := statement("Allow", `"eks:TagResource"`, "arn:aws:eks:*:*:nodegroup/*/*/*", "")
-	pass := statement("Allow", `"iam:PassRole"`, "arn:aws:iam::*:role/eks-nodegroup.*", `{"StringEquals":{"iam:PassedToService":"eks.amazonaws.com"}}`)
-	linked := statement("Allow", `"iam:CreateServiceLinkedRole"`, "arn:aws:iam::*:role/aws-service-role/*", `{"StringLike":{"iam:AWSServiceName":"eks-nodegroup.*"}}`)
+	pass := statement("Allow", `"iam:PassRole"`, "arn:aws:iam::*:role/eks-nodegroup.*",
+		`{"StringEquals":{"iam:PassedToService":"eks.amazonaws.com"}}`)
+	linked := statement("Allow", `"iam:CreateServiceLinkedRole"`, "arn:aws:iam::*:role/aws-service-role/*",
+		`{"StringLike":{"iam:AWSServiceName":"eks-nodegroup.*"}}`)
 	run := statement("Allow", `"ec2:RunInstances"`, "*", `{"ArnLike":{"ec2:LaunchTemplate":"arn:aws:ec2:*:*:launch-template/*"}}`)
 	marks := statement("Allow", `"ec2:CreateTags"`, "arn:aws:ec2:*:*:instance/*", `{"StringEquals":{"ec2:CreateAction":"RunInstances"}}`)
 	for _, c := range []struct {
@@ -304,9 +327,10 @@ func TestEKSAsksForItsCallers(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			inNodeWorld(t, aws.Options{}, func(t *testing.T, w *nodeWorld) {
-				id := w.source("mine", &types.RequestLaunchTemplateData{InstanceType: "m5.large", TagSpecifications: []types.LaunchTemplateTagSpecificationRequest{
-					{ResourceType: types.ResourceTypeInstance, Tags: []types.Tag{{Key: awssdk.String("a"), Value: awssdk.String("b")}}},
-				}})
+				id := w.source("mine", &types.RequestLaunchTemplateData{InstanceType: "m5.large",
+					TagSpecifications: []types.LaunchTemplateTagSpecificationRequest{
+						{ResourceType: types.ResourceTypeInstance, Tags: []types.Tag{{Key: awssdk.String("a"), Value: awssdk.String("b")}}},
+					}})
 				ok(t, w.server.SetPolicies(aws.AccountID, []byte(allow(c.statements...))))
 				_, err := w.eks.CreateNodegroup(t.Context(), w.input("blue", with(id, "1")))
 				if c.denied == "" {

@@ -58,22 +58,26 @@ func (w *world) poke(rng *rand.Rand, template string) {
 			return err
 		},
 		func() error {
-			_, err := w.as.UpdateAutoScalingGroup(ctx, &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: name, MinSize: awssdk.Int32(n / 2), DefaultInstanceWarmup: &n})
+			_, err := w.as.UpdateAutoScalingGroup(ctx, &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: name,
+				MinSize: awssdk.Int32(n / 2), DefaultInstanceWarmup: &n})
 			return err
 		},
 		func() error {
-			_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: instance, ShouldDecrementDesiredCapacity: &half})
+			_, err := w.as.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: instance,
+				ShouldDecrementDesiredCapacity: &half})
 			return err
 		},
 		func() error {
-			_, err := w.as.DetachInstances(ctx, &autoscaling.DetachInstancesInput{AutoScalingGroupName: name, InstanceIds: []string{*instance}, ShouldDecrementDesiredCapacity: &half})
+			_, err := w.as.DetachInstances(ctx, &autoscaling.DetachInstancesInput{AutoScalingGroupName: name, InstanceIds: []string{*instance},
+				ShouldDecrementDesiredCapacity: &half})
 			if err == nil {
 				return w.server.Terminate(*instance) // so that nothing is left alone
 			}
 			return err
 		},
 		func() error {
-			_, err := w.as.EnterStandby(ctx, &autoscaling.EnterStandbyInput{AutoScalingGroupName: name, InstanceIds: []string{*instance}, ShouldDecrementDesiredCapacity: &half})
+			_, err := w.as.EnterStandby(ctx, &autoscaling.EnterStandbyInput{AutoScalingGroupName: name, InstanceIds: []string{*instance},
+				ShouldDecrementDesiredCapacity: &half})
 			return err
 		},
 		func() error {
@@ -82,20 +86,23 @@ func (w *world) poke(rng *rand.Rand, template string) {
 		},
 		func() error {
 			_, err := w.as.PutLifecycleHook(ctx, &autoscaling.PutLifecycleHookInput{
-				AutoScalingGroupName: name, LifecycleHookName: awssdk.String(fmt.Sprint("h", n%3)), HeartbeatTimeout: awssdk.Int32(30), DefaultResult: &results[n%2],
+				AutoScalingGroupName: name, LifecycleHookName: awssdk.String(fmt.Sprint("h", n%3)), HeartbeatTimeout: awssdk.Int32(30),
+				DefaultResult:       &results[n%2],
 				LifecycleTransition: awssdk.String([]string{launching, terminating}[rng.IntN(2)]),
 			})
 			return err
 		},
 		func() error {
-			_, err := w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: name, LifecycleHookName: awssdk.String(fmt.Sprint("h", n%3))})
+			_, err := w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: name,
+				LifecycleHookName: awssdk.String(fmt.Sprint("h", n%3))})
 			return err
 		},
 		func() error { return w.complete(fmt.Sprint("h", n%3), *instance, results[rng.IntN(2)]) },
 		func() error {
 			_, err := w.refresh(func(in *autoscaling.StartInstanceRefreshInput) {
 				in.Preferences = &astypes.RefreshPreferences{
-					MinHealthyPercentage: awssdk.Int32(100 - 10*n), MaxHealthyPercentage: awssdk.Int32(100 + 10*n), SkipMatching: &half, InstanceWarmup: &n,
+					MinHealthyPercentage: awssdk.Int32(100 - 10*n), MaxHealthyPercentage: awssdk.Int32(100 + 10*n), SkipMatching: &half,
+					InstanceWarmup: &n,
 				}
 			})
 			return err
@@ -134,7 +141,8 @@ func (w *world) calm() {
 	hooks, err := w.as.DescribeLifecycleHooks(ctx, &autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: name})
 	ok(w.t, err)
 	for _, h := range hooks.LifecycleHooks {
-		_, err := w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: name, LifecycleHookName: h.LifecycleHookName})
+		_, err := w.as.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: name,
+			LifecycleHookName: h.LifecycleHookName})
 		ok(w.t, err)
 	}
 	_, err = w.as.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: name})

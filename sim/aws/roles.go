@@ -31,7 +31,8 @@ const (
 
 // NodePolicies are the managed policies that a role of EKS's nodes carries.
 func NodePolicies() []string {
-	return []string{iam.AwsPolicyPrefix + "AmazonEC2ContainerRegistryReadOnly", iam.AwsPolicyPrefix + "AmazonEKSWorkerNodePolicy", iam.AwsPolicyPrefix + "AmazonEKS_CNI_Policy"}
+	return []string{iam.AwsPolicyPrefix + "AmazonEC2ContainerRegistryReadOnly", iam.AwsPolicyPrefix + "AmazonEKSWorkerNodePolicy",
+		iam.AwsPolicyPrefix + "AmazonEKS_CNI_Policy"}
 }
 
 // DefaultRoles are those that an account has unless it is told otherwise: what the ecosystem's setup makes.
@@ -51,7 +52,8 @@ func seedRoles(d *iam.Directory, roles []Role, now time.Time) {
 	}
 	for _, one := range roles {
 		made := &iam.Role{
-			Name: one.Name, Path: cmp.Or(one.Path, "/"), ID: d.NewID("AROA"), Trust: cmp.Or(one.Trust, iam.Trusting("ec2.amazonaws.com")), Created: now,
+			Name: one.Name, Path: cmp.Or(one.Path, "/"), ID: d.NewID("AROA"), Trust: cmp.Or(one.Trust, iam.Trusting("ec2.amazonaws.com")),
+			Created:    now,
 			MaxSession: 3600, Tags: map[string]string{}, Attached: slices.Sorted(slices.Values(one.Policies)), Inline: map[string]string{},
 		}
 		if one.Policy != "" {
@@ -59,7 +61,8 @@ func seedRoles(d *iam.Directory, roles []Role, now time.Time) {
 		}
 		d.Roles.Put(iam.RoleKey(one.Name), made)
 		if one.Profile {
-			d.Profiles.Put(iam.RoleKey(one.Name), &iam.Profile{Name: one.Name, Path: made.Path, ID: d.NewID("AIPA"), Role: one.Name, Created: now, Tags: map[string]string{}})
+			d.Profiles.Put(iam.RoleKey(one.Name), &iam.Profile{Name: one.Name, Path: made.Path, ID: d.NewID("AIPA"), Role: one.Name, Created: now,
+				Tags: map[string]string{}})
 		}
 	}
 	// One that is empty is known from then on as well.

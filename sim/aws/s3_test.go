@@ -59,10 +59,12 @@ func TestObjects(t *testing.T) {
 			}
 			time.Sleep(time.Hour)
 			source := awssdk.String(simaws.BucketName + "/machine-pool/a%20b/1%2B2")
-			if _, err := client.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: bucket, Key: key, CopySource: source}); refusedAs(err) != "InvalidRequest" {
+			if _, err := client.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: bucket, Key: key,
+				CopySource: source}); refusedAs(err) != "InvalidRequest" {
 				t.Errorf("%s: want a copy onto itself that changes nothing refused, got %v", style, err)
 			}
-			if _, err := client.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: bucket, Key: key, CopySource: source, MetadataDirective: "REPLACE"}); err != nil {
+			if _, err := client.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: bucket, Key: key, CopySource: source,
+				MetadataDirective: "REPLACE"}); err != nil {
 				t.Errorf("%s: copy: %v", style, err)
 			}
 			found, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key})
@@ -94,10 +96,12 @@ func TestPresignedAddresses(t *testing.T) {
 		server, client := bucketWorld(t, true, 0)
 		defer func() { _ = server.Close() }()
 		bucket, key := awssdk.String(simaws.BucketName), awssdk.String("machine-pool/o/1")
-		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: bytes.NewReader([]byte("secret"))}); err != nil {
+		if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key,
+			Body: bytes.NewReader([]byte("secret"))}); err != nil {
 			t.Fatal(err)
 		}
-		request, err := s3.NewPresignClient(client, s3.WithPresignExpires(time.Hour)).PresignGetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key})
+		request, err := s3.NewPresignClient(client, s3.WithPresignExpires(time.Hour)).PresignGetObject(t.Context(),
+			&s3.GetObjectInput{Bucket: bucket, Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,8 @@ func New(o Options) (*Server, error) {
 		o.Accounts = []Account{DefaultAccount()}
 	}
 	s := &Server{
-		Base: base, accounts: accounts{}, limits: DocumentedLimits(), regions: map[string]*region{}, sessions: map[string]session{}, strict: o.Strict,
+		Base: base, accounts: accounts{}, limits: DocumentedLimits(), regions: map[string]*region{}, sessions: map[string]session{},
+		strict:      o.Strict,
 		directories: map[string]*iam.Directory{}, policies: map[string][]iam.Policy{},
 	}
 	if o.Limits != nil {

@@ -97,17 +97,20 @@ func TestUpdateDuringARefresh(t *testing.T) {
 		id := w.settled(0, 2, 5)
 		w.version(id, w.data())
 		_, err := w.refresh(func(in *autoscaling.StartInstanceRefreshInput) {
-			in.DesiredConfiguration = &astypes.DesiredConfiguration{LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: awssdk.String("2")}}
+			in.DesiredConfiguration = &astypes.DesiredConfiguration{LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id,
+				Version: awssdk.String("2")}}
 		})
 		ok(t, err)
 		launchFrom := func(version string) error {
 			_, err := w.as.UpdateAutoScalingGroup(t.Context(), &autoscaling.UpdateAutoScalingGroupInput{
-				AutoScalingGroupName: awssdk.String(pool), LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id, Version: &version},
+				AutoScalingGroupName: awssdk.String(pool), LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: &id,
+					Version: &version},
 			})
 			return err
 		}
 		wantCode(t, launchFrom("1"), "ValidationError")
-		_, err = w.as.UpdateAutoScalingGroup(t.Context(), &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool), MaxSize: awssdk.Int32(6)})
+		_, err = w.as.UpdateAutoScalingGroup(t.Context(), &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: awssdk.String(pool),
+			MaxSize: awssdk.Int32(6)})
 		ok(t, err)
 		after(30 * time.Minute)
 		if r := w.refreshed(); r.Status != astypes.InstanceRefreshStatusSuccessful {

@@ -53,7 +53,8 @@ func (x *exchange) caller() string {
 
 func getCallerIdentity(r *region, x *exchange) (any, error) {
 	arn := x.caller()
-	return &sts.GetCallerIdentityOutput{Account: new(r.Account), Arn: new(arn), UserId: new("AIDA" + strings.ToUpper(r.server.Environment.Seed.Hex(16, arn)))}, nil
+	return &sts.GetCallerIdentityOutput{Account: new(r.Account), Arn: new(arn),
+		UserId: new("AIDA" + strings.ToUpper(r.server.Environment.Seed.Hex(16, arn)))}, nil
 }
 
 // Bounds of a session's time, in seconds; one that was begun with a session's keys ends within an hour.
@@ -86,7 +87,8 @@ func assumeRole(r *region, x *exchange) (any, error) {
 	n := r.Number()
 	key := "ASIA" + strings.ToUpper(r.server.Environment.Seed.Hex(16, "key", n))
 	s := session{
-		account: parts[4], secret: r.server.Environment.Seed.Hex(40, "secret", n), token: r.server.Environment.Seed.Hex(64, "token", n), role: found.Name,
+		account: parts[4], secret: r.server.Environment.Seed.Hex(40, "secret", n), token: r.server.Environment.Seed.Hex(64, "token", n),
+		role:     found.Name,
 		arn:      "arn:aws:sts::" + parts[4] + ":assumed-role/" + found.Name + "/" + *in.RoleSessionName,
 		policies: policies, limited: policies != nil, expires: r.Now.Add(time.Duration(seconds) * time.Second),
 	}
@@ -103,7 +105,9 @@ func assumeRole(r *region, x *exchange) (any, error) {
 // trusted is the role that is asked for, if it trusts the caller. One that does not exist is refused in the same words.
 func (x *exchange) trusted(r *region, in *sts.AssumeRoleInput, account string) (*iam.Role, error) {
 	caller := x.caller()
-	refusal := &wire.APIError{Code: "AccessDenied", Message: "User: " + caller + " is not authorized to perform: sts:AssumeRole on resource: " + shapes.Str(in.RoleArn), Status: http.StatusForbidden}
+	refusal := &wire.APIError{Code: "AccessDenied",
+		Message: "User: " + caller + " is not authorized to perform: sts:AssumeRole on resource: " + shapes.Str(in.RoleArn),
+		Status:  http.StatusForbidden}
 	if !r.server.accounts.knows(account) {
 		return nil, refusal
 	}
@@ -112,7 +116,8 @@ func (x *exchange) trusted(r *region, in *sts.AssumeRoleInput, account string) (
 		return nil, err
 	}
 	found := d.Named(shapes.Str(in.RoleArn))
-	context := map[string][]string{"aws:PrincipalArn": {caller}, "aws:PrincipalAccount": {x.account}, "sts:RoleSessionName": {*in.RoleSessionName}}
+	context := map[string][]string{"aws:PrincipalArn": {caller}, "aws:PrincipalAccount": {x.account},
+		"sts:RoleSessionName": {*in.RoleSessionName}}
 	if id := shapes.Str(in.ExternalId); id != "" {
 		context["sts:ExternalId"] = []string{id}
 	}

@@ -62,14 +62,16 @@ func TestTemplateDataRoundTrip(t *testing.T) {
 		data.SecurityGroupIds, data.SecurityGroups = nil, nil
 		for i := range data.BlockDeviceMappings {
 			ebs := data.BlockDeviceMappings[i].Ebs
-			ebs.VolumeType, ebs.SnapshotId, ebs.VolumeInitializationRate = types.VolumeTypeGp3, awssdk.String(fmt.Sprint("snap-", i)), awssdk.Int32(int32(100+i))
+			ebs.VolumeType, ebs.SnapshotId, ebs.VolumeInitializationRate = types.VolumeTypeGp3, awssdk.String(fmt.Sprint("snap-", i)),
+				awssdk.Int32(int32(100+i))
 		}
 		data.Placement.GroupId, data.Placement.HostResourceGroupArn = nil, nil
 		data.Placement.Tenancy, data.Placement.Affinity = types.TenancyHost, awssdk.String("host")
 		data.InstanceMarketOptions.MarketType, data.InstanceMarketOptions.SpotOptions = types.MarketTypeCapacityBlock, nil
 		data.CapacityReservationSpecification.CapacityReservationPreference = types.CapacityReservationPreferenceCapacityReservationsOnly
 		data.MetadataOptions = &types.LaunchTemplateInstanceMetadataOptionsRequest{
-			HttpEndpoint: "enabled", HttpProtocolIpv6: "disabled", HttpPutResponseHopLimit: awssdk.Int32(7), HttpTokens: "required", InstanceMetadataTags: "enabled",
+			HttpEndpoint: "enabled", HttpProtocolIpv6: "disabled", HttpPutResponseHopLimit: awssdk.Int32(7), HttpTokens: "required",
+			InstanceMetadataTags: "enabled",
 		}
 		data.PrivateDnsNameOptions.HostnameType = types.HostnameTypeResourceName
 		for i := range data.NetworkInterfaces {
@@ -77,9 +79,11 @@ func TestTemplateDataRoundTrip(t *testing.T) {
 			at.DeviceIndex, at.NetworkCardIndex, at.InterfaceType = awssdk.Int32(int32(i)), awssdk.Int32(0), awssdk.String("efa")
 			at.AssociatePublicIpAddress, at.SecondaryPrivateIpAddressCount, at.Ipv6PrefixCount = nil, nil, nil
 		}
-		_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("all"), LaunchTemplateData: &data})
+		_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("all"),
+			LaunchTemplateData: &data})
 		ok(t, err)
-		read, err := w.ec2.DescribeLaunchTemplateVersions(t.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateName: awssdk.String("all")})
+		read, err := w.ec2.DescribeLaunchTemplateVersions(t.Context(),
+			&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateName: awssdk.String("all")})
 		ok(t, err)
 		want, got := asMap(t, data), asMap(t, *read.LaunchTemplateVersions[0].LaunchTemplateData)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -144,16 +148,20 @@ func TestCreateTemplateRefusals(t *testing.T) {
 		{"group malformed", "a security group ID starts with sg-", "workers",
 			func(d *types.RequestLaunchTemplateData) { d.SecurityGroupIds = []string{"nodes"} }, "InvalidGroupId.Malformed"},
 		{"reserved tag", "aws: is AWS's own prefix", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.TagSpecifications = []types.LaunchTemplateTagSpecificationRequest{{ResourceType: "instance", Tags: []types.Tag{{Key: awssdk.String("aws:x"), Value: awssdk.String("y")}}}}
+			d.TagSpecifications = []types.LaunchTemplateTagSpecificationRequest{{ResourceType: "instance",
+				Tags: []types.Tag{{Key: awssdk.String("aws:x"), Value: awssdk.String("y")}}}}
 		}, "InvalidParameterValue"},
 		{"io1 without iops", "provisioned volumes need their rate", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "io1"}}}
+			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "io1"}}}
 		}, "MissingParameter"},
 		{"throughput of gp2", "only gp3 has one", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "gp2", Throughput: awssdk.Int32(125)}}}
+			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "gp2", Throughput: awssdk.Int32(125)}}}
 		}, "InvalidParameterCombination"},
 		{"unknown volume type", "the kinds are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "fast"}}}
+			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeType: "fast"}}}
 		}, "InvalidParameterValue"},
 		{"unknown tenancy", "the tenancies are a closed set", "workers", func(d *types.RequestLaunchTemplateData) {
 			d.Placement = &types.LaunchTemplatePlacementRequest{Tenancy: "shared"}
@@ -176,12 +184,14 @@ func TestCreateTemplateRefusals(t *testing.T) {
 		}, "InvalidParameterCombination"},
 		{"a reservation that is not to be used", "the preference says the opposite", "workers", func(d *types.RequestLaunchTemplateData) {
 			d.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
-				CapacityReservationPreference: types.CapacityReservationPreferenceNone, CapacityReservationTarget: &types.CapacityReservationTarget{CapacityReservationId: awssdk.String("cr-1")},
+				CapacityReservationPreference: types.CapacityReservationPreferenceNone,
+				CapacityReservationTarget:     &types.CapacityReservationTarget{CapacityReservationId: awssdk.String("cr-1")},
 			}
 		}, "InvalidParameterCombination"},
 		{"two interfaces in one place", "each has an index of its own", "workers", func(d *types.RequestLaunchTemplateData) {
 			d.SecurityGroupIds = nil
-			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0)}, {DeviceIndex: awssdk.Int32(0)}}
+			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0)},
+				{DeviceIndex: awssdk.Int32(0)}}
 		}, "InvalidParameterCombination"},
 		{"no first interface", "an instance begins with it", "workers", func(d *types.RequestLaunchTemplateData) {
 			d.SecurityGroupIds = nil
@@ -189,13 +199,15 @@ func TestCreateTemplateRefusals(t *testing.T) {
 		}, "InvalidParameterCombination"},
 		{"a public address of several interfaces", "EC2 gives one to a single interface", "workers", func(d *types.RequestLaunchTemplateData) {
 			d.SecurityGroupIds = nil
-			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0), AssociatePublicIpAddress: awssdk.Bool(true)}, {DeviceIndex: awssdk.Int32(1)}}
+			d.NetworkInterfaces = []types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: awssdk.Int32(0),
+				AssociatePublicIpAddress: awssdk.Bool(true)}, {DeviceIndex: awssdk.Int32(1)}}
 		}, "InvalidParameterCombination"},
 		{"hops beyond count", "EC2 takes up to 64", "workers", func(d *types.RequestLaunchTemplateData) {
 			d.MetadataOptions = &types.LaunchTemplateInstanceMetadataOptionsRequest{HttpPutResponseHopLimit: awssdk.Int32(65)}
 		}, "InvalidParameterValue"},
 		{"a rate without a snapshot", "nothing is fetched", "workers", func(d *types.RequestLaunchTemplateData) {
-			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeInitializationRate: awssdk.Int32(100)}}}
+			d.BlockDeviceMappings = []types.LaunchTemplateBlockDeviceMappingRequest{
+				{Ebs: &types.LaunchTemplateEbsBlockDeviceRequest{VolumeInitializationRate: awssdk.Int32(100)}}}
 		}, "InvalidParameterCombination"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -205,7 +217,8 @@ func TestCreateTemplateRefusals(t *testing.T) {
 				if c.change != nil {
 					c.change(data)
 				}
-				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: &c.template, LaunchTemplateData: data})
+				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: &c.template,
+					LaunchTemplateData: data})
 				t.Log(c.why)
 				wantCode(t, err, c.want)
 			})
@@ -219,7 +232,8 @@ func TestCreateTemplateWarns(t *testing.T) {
 		data := w.data()
 		data.ImageId, data.KeyName, data.InstanceType = awssdk.String("ami-0000000000000000f"), awssdk.String("outsider"), "m5.huge"
 		data.SecurityGroupIds = []string{"sg-0000000000000000f"}
-		out, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("odd"), LaunchTemplateData: data})
+		out, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("odd"),
+			LaunchTemplateData: data})
 		ok(t, err)
 		var got []string
 		for _, e := range out.Warning.Errors {
@@ -256,9 +270,12 @@ func TestTemplateVersions(t *testing.T) {
 			want []int64
 		}{
 			{"all, the newest first", &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id}, []int64{5, 4, 3, 2, 1}},
-			{"named ones and aliases", &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"$Latest", "$Default", "3"}}, []int64{5, 3, 1}},
-			{"a range", &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, MinVersion: awssdk.String("2"), MaxVersion: awssdk.String("3")}, []int64{3, 2}},
-			{"a filter", &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Filters: []types.Filter{{Name: awssdk.String("is-default-version"), Values: []string{"true"}}}}, []int64{1}},
+			{"named ones and aliases", &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id,
+				Versions: []string{"$Latest", "$Default", "3"}}, []int64{5, 3, 1}},
+			{"a range", &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, MinVersion: awssdk.String("2"),
+				MaxVersion: awssdk.String("3")}, []int64{3, 2}},
+			{"a filter", &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id,
+				Filters: []types.Filter{{Name: awssdk.String("is-default-version"), Values: []string{"true"}}}}, []int64{1}},
 		} {
 			if got := numbers(c.in); !slices.Equal(got, c.want) {
 				t.Errorf("%s: want %v, got %v", c.why, c.want, got)
@@ -273,7 +290,8 @@ func TestTemplateVersions(t *testing.T) {
 		}
 
 		var paged []int64
-		p := ec2.NewDescribeLaunchTemplateVersionsPaginator(w.ec2, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, MaxResults: awssdk.Int32(2)})
+		p := ec2.NewDescribeLaunchTemplateVersionsPaginator(w.ec2,
+			&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, MaxResults: awssdk.Int32(2)})
 		for p.HasMorePages() {
 			page, err := p.NextPage(ctx)
 			ok(t, err)
@@ -290,7 +308,8 @@ func TestTemplateVersions(t *testing.T) {
 
 		_, err = w.ec2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &id, DefaultVersion: awssdk.String("4")})
 		ok(t, err)
-		deleted, err := w.ec2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"1", "4", "9"}})
+		deleted, err := w.ec2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id,
+			Versions: []string{"1", "4", "9"}})
 		ok(t, err)
 		if n := len(deleted.SuccessfullyDeletedLaunchTemplateVersions); n != 1 {
 			t.Errorf("want version 1 deleted, got %d", n)
@@ -306,7 +325,8 @@ func TestTemplateVersions(t *testing.T) {
 			t.Errorf("numbers are not used again: want 6, got %d", n)
 		}
 
-		_, err = w.ec2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"1"}})
+		_, err = w.ec2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id,
+			Versions: []string{"1"}})
 		wantCode(t, err, "InvalidLaunchTemplateId.VersionNotFound")
 		_, err = w.ec2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &other})
 		ok(t, err)
@@ -328,9 +348,11 @@ func TestTemplateVersionFromSource(t *testing.T) {
 		ok(t, err)
 		d := out.LaunchTemplateVersion.LaunchTemplateData
 		if d.InstanceType != "m5.xlarge" || awssdk.ToString(d.KeyName) != aws.KeyName || awssdk.ToString(d.UserData) == "" {
-			t.Errorf("want the new type with the old key and user data, got %s, %s, %q", d.InstanceType, awssdk.ToString(d.KeyName), awssdk.ToString(d.UserData))
+			t.Errorf("want the new type with the old key and user data, got %s, %s, %q", d.InstanceType, awssdk.ToString(d.KeyName),
+				awssdk.ToString(d.UserData))
 		}
-		read, err := w.ec2.DescribeLaunchTemplateVersions(t.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"1"}})
+		read, err := w.ec2.DescribeLaunchTemplateVersions(t.Context(),
+			&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"1"}})
 		ok(t, err)
 		if got := read.LaunchTemplateVersions[0].LaunchTemplateData.InstanceType; got != aws.InstanceType {
 			t.Errorf("version 1: want it unchanged at %s, got %s", aws.InstanceType, got)
@@ -354,7 +376,8 @@ func TestClientTokens(t *testing.T) {
 		_, err = w.ec2.CreateLaunchTemplate(ctx, in)
 		wantCode(t, err, "IdempotentParameterMismatch")
 
-		version := &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: first.LaunchTemplate.LaunchTemplateId, LaunchTemplateData: w.data(), ClientToken: token}
+		version := &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateId: first.LaunchTemplate.LaunchTemplateId, LaunchTemplateData: w.data(),
+			ClientToken: token}
 		for range 3 {
 			out, err := w.ec2.CreateLaunchTemplateVersion(ctx, version)
 			ok(t, err)
@@ -386,25 +409,30 @@ func TestTemplateTags(t *testing.T) {
 		ctx := t.Context()
 		out, err := w.ec2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
 			LaunchTemplateName: awssdk.String("workers"), LaunchTemplateData: w.data(),
-			TagSpecifications: []types.TagSpecification{{ResourceType: "launch-template", Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("me")}}}},
+			TagSpecifications: []types.TagSpecification{{ResourceType: "launch-template",
+				Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("me")}}}},
 		})
 		ok(t, err)
 		id := *out.LaunchTemplate.LaunchTemplateId
-		_, err = w.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("you")}, {Key: awssdk.String("x"), Value: awssdk.String("y")}}})
+		_, err = w.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id},
+			Tags: []types.Tag{{Key: awssdk.String("owner"), Value: awssdk.String("you")}, {Key: awssdk.String("x"), Value: awssdk.String("y")}}})
 		ok(t, err)
 		_, err = w.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: awssdk.String("x")}}})
 		ok(t, err)
-		found, err := w.ec2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{Filters: []types.Filter{{Name: awssdk.String("tag:owner"), Values: []string{"y*"}}}})
+		found, err := w.ec2.DescribeLaunchTemplates(ctx,
+			&ec2.DescribeLaunchTemplatesInput{Filters: []types.Filter{{Name: awssdk.String("tag:owner"), Values: []string{"y*"}}}})
 		ok(t, err)
 		if len(found.LaunchTemplates) != 1 || len(found.LaunchTemplates[0].Tags) != 1 || *found.LaunchTemplates[0].Tags[0].Value != "you" {
 			t.Errorf("want one template with owner=you alone, got %+v", found.LaunchTemplates)
 		}
-		tags, err := w.ec2.DescribeTags(ctx, &ec2.DescribeTagsInput{Filters: []types.Filter{{Name: awssdk.String("resource-type"), Values: []string{"launch-template"}}}})
+		tags, err := w.ec2.DescribeTags(ctx, &ec2.DescribeTagsInput{Filters: []types.Filter{{Name: awssdk.String("resource-type"),
+			Values: []string{"launch-template"}}}})
 		ok(t, err)
 		if len(tags.Tags) != 1 || *tags.Tags[0].ResourceId != id {
 			t.Errorf("want the one tag, got %+v", tags.Tags)
 		}
-		_, err = w.ec2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{Filters: []types.Filter{{Name: awssdk.String("colour"), Values: []string{"red"}}}})
+		_, err = w.ec2.DescribeLaunchTemplates(ctx,
+			&ec2.DescribeLaunchTemplatesInput{Filters: []types.Filter{{Name: awssdk.String("colour"), Values: []string{"red"}}}})
 		wantCode(t, err, "InvalidParameterValue")
 	})
 }
@@ -416,7 +444,8 @@ func TestUnknownIsRefused(t *testing.T) {
 		wantCode(t, err, "InvalidAction")
 		_, err = w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{DryRun: awssdk.Bool(true)})
 		wantCode(t, err, "DryRunOperation")
-		_, err = w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("trial"), LaunchTemplateData: w.data(), DryRun: awssdk.Bool(true)})
+		_, err = w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: awssdk.String("trial"),
+			LaunchTemplateData: w.data(), DryRun: awssdk.Bool(true)})
 		wantCode(t, err, "DryRunOperation")
 		if n := len(w.server.State(aws.AccountID, aws.Region).Templates); n != 0 {
 			t.Errorf("after a dry run: want no template, got %d", n)

@@ -25,24 +25,35 @@ import (
 func FuzzWire(f *testing.F) {
 	form := "application/x-www-form-urlencoded"
 	amzJSON := "application/x-amz-json-1.1"
-	f.Add("ec2", http.MethodPost, "/", "", form, "", []byte("Action=DescribeInstances&Version=2016-11-15&Filter.1.Name=tag:x&Filter.1.Value.1=*&MaxResults=5&NextToken=AAAA"), "")
+	f.Add("ec2", http.MethodPost, "/", "", form, "",
+		[]byte("Action=DescribeInstances&Version=2016-11-15&Filter.1.Name=tag:x&Filter.1.Value.1=*&MaxResults=5&NextToken=AAAA"), "")
 	f.Add("ec2", http.MethodGet, "/", "Action=DescribeVpcs&Version=2016-11-15", "", "", []byte(nil), "")
-	f.Add("autoscaling", http.MethodPost, "/", "", form, "", []byte("Action=DescribeAutoScalingGroups&Version=2011-01-01&Filters.member.1.Name=tag-key&Filters.member.1.Values.member.1=x&NextToken=%%"), "")
-	f.Add("ssm", http.MethodPost, "/", "", amzJSON, "AmazonSSM.GetParameter", []byte(`{"Name":"/aws/service/eks/optimized-ami/1.33/amazon-linux-2/recommended/image_id"}`), "")
-	f.Add("ssm", http.MethodPost, "/", "", amzJSON, "AmazonSSM.GetParametersByPath", []byte(`{"Path":"/aws","Recursive":true,"NextToken":"eA","MaxResults":-1}`), "")
+	f.Add("autoscaling", http.MethodPost, "/", "", form, "",
+		[]byte("Action=DescribeAutoScalingGroups&Version=2011-01-01&Filters.member.1.Name=tag-key&Filters.member.1.Values.member.1=x&"+
+			"NextToken=%%"), "")
+	f.Add("ssm", http.MethodPost, "/", "", amzJSON, "AmazonSSM.GetParameter",
+		[]byte(`{"Name":"/aws/service/eks/optimized-ami/1.33/amazon-linux-2/recommended/image_id"}`), "")
+	f.Add("ssm", http.MethodPost, "/", "", amzJSON, "AmazonSSM.GetParametersByPath",
+		[]byte(`{"Path":"/aws","Recursive":true,"NextToken":"eA","MaxResults":-1}`), "")
 	f.Add("ssm", http.MethodPost, "/", "", amzJSON, "x", []byte(`[`), "")
-	f.Add("sts", http.MethodPost, "/", "", form, "", []byte("Action=AssumeRole&Version=2011-06-15&RoleArn=arn:aws:iam::123456789012:role/r&RoleSessionName=s&DurationSeconds=900"), "")
+	f.Add("sts", http.MethodPost, "/", "", form, "",
+		[]byte("Action=AssumeRole&Version=2011-06-15&RoleArn=arn:aws:iam::123456789012:role/r&RoleSessionName=s&DurationSeconds=900"), "")
 	f.Add("eks", http.MethodGet, "/clusters/a%20b", "", "", "", []byte(nil), "")
-	f.Add("eks", http.MethodPost, "/clusters", "", "application/json", "", []byte(`{"name":"a","version":"1.34","roleArn":"x","resourcesVpcConfig":{"subnetIds":["subnet-0a1b2c3d4e5f60001"]}}`), "")
-	f.Add("eks", http.MethodPost, "/clusters/a/node-groups", "", "application/json", "", []byte(`{"nodegroupName":"b","nodeRole":"arn:aws:iam::123456789012:role/x","scalingConfig":{"minSize":1},"launchTemplate":{}}`), "")
+	f.Add("eks", http.MethodPost, "/clusters", "", "application/json", "",
+		[]byte(`{"name":"a","version":"1.34","roleArn":"x","resourcesVpcConfig":{"subnetIds":["subnet-0a1b2c3d4e5f60001"]}}`), "")
+	f.Add("eks", http.MethodPost, "/clusters/a/node-groups", "", "application/json", "",
+		[]byte(`{"nodegroupName":"b","nodeRole":"arn:aws:iam::123456789012:role/x","scalingConfig":{"minSize":1},"launchTemplate":{}}`), "")
 	f.Add("eks", http.MethodGet, "/clusters/a/updates", "nodegroupName=b&maxResults=x&nextToken=%25", "", "", []byte(nil), "")
 	f.Add("eks", http.MethodDelete, "/tags/arn:aws:eks:x", "tagKeys=a&tagKeys=b", "", "", []byte(nil), "")
-	f.Add("iam", http.MethodPost, "/", "", form, "", []byte("Action=CreateRole&Version=2010-05-08&RoleName=a&AssumeRolePolicyDocument=%7B%7D&Tags.member.1.Key=a"), "")
+	f.Add("iam", http.MethodPost, "/", "", form, "",
+		[]byte("Action=CreateRole&Version=2010-05-08&RoleName=a&AssumeRolePolicyDocument=%7B%7D&Tags.member.1.Key=a"), "")
 	f.Add("iam", http.MethodPost, "/", "", form, "", []byte("Action=ListRoles&Version=2010-05-08&Marker=%25&MaxItems=0"), "")
-	f.Add("ec2", http.MethodPost, "//", "%zz", "", "", []byte("Action=%zz"), "AWS4-HMAC-SHA256 Credential=a/b/c/d/aws4_request, SignedHeaders=host, Signature=00")
+	f.Add("ec2", http.MethodPost, "//", "%zz", "", "", []byte("Action=%zz"),
+		"AWS4-HMAC-SHA256 Credential=a/b/c/d/aws4_request, SignedHeaders=host, Signature=00")
 	f.Add("", "PUT", "/x", "Version=2011-01-01", "text/plain", "AmazonSSM.GetParameter", []byte("Version=2011-01-01"), "Basic eDp5")
 	f.Fuzz(func(t *testing.T, service, method, path, query, kind, target string, body []byte, authorization string) {
-		r, err := http.NewRequestWithContext(t.Context(), method, "http://simulated.aws/"+strings.TrimPrefix(path, "/"), strings.NewReader(string(body)))
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://simulated.aws/"+strings.TrimPrefix(path, "/"),
+			strings.NewReader(string(body)))
 		if err != nil || strings.HasPrefix(r.URL.Path, sim.AdminPath) || method == http.MethodHead {
 			return
 		}
@@ -82,7 +93,8 @@ func shaped(t *testing.T, resp *http.Response, answer []byte) {
 	}
 	if strings.Contains(resp.Header.Get("Content-Type"), "json") {
 		var body map[string]any
-		if err := json.Unmarshal(answer, &body); err != nil || (resp.StatusCode != http.StatusOK) != (body["__type"] != nil || resp.Header.Get("X-Amzn-Errortype") != "") {
+		if err := json.Unmarshal(answer, &body); err != nil || (resp.StatusCode != http.StatusOK) != (body["__type"] != nil ||
+			resp.Header.Get("X-Amzn-Errortype") != "") {
 			t.Errorf("want an answer in JSON with its type when it is a refusal, got %d, %v, %s", resp.StatusCode, err, answer)
 		}
 		return

@@ -32,7 +32,8 @@ func (x *exchange) authenticate() error {
 		return arm.Refuse(http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is invalid.")
 	}
 	if x.Began.Unix() >= said.Expires {
-		return arm.Refuse(http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time '%s' is earlier than current UTC time '%s'.",
+		return arm.Refuse(http.StatusUnauthorized, "ExpiredAuthenticationToken",
+			"The access token expiry UTC time '%s' is earlier than current UTC time '%s'.",
 			time.Unix(said.Expires, 0).UTC().Format(time.RFC1123), x.Began.UTC().Format(time.RFC1123))
 	}
 	x.caller = &caller{said}
@@ -87,7 +88,8 @@ func (x *exchange) authorize(w *inventory, sub string) error {
 func (a *Application) may(r *route) bool {
 	for _, denied := range a.Denied {
 		prefix, open := strings.CutSuffix(denied, "*")
-		if strings.EqualFold(denied, r.Permission) || open && len(r.Permission) >= len(prefix) && strings.EqualFold(prefix, r.Permission[:len(prefix)]) {
+		if strings.EqualFold(denied, r.Permission) || open && len(r.Permission) >= len(prefix) &&
+			strings.EqualFold(prefix, r.Permission[:len(prefix)]) {
 			return false
 		}
 	}

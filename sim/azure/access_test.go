@@ -30,13 +30,15 @@ import (
 func (w *inventory) signIn() azcore.ClientOptions {
 	return azcore.ClientOptions{Transport: w, Retry: policy.RetryOptions{MaxRetries: -1}, Cloud: cloud.Configuration{
 		ActiveDirectoryAuthorityHost: "https://login.sim/",
-		Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: "http://arm.sim", Audience: "https://management.sim"}},
+		Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: "http://arm.sim",
+			Audience: "https://management.sim"}},
 	}}
 }
 
 func (w *inventory) secret(client, secret string) azcore.TokenCredential {
 	w.Helper()
-	c, err := azidentity.NewClientSecretCredential(azure.TenantID, client, secret, &azidentity.ClientSecretCredentialOptions{ClientOptions: w.signIn(), DisableInstanceDiscovery: true})
+	c, err := azidentity.NewClientSecretCredential(azure.TenantID, client, secret,
+		&azidentity.ClientSecretCredentialOptions{ClientOptions: w.signIn(), DisableInstanceDiscovery: true})
 	w.must(err)
 	return c
 }
@@ -74,7 +76,8 @@ func TestCredentials(t *testing.T) {
 	if err := w.look(); !said(err, "AADSTS7000215") {
 		t.Errorf("want the secret of before refused, got %v", err)
 	}
-	managed, err := azidentity.NewManagedIdentityCredential(&azidentity.ManagedIdentityCredentialOptions{ClientOptions: w.signIn(), ID: azidentity.ClientID(azure.ClientID)})
+	managed, err := azidentity.NewManagedIdentityCredential(&azidentity.ManagedIdentityCredentialOptions{ClientOptions: w.signIn(),
+		ID: azidentity.ClientID(azure.ClientID)})
 	w.must(err)
 	w.connect(managed)
 	w.must(w.look())
@@ -85,7 +88,8 @@ func TestAssertions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "muster"}, NotAfter: time.Now().Add(time.Hour)},
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "muster"},
+		NotAfter: time.Now().Add(time.Hour)},
 		&x509.Certificate{SerialNumber: big.NewInt(1)}, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -106,9 +110,11 @@ func TestAssertions(t *testing.T) {
 	w.must(err)
 	w.connect(byCertificate)
 	w.must(w.look())
-	for subject, want := range map[string]string{"system:serviceaccount:muster-system:muster": "", "system:serviceaccount:else:where": "AADSTS70021"} {
+	for subject, want := range map[string]string{"system:serviceaccount:muster-system:muster": "",
+		"system:serviceaccount:else:where": "AADSTS70021"} {
 		assertion := func(context.Context) (string, error) {
-			body := base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://oidc.sim","sub":"` + subject + `","aud":"api://AzureADTokenExchange"}`))
+			body := base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://oidc.sim","sub":"` + subject +
+				`","aud":"api://AzureADTokenExchange"}`))
 			return "e30." + body + ".c2ln", nil
 		}
 		c, err := azidentity.NewClientAssertionCredential(azure.TenantID, app.ClientID, assertion,
@@ -138,7 +144,8 @@ func TestAuthorization(t *testing.T) {
 	refused := func(n int, deed func() error, words string) {
 		t.Helper()
 		a := apps[n-1]
-		c, err := azidentity.NewClientSecretCredential(a.TenantID, a.ClientID, "s", &azidentity.ClientSecretCredentialOptions{ClientOptions: w.signIn(), DisableInstanceDiscovery: true})
+		c, err := azidentity.NewClientSecretCredential(a.TenantID, a.ClientID, "s",
+			&azidentity.ClientSecretCredentialOptions{ClientOptions: w.signIn(), DisableInstanceDiscovery: true})
 		w.must(err)
 		w.connect(c)
 		if err := deed(); words == "" && err != nil || words != "" && !said(err, words) {
@@ -153,7 +160,8 @@ func TestAuthorization(t *testing.T) {
 		_, err := w.sets.BeginDelete(w.Context(), azure.ResourceGroup, "mp", nil)
 		return err
 	}
-	refused(1, w.look, "does not have authorization to perform action 'Microsoft.Compute/virtualMachineScaleSets/read' over scope '/subscriptions/"+azure.SubscriptionID)
+	refused(1, w.look, "does not have authorization to perform action 'Microsoft.Compute/virtualMachineScaleSets/read' over scope "+
+		"'/subscriptions/"+azure.SubscriptionID)
 	refused(2, w.look, "")
 	refused(2, create, "Microsoft.Compute/virtualMachineScaleSets/write")
 	refused(3, create, "")
@@ -163,9 +171,10 @@ func TestAuthorization(t *testing.T) {
 
 func TestRoles(t *testing.T) {
 	inBubble(t, azure.Options{}, func(w *inventory) {
-		roles, err := armauthorization.NewRoleAssignmentsClient(azure.SubscriptionID, token("anybody"), &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
-			Cloud: w.signIn().Cloud, InsecureAllowCredentialWithHTTP: true, Transport: w, Retry: policy.RetryOptions{MaxRetries: -1},
-		}})
+		roles, err := armauthorization.NewRoleAssignmentsClient(azure.SubscriptionID, token("anybody"),
+			&arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
+				Cloud: w.signIn().Cloud, InsecureAllowCredentialWithHTTP: true, Transport: w, Retry: policy.RetryOptions{MaxRetries: -1},
+			}})
 		w.must(err)
 		set := w.create("Uniform", "mp", 1, func(s *armcompute.VirtualMachineScaleSet) {
 			s.Identity = &armcompute.VirtualMachineScaleSetIdentity{Type: to.Ptr(armcompute.ResourceIdentityTypeSystemAssigned)}
@@ -173,9 +182,10 @@ func TestRoles(t *testing.T) {
 		scope := "/subscriptions/" + azure.SubscriptionID
 		contributor := scope + "/providers/Microsoft.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c"
 		give := func(name, principal, role string) error {
-			_, err := roles.Create(w.Context(), scope, name, armauthorization.RoleAssignmentCreateParameters{Properties: &armauthorization.RoleAssignmentProperties{
-				PrincipalID: &principal, RoleDefinitionID: &role, PrincipalType: to.Ptr(armauthorization.PrincipalTypeServicePrincipal),
-			}}, nil)
+			_, err := roles.Create(w.Context(), scope, name,
+				armauthorization.RoleAssignmentCreateParameters{Properties: &armauthorization.RoleAssignmentProperties{
+					PrincipalID: &principal, RoleDefinitionID: &role, PrincipalType: to.Ptr(armauthorization.PrincipalTypeServicePrincipal),
+				}}, nil)
 			return err
 		}
 		const one, two = "55555555-0000-4000-8000-000000000001", "55555555-0000-4000-8000-000000000002"
@@ -189,7 +199,9 @@ func TestRoles(t *testing.T) {
 		got, err := roles.Get(w.Context(), scope, one, nil)
 		w.must(err)
 		check(t, "principal", *set.Identity.PrincipalID, *got.Properties.PrincipalID)
-		page, err := roles.NewListForScopePager(scope, &armauthorization.RoleAssignmentsClientListForScopeOptions{Filter: to.Ptr("principalId eq '" + *set.Identity.PrincipalID + "'")}).NextPage(w.Context())
+		page, err := roles.NewListForScopePager(scope,
+			&armauthorization.RoleAssignmentsClientListForScopeOptions{Filter: to.Ptr("principalId eq '" + *set.Identity.PrincipalID +
+				"'")}).NextPage(w.Context())
 		w.must(err)
 		check(t, "assignments", 1, len(page.Value))
 		_, err = roles.Delete(w.Context(), scope, one, nil)

@@ -35,13 +35,14 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 }
 
 // serveAKS adds what is done to AKS by hand: PUT aks/clusters and DELETE aks/clusters/{subscription}/{group}/{name} are Portal.PutCluster
-// and DeleteCluster; POST aks/clusters/{name}/stop and start, and POST aks/pools/{cluster}/{pool}/{action} act on what exists; PUT aks/image
-// releases a node image.
+// and DeleteCluster; POST aks/clusters/{name}/stop and start, and POST aks/pools/{cluster}/{pool}/{action} act on what exists; PUT
+// aks/image releases a node image.
 func (c *Cloud) serveAKS(mux *http.ServeMux) {
 	server.Clusters(mux, "aks/clusters", c.AKS.PutCluster, c.AKS.DeleteCluster, refused)
 	server.Actions(mux, "aks/clusters", map[string]func(string) error{"stop": c.AKS.StopCluster, "start": c.AKS.StartCluster})
 	mux.HandleFunc("POST "+sim.AdminPath+"aks/pools/{cluster}/{pool}/{action}", c.actOnPool)
-	server.Put(mux, "aks/image", http.StatusBadRequest, func(image struct{ Release string }) error { return c.AKS.ReleaseImage(image.Release) })
+	server.Put(mux, "aks/image", http.StatusBadRequest,
+		func(image struct{ Release string }) error { return c.AKS.ReleaseImage(image.Release) })
 }
 
 // actOnPool does something to an agent pool by hand. Actions that need nothing have no body.

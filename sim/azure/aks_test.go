@@ -28,8 +28,10 @@ func (w *inventory) owned(method, path, body string) (status int, answer string)
 	return rec.Code, rec.Body.String()
 }
 
-const wantedCluster = `{"subscriptionId": "` + azure.SubscriptionID + `", "resourceGroup": "world", "name": "hand", "body": {"location": "westus2",
-	"properties": {"kubernetesVersion": "1.34.2", "dnsPrefix": "hand", "agentPoolProfiles": [{"name": "system", "mode": "System", "count": 1, "vmSize": "Standard_D2s_v3"}]}},
+const wantedCluster = `{"subscriptionId": "` + azure.SubscriptionID +
+	`", "resourceGroup": "world", "name": "hand", "body": {"location": "westus2",
+	"properties": {"kubernetesVersion": "1.34.2", "dnsPrefix": "hand",
+		"agentPoolProfiles": [{"name": "system", "mode": "System", "count": 1, "vmSize": "Standard_D2s_v3"}]}},
 	"access": {"endpoint": "https://127.0.0.1:6443", "token": "abcdef.0123456789abcdef"}}`
 
 // TestClusterByHand holds that another provider's managed cluster is made without a request of the API, changed only where it differs, and
@@ -116,8 +118,8 @@ func (j *cordons) Cordon(id string, off bool) {
 	j.closed[id] = off && j.on[id] || j.closed[id] && !j.on[id]
 }
 
-// TestAKSDeletesNodes holds that an upgrade deletes the Node of each machine that it reimages, and the deletion of a pool those of all of its
-// machines. A resize leaves them to the cloud controller manager, which waits until they are not Ready.
+// TestAKSDeletesNodes holds that an upgrade deletes the Node of each machine that it reimages, and the deletion of a pool those of all of
+// its machines. A resize leaves them to the cloud controller manager, which waits until they are not Ready.
 func TestAKSDeletesNodes(t *testing.T) {
 	t.Parallel()
 	host := &joins{started: map[string]sim.Machine{}}
@@ -145,8 +147,8 @@ func TestAKSDeletesNodes(t *testing.T) {
 	})
 }
 
-// TestAKSReimages holds that an upgrade of the version or the node image reimages the machines of a scale set one after the other, which keep
-// their IDs and their names, and that what was surged for it is drained and deleted at the end.
+// TestAKSReimages holds that an upgrade of the version or the node image reimages the machines of a scale set one after the other, which
+// keep their IDs and their names, and that what was surged for it is drained and deleted at the end.
 func TestAKSReimages(t *testing.T) {
 	t.Parallel()
 	host := &cordons{joins: joins{started: map[string]sim.Machine{}}, on: map[string]bool{}, closed: map[string]bool{}}
@@ -180,8 +182,8 @@ func TestAKSReimages(t *testing.T) {
 	})
 }
 
-// TestUpgradeBringsMissingMachines holds that an upgrade of a pool that has fewer machines than its count, because a scale-out failed, makes those
-// that are missing: without a surge it could close none of the others.
+// TestUpgradeBringsMissingMachines holds that an upgrade of a pool that has fewer machines than its count, because a scale-out failed,
+// makes those that are missing: without a surge it could close none of the others.
 func TestUpgradeBringsMissingMachines(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(w *aksClients) {

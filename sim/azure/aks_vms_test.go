@@ -37,13 +37,15 @@ func TestPoolOfVMs(t *testing.T) {
 			why, version, body string
 			status             int
 		}{
-			{"a version without scale profiles", "2025-05-01", `"virtualMachinesProfile": {"scale": {"manual": [{"size": "Standard_D2s_v3", "count": 2}]}}`, 400},
+			{"a version without scale profiles", "2025-05-01",
+				`"virtualMachinesProfile": {"scale": {"manual": [{"size": "Standard_D2s_v3", "count": 2}]}}`, 400},
 			{"size and count of a scale set", version, `"count": 2, "vmSize": "Standard_D2s_v3"`, 400},
 			{"no profile", version, `"mode": "User"`, 400},
 			{"AKS's autoscaler", version, `"enableAutoScaling": true, "virtualMachinesProfile": {"scale": {"manual": [{"size": "Standard_D2s_v3", "count": 2}]}}`, 400},
 			{"one size", version, `"virtualMachinesProfile": {"scale": {"manual": [{"size": "Standard_D2s_v3", "count": 2}]}}`, 201},
 		} {
-			if got, answer := w.asked(http.MethodPut, "vms", row.version, `{"properties": {"type": "VirtualMachines", `+row.body+`}}`); got != row.status {
+			if got, answer := w.asked(http.MethodPut, "vms", row.version,
+				`{"properties": {"type": "VirtualMachines", `+row.body+`}}`); got != row.status {
 				t.Errorf("%s: want the status %d, got %d: %v", row.why, row.status, got, answer)
 			}
 		}

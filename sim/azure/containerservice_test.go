@@ -30,7 +30,8 @@ type aksClients struct {
 
 func aksOf(w *inventory) *aksClients {
 	o := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
-		Cloud:                           cloud.Configuration{Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: "http://arm.sim", Audience: "https://management.sim"}}},
+		Cloud: cloud.Configuration{Services: map[cloud.ServiceName]cloud.ServiceConfiguration{
+			cloud.ResourceManager: {Endpoint: "http://arm.sim", Audience: "https://management.sim"}}},
 		InsecureAllowCredentialWithHTTP: true, Transport: w, Retry: policy.RetryOptions{MaxRetries: -1},
 	}}
 	f, err := aks.NewClientFactory(azure.SubscriptionID, token("any"), o)
@@ -327,7 +328,8 @@ func TestMachinesJoinByThemselvesOrFail(t *testing.T) {
 		check(t, "label", "b", m.Managed.Labels["a"])
 		check(t, "taint", sim.Taint{Key: "k", Value: "v", Effect: "NoSchedule"}, m.Managed.Taints[0])
 		check(t, "kubelet", "v1.34.7", m.KubeletVersion)
-		if !strings.HasPrefix(m.ProviderID, "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/mc_capz_managed_westus2/providers/Microsoft.Compute/virtualMachineScaleSets/aks-user-") {
+		if !strings.HasPrefix(m.ProviderID, "azure:///subscriptions/"+azure.SubscriptionID+
+			"/resourceGroups/mc_capz_managed_westus2/providers/Microsoft.Compute/virtualMachineScaleSets/aks-user-") {
 			t.Errorf("want a provider ID in the node resource group, got %s", m.ProviderID)
 		}
 		_, err = k.putPool("bad", user(1, nil))

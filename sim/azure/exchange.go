@@ -35,7 +35,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: arm.Call{Request: r, Header: w.Header(), Path: r.URL.Path, Query: r.URL.Query(), Body: body}}
+	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: arm.Call{Request: r, Header: w.Header(), Path: r.URL.Path,
+		Query: r.URL.Query(), Body: body}}
 	if t := (tokenRequest{x}); t.isToken() {
 		t.serveToken(w)
 		return
@@ -93,7 +94,8 @@ func (x *exchange) answer() (out *arm.Answer, drop bool, err error) {
 		return nil, false, err
 	}
 	defer leave()
-	faults := x.cloud.Faults().ForRequest(sim.Request{Service: route.Service, Action: route.Name, Resource: x.subject(), Mutating: route.Mutating, Has: x.says})
+	faults := x.cloud.Faults().ForRequest(sim.Request{Service: route.Service, Action: route.Name, Resource: x.subject(),
+		Mutating: route.Mutating, Has: x.says})
 	return server.Answer(x.Request.Context(), &x.Trace, faults, x, func() (*arm.Answer, error) {
 		return server.Perform(x.cloud.Base, operation{x}, route.Mutating, faults)
 	})
@@ -103,7 +105,8 @@ func (x *exchange) answer() (out *arm.Answer, drop bool, err error) {
 func (x *exchange) checkVersion() error {
 	version := x.Query.Get("api-version")
 	if version == "" {
-		return arm.Refuse(http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+		return arm.Refuse(http.StatusBadRequest, "MissingApiVersionParameter",
+			"The api-version query parameter (?api-version=) is required for all requests.")
 	}
 	if slices.Contains(x.route.Versions, version) {
 		return nil
@@ -118,13 +121,17 @@ func (x *exchange) unknownVersion(version string) *arm.Error {
 	asked := typeAsked(x.Path)
 	switch {
 	case x.route.Service == "resources":
-		return arm.Refuse(http.StatusBadRequest, "InvalidApiVersionParameter", "The api-version '%s' is invalid. The supported versions are '%s'.", version, spoken)
+		return arm.Refuse(http.StatusBadRequest, "InvalidApiVersionParameter",
+			"The api-version '%s' is invalid. The supported versions are '%s'.", version, spoken)
 	case x.Vars["rg"] != "":
-		return arm.Refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s' and API version '%s' for type '%s'. "+
-			"The supported api-versions are '%s'. The supported locations are '%s'.", Location, version, asked.kind, spoken, strings.Join(arm.LocationNames(), ", "))
+		return arm.Refuse(http.StatusBadRequest, "NoRegisteredProviderFound",
+			"No registered resource provider found for location '%s' and API version '%s' for type '%s'. "+
+				"The supported api-versions are '%s'. The supported locations are '%s'.", Location, version, asked.kind, spoken,
+			strings.Join(arm.LocationNames(), ", "))
 	}
-	return arm.Refuse(http.StatusNotFound, "InvalidResourceType", "The resource type '%s' could not be found in the namespace '%s' for api version '%s'. "+
-		"The supported api-versions are '%s'.", asked.kind, asked.namespace, version, spoken)
+	return arm.Refuse(http.StatusNotFound, "InvalidResourceType",
+		"The resource type '%s' could not be found in the namespace '%s' for api version '%s'. "+
+			"The supported api-versions are '%s'.", asked.kind, asked.namespace, version, spoken)
 }
 
 // alone lets a write of a scale set's model or capacity in, unless another one of the same scale set has not been answered yet: such
@@ -258,7 +265,8 @@ func (x *exchange) writeError(w http.ResponseWriter, e *arm.Error) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(e.RetryAfter.Seconds())))
 	}
 	if e.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Bearer authorization_uri="`+x.Base()+`/`+TenantID+`", error="invalid_token", error_description="`+e.Message+`"`)
+		w.Header().Set("WWW-Authenticate", `Bearer authorization_uri="`+x.Base()+`/`+TenantID+`", error="invalid_token", error_description="`+
+			e.Message+`"`)
 	}
 	w.WriteHeader(e.Status)
 	b, err := json.Marshal(e.Body())

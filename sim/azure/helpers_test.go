@@ -76,13 +76,15 @@ func (w *inventory) connect(cred azcore.TokenCredential) {
 	o := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
 		Cloud: cloud.Configuration{
 			ActiveDirectoryAuthorityHost: "https://login.sim/",
-			Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: "http://arm.sim", Audience: "https://management.sim"}},
+			Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: "http://arm.sim",
+				Audience: "https://management.sim"}},
 		},
 		InsecureAllowCredentialWithHTTP: true, Transport: w, Retry: policy.RetryOptions{MaxRetries: -1},
 	}}
 	f, err := armcompute.NewClientFactory(azure.SubscriptionID, cred, o)
 	w.must(err)
-	w.sets, w.vms, w.flex, w.skus = f.NewVirtualMachineScaleSetsClient(), f.NewVirtualMachineScaleSetVMsClient(), f.NewVirtualMachinesClient(), f.NewResourceSKUsClient()
+	w.sets, w.vms, w.flex, w.skus = f.NewVirtualMachineScaleSetsClient(), f.NewVirtualMachineScaleSetVMsClient(), f.NewVirtualMachinesClient(),
+		f.NewResourceSKUsClient()
 }
 
 func (w *inventory) must(err error) {
@@ -96,7 +98,8 @@ func (w *inventory) must(err error) {
 func group() azure.Group { return azure.DefaultSubscription().Groups[0] }
 
 // example is a small scale set.
-func example(t *testing.T, mode, name string, capacity int, changes ...func(*armcompute.VirtualMachineScaleSet)) armcompute.VirtualMachineScaleSet {
+func example(t *testing.T, mode, name string, capacity int,
+	changes ...func(*armcompute.VirtualMachineScaleSet)) armcompute.VirtualMachineScaleSet {
 	t.Helper()
 	var out armcompute.VirtualMachineScaleSet
 	if err := out.UnmarshalJSON([]byte(written(t, azure.Example(azure.SubscriptionID, group(), mode, name, capacity)))); err != nil {
@@ -120,7 +123,8 @@ func (w *inventory) put(set armcompute.VirtualMachineScaleSet, name string) (arm
 }
 
 // create makes a scale set that must work.
-func (w *inventory) create(mode, name string, capacity int, changes ...func(*armcompute.VirtualMachineScaleSet)) armcompute.VirtualMachineScaleSet {
+func (w *inventory) create(mode, name string, capacity int,
+	changes ...func(*armcompute.VirtualMachineScaleSet)) armcompute.VirtualMachineScaleSet {
 	w.Helper()
 	out, err := w.put(example(w.T, mode, name, capacity, changes...), name)
 	w.must(err)
@@ -167,7 +171,8 @@ func (w *inventory) flexible(name string) []*armcompute.VirtualMachine {
 	w.Helper()
 	var out []*armcompute.VirtualMachine
 	filter := "'virtualMachineScaleSet/id' eq '" + *w.get(name).ID + "'"
-	p := w.flex.NewListPager(azure.ResourceGroup, &armcompute.VirtualMachinesClientListOptions{Filter: &filter, Expand: to.Ptr(armcompute.ExpandTypeForListVMsInstanceView)})
+	p := w.flex.NewListPager(azure.ResourceGroup, &armcompute.VirtualMachinesClientListOptions{Filter: &filter,
+		Expand: to.Ptr(armcompute.ExpandTypeForListVMsInstanceView)})
 	for p.More() {
 		page, err := p.NextPage(w.Context())
 		w.must(err)

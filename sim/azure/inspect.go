@@ -46,14 +46,15 @@ func (c *Cloud) byCompute(f func(*compute.Service) error) error {
 	return c.by(func(w *inventory) error { return f(w.compute) })
 }
 
-// adminHandler is what the owner sees over HTTP. Beside what every simulator has, machines can be acted on, by their names or
-// UIDs: POST machines/{id}/terminate, stop, start, deallocate, evict, detach or sicken; PUT applications, groups, resources, quotas and attached, in JSON, are what
-// PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds away. What is
-// done to AKS is added by serveAKS.
+// adminHandler is what the owner sees over HTTP. Beside what every simulator has, machines can be acted on, by their names or UIDs: POST
+// machines/{id}/terminate, stop, start, deallocate, evict, detach or sicken; PUT applications, groups, resources, quotas and attached, in
+// JSON, are what PutApplication, PutGroup (of the default subscription), Resource, SetQuota and Attach take; DELETE quotas takes all bounds
+// away. What is done to AKS is added by serveAKS.
 func (c *Cloud) adminHandler() http.Handler {
 	mux := server.OwnersMux(c.Base, func() any { return c.State() }, c.Capabilities().OutOfBand)
 	server.Actions(mux, "machines", map[string]func(string) error{
-		"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach, "sicken": c.Sicken,
+		"terminate": c.Terminate, "stop": c.Stop, "start": c.Start, "deallocate": c.Deallocate, "evict": c.Evict, "detach": c.Detach,
+		"sicken": c.Sicken,
 	})
 	const refused = http.StatusBadRequest
 	server.Put(mux, "applications", refused, c.PutApplication)

@@ -30,7 +30,8 @@ func sized(name string) armcompute.VirtualMachineScaleSetUpdate {
 // data is an update of the custom data alone.
 func data(base64 string) armcompute.VirtualMachineScaleSetUpdate {
 	return armcompute.VirtualMachineScaleSetUpdate{Properties: &armcompute.VirtualMachineScaleSetUpdateProperties{
-		VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{OSProfile: &armcompute.VirtualMachineScaleSetUpdateOSProfile{CustomData: &base64}},
+		VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{
+			OSProfile: &armcompute.VirtualMachineScaleSetUpdateOSProfile{CustomData: &base64}},
 	}}
 }
 
@@ -52,7 +53,8 @@ func ids(names ...string) armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs
 
 func (w *inventory) apply(set string, instances ...string) {
 	w.Helper()
-	p, err := w.sets.BeginUpdateInstances(w.Context(), azure.ResourceGroup, set, armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs(instances...)}, nil)
+	p, err := w.sets.BeginUpdateInstances(w.Context(), azure.ResourceGroup, set,
+		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs(instances...)}, nil)
 	w.must(err)
 	_, err = finish(w, p)
 	w.must(err)
@@ -82,7 +84,8 @@ func TestModelsAndTags(t *testing.T) {
 					check(t, "tags are a virtual machine's own", "map[Name:mp]", fmt.Sprint(m.Tags))
 				}
 				check(t, "and the size", "Standard_D4s_v3", m.Size)
-				_, err = w.sets.BeginUpdateInstances(w.Context(), azure.ResourceGroup, "mp", armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs("77")}, nil)
+				_, err = w.sets.BeginUpdateInstances(w.Context(), azure.ResourceGroup, "mp",
+					armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: to.SliceOfPtrs("77")}, nil)
 				w.refused(err, 400, "InvalidParameter", "The provided instanceId 77 is not an active Virtual Machine Scale Set VM instanceId.")
 			})
 		})
@@ -119,8 +122,10 @@ func TestScaleIn(t *testing.T) {
 		{reason: "the highest ID goes first", from: 4, to: 2, want: "0 1"},
 		{reason: "zones are kept in balance", zones: []string{"1", "2", "3"}, from: 5, to: 3, want: "0 1 2"},
 		{reason: "the fuller zone loses", zones: []string{"1", "2"}, from: 3, to: 2, want: "0 1"},
-		{reason: "the oldest where the policy says so", rules: to.SliceOfPtrs(armcompute.VirtualMachineScaleSetScaleInRulesOldestVM), from: 4, to: 2, want: "2 3"},
-		{reason: "the newest where the policy says so", rules: to.SliceOfPtrs(armcompute.VirtualMachineScaleSetScaleInRulesNewestVM), from: 3, to: 1, want: "0"},
+		{reason: "the oldest where the policy says so", rules: to.SliceOfPtrs(armcompute.VirtualMachineScaleSetScaleInRulesOldestVM), from: 4,
+			to: 2, want: "2 3"},
+		{reason: "the newest where the policy says so", rules: to.SliceOfPtrs(armcompute.VirtualMachineScaleSetScaleInRulesNewestVM), from: 3,
+			to: 1, want: "0"},
 		{reason: "what is protected stays", protect: []string{"2", "3"}, from: 4, to: 2, want: "2 3"},
 		{reason: "and is counted", protect: []string{"1", "2", "3"}, from: 4, to: 1, want: "1 2 3"},
 	} {
@@ -148,7 +153,8 @@ func TestScaleIn(t *testing.T) {
 func (w *inventory) protect(set, id string) {
 	w.Helper()
 	p, err := w.vms.BeginUpdate(w.Context(), azure.ResourceGroup, set, id, armcompute.VirtualMachineScaleSetVM{
-		Properties: &armcompute.VirtualMachineScaleSetVMProperties{ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: to.Ptr(true)}},
+		Properties: &armcompute.VirtualMachineScaleSetVMProperties{
+			ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: to.Ptr(true)}},
 	}, nil)
 	w.must(err)
 	_, err = finish(w, p)
@@ -185,7 +191,8 @@ func TestZones(t *testing.T) {
 		code    string
 	}{
 		{reason: "another zone takes what one has no room for", zones: []string{"1", "2", "3"}, want: "map[1:2 3:2]"},
-		{reason: "unless they must be in balance", balance: true, zones: []string{"1", "2", "3"}, want: "map[1:1 3:1]", code: "OverconstrainedZonalAllocationRequest"},
+		{reason: "unless they must be in balance", balance: true, zones: []string{"1", "2", "3"}, want: "map[1:1 3:1]",
+			code: "OverconstrainedZonalAllocationRequest"},
 		{reason: "one zone alone", zones: []string{"2"}, want: "map[]", code: "ZonalAllocationFailed"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -250,8 +257,9 @@ func TestQuota(t *testing.T) {
 		w.create("Uniform", "mp", 2)
 		w.must(w.cloud.SetQuota("westus2", "standardDSv3Family", 6))
 		_, err := w.patch("mp", resize(4))
-		w.refused(err, 409, "OperationNotAllowed", "exceeding approved standardDSv3Family Cores quota. Additional details - Deployment Model: Resource Manager, "+
-			"Location: westus2, Current Limit: 6, Current Usage: 4, Additional Required: 4, (Minimum) New Limit Required: 8.")
+		w.refused(err, 409, "OperationNotAllowed",
+			"exceeding approved standardDSv3Family Cores quota. Additional details - Deployment Model: Resource Manager, "+
+				"Location: westus2, Current Limit: 6, Current Usage: 4, Additional Required: 4, (Minimum) New Limit Required: 8.")
 		_, err = w.patch("mp", resize(3))
 		w.must(err)
 		w.must(w.cloud.ClearQuotas())
@@ -337,7 +345,8 @@ func TestFaults(t *testing.T) {
 		w.must(w.cloud.Faults().Add(
 			sim.Fault{Kind: sim.PageLimit, Action: "VirtualMachineScaleSetVMs_List", Limit: 1},
 			sim.Fault{Kind: sim.DropAfter, Action: "VirtualMachineScaleSets_Update", Times: 1},
-			sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSets_Delete", Code: "AuthorizationFailed", Message: "no", Status: http.StatusForbidden},
+			sim.Fault{Kind: sim.ErrorBefore, Action: "VirtualMachineScaleSets_Delete", Code: "AuthorizationFailed", Message: "no",
+				Status: http.StatusForbidden},
 		))
 		check(t, "over pages of one", 3, len(w.machines("mp")))
 		check(t, "pages", 3, w.cloud.Calls().Count("compute", "VirtualMachineScaleSetVMs_List"))
@@ -401,16 +410,19 @@ func TestGuests(t *testing.T) {
 	inBubble(t, azure.Options{MachineHost: g}, func(w *inventory) {
 		w.create("Uniform", "mp", 2, zoned("1"))
 		m := g.running()[w.set("mp").Machines[1].UID]
-		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp/virtualMachines/1", m.ProviderID)
+		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+
+			"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp/virtualMachines/1", m.ProviderID)
 		check(t, "hostname", "mp000001", m.Hostname)
 		check(t, "user data", "#cloud-config\n", string(m.UserData))
 		check(t, "kubelet", "v1.33.1", m.KubeletVersion)
 		check(t, "zone", "1", m.Zone)
 		check(t, "cores", 2, m.CPUs)
 		_, err := w.patch("mp", armcompute.VirtualMachineScaleSetUpdate{Properties: &armcompute.VirtualMachineScaleSetUpdateProperties{
-			VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{StorageProfile: &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
-				ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.34.0")},
-			}},
+			VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{
+				StorageProfile: &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
+					ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + compute.CommunityGallery +
+						"/Images/capi-ubun2-2404/Versions/1.34.0")},
+				}},
 		}})
 		w.must(err)
 		w.apply("mp", "1")
@@ -422,7 +434,8 @@ func TestGuests(t *testing.T) {
 	inBubble(t, azure.Options{MachineHost: g}, func(w *inventory) {
 		w.create("Flexible", "flex", 1)
 		m := w.set("flex").Machines[0]
-		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachines/"+m.Name, g.running()[m.UID].ProviderID)
+		check(t, "provider ID", "azure:///subscriptions/"+azure.SubscriptionID+
+			"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachines/"+m.Name, g.running()[m.UID].ProviderID)
 		check(t, "hostname", strings.ToLower(m.Computer), g.running()[m.UID].Hostname)
 		check(t, "its length", len("flex")+6, len(m.Computer))
 		check(t, "name", len("flex_")+8, len(m.Name))
@@ -447,7 +460,8 @@ func TestRestart(t *testing.T) {
 		c, err = azure.New(azure.Options{Dir: dir, Limits: azure.Limits{}, MachineHost: g})
 		w.must(err)
 		w.cloud = c
-		p, err = w.sets.BeginCreateOrUpdate(w.Context(), azure.ResourceGroup, "mp", armcompute.VirtualMachineScaleSet{}, &armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{ResumeToken: token})
+		p, err = w.sets.BeginCreateOrUpdate(w.Context(), azure.ResourceGroup, "mp", armcompute.VirtualMachineScaleSet{},
+			&armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{ResumeToken: token})
 		w.must(err)
 		r, err := finish(w, p)
 		w.must(err)
@@ -501,11 +515,13 @@ func TestListOfSubscription(t *testing.T) {
 			if is == nil || vm.Properties.InstanceView != nil || vm.Properties.VirtualMachineScaleSet == nil || vm.Tags == nil {
 				t.Fatalf("want each model without its status, and a status beside it, got %+v and %+v", vm, is)
 			}
-			if is.Properties.VirtualMachineScaleSet != nil || is.Tags != nil || *is.Properties.InstanceView.Statuses[1].Code != "PowerState/running" {
+			if is.Properties.VirtualMachineScaleSet != nil || is.Tags != nil ||
+				*is.Properties.InstanceView.Statuses[1].Code != "PowerState/running" {
 				t.Fatalf("want a status without a model, got %+v", is)
 			}
 		}
-		_, err := w.flex.NewListAllPager(&armcompute.VirtualMachinesClientListAllOptions{Expand: to.Ptr(armcompute.ExpandTypesForListVMsInstanceView)}).NextPage(w.Context())
+		_, err := w.flex.NewListAllPager(&armcompute.VirtualMachinesClientListAllOptions{Expand: to.Ptr(
+			armcompute.ExpandTypesForListVMsInstanceView)}).NextPage(w.Context())
 		w.refused(err, 400, "BadRequest", "together with a $filter")
 	})
 }

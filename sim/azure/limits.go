@@ -78,8 +78,10 @@ func (x *exchange) throttleAll() error {
 	}
 	bucket := name + " " + strings.ToLower(x.Vars["sub"])
 	if !x.cloud.buckets.Take(bucket, rate, 1, x.Began) {
-		e := arm.Refuse(http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of '%s' requests for subscription '%s' exceeded. Please try again after '%d' seconds "+
-			"after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.", header, x.Vars["sub"], int(wait(rate).Seconds()))
+		e := arm.Refuse(http.StatusTooManyRequests, "SubscriptionRequestsThrottled",
+			"Number of '%s' requests for subscription '%s' exceeded. Please try again after '%d' seconds "+
+				"after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.", header, x.Vars["sub"],
+			int(wait(rate).Seconds()))
 		e.RetryAfter = wait(rate)
 		return e
 	}
@@ -147,7 +149,8 @@ func (x *exchange) throttled(policy string, rate sim.Rate, after time.Duration) 
 	if x.route.Service == "containerservice" {
 		return containerservice.Throttled(policy, x.Vars["sub"], x.Path, after)
 	}
-	e := arm.Refuse(http.StatusTooManyRequests, "OperationNotAllowed", "The server rejected the request because too many requests have been received for this subscription.")
+	e := arm.Refuse(http.StatusTooManyRequests, "OperationNotAllowed",
+		"The server rejected the request because too many requests have been received for this subscription.")
 	e.RetryAfter = after
 	e.Details = []arm.Detail{{Code: "TooManyRequests", Target: policy, Message: document.Written(struct {
 		Group    string `json:"operationGroup"`

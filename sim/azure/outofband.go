@@ -22,10 +22,12 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 			sim.SetSize: o.SetSize, sim.SetBounds: nil,
 			sim.RemoveTag: o.RemoveTag, sim.ChangeTag: o.ChangeTag, sim.ResumeProcesses: nil, sim.RemoveHooks: nil,
 			sim.TerminateInstance: o.TerminateInstance,
-			sim.InterruptInstance: o.InterruptInstance, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.MarkUnhealthy: nil, sim.RebalanceZones: nil,
-			sim.StartRollout: nil, sim.CancelRollout: nil, sim.FailRollout: nil,
+			sim.InterruptInstance: o.InterruptInstance, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.MarkUnhealthy: nil,
+			sim.RebalanceZones: nil,
+			sim.StartRollout:   nil, sim.CancelRollout: nil, sim.FailRollout: nil,
 		},
-		Denied:     sim.Fault{Code: "AuthorizationFailed", Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
+		Denied: sim.Fault{Code: "AuthorizationFailed",
+			Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
 		NoCapacity: "Allocation failed",
 		Ignorable:  Ignorable(),
 	}
@@ -48,7 +50,8 @@ func (c outOfBand) makeGroup(on sim.Resource) error {
 // Example is the body of a PUT for a small scale set of that mode, name and size in the network of the group's first cluster.
 func Example(subscription string, g Group, mode, name string, capacity int) map[string]any {
 	cluster := g.Clusters[0]
-	subnet := arm.ResourceID(subscription, g.Name, "Microsoft.Network/virtualNetworks", cluster+"-vnet") + "/subnets/" + cluster + "-node-subnet"
+	subnet := arm.ResourceID(subscription, g.Name, "Microsoft.Network/virtualNetworks",
+		cluster+"-vnet") + "/subnets/" + cluster + "-node-subnet"
 	d := document.Object{
 		"location": g.Location, "sku": document.Object{"name": VMSize, "tier": "Standard", "capacity": float64(capacity)},
 		"tags": document.Object{"Name": name},
@@ -62,8 +65,10 @@ func Example(subscription string, g Group, mode, name string, capacity int) map[
 					}}},
 				},
 				"storageProfile": document.Object{
-					"imageReference": document.Object{"communityGalleryImageId": "/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/1.33.1"},
-					"osDisk":         document.Object{"osType": "Linux", "createOption": "FromImage", "diskSizeGB": float64(30), "managedDisk": document.Object{"storageAccountType": "Premium_LRS"}},
+					"imageReference": document.Object{"communityGalleryImageId": "/CommunityGalleries/" + compute.CommunityGallery +
+						"/Images/capi-ubun2-2404/Versions/1.33.1"},
+					"osDisk": document.Object{"osType": "Linux", "createOption": "FromImage", "diskSizeGB": float64(30),
+						"managedDisk": document.Object{"storageAccountType": "Premium_LRS"}},
 				},
 				"networkProfile": document.Object{"networkInterfaceConfigurations": []any{document.Object{
 					"name": name + "-nic-0", "properties": document.Object{"primary": true, "ipConfigurations": []any{document.Object{

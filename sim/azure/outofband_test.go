@@ -34,7 +34,8 @@ func TestDeeds(t *testing.T) {
 		do(sim.DeleteGroup, sim.Resource{Name: "theirs"})
 		check(t, "sets", 0, len(w.cloud.State().Sets))
 		for _, d := range []sim.Action{
-			sim.CreateTemplate, sim.DeleteTemplate, sim.CreateVersion, sim.DeleteVersion, sim.LaunchFrom, sim.SetBounds, sim.ResumeProcesses, sim.RemoveHooks,
+			sim.CreateTemplate, sim.DeleteTemplate, sim.CreateVersion, sim.DeleteVersion, sim.LaunchFrom, sim.SetBounds, sim.ResumeProcesses,
+			sim.RemoveHooks,
 			sim.MoveToStandby, sim.MarkUnhealthy, sim.RecommendReplacement, sim.RebalanceZones, sim.StartRollout, sim.CancelRollout, sim.FailRollout,
 		} {
 			if has, err := hands.Do(d, sim.Resource{}); has || err != nil {
@@ -70,12 +71,14 @@ func TestOwner(t *testing.T) {
 			t.Errorf("%s: want it there, got %s", name, got)
 		}
 	}
-	status, _, got := ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/big"+version, written(t, azure.Example(azure.SubscriptionID, group(), "Uniform", "big", 3)))
+	status, _, got := ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/big"+version,
+		written(t, azure.Example(azure.SubscriptionID, group(), "Uniform", "big", 3)))
 	if status != 409 || !strings.Contains(got, "exceeding approved Total Regional Cores quota") {
 		t.Errorf("want six cores of four refused, got %s", got)
 	}
 	ask(t, w.cloud, "DELETE", sim.AdminPath+"quotas", "")
-	if status, _, got = ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/big"+version, written(t, azure.Example(azure.SubscriptionID, group(), "Uniform", "big", 3))); status != 201 {
+	if status, _, got = ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/big"+version,
+		written(t, azure.Example(azure.SubscriptionID, group(), "Uniform", "big", 3))); status != 201 {
 		t.Errorf("want it made without a quota, got %s", got)
 	}
 }
@@ -85,7 +88,8 @@ func TestAttach(t *testing.T) {
 	inBubble(t, azure.Options{}, func(w *inventory) {
 		for mode, works := range map[string]bool{"Flexible": true, "Uniform": false} {
 			set := strings.ToLower(mode)
-			ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/"+set+version, written(t, azure.Example(azure.SubscriptionID, group(), mode, set, 2)))
+			ask(t, w.cloud, "PUT", inGroup+"virtualMachineScaleSets/"+set+version,
+				written(t, azure.Example(azure.SubscriptionID, group(), mode, set, 2)))
 			time.Sleep(time.Hour)
 			if err := w.cloud.Attach(set, "theirs", map[string]string{"team": "b"}); (err == nil) != works {
 				t.Errorf("%s: want it taken %t, got %v", mode, works, err)

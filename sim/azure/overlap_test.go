@@ -71,7 +71,8 @@ func TestOverlappingOperations(t *testing.T) {
 func TestSimultaneousWrites(t *testing.T) {
 	inBubble(t, azure.Options{}, func(w *inventory) {
 		w.create("Uniform", "mp", 3)
-		w.must(w.cloud.Faults().Add(sim.Fault{Kind: sim.Delay, Action: "VirtualMachineScaleSets_Update", Delay: sim.Duration(time.Second), Times: 1}))
+		w.must(w.cloud.Faults().Add(sim.Fault{Kind: sim.Delay, Action: "VirtualMachineScaleSets_Update", Delay: sim.Duration(time.Second),
+			Times: 1}))
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			status, code, _ := ask(w.T, w.cloud, "PATCH", inGroup+"virtualMachineScaleSets/mp"+version, `{"sku":{"capacity":4}}`)
@@ -121,7 +122,8 @@ func TestFailureIsNotForgotten(t *testing.T) {
 				check(t, "protected", true, w.set("mp").Machines[0].Protected)
 				failed("after it was protected")
 				if mode == "Flexible" {
-					p, err := w.flex.BeginUpdate(w.Context(), azure.ResourceGroup, m.Name, armcompute.VirtualMachineUpdate{Tags: map[string]*string{"a": to.Ptr("b")}}, nil)
+					p, err := w.flex.BeginUpdate(w.Context(), azure.ResourceGroup, m.Name,
+						armcompute.VirtualMachineUpdate{Tags: map[string]*string{"a": to.Ptr("b")}}, nil)
 					w.must(err)
 					_, err = finish(w, p)
 					w.must(err)

@@ -18,11 +18,12 @@ type scaleSet = armcompute.VirtualMachineScaleSet
 
 // watched lets the Application Health extension report on machines.
 func watched(s *scaleSet) {
-	s.Properties.VirtualMachineProfile.ExtensionProfile = &armcompute.VirtualMachineScaleSetExtensionProfile{Extensions: []*armcompute.VirtualMachineScaleSetExtension{{
-		Name: to.Ptr("health"), Properties: &armcompute.VirtualMachineScaleSetExtensionProperties{
-			Publisher: to.Ptr("Microsoft.ManagedServices"), Type: to.Ptr("ApplicationHealthLinux"), TypeHandlerVersion: to.Ptr("1.0"),
-		},
-	}}}
+	s.Properties.VirtualMachineProfile.ExtensionProfile = &armcompute.VirtualMachineScaleSetExtensionProfile{
+		Extensions: []*armcompute.VirtualMachineScaleSetExtension{{
+			Name: to.Ptr("health"), Properties: &armcompute.VirtualMachineScaleSetExtensionProperties{
+				Publisher: to.Ptr("Microsoft.ManagedServices"), Type: to.Ptr("ApplicationHealthLinux"), TypeHandlerVersion: to.Ptr("1.0"),
+			},
+		}}}
 }
 
 // probed lets a load balancer's probe watch machines.
@@ -38,16 +39,19 @@ func upgrading(mode armcompute.UpgradeMode, rolling *armcompute.RollingUpgradePo
 
 func repaired(action armcompute.RepairAction) func(*scaleSet) {
 	return func(s *scaleSet) {
-		s.Properties.AutomaticRepairsPolicy = &armcompute.AutomaticRepairsPolicy{Enabled: to.Ptr(true), GracePeriod: to.Ptr("PT20M"), RepairAction: &action}
+		s.Properties.AutomaticRepairsPolicy = &armcompute.AutomaticRepairsPolicy{Enabled: to.Ptr(true), GracePeriod: to.Ptr("PT20M"),
+			RepairAction: &action}
 	}
 }
 
 // imaged is a change of the image.
 func imaged(version string) armcompute.VirtualMachineScaleSetUpdate {
 	return armcompute.VirtualMachineScaleSetUpdate{Properties: &armcompute.VirtualMachineScaleSetUpdateProperties{
-		VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{StorageProfile: &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
-			ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + compute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/" + version)},
-		}},
+		VirtualMachineProfile: &armcompute.VirtualMachineScaleSetUpdateVMProfile{
+			StorageProfile: &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
+				ImageReference: &armcompute.ImageReference{CommunityGalleryImageID: to.Ptr("/CommunityGalleries/" + compute.CommunityGallery +
+					"/Images/capi-ubun2-2404/Versions/" + version)},
+			}},
 	}}
 }
 
@@ -158,9 +162,11 @@ func TestAutomaticRepairs(t *testing.T) {
 		{reason: "in flexible mode too", mode: "Flexible", changes: []func(*scaleSet){watched, repaired("Replace")}, deed: "sicken", want: "new"},
 		{reason: "started again", changes: []func(*scaleSet){watched, repaired("Restart")}, deed: "sicken", want: "0 1 2"},
 		{reason: "a probe sees a machine that is off", changes: []func(*scaleSet){probed, repaired("Replace")}, deed: "stop", want: "0 2 3"},
-		{reason: "an extension that does not run says nothing", changes: []func(*scaleSet){watched, repaired("Replace")}, deed: "stop", want: "0 1 2"},
+		{reason: "an extension that does not run says nothing", changes: []func(*scaleSet){watched, repaired("Replace")}, deed: "stop",
+			want: "0 1 2"},
 		{reason: "without a policy", changes: []func(*scaleSet){watched}, deed: "sicken", want: "0 1 2"},
-		{reason: "a protected one is left alone", changes: []func(*scaleSet){watched, repaired("Replace")}, deed: "sicken", protect: true, want: "0 1 2"},
+		{reason: "a protected one is left alone", changes: []func(*scaleSet){watched, repaired("Replace")}, deed: "sicken", protect: true,
+			want: "0 1 2"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			g := &guests{on: map[string]sim.Machine{}}
@@ -213,9 +219,11 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 			"Rolling Upgrade mode is not supported for this Virtual Machine Scale Set because a health probe or health extension was not provided."},
 		{"and so do repairs", []func(*scaleSet){repaired("Replace")}, "BadRequest",
 			"Automatic repairs not supported for this Virtual Machine Scale Set because a health probe or health extension was not provided."},
-		{"the grace period has bounds", []func(*scaleSet){watched, repaired("Replace"), func(s *scaleSet) { s.Properties.AutomaticRepairsPolicy.GracePeriod = to.Ptr("PT5M") }},
+		{"the grace period has bounds", []func(*scaleSet){watched, repaired("Replace"),
+			func(s *scaleSet) { s.Properties.AutomaticRepairsPolicy.GracePeriod = to.Ptr("PT5M") }},
 			"InvalidParameter", "PT10M to PT90M"},
-		{"surge is not simulated", []func(*scaleSet){watched, upgrading("Rolling", &armcompute.RollingUpgradePolicy{MaxSurge: to.Ptr(true)})}, "NotSupported", "maxSurge"},
+		{"surge is not simulated", []func(*scaleSet){watched, upgrading("Rolling", &armcompute.RollingUpgradePolicy{MaxSurge: to.Ptr(true)})},
+			"NotSupported", "maxSurge"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			inBubble(t, azure.Options{}, func(w *inventory) {

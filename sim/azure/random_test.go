@@ -91,7 +91,8 @@ func (l life) step(n int) {
 		func() { l.send("POST", s.Name, "/delete", map[string]any{"instanceIds": []string{m.ID}}) },
 		func() { l.send("POST", s.Name, "/manualupgrade", map[string]any{"instanceIds": []string{m.ID}}) },
 		func() {
-			l.send("PUT", s.Name, "/virtualMachines/"+m.ID, map[string]any{"properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": n%2 == 0}}})
+			l.send("PUT", s.Name, "/virtualMachines/"+m.ID,
+				map[string]any{"properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": n%2 == 0}}})
 		},
 		func() {
 			l.send("PATCH", s.Name, "", map[string]any{"sku": map[string]any{"name": fmt.Sprintf("Standard_D%ds_v3", 2<<(n%4))}})
@@ -161,8 +162,10 @@ func FuzzRequests(f *testing.F) {
 		{"POST", set + "/delete" + version, `{"instanceIds":["0","*"]}`},
 		{"PUT", set + "/virtualMachines/0" + version, `{"properties":{"protectionPolicy":{}}}`},
 		{"GET", set + "/virtualMachines" + version + "&$expand=instanceView&$skiptoken=7", ""},
-		{"PUT", "/subscriptions/x/providers/Microsoft.Authorization/roleAssignments/y?api-version=2022-04-01", `{"properties":{"principalId":"x"}}`},
-		{"PATCH", set + "/providers/Microsoft.Resources/tags/default?api-version=2021-04-01", `{"operation":"Merge","properties":{"tags":{"a":1}}}`},
+		{"PUT", "/subscriptions/x/providers/Microsoft.Authorization/roleAssignments/y?api-version=2022-04-01",
+			`{"properties":{"principalId":"x"}}`},
+		{"PATCH", set + "/providers/Microsoft.Resources/tags/default?api-version=2021-04-01",
+			`{"operation":"Merge","properties":{"tags":{"a":1}}}`},
 		{"POST", "/t/oauth2/v2.0/token", "grant_type=client_credentials&client_id=" + azure.ClientID + "&client_assertion=a.b.c"},
 		{"PUT", "/_sim/groups", `{"Name":"g"}`},
 		{"POST", "/_sim/machines/x/terminate", ""},
@@ -196,7 +199,8 @@ func TestShapes(t *testing.T) {
 	}
 	for _, body := range []interface {
 		MarshalJSON() ([]byte, error)
-	}{&armcompute.VirtualMachineScaleSet{}, &armcompute.VirtualMachineScaleSetUpdate{}, &armcompute.VirtualMachineScaleSetVM{}, &armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{}} {
+	}{&armcompute.VirtualMachineScaleSet{}, &armcompute.VirtualMachineScaleSetUpdate{}, &armcompute.VirtualMachineScaleSetVM{},
+		&armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{}} {
 		fill(reflect.ValueOf(body).Elem(), 0)
 		b, err := body.MarshalJSON()
 		if err != nil {

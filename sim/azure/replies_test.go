@@ -30,7 +30,8 @@ func TestThrottlingDetails(t *testing.T) {
 			t.Fatalf("want one detail, got %s", body)
 		}
 		d := said.Error.Details[0]
-		check(t, "status and codes", "OperationNotAllowed TooManyRequests LowCostGetVMScaleSetResource", strings.Join([]string{said.Error.Code, d.Code, d.Target}, " "))
+		check(t, "status and codes", "OperationNotAllowed TooManyRequests LowCostGetVMScaleSetResource",
+			strings.Join([]string{said.Error.Code, d.Code, d.Target}, " "))
 		var counted struct {
 			OperationGroup       string
 			StartTime, EndTime   time.Time
@@ -61,7 +62,8 @@ func TestLinksBehindProxies(t *testing.T) {
 	}{
 		{"without a proxy", nil, "http://arm.sim/"},
 		{"a proxy that ends TLS", []string{"X-Forwarded-Proto", "https"}, "https://arm.sim/"},
-		{"under a name of its own", []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "management.azure.com"}, "https://management.azure.com/"},
+		{"under a name of its own", []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "management.azure.com"},
+			"https://management.azure.com/"},
 		{"the first of several", []string{"X-Forwarded-Proto", "https, http", "X-Forwarded-Host", "a.example, b.example"}, "https://a.example/"},
 		{"what is no host is no host", []string{"X-Forwarded-Host", "evil.example/path"}, "http://arm.sim/"},
 	} {

@@ -83,7 +83,8 @@ func (w *environment) seed(s Subscription) {
 func (w *environment) seedNetwork(sub string, g Group, cluster string) {
 	id := func(kind, name string) string { return arm.ResourceID(sub, g.Name, "Microsoft.Network/"+kind, name) }
 	network := id("virtualNetworks", cluster+"-vnet")
-	w.PutResource(network, document.Object{"location": g.Location, "properties": document.Object{"addressSpace": document.Object{"addressPrefixes": []any{"10.0.0.0/8"}}}})
+	w.PutResource(network, document.Object{"location": g.Location,
+		"properties": document.Object{"addressSpace": document.Object{"addressPrefixes": []any{"10.0.0.0/8"}}}})
 	for role, prefix := range map[string]string{"node": "10.1.0.0/16", "controlplane": "10.0.0.0/16"} {
 		group := id("networkSecurityGroups", cluster+"-"+role+"-nsg")
 		w.PutResource(group, document.Object{"location": g.Location, "properties": document.Object{}})
@@ -93,7 +94,8 @@ func (w *environment) seedNetwork(sub string, g Group, cluster string) {
 	}
 	w.PutResource(id("routeTables", cluster+"-node-routetable"), document.Object{"location": g.Location, "properties": document.Object{}})
 	balancer := id("loadBalancers", cluster)
-	w.PutResource(balancer, document.Object{"location": g.Location, "sku": document.Object{"name": "Standard"}, "properties": document.Object{}})
+	w.PutResource(balancer, document.Object{"location": g.Location, "sku": document.Object{"name": "Standard"},
+		"properties": document.Object{}})
 	w.PutResource(balancer+"/backendAddressPools/"+cluster+"-outboundBackendPool", document.Object{"properties": document.Object{}})
 }
 
@@ -101,7 +103,8 @@ func (w *environment) seedIdentity(s Subscription, g Group, name string) {
 	w.PutResource(arm.ResourceID(s.ID, g.Name, "Microsoft.ManagedIdentity/userAssignedIdentities", name), document.Object{
 		"location": g.Location,
 		"properties": document.Object{
-			"tenantId": s.TenantID, "principalId": w.Seed.UUID("principal", s.ID, g.Name, name), "clientId": w.Seed.UUID("client", s.ID, g.Name, name),
+			"tenantId": s.TenantID, "principalId": w.Seed.UUID("principal", s.ID, g.Name, name),
+			"clientId": w.Seed.UUID("client", s.ID, g.Name, name),
 		},
 	})
 }

@@ -18,14 +18,17 @@ var definitions = []struct {
 }{
 	{"8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "Owner", "Grants full access to manage all resources.", []string{"*"}, nil},
 	{
-		"b24988ac-6180-42a0-ab88-20f7382dd24c", "Contributor", "Grants full access to manage all resources, but does not allow you to assign roles.",
+		"b24988ac-6180-42a0-ab88-20f7382dd24c", "Contributor",
+		"Grants full access to manage all resources, but does not allow you to assign roles.",
 		[]string{"*"},
 		[]string{"Microsoft.Authorization/*/Delete", "Microsoft.Authorization/*/Write"},
 	},
 	{"acdd72a7-3385-48ef-bd42-f606fba81ae7", "Reader", "View all resources.", []string{"*/read"}, nil},
-	{"9980e02c-c2be-4d73-94e8-173b1dc7cf3c", "Virtual Machine Contributor", "Lets you manage virtual machines.", []string{"Microsoft.Compute/*"}, nil},
+	{"9980e02c-c2be-4d73-94e8-173b1dc7cf3c", "Virtual Machine Contributor", "Lets you manage virtual machines.",
+		[]string{"Microsoft.Compute/*"}, nil},
 	{"4d97b98b-1d4f-4787-a291-c67834d212e7", "Network Contributor", "Lets you manage networks.", []string{"Microsoft.Network/*"}, nil},
-	{"f1a07417-d97a-45cb-824c-7a7467783830", "Managed Identity Operator", "Read and assign identities.", []string{"Microsoft.ManagedIdentity/userAssignedIdentities/*/assign/action"}, nil},
+	{"f1a07417-d97a-45cb-824c-7a7467783830", "Managed Identity Operator", "Read and assign identities.",
+		[]string{"Microsoft.ManagedIdentity/userAssignedIdentities/*/assign/action"}, nil},
 	{"7f951dda-4ed3-4680-a7ca-43fe172d538d", "AcrPull", "Pull images.", []string{"Microsoft.ContainerRegistry/registries/pull/read"}, nil},
 }
 
@@ -48,14 +51,18 @@ func (w *roles) putAssignment(x *arm.Call) (*arm.Answer, error) {
 	}
 	for member := range document.Under(body, "properties") {
 		switch member {
-		case "roleDefinitionId", "principalId", "principalType", "description", "condition", "conditionVersion", "delegatedManagedIdentityResourceId":
+		case "roleDefinitionId", "principalId", "principalType", "description", "condition", "conditionVersion",
+			"delegatedManagedIdentityResourceId":
 		default:
-			return nil, arm.Refuse(http.StatusBadRequest, "InvalidRequestContent", "Could not find member '%s' on object of type 'RoleAssignmentProperties'.", member)
+			return nil, arm.Refuse(http.StatusBadRequest, "InvalidRequestContent",
+				"Could not find member '%s' on object of type 'RoleAssignmentProperties'.", member)
 		}
 	}
 	a := &assignment{
-		Name: x.Vars["name"], Scope: x.Vars["scope"], Role: document.Text(body, "properties.roleDefinitionId"), Principal: document.Text(body, "properties.principalId"),
-		PrincipalType: document.Text(body, "properties.principalType"), Description: document.Text(body, "properties.description"), Created: w.Now,
+		Name: x.Vars["name"], Scope: x.Vars["scope"], Role: document.Text(body, "properties.roleDefinitionId"),
+		Principal:     document.Text(body, "properties.principalId"),
+		PrincipalType: document.Text(body, "properties.principalType"), Description: document.Text(body, "properties.description"),
+		Created: w.Now,
 	}
 	a.ID = a.Scope + "/providers/Microsoft.Authorization/roleAssignments/" + a.Name
 	if err := w.checkAssignment(a); err != nil {
@@ -64,7 +71,8 @@ func (w *roles) putAssignment(x *arm.Call) (*arm.Answer, error) {
 	key := assignmentKey(a.Scope, a.Name)
 	if have := w.assignments.Get(key); have != nil {
 		if !have.like(a) {
-			return nil, arm.Refuse(http.StatusBadRequest, "RoleAssignmentUpdateNotPermitted", "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.")
+			return nil, arm.Refuse(http.StatusBadRequest, "RoleAssignmentUpdateNotPermitted",
+				"Tenant ID, application ID, principal ID, and scope are not allowed to be updated.")
 		}
 		have.Description = a.Description
 		w.assignments.Touch(key)
@@ -72,7 +80,8 @@ func (w *roles) putAssignment(x *arm.Call) (*arm.Answer, error) {
 	}
 	for _, have := range w.assignments.All() {
 		if have.like(a) {
-			return nil, arm.Refuse(http.StatusConflict, "RoleAssignmentExists", "The role assignment already exists. The ID of the existing role assignment is %s.", strings.ReplaceAll(have.Name, "-", ""))
+			return nil, arm.Refuse(http.StatusConflict, "RoleAssignmentExists",
+				"The role assignment already exists. The ID of the existing role assignment is %s.", strings.ReplaceAll(have.Name, "-", ""))
 		}
 	}
 	w.assignments.Put(key, a)
@@ -83,17 +92,23 @@ func (w *roles) checkAssignment(a *assignment) error {
 	id := arm.LastOf(a.Role)
 	switch {
 	case !uuid.MatchString(a.Name):
-		return arm.Refuse(http.StatusBadRequest, "InvalidRoleAssignmentId", "The role assignment ID '%s' is not valid. The role assignment ID must be a GUID.", a.Name)
+		return arm.Refuse(http.StatusBadRequest, "InvalidRoleAssignmentId",
+			"The role assignment ID '%s' is not valid. The role assignment ID must be a GUID.", a.Name)
 	case a.Principal == "" || a.Role == "":
-		return arm.Refuse(http.StatusBadRequest, "BadRequestFormat", "The request was incorrectly formatted: roleDefinitionId and principalId are required.")
+		return arm.Refuse(http.StatusBadRequest, "BadRequestFormat",
+			"The request was incorrectly formatted: roleDefinitionId and principalId are required.")
 	case definitionOf(id) == nil:
 		return arm.Refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", id)
 	case !w.environment.hasPrincipal(a.Principal):
-		return arm.Refuse(http.StatusBadRequest, "PrincipalNotFound", "Principal %s does not exist in the directory %s. Check that you have the correct principal ID. "+
-			"If you are creating this principal and then immediately assigning a role, this error might be related to a replication delay. In this case, set the role "+
-			"assignment principalType property to a value, such as ServicePrincipal, User, or Group. See https://aka.ms/docs-principaltype", strings.ReplaceAll(a.Principal, "-", ""), TenantID)
+		return arm.Refuse(http.StatusBadRequest, "PrincipalNotFound",
+			"Principal %s does not exist in the directory %s. Check that you have the correct principal ID. "+
+				"If you are creating this principal and then immediately assigning a role, this error might be related to a replication delay. In "+
+				"this case, set the role "+
+				"assignment principalType property to a value, such as ServicePrincipal, User, or Group. See https://aka.ms/docs-principaltype",
+			strings.ReplaceAll(a.Principal, "-", ""), TenantID)
 	}
-	if parts := strings.Split(strings.Trim(a.Scope, "/"), "/"); len(parts) >= 4 && strings.EqualFold(parts[2], "resourceGroups") && !w.HasGroup(parts[1], parts[3]) {
+	if parts := strings.Split(strings.Trim(a.Scope, "/"), "/"); len(parts) >= 4 && strings.EqualFold(parts[2], "resourceGroups") &&
+		!w.HasGroup(parts[1], parts[3]) {
 		return arm.Refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", parts[3])
 	}
 	return nil
@@ -101,13 +116,15 @@ func (w *roles) checkAssignment(a *assignment) error {
 
 // like reports whether two assignments give the same role to the same principal at the same scope.
 func (a *assignment) like(b *assignment) bool {
-	return strings.EqualFold(strings.Trim(a.Scope, "/"), strings.Trim(b.Scope, "/")) && strings.EqualFold(arm.LastOf(a.Role), arm.LastOf(b.Role)) && strings.EqualFold(a.Principal, b.Principal)
+	return strings.EqualFold(strings.Trim(a.Scope, "/"), strings.Trim(b.Scope, "/")) &&
+		strings.EqualFold(arm.LastOf(a.Role), arm.LastOf(b.Role)) && strings.EqualFold(a.Principal, b.Principal)
 }
 
 func (a *assignment) show() document.Object {
 	return document.Object{"id": a.ID, "name": a.Name, "type": "Microsoft.Authorization/roleAssignments", "properties": document.Object{
-		"roleDefinitionId": a.Role, "principalId": a.Principal, "principalType": "ServicePrincipal", "scope": a.Scope, "description": a.Description,
-		"createdOn": arm.Stamp(a.Created), "updatedOn": arm.Stamp(a.Created),
+		"roleDefinitionId": a.Role, "principalId": a.Principal, "principalType": "ServicePrincipal", "scope": a.Scope,
+		"description": a.Description,
+		"createdOn":   arm.Stamp(a.Created), "updatedOn": arm.Stamp(a.Created),
 	}}
 }
 
@@ -164,7 +181,8 @@ func definitionOf(id string) document.Object {
 func (w *roles) getDefinition(x *arm.Call) (*arm.Answer, error) {
 	d := definitionOf(x.Vars["name"])
 	if d == nil {
-		return nil, arm.Refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.", x.Vars["name"])
+		return nil, arm.Refuse(http.StatusNotFound, "RoleDefinitionDoesNotExist", "The specified role definition with ID '%s' does not exist.",
+			x.Vars["name"])
 	}
 	d["id"] = x.Vars["scope"] + "/providers/Microsoft.Authorization/roleDefinitions/" + document.Text(d, "name")
 	return arm.OK(d), nil

@@ -36,26 +36,43 @@ func routes() []route {
 
 func otherRoutes() []route {
 	r := func(service, method, path, name, permission string, versions []string, run func(*inventory, *arm.Call) (*arm.Answer, error)) route {
-		return route{Service: service, Method: method, Pattern: path, Name: name, Permission: permission, Mutating: method != http.MethodGet, Versions: versions, Run: run}
+		return route{Service: service, Method: method, Pattern: path, Name: name, Permission: permission, Mutating: method != http.MethodGet,
+			Versions: versions, Run: run}
 	}
 	network := groupPath + "/providers/microsoft.network/"
 	return []route{
-		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write", authVersions, viaRoles((*roles).putAssignment)),
-		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read", authVersions, viaRoles((*roles).getAssignment)),
-		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete", authVersions, viaRoles((*roles).deleteAssignment)),
-		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read", authVersions, viaRoles((*roles).listAssignments)),
-		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read", authVersions, viaRoles((*roles).getDefinition)),
-		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions, viaRoles((*roles).listDefinitions)),
-		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions, viaEnvironment((*environment).getTags)),
-		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, viaEnvironment((*environment).putTags)),
-		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions, viaEnvironment((*environment).patchTags)),
-		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read", resourcesVersions, viaEnvironment((*environment).getResource)),
-		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get", "Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read", networkVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get", "Microsoft.Network/virtualNetworks/subnets/read", networkVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get", "Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, viaEnvironment((*environment).getResource)),
-		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get", "Microsoft.Network/networkSecurityGroups/read", networkVersions, viaEnvironment((*environment).getResource)),
+		r("authorization", http.MethodPut, "*"+rolesPath+"/{name}", "RoleAssignments_Create", "Microsoft.Authorization/roleAssignments/write",
+			authVersions, viaRoles((*roles).putAssignment)),
+		r("authorization", http.MethodGet, "*"+rolesPath+"/{name}", "RoleAssignments_Get", "Microsoft.Authorization/roleAssignments/read",
+			authVersions, viaRoles((*roles).getAssignment)),
+		r("authorization", http.MethodDelete, "*"+rolesPath+"/{name}", "RoleAssignments_Delete", "Microsoft.Authorization/roleAssignments/delete",
+			authVersions, viaRoles((*roles).deleteAssignment)),
+		r("authorization", http.MethodGet, "*"+rolesPath, "RoleAssignments_ListForScope", "Microsoft.Authorization/roleAssignments/read",
+			authVersions, viaRoles((*roles).listAssignments)),
+		r("authorization", http.MethodGet, "*"+defsPath+"/{name}", "RoleDefinitions_Get", "Microsoft.Authorization/roleDefinitions/read",
+			authVersions, viaRoles((*roles).getDefinition)),
+		r("authorization", http.MethodGet, "*"+defsPath, "RoleDefinitions_List", "Microsoft.Authorization/roleDefinitions/read", authVersions,
+			viaRoles((*roles).listDefinitions)),
+		r("resources", http.MethodGet, "*"+tagsPath, "Tags_GetAtScope", "Microsoft.Resources/tags/read", resourcesVersions,
+			viaEnvironment((*environment).getTags)),
+		r("resources", http.MethodPut, "*"+tagsPath, "Tags_CreateOrUpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions,
+			viaEnvironment((*environment).putTags)),
+		r("resources", http.MethodPatch, "*"+tagsPath, "Tags_UpdateAtScope", "Microsoft.Resources/tags/write", resourcesVersions,
+			viaEnvironment((*environment).patchTags)),
+		r("resources", http.MethodGet, groupPath, "ResourceGroups_Get", "Microsoft.Resources/subscriptions/resourceGroups/read",
+			resourcesVersions, viaEnvironment((*environment).getResource)),
+		r("msi", http.MethodGet, groupPath+"/providers/microsoft.managedidentity/userassignedidentities/{name}", "UserAssignedIdentities_Get",
+			"Microsoft.ManagedIdentity/userAssignedIdentities/read", msiVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"virtualnetworks/{name}", "VirtualNetworks_Get", "Microsoft.Network/virtualNetworks/read",
+			networkVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"virtualnetworks/{parent}/subnets/{name}", "Subnets_Get",
+			"Microsoft.Network/virtualNetworks/subnets/read", networkVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"loadbalancers/{name}", "LoadBalancers_Get", "Microsoft.Network/loadBalancers/read", networkVersions,
+			viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"loadbalancers/{parent}/backendaddresspools/{name}", "LoadBalancerBackendAddressPools_Get",
+			"Microsoft.Network/loadBalancers/backendAddressPools/read", networkVersions, viaEnvironment((*environment).getResource)),
+		r("network", http.MethodGet, network+"networksecuritygroups/{name}", "NetworkSecurityGroups_Get",
+			"Microsoft.Network/networkSecurityGroups/read", networkVersions, viaEnvironment((*environment).getResource)),
 	}
 }
 
@@ -74,7 +91,8 @@ func find(method, path, version string) (*route, map[string]string, error) {
 		}
 	}
 	if known {
-		return nil, nil, arm.Refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The requested resource does not support http method '%s'.", method)
+		return nil, nil, arm.Refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed",
+			"The requested resource does not support http method '%s'.", method)
 	}
 	return nil, nil, unknownPath(method, path, version)
 }
@@ -143,14 +161,17 @@ func unknownPath(method, path, version string) *arm.Error {
 	case !slices.Contains(namespaces, strings.ToLower(a.namespace)):
 		return arm.Refuse(http.StatusNotFound, "InvalidResourceNamespace", "The resource namespace '%s' is invalid.", a.namespace)
 	case a.action != "" && known(a.kind) && method == http.MethodPost:
-		return arm.Refuse(http.StatusNotFound, "NotFound", "No HTTP resource was found that matches the request URI '%s'. The resource type '%s/%s' has no action '%s'.",
+		return arm.Refuse(http.StatusNotFound, "NotFound",
+			"No HTTP resource was found that matches the request URI '%s'. The resource type '%s/%s' has no action '%s'.",
 			path, a.namespace, a.kind, a.action)
 	case a.action != "":
 		a.kind += "/" + a.action
 	case known(a.kind):
-		return arm.Refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The requested resource does not support http method '%s'.", method)
+		return arm.Refuse(http.StatusMethodNotAllowed, "HttpMethodNotAllowed",
+			"The requested resource does not support http method '%s'.", method)
 	}
-	return arm.Refuse(http.StatusNotFound, "InvalidResourceType", "The resource type '%s' could not be found in the namespace '%s' for api version '%s'.", a.kind, a.namespace, version)
+	return arm.Refuse(http.StatusNotFound, "InvalidResourceType",
+		"The resource type '%s' could not be found in the namespace '%s' for api version '%s'.", a.kind, a.namespace, version)
 }
 
 // These functions return an operation of a part as one of the inventory.

@@ -31,7 +31,8 @@ func TestUniform(t *testing.T) {
 		w.must(err)
 		set := w.get("mp-0")
 		check(t, "state at last", "Succeeded", *set.Properties.ProvisioningState)
-		check(t, "id", "/subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp-0", *set.ID)
+		check(t, "id", "/subscriptions/"+azure.SubscriptionID+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp-0",
+			*set.ID)
 		if set.Properties.VirtualMachineProfile.OSProfile.CustomData != nil {
 			t.Error("want custom data never given back, got it")
 		}
@@ -103,10 +104,12 @@ func TestETag(t *testing.T) {
 	inBubble(t, azure.Options{}, func(w *inventory) {
 		before := w.create("Uniform", "mp", 1)
 		resize := armcompute.VirtualMachineScaleSetUpdate{SKU: &armcompute.SKU{Capacity: to.Ptr[int64](2)}}
-		_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", resize, &armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: before.Etag})
+		_, err := w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", resize,
+			&armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: before.Etag})
 		w.must(err)
 		time.Sleep(time.Minute)
-		_, err = w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", resize, &armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: before.Etag})
+		_, err = w.sets.BeginUpdate(w.Context(), azure.ResourceGroup, "mp", resize,
+			&armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: before.Etag})
 		w.refused(err, 412, "PreconditionFailed", "")
 		_, err = w.sets.BeginCreateOrUpdate(w.Context(), azure.ResourceGroup, "mp", example(t, "Uniform", "mp", 1),
 			&armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{IfNoneMatch: to.Ptr("*")})

@@ -94,7 +94,8 @@ func edited(tags, given map[string]string, operation string) (map[string]string,
 			}
 		}
 	default:
-		return nil, arm.Refuse(http.StatusBadRequest, "InvalidTagsPatchOperation", "The tags patch operation '%s' is not Merge, Replace or Delete.", operation)
+		return nil, arm.Refuse(http.StatusBadRequest, "InvalidTagsPatchOperation",
+			"The tags patch operation '%s' is not Merge, Replace or Delete.", operation)
 	}
 	return next, nil
 }

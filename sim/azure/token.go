@@ -139,7 +139,8 @@ func (x tokenRequest) configuration() document.Object {
 func (x tokenRequest) clientToken() (document.Object, error) {
 	form, err := url.ParseQuery(string(x.Body))
 	if err != nil || form.Get("grant_type") != "client_credentials" {
-		return nil, arm.Refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.", form.Get("grant_type"))
+		return nil, arm.Refuse(http.StatusBadRequest, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type '%s'.",
+			form.Get("grant_type"))
 	}
 	a := x.cloud.application(x.tenant(), form.Get("client_id"))
 	if a == nil {
@@ -161,8 +162,9 @@ func (x tokenRequest) checkClient(a *Application, form url.Values) error {
 		if slices.Contains(a.Secrets, form.Get("client_secret")) {
 			return nil
 		}
-		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request "+
-			"is the client secret value, not the client secret ID, for a secret added to app '%s'.", a.ClientID)
+		return arm.Refuse(http.StatusUnauthorized, "invalid_client",
+			"AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request "+
+				"is the client secret value, not the client secret ID, for a secret added to app '%s'.", a.ClientID)
 	}
 	if form.Get("client_assertion_type") != assertionType {
 		return arm.Refuse(http.StatusUnauthorized, "invalid_client",
@@ -180,10 +182,12 @@ func (x tokenRequest) checkClient(a *Application, form url.Values) error {
 		return nil
 	}
 	if said.Issuer == a.ClientID {
-		return arm.Refuse(http.StatusUnauthorized, "invalid_client", "AADSTS700027: The certificate with identifier used to sign the client assertion is not registered on application.")
+		return arm.Refuse(http.StatusUnauthorized, "invalid_client",
+			"AADSTS700027: The certificate with identifier used to sign the client assertion is not registered on application.")
 	}
 	return arm.Refuse(http.StatusUnauthorized, "invalid_client",
-		"AADSTS70021: No matching federated identity record found for presented assertion. Assertion Issuer: '%s'. Assertion Subject: '%s'.", said.Issuer, said.Subject)
+		"AADSTS70021: No matching federated identity record found for presented assertion. Assertion Issuer: '%s'. Assertion Subject: '%s'.",
+		said.Issuer, said.Subject)
 }
 
 // signedBy reports whether one of the certificates' keys has signed the token.
@@ -207,7 +211,8 @@ func signedBy(certificates []string, token string) bool {
 			continue
 		}
 		key, isRSA := cert.PublicKey.(*rsa.PublicKey)
-		if isRSA && (rsa.VerifyPSS(key, crypto.SHA256, sum[:], signature, nil) == nil || rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil) {
+		if isRSA && (rsa.VerifyPSS(key, crypto.SHA256, sum[:], signature, nil) == nil ||
+			rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil) {
 			return true
 		}
 	}
@@ -240,11 +245,13 @@ func (x tokenRequest) issue(a *Application, resource string) document.Object {
 	token := x.cloud.sign(claims{Audience: resource, Tenant: a.TenantID, AppID: a.ClientID, ObjectID: a.objectID(), Expires: expires.Unix()})
 	if x.Path == metadataPath {
 		return document.Object{
-			"access_token": token, "expires_in": strconv.Itoa(int(tokenLife.Seconds())), "expires_on": strconv.Itoa(int(expires.Unix())), "resource": resource,
+			"access_token": token, "expires_in": strconv.Itoa(int(tokenLife.Seconds())), "expires_on": strconv.Itoa(int(expires.Unix())),
+			"resource":   resource,
 			"token_type": "Bearer", "client_id": a.ClientID,
 		}
 	}
-	return document.Object{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()), "token_type": "Bearer"}
+	return document.Object{"access_token": token, "expires_in": int(tokenLife.Seconds()), "ext_expires_in": int(tokenLife.Seconds()),
+		"token_type": "Bearer"}
 }
 
 // sign makes a token.

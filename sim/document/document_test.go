@@ -30,8 +30,10 @@ func TestChanges(t *testing.T) {
 		{"objects are merged, null deletes", `{"a":{"b":1,"c":2},"d":3}`, `{"a":{"b":1,"e":4}}`, func(o Object) {
 			Merge(o, Object{"a": Object{"c": nil, "e": 4.0}, "d": nil})
 		}},
-		{"an object over another value keeps no nulls", `{"a":1}`, `{"a":{"c":2}}`, func(o Object) { Merge(o, Object{"a": Object{"b": nil, "c": 2.0}}) }},
-		{"a list is replaced as a whole", `{"a":[1,2]}`, `{"a":[{"c":2}]}`, func(o Object) { Merge(o, Object{"a": []any{Object{"b": nil, "c": 2.0}}}) }},
+		{"an object over another value keeps no nulls", `{"a":1}`, `{"a":{"c":2}}`,
+			func(o Object) { Merge(o, Object{"a": Object{"b": nil, "c": 2.0}}) }},
+		{"a list is replaced as a whole", `{"a":[1,2]}`, `{"a":[{"c":2}]}`,
+			func(o Object) { Merge(o, Object{"a": []any{Object{"b": nil, "c": 2.0}}}) }},
 	} {
 		got := read(t, c.before)
 		c.change(got)

@@ -19,7 +19,8 @@ func (x *exchange) authenticate() error {
 	if !bearer || strings.TrimSpace(token) == "" {
 		return &project.Error{
 			Status: http.StatusUnauthorized, Reason: "required", State: "UNAUTHENTICATED", Location: "Authorization", LocationType: "header",
-			Message: "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or other valid authentication credential. " +
+			Message: "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or other valid " +
+				"authentication credential. " +
 				"See https://developers.google.com/identity/sign-in/web/devconsole-project.",
 		}
 	}
@@ -36,7 +37,8 @@ func (x *exchange) authenticate() error {
 	if !good || x.Began.Unix() >= said.Expires {
 		return &project.Error{
 			Status: http.StatusUnauthorized, Reason: "authError", State: "UNAUTHENTICATED", Location: "Authorization", LocationType: "header",
-			Message: "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. " +
+			Message: "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication " +
+				"credential. " +
 				"See https://developers.google.com/identity/sign-in/web/devconsole-project.",
 		}
 	}

@@ -131,7 +131,8 @@ func TestTokensAndPermissions(t *testing.T) {
 		op := w.group("pool", w.template("first"), 1)
 		check(w, "the user", email, document.Text(op, "user"))
 		message := w.refused(http.MethodPost, groups+"/pool/resize?size=2", nil, 403, "forbidden")
-		check(w, "the words", "Required 'compute.instanceGroupManagers.update' permission for 'projects/simulated-project/zones/"+zone+"/instanceGroupManagers/pool'", message)
+		check(w, "the words", "Required 'compute.instanceGroupManagers.update' permission for 'projects/simulated-project/zones/"+zone+
+			"/instanceGroupManagers/pool'", message)
 		w.rest(61 * minute)
 		w.refused(http.MethodGet, groups+"/pool", nil, 401, "authError")
 	})
@@ -197,7 +198,8 @@ func TestIgnoredFieldsAreAcceptedAndDoNothing(t *testing.T) {
 		size, _ = document.Number(w.get(groups+"/pool"), "targetSize")
 		check(w, "the size", 2, size)
 		w.rest(minute)
-		check(w, "the operation", "DONE", document.Text(w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com")), "status"))
+		check(w, "the operation", "DONE", document.Text(w.get(strings.TrimPrefix(document.Text(op, "selfLink"), "https://www.googleapis.com")),
+			"status"))
 	})
 }
 
@@ -237,10 +239,12 @@ func TestBadRequests(t *testing.T) {
 			{"an instance as a template", group(doc{"instanceTemplate": "zones/us-central1-b/instances/x"}), 400, "invalid"},
 			{"a field that does not exist", group(doc{"colour": "red"}), 400, "invalid"},
 			{"zones of a zonal group", group(doc{"distributionPolicy": doc{"targetShape": "EVEN"}}), 400, "invalid"},
-			{"neither surge nor unavailability", group(doc{"updatePolicy": doc{"maxSurge": doc{"fixed": 0}, "maxUnavailable": doc{"fixed": 0}}}), 400, "invalid"},
+			{"neither surge nor unavailability", group(doc{"updatePolicy": doc{"maxSurge": doc{"fixed": 0}, "maxUnavailable": doc{"fixed": 0}}}),
+				400, "invalid"},
 			{"a type of updates that does not exist", group(doc{"updatePolicy": doc{"type": "SOMETIMES"}}), 400, "invalid"},
 			{"percent of a small group", group(doc{"updatePolicy": doc{"maxSurge": doc{"percent": 10}}}), 400, "invalid"},
-			{"a health check that does not exist", group(doc{"autoHealingPolicies": []any{doc{"healthCheck": "global/healthChecks/none"}}}), 404, "notFound"},
+			{"a health check that does not exist", group(doc{"autoHealingPolicies": []any{doc{"healthCheck": "global/healthChecks/none"}}}), 404,
+				"notFound"},
 			{"a label in capitals", group(doc{"allInstancesConfig": doc{"properties": doc{"labels": doc{"Owner": "me"}}}}), 400, "invalid"},
 		} {
 			t.Log(c.why)
@@ -262,7 +266,8 @@ func TestAutoscalerSizesItsGroup(t *testing.T) {
 		}
 		const all = base + "/zones/" + zone + "/autoscalers"
 		w.do(http.MethodPost, all, doc{
-			"name": "a", "target": "zones/" + zone + "/instanceGroupManagers/pool", "autoscalingPolicy": doc{"minNumReplicas": 1, "maxNumReplicas": 4},
+			"name": "a", "target": "zones/" + zone + "/instanceGroupManagers/pool",
+			"autoscalingPolicy": doc{"minNumReplicas": 1, "maxNumReplicas": 4},
 		})
 		if err := w.Autoscale(sim.Resource{Name: "pool", Size: 9}); err != nil {
 			t.Fatal(err)

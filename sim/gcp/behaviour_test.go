@@ -188,15 +188,16 @@ func TestConfigurationOfAllInstances(t *testing.T) {
 	})
 }
 
-// TestLabelsOfOneInstance holds that labels are set on an instance only by who has seen the ones before, that it takes a moment, and that an
-// update of the group puts the group's beside them.
+// TestLabelsOfOneInstance holds that labels are set on an instance only by who has seen the ones before, that it takes a moment, and that
+// an update of the group puts the group's beside them.
 func TestLabelsOfOneInstance(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		w.group("pool", w.template("first"), 1)
 		w.rest(minute)
 		path := base + "/zones/" + zone + "/instances/" + keys(w.ids(groups + "/pool"))[0]
 		seen := document.Text(w.get(path), "labelFingerprint")
-		w.refused(http.MethodPost, path+"/setLabels", doc{"labels": doc{"owner": "you"}, "labelFingerprint": "b3RoZXI="}, http.StatusPreconditionFailed, "conditionNotMet")
+		w.refused(http.MethodPost, path+"/setLabels", doc{"labels": doc{"owner": "you"}, "labelFingerprint": "b3RoZXI="},
+			http.StatusPreconditionFailed, "conditionNotMet")
 		w.do(http.MethodPost, path+"/setLabels", doc{"labels": doc{"owner": "you"}, "labelFingerprint": seen})
 		check(w, "the fingerprint at once", seen, document.Text(w.get(path), "labelFingerprint"))
 		w.rest(minute)
@@ -480,7 +481,8 @@ func TestGroupOfAnyShapeEvadesAZoneWithoutCapacity(t *testing.T) {
 func TestZonesOfARegionalGroupAreFixed(t *testing.T) {
 	inBubble(t, gcp.Options{}, func(w *world) {
 		w.region(1)
-		w.refused(http.MethodPatch, regional+"/pool", doc{"distributionPolicy": doc{"zones": []any{doc{"zone": "zones/us-central1-f"}}}}, 400, "invalid")
+		w.refused(http.MethodPatch, regional+"/pool", doc{"distributionPolicy": doc{"zones": []any{doc{"zone": "zones/us-central1-f"}}}}, 400,
+			"invalid")
 		w.refused(http.MethodPatch, regional+"/pool", doc{"updatePolicy": doc{"maxSurge": doc{"fixed": 1}}}, 400, "invalid")
 	})
 }

@@ -33,7 +33,8 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: project.Call{Request: r, Header: w.Header(), Path: r.URL.Path, Query: r.URL.Query(), Body: body}}
+	x := &exchange{cloud: c, Trace: server.Begin(c.Base), Call: project.Call{Request: r, Header: w.Header(), Path: r.URL.Path,
+		Query: r.URL.Query(), Body: body}}
 	if t := (tokenRequest{x}); t.isToken() {
 		t.serveToken(w)
 		return

@@ -33,8 +33,8 @@ func (c *Cloud) poolActions() map[string]func(pool string, a poolAction) error {
 	}
 }
 
-// serveGKE adds what is done to GKE by hand: PUT gke/clusters and DELETE gke/clusters/{project}/{location}/{name} are Console.PutCluster and
-// DeleteCluster; POST gke/clusters/{name}/upgrade and gke/pools/{cluster}/{pool}/{action} act on what exists.
+// serveGKE adds what is done to GKE by hand: PUT gke/clusters and DELETE gke/clusters/{project}/{location}/{name} are Console.PutCluster
+// and DeleteCluster; POST gke/clusters/{name}/upgrade and gke/pools/{cluster}/{pool}/{action} act on what exists.
 func (c *Cloud) serveGKE(mux *http.ServeMux) {
 	server.Clusters(mux, "gke/clusters", c.GKE.PutCluster, c.GKE.DeleteCluster, refused)
 	mux.HandleFunc("POST "+sim.AdminPath+"gke/clusters/{name}/upgrade", func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,8 @@ func gkeDenied(permission, path string) *project.Error {
 func gkeThrottled(after time.Duration) *project.Error {
 	return &project.Error{
 		Status: http.StatusTooManyRequests, Reason: "rateLimitExceeded", State: "RESOURCE_EXHAUSTED", RetryAfter: after,
-		Message: "Quota exceeded for quota metric 'Requests' and limit 'Requests per minute' of service 'container.googleapis.com' for consumer 'project_number:" +
+		Message: "Quota exceeded for quota metric 'Requests' and limit 'Requests per minute' of service 'container.googleapis.com' for " +
+			"consumer 'project_number:" +
 			project.DefaultNumber + "'.",
 	}
 }
@@ -92,7 +93,8 @@ func ignorableOfGKE() []sim.Fault {
 	var out []sim.Fault
 	for action, fields := range container.Settable() {
 		for _, field := range fields {
-			out = append(out, sim.Fault{Kind: sim.Ignore, Service: "container", Action: action, Field: field, Name: "ignores " + action + " " + field})
+			out = append(out, sim.Fault{Kind: sim.Ignore, Service: "container", Action: action, Field: field,
+				Name: "ignores " + action + " " + field})
 		}
 	}
 	return out

@@ -26,8 +26,9 @@ func TestGKERandomWalks(t *testing.T) {
 }
 
 func walkPool(w *world, r *rand.Rand) {
-	w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialClusterVersion": newer, "releaseChannel": doc{"channel": "UNSPECIFIED"},
-		"nodePools": []any{doc{"name": "p", "initialNodeCount": 2, "version": version, "upgradeSettings": settingsOf(r)}}}})
+	w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialClusterVersion": newer,
+		"releaseChannel": doc{"channel": "UNSPECIFIED"},
+		"nodePools":      []any{doc{"name": "p", "initialNodeCount": 2, "version": version, "upgradeSettings": settingsOf(r)}}}})
 	w.settled("c")
 	for range gkeSteps {
 		randomStep(w, r)

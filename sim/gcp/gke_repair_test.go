@@ -28,7 +28,8 @@ func (c *cordons) Cordon(id string, closed bool) {
 func TestRepairedNodeTakesPods(t *testing.T) {
 	h := &cordons{host{on: map[string]sim.Machine{}}, map[string]bool{}}
 	inBubble(t, gcp.Options{Speed: 1, MachineHost: h}, func(w *world) {
-		w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialClusterVersion": newer, "nodePools": []any{doc{"name": "p", "initialNodeCount": 2}}}})
+		w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialClusterVersion": newer,
+			"nodePools": []any{doc{"name": "p", "initialNodeCount": 2}}}})
 		w.settled("c")
 		sick := w.pool("p").Machines[0]
 		if err := w.GKE.Repair("c/p", sick.Name); err != nil {

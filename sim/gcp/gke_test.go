@@ -24,8 +24,9 @@ const (
 // gke is a world with the zonal cluster c, whose node pool p has so many nodes.
 func gke(t *testing.T, nodes int, f func(*world)) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
-		w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialClusterVersion": newer, "releaseChannel": doc{"channel": "UNSPECIFIED"},
-			"nodePools": []any{doc{"name": "p", "initialNodeCount": nodes, "version": version}}}})
+		w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialClusterVersion": newer,
+			"releaseChannel": doc{"channel": "UNSPECIFIED"},
+			"nodePools":      []any{doc{"name": "p", "initialNodeCount": nodes, "version": version}}}})
 		w.settled("c")
 		f(w)
 	})
@@ -70,13 +71,15 @@ func (w *world) operation() string {
 	return ""
 }
 
-// TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded: GoogleCloudPlatform/k8s-config-connector publishes
-// them below pkg/test/resourcefixture/testdata/basic/container/v1beta1, in containercluster/_http.log and containernodepool/containernodepool/_http.log.
+// TestGKEReplies compares a cluster and its node pools with replies of GKE that were recorded: GoogleCloudPlatform/k8s-config-connector
+// publishes them below pkg/test/resourcefixture/testdata/basic/container/v1beta1, in containercluster/_http.log and
+// containernodepool/containernodepool/_http.log.
 func TestGKEReplies(t *testing.T) {
 	inBubble(t, gcp.Options{Speed: 1}, func(w *world) {
 		msg := w.refused(http.MethodGet, clusters+"/c", nil, http.StatusNotFound, "notFound")
 		check(w, "a missing cluster", "Not found: projects/simulated-project/zones/us-central1-a/clusters/c.", msg)
-		op := w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialNodeCount": 1}, "parent": "projects/simulated-project/locations/us-central1-a"})
+		op := w.do(http.MethodPost, clusters, doc{"cluster": doc{"name": "c", "initialNodeCount": 1},
+			"parent": "projects/simulated-project/locations/us-central1-a"})
 		check(w, "type", "CREATE_CLUSTER", document.Text(op, "operationType"))
 		check(w, "status", "RUNNING", document.Text(op, "status"))
 		root := "https://container.googleapis.com/v1/projects/" + project.DefaultNumber + "/zones/us-central1-a/"
@@ -84,7 +87,8 @@ func TestGKEReplies(t *testing.T) {
 		check(w, "targetLink", root+"clusters/c", document.Text(op, "targetLink"))
 		check(w, "status of the cluster", "PROVISIONING", document.Text(w.get(clusters+"/c"), "status"))
 		w.settled("c")
-		check(w, "status of the operation", "DONE", document.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+document.Text(op, "name")), "status"))
+		check(w, "status of the operation", "DONE",
+			document.Text(w.get("/v1/projects/simulated-project/locations/us-central1-a/operations/"+document.Text(op, "name")), "status"))
 
 		c := w.get(clusters + "/c")
 		for path, want := range map[string]string{
@@ -102,8 +106,10 @@ func TestGKEReplies(t *testing.T) {
 			"config.resourceLabels.goog-gke-node-pool-provisioning-model": "on-demand", "config.effectiveCgroupMode": "EFFECTIVE_CGROUP_MODE_V2",
 			"config.shieldedInstanceConfig.enableIntegrityMonitoring": true, "config.kubeletConfig.insecureKubeletReadonlyPortEnabled": false,
 			"management.autoRepair": true, "management.autoUpgrade": true, "maxPodsConstraint.maxPodsPerNode": "110", "podIpv4CidrSize": 24.0,
-			"upgradeSettings.maxSurge": 1.0, "upgradeSettings.strategy": "SURGE", "status": "RUNNING", "version": "1.34.7-gke.1734500", "initialNodeCount": 1.0,
-			"selfLink": "https://container.googleapis.com/v1/projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/default-pool",
+			"upgradeSettings.maxSurge": 1.0, "upgradeSettings.strategy": "SURGE", "status": "RUNNING", "version": "1.34.7-gke.1734500",
+			"initialNodeCount": 1.0,
+			"selfLink": "https://container.googleapis.com/v1/projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/" +
+				"default-pool",
 		} {
 			check(w, path, want, document.Dig(p, path))
 		}
@@ -144,12 +150,15 @@ func TestGKERefusals(t *testing.T) {
 				`Node version "1.35.7-gke.1735500" must not have a greater minor version than master version "1.34.3-gke.1334000".`},
 			{"nodes too far behind", http.MethodPost, pools, doc{"nodePool": doc{"name": "q", "version": "1.32"}}, 400, "badRequest",
 				`Auto-upgrade is enabled, node version "1.32.7-gke.1732500" must be within one minor version of master version "1.34.3-gke.1334000".`},
-			{"a version that is not offered", http.MethodPut, pools + "/p", doc{"nodeVersion": "1.34.2-gke.7"}, 400, "badRequest", `Node version "1.34.2-gke.7" is unsupported.`},
-			{"an alias of none", http.MethodPut, pools + "/p", doc{"nodeVersion": "1.99"}, 400, "badRequest", `No valid versions with the prefix "1.99" found.`},
+			{"a version that is not offered", http.MethodPut, pools + "/p", doc{"nodeVersion": "1.34.2-gke.7"}, 400, "badRequest",
+				`Node version "1.34.2-gke.7" is unsupported.`},
+			{"an alias of none", http.MethodPut, pools + "/p", doc{"nodeVersion": "1.99"}, 400, "badRequest",
+				`No valid versions with the prefix "1.99" found.`},
 			{"an update of nothing", http.MethodPut, pools + "/p", doc{}, 400, "badRequest", "Must provide an update."},
 			{"a step too far", http.MethodPost, clusters + "/c:updateMaster", doc{"masterVersion": "1.36"}, 400, "badRequest",
 				`Master cannot be upgraded to "1.36.7-gke.1736500": cannot upgrade the master more than a minor version at a time.`},
-			{"a machine type that is not there", http.MethodPost, pools, doc{"nodePool": doc{"name": "q", "config": doc{"machineType": "z9"}}}, 400, "badRequest",
+			{"a machine type that is not there", http.MethodPost, pools, doc{"nodePool": doc{"name": "q", "config": doc{"machineType": "z9"}}}, 400,
+				"badRequest",
 				`Machine type with name "z9" does not exist in zone "us-central1-a".`},
 			{"a missing node pool", http.MethodGet, pools + "/q", nil, 404, "notFound",
 				"Not found: projects/simulated-project/zones/us-central1-a/clusters/c/nodePools/q."},
@@ -164,7 +173,8 @@ func TestGKERefusals(t *testing.T) {
 		check(w, "status while an operation runs", http.StatusBadRequest, status)
 		check(w, "state while an operation runs", "FAILED_PRECONDITION", document.Text(d, "error.status"))
 		check(w, "words while an operation runs", "Cluster is running incompatible operation "+op+".", document.Text(d, "error.message"))
-		check(w, "reason while an operation runs", "CLUSTER_ALREADY_HAS_OPERATION", document.Text(document.Objects(d, "error.details")[0], "reason"))
+		check(w, "reason while an operation runs", "CLUSTER_ALREADY_HAS_OPERATION",
+			document.Text(document.Objects(d, "error.details")[0], "reason"))
 	})
 }
 
@@ -277,8 +287,8 @@ func TestGKERegional(t *testing.T) {
 	})
 }
 
-// TestGKENamesAreNotUsedAgain holds that a node pool that is created under the name of a deleted one has groups and templates of other names:
-// a template never changes.
+// TestGKENamesAreNotUsedAgain holds that a node pool that is created under the name of a deleted one has groups and templates of other
+// names: a template never changes.
 func TestGKENamesAreNotUsedAgain(t *testing.T) {
 	gke(t, 1, func(w *world) {
 		before := w.State()
@@ -310,8 +320,9 @@ func TestGKEStockout(t *testing.T) {
 		check(w, "error", 8.0, document.Dig(d, "error.code"))
 		p := w.get(pools + "/p")
 		check(w, "status", "RUNNING_WITH_ERROR", document.Text(p, "status"))
-		if m := document.Text(p, "statusMessage"); !strings.HasPrefix(m, "Google Compute Engine: Not all instances running in IGM after 35m0s. Expected 2, running 1, transitioning 1. "+
-			"Current errors: [GCE_STOCKOUT]: Instance 'gke-c-p-") {
+		if m := document.Text(p, "statusMessage"); !strings.HasPrefix(m,
+			"Google Compute Engine: Not all instances running in IGM after 35m0s. Expected 2, running 1, transitioning 1. "+
+				"Current errors: [GCE_STOCKOUT]: Instance 'gke-c-p-") {
 			t.Errorf("want GKE's words, got %q", m)
 		}
 		w.do(http.MethodPost, pools+"/p:setSize", doc{"nodeCount": 1})

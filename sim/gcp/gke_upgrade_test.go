@@ -55,8 +55,8 @@ func TestGKESurgeUpgrade(t *testing.T) {
 	})
 }
 
-// TestGKERecreatedWhileItDrains holds that an upgrade ends in which a node that drains is created anew under its name: the new one stays, and
-// others drain after it.
+// TestGKERecreatedWhileItDrains holds that an upgrade ends in which a node that drains is created anew under its name: the new one stays,
+// and others drain after it.
 func TestGKERecreatedWhileItDrains(t *testing.T) {
 	gke(t, 3, func(w *world) {
 		w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer})
@@ -153,8 +153,9 @@ func TestGKECancel(t *testing.T) {
 // pausedGreen runs a test on a node pool of two nodes whose blue-green upgrade is cancelled some time after it began.
 func pausedGreen(t *testing.T, after time.Duration, f func(*world)) {
 	gke(t, 2, func(w *world) {
-		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN", "blueGreenSettings": doc{"nodePoolSoakDuration": "60s",
-			"standardRolloutPolicy": doc{"batchNodeCount": 1}}}})
+		w.do(http.MethodPut, pools+"/p", doc{"upgradeSettings": doc{"strategy": "BLUE_GREEN",
+			"blueGreenSettings": doc{"nodePoolSoakDuration": "60s",
+				"standardRolloutPolicy": doc{"batchNodeCount": 1}}}})
 		w.settled("c")
 		op := document.Text(w.do(http.MethodPut, pools+"/p", doc{"nodeVersion": newer}), "name")
 		w.rest(after)

@@ -34,7 +34,8 @@ func (x *exchange) carryOut(w *inventory, faults []sim.Fault) (*project.Answer, 
 	return w.idly(trial, out), nil // nothing is left of the request that makes sense alone
 }
 
-// idly is the answer to a request that nothing was done about: its operation is kept, so that it can be read, and so is the ID of the request.
+// idly is the answer to a request that nothing was done about: its operation is kept, so that it can be read, and so is the ID of the
+// request.
 func (w *inventory) idly(trial *inventory, a *project.Answer) *project.Answer {
 	d, _ := a.Body.(document.Object)
 	for key, o := range trial.Operations.All() {
@@ -62,9 +63,11 @@ func Ignorable() []sim.Fault {
 		}
 	}
 	for _, kind := range []string{"instanceGroupManagers.", "regionInstanceGroupManagers."} {
-		add(kind+"patch", "", "targetSize", "versions", "instanceTemplate", "updatePolicy", "allInstancesConfig", "autoHealingPolicies", "instanceLifecyclePolicy",
+		add(kind+"patch", "", "targetSize", "versions", "instanceTemplate", "updatePolicy", "allInstancesConfig", "autoHealingPolicies",
+			"instanceLifecyclePolicy",
 			"distributionPolicy", "baseInstanceName", "targetPools", "namedPorts", "standbyPolicy")
-		for _, action := range []string{"resize", "setInstanceTemplate", "deleteInstances", "recreateInstances", "applyUpdatesToInstances", "abandonInstances", "createInstances"} {
+		for _, action := range []string{"resize", "setInstanceTemplate", "deleteInstances", "recreateInstances", "applyUpdatesToInstances",
+			"abandonInstances", "createInstances"} {
 			add(kind+action, "")
 		}
 	}

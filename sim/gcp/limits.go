@@ -81,7 +81,8 @@ func (x *exchange) throttled(after time.Duration) *project.Error {
 	}
 	return &project.Error{
 		Status: http.StatusForbidden, Reason: "rateLimitExceeded", Domain: "usageLimits", State: "PERMISSION_DENIED", RetryAfter: after,
-		Message: "Quota exceeded for quota metric '" + metric + "' and limit '" + metric + " per minute' of service 'compute.googleapis.com' for consumer 'project_number:" +
+		Message: "Quota exceeded for quota metric '" + metric + "' and limit '" + metric +
+			" per minute' of service 'compute.googleapis.com' for consumer 'project_number:" +
 			project.DefaultNumber + "'.",
 	}
 }

@@ -48,7 +48,9 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 			sim.InterruptInstance: c.InterruptInstance, sim.RecommendReplacement: nil, sim.MoveToStandby: nil, sim.RebalanceZones: nil,
 			sim.StartRollout: nil, sim.CancelRollout: nil, sim.FailRollout: nil,
 		},
-		Denied:     sim.Fault{Code: "forbidden", Message: "Required 'compute.instanceGroupManagers.get' permission for 'projects/" + project.DefaultID + "'", Status: http.StatusForbidden},
+		Denied: sim.Fault{Code: "forbidden",
+			Message: "Required 'compute.instanceGroupManagers.get' permission for 'projects/" + project.DefaultID + "'",
+			Status:  http.StatusForbidden},
 		NoCapacity: compute.NoCapacity,
 		Ignorable:  Ignorable(),
 	}
@@ -60,7 +62,8 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 func (c *Cloud) adminHandler() http.Handler {
 	mux := server.OwnersMux(c.Base, func() any { return c.State() }, c.Capabilities().OutOfBand)
 	server.Actions(mux, "machines", map[string]func(string) error{
-		"terminate": c.Terminate, "stop": c.Stop, "preempt": c.Preempt, "sicken": c.Sicken, "recreate": c.RecreateByHand, "abandon": c.AbandonByHand,
+		"terminate": c.Terminate, "stop": c.Stop, "preempt": c.Preempt, "sicken": c.Sicken, "recreate": c.RecreateByHand,
+		"abandon": c.AbandonByHand,
 	})
 	const refused = http.StatusBadRequest
 	server.Put(mux, "networks", refused, func(n compute.Network) error { return c.PutNetwork(n) })

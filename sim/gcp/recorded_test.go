@@ -11,9 +11,10 @@ import (
 	"github.com/muster-project/muster/sim/gcp"
 )
 
-// The recorded traffic is published in GoogleCloudPlatform/k8s-config-connector, below pkg/test/resourcefixture/testdata/basic/compute/v1beta1:
-// computeinstancetemplate/_http.log, and computeinstancegroupmanager/{zonal,regional}computeinstancegroupmanager/_http.log, which also hold the
-// operations and the error of what is missing.
+// The recorded traffic is published in GoogleCloudPlatform/k8s-config-connector, below
+// pkg/test/resourcefixture/testdata/basic/compute/v1beta1: computeinstancetemplate/_http.log, and
+// computeinstancegroupmanager/{zonal,regional}computeinstancegroupmanager/_http.log, which also hold the operations and the error of what
+// is missing.
 
 // google begins the links to the resources of Compute Engine.
 const google = "https://www.googleapis.com/compute/v1/projects/simulated-project/"
@@ -71,12 +72,15 @@ func TestRecordedOperations(t *testing.T) {
 			kind, target      string
 			place             string
 		}{
-			{"a template is created", http.MethodPost, "/global/instanceTemplates", example("other"), "compute.instanceTemplates.insert", "global/instanceTemplates/other", ""},
+			{"a template is created", http.MethodPost, "/global/instanceTemplates", example("other"), "compute.instanceTemplates.insert",
+				"global/instanceTemplates/other", ""},
 			{"a template is deleted", http.MethodDelete, "/global/instanceTemplates/other", nil, "delete", "global/instanceTemplates/other", ""},
-			{"a health check is created", http.MethodPost, "/global/healthChecks", doc{"name": "hc", "type": "HTTP"}, "insert", "global/healthChecks/hc", ""},
+			{"a health check is created", http.MethodPost, "/global/healthChecks", doc{"name": "hc", "type": "HTTP"}, "insert",
+				"global/healthChecks/hc", ""},
 			{"a health check is deleted", http.MethodDelete, "/global/healthChecks/hc", nil, "delete", "global/healthChecks/hc", ""},
 			{
-				"a zonal group is created", http.MethodPost, "/zones/" + zone + "/instanceGroupManagers", doc{"name": "z", "targetSize": 0, "instanceTemplate": link},
+				"a zonal group is created", http.MethodPost, "/zones/" + zone + "/instanceGroupManagers",
+				doc{"name": "z", "targetSize": 0, "instanceTemplate": link},
 				"compute.instanceGroupManagers.insert", "zones/" + zone + "/instanceGroupManagers/z", "zone",
 			},
 			{
@@ -88,7 +92,8 @@ func TestRecordedOperations(t *testing.T) {
 				"compute.instanceGroupManagers.delete", "zones/" + zone + "/instanceGroupManagers/z", "zone",
 			},
 			{
-				"a regional group is created", http.MethodPost, "/regions/us-central1/instanceGroupManagers", doc{"name": "r", "targetSize": 0, "instanceTemplate": link},
+				"a regional group is created", http.MethodPost, "/regions/us-central1/instanceGroupManagers",
+				doc{"name": "r", "targetSize": 0, "instanceTemplate": link},
 				"compute.instanceGroupManagers.insert", "regions/us-central1/instanceGroupManagers/r", "region",
 			},
 			{
@@ -108,7 +113,8 @@ func TestRecordedOperations(t *testing.T) {
 				check(w, c.why+": the place", google+strings.Join(strings.Split(c.target, "/")[:2], "/"), document.Text(done, c.place))
 			}
 			w.holds(c.why, done, members, []fact{
-				{"kind", "compute#operation"}, {"operationType", c.kind}, {"status", "DONE"}, {"progress", 100}, {"targetLink", google + c.target}, {"targetId", present},
+				{"kind", "compute#operation"}, {"operationType", c.kind}, {"status", "DONE"}, {"progress", 100}, {"targetLink", google + c.target},
+				{"targetId", present},
 			})
 		}
 	})
@@ -137,13 +143,17 @@ func TestRecordedTemplate(t *testing.T) {
 		w.holds("its properties", document.Under(d, "properties"), "disks labels machineType metadata networkInterfaces scheduling tags", []fact{
 			{"machineType", "n1-standard-1"},
 			{"disks.0.deviceName", "persistent-disk-0"}, {"disks.0.index", 0}, {"disks.0.kind", "compute#attachedDisk"},
-			{"disks.0.initializeParams.sourceImage", "projects/debian-cloud/global/images/family/debian-11"}, {"disks.0.initializeParams.diskType", "pd-standard"},
+			{"disks.0.initializeParams.sourceImage", "projects/debian-cloud/global/images/family/debian-11"},
+			{"disks.0.initializeParams.diskType", "pd-standard"},
 			{"metadata.kind", "compute#metadata"}, {"metadata.fingerprint", present}, {"tags", doc{}},
-			{"networkInterfaces.0.kind", "compute#networkInterface"}, {"networkInterfaces.0.name", "nic0"}, {"networkInterfaces.0.network", google + "global/networks/default"},
-			{"scheduling.automaticRestart", true}, {"scheduling.onHostMaintenance", "MIGRATE"}, {"scheduling.preemptible", false}, {"scheduling.provisioningModel", "STANDARD"},
+			{"networkInterfaces.0.kind", "compute#networkInterface"}, {"networkInterfaces.0.name", "nic0"},
+			{"networkInterfaces.0.network", google + "global/networks/default"},
+			{"scheduling.automaticRestart", true}, {"scheduling.onHostMaintenance", "MIGRATE"}, {"scheduling.preemptible", false},
+			{"scheduling.provisioningModel", "STANDARD"},
 		})
 		beta := w.get(strings.Replace(base, "/v1/", "/beta/", 1) + "/global/instanceTemplates/tmpl")
-		check(w, "the link of another version", strings.Replace(google, "/v1/", "/beta/", 1)+"global/instanceTemplates/tmpl", document.Text(beta, "selfLink"))
+		check(w, "the link of another version", strings.Replace(google, "/v1/", "/beta/", 1)+"global/instanceTemplates/tmpl",
+			document.Text(beta, "selfLink"))
 	})
 }
 
@@ -159,7 +169,8 @@ func groupFacts(place, template string) []fact {
 		{"instanceLifecyclePolicy.defaultActionOnFailure", "REPAIR"}, {"instanceLifecyclePolicy.forceUpdateOnRepair", "NO"},
 		{"instanceLifecyclePolicy.onFailedHealthCheck", "DEFAULT_ACTION"},
 		{"autoHealingPolicies.0.healthCheck", google + "global/healthChecks/hc"}, {"autoHealingPolicies.0.initialDelaySec", 300},
-		{"currentActions.creating", 3}, {"currentActions.none", 0}, {"currentActions.creatingWithoutRetries", 0}, {"currentActions.suspending", 0},
+		{"currentActions.creating", 3}, {"currentActions.none", 0}, {"currentActions.creatingWithoutRetries", 0},
+		{"currentActions.suspending", 0},
 		{"status.isStable", false}, {"status.versionTarget.isReached", true}, {"status.allInstancesConfig", doc{"effective": true}},
 		{"status.stateful", doc{"hasStatefulConfig": false, "isStateful": false, "perInstanceConfigs": doc{"allEffective": true}}},
 		{"updatePolicy.maxSurge", doc{"calculated": 3, "fixed": 3}}, {"updatePolicy.maxUnavailable", doc{"calculated": 3, "fixed": 3}},
@@ -169,16 +180,19 @@ func groupFacts(place, template string) []fact {
 }
 
 func TestRecordedGroups(t *testing.T) {
-	common := "autoHealingPolicies baseInstanceName creationTimestamp currentActions fingerprint id instanceGroup instanceLifecyclePolicy instanceTemplate kind " +
+	common := "autoHealingPolicies baseInstanceName creationTimestamp currentActions fingerprint id instanceGroup instanceLifecyclePolicy " +
+		"instanceTemplate kind " +
 		"listManagedInstancesResults name satisfiesPzi satisfiesPzs selfLink serviceAccount standbyPolicy status targetSize targetSizePolicy " +
 		"targetStoppedSize targetSuspendedSize updatePolicy versions"
 	for _, c := range []struct {
 		why, place, more string
 		facts            []fact
 	}{
-		{why: "a zonal group", place: "zones/" + zone, more: "zone", facts: []fact{{"zone", google + "zones/" + zone}, {"updatePolicy.instanceRedistributionType", nil}}},
+		{why: "a zonal group", place: "zones/" + zone, more: "zone",
+			facts: []fact{{"zone", google + "zones/" + zone}, {"updatePolicy.instanceRedistributionType", nil}}},
 		{why: "a regional group", place: "regions/us-central1", more: "distributionPolicy region", facts: []fact{
-			{"region", google + "regions/us-central1"}, {"updatePolicy.instanceRedistributionType", "PROACTIVE"}, {"distributionPolicy.targetShape", "EVEN"},
+			{"region", google + "regions/us-central1"}, {"updatePolicy.instanceRedistributionType", "PROACTIVE"},
+			{"distributionPolicy.targetShape", "EVEN"},
 			{"distributionPolicy.zones.0.zone", google + "zones/us-central1-b"}, {"distributionPolicy.zones.1.zone", google + "zones/us-central1-c"},
 			{"distributionPolicy.zones.2.zone", google + "zones/us-central1-f"},
 		}},
@@ -191,7 +205,8 @@ func TestRecordedGroups(t *testing.T) {
 					"name": "pool", "baseInstanceName": "app", "targetSize": 3, "instanceTemplate": template,
 					"autoHealingPolicies": []any{doc{"healthCheck": check, "initialDelaySec": 300}},
 					"updatePolicy": doc{
-						"type": "OPPORTUNISTIC", "minimalAction": "RESTART", "replacementMethod": "SUBSTITUTE", "maxSurge": doc{"fixed": 3}, "maxUnavailable": doc{"fixed": 3},
+						"type": "OPPORTUNISTIC", "minimalAction": "RESTART", "replacementMethod": "SUBSTITUTE", "maxSurge": doc{"fixed": 3},
+						"maxUnavailable": doc{"fixed": 3},
 					},
 				})
 				members := strings.Split(common+" "+c.more, " ")

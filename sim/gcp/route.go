@@ -42,5 +42,6 @@ func find(method, path string) (*route, map[string]string) {
 // unknownPage is what Google's frontend answers to a request that no service answers: a page, not JSON.
 func unknownPage(path string) string {
 	return fmt.Sprintf("<!DOCTYPE html>\n<html lang=en>\n<title>Error 404 (Not Found)!!1</title>\n"+
-		"<p><b>404.</b> <ins>That's an error.</ins>\n<p>The requested URL <code>%s</code> was not found on this server.\n</html>\n", html.EscapeString(path))
+		"<p><b>404.</b> <ins>That's an error.</ins>\n<p>The requested URL <code>%s</code> was not found on this server.\n</html>\n",
+		html.EscapeString(path))
 }

@@ -32,8 +32,8 @@ type Account struct {
 	Email string
 	// PublicKey is the key that verifies its assertions, in PEM; "" accepts any.
 	PublicKey string
-	// Denied are the permissions that it lacks, such as compute.instanceGroupManagers.update or compute.*. All others are granted where Allowed
-	// is empty.
+	// Denied are the permissions that it lacks, such as compute.instanceGroupManagers.update or compute.*. All others are granted where
+	// Allowed is empty.
 	Denied []string
 	// Allowed are the only permissions that it has, where there are any.
 	Allowed []string
@@ -113,7 +113,8 @@ func (x tokenRequest) grant() (document.Object, error) {
 		return nil, project.Refuse(http.StatusBadRequest, "invalid_grant", "Bad Request")
 	case said.Expires > 0 && x.Began.Unix() >= said.Expires:
 		return nil, project.Refuse(http.StatusBadRequest, "invalid_grant",
-			"Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.")
+			"Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the "+
+				"JWT claim.")
 	}
 	if x.cloud.guarded {
 		a := x.cloud.account(said.Issuer)

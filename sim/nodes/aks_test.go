@@ -83,16 +83,19 @@ func TestNodesOfAnAgentPool(t *testing.T) {
 		}
 	}
 	_, err = cloud.AKS.PutCluster(containerservice.Wanted{SubscriptionID: azure.SubscriptionID, Group: "g", Name: "c",
-		Body: map[string]any{"location": "westus2", "properties": map[string]any{"kubernetesVersion": "1.34.2", "agentPoolProfiles": []any{map[string]any{
-			"name": "system", "mode": "System", "count": 1.0, "vmSize": azure.VMSize, "availabilityZones": []any{"2"}, "scaleDownMode": "Deallocate",
-			"nodeLabels": map[string]any{"team": "blue"}, "nodeTaints": []any{"dedicated=x:NoSchedule"},
-		}}}},
+		Body: map[string]any{"location": "westus2", "properties": map[string]any{"kubernetesVersion": "1.34.2",
+			"agentPoolProfiles": []any{map[string]any{
+				"name": "system", "mode": "System", "count": 1.0, "vmSize": azure.VMSize, "availabilityZones": []any{"2"},
+				"scaleDownMode": "Deallocate",
+				"nodeLabels":    map[string]any{"team": "blue"}, "nodeTaints": []any{"dedicated=x:NoSchedule"},
+			}}}},
 		Access: containerservice.Access{Endpoint: "https://" + s.Endpoint(), CA: s.CA(), Token: fakeapi.Token}})
 	must(err)
 	first := p.settled(1)[0]
 	node := p.node(first, "Ready", func(n *corev1.Node) bool { return ready(n) })
 	for key, want := range map[string]string{
-		"agentpool": "system", "kubernetes.azure.com/agentpool": "system", "kubernetes.azure.com/cluster": "MC_g_c_westus2", "kubernetes.azure.com/mode": "system",
+		"agentpool": "system", "kubernetes.azure.com/agentpool": "system", "kubernetes.azure.com/cluster": "MC_g_c_westus2",
+		"kubernetes.azure.com/mode":               "system",
 		"kubernetes.azure.com/node-image-version": "AKSUbuntu-2204gen2containerd-202609.03.0", "team": "blue",
 		corev1.LabelTopologyZone: "westus2-2", corev1.LabelTopologyRegion: "westus2", corev1.LabelInstanceTypeStable: azure.VMSize,
 	} {
@@ -101,8 +104,10 @@ func TestNodesOfAnAgentPool(t *testing.T) {
 		}
 	}
 	set := p.held().ScaleSet
-	wantID := "azure:///subscriptions/" + azure.SubscriptionID + "/resourceGroups/mc_g_c_westus2/providers/Microsoft.Compute/virtualMachineScaleSets/" + set + "/virtualMachines/0"
-	if node.Name != set+"000000" || node.Spec.ProviderID != wantID || node.Status.NodeInfo.KubeletVersion != "v1.34.2" || len(node.Spec.Taints) != 1 {
+	wantID := "azure:///subscriptions/" + azure.SubscriptionID +
+		"/resourceGroups/mc_g_c_westus2/providers/Microsoft.Compute/virtualMachineScaleSets/" + set + "/virtualMachines/0"
+	if node.Name != set+"000000" || node.Spec.ProviderID != wantID || node.Status.NodeInfo.KubeletVersion != "v1.34.2" ||
+		len(node.Spec.Taints) != 1 {
 		t.Errorf("want %s000000 with %s, v1.34.2 and a taint, got %s with %s, %s and %v", set, wantID, node.Name, node.Spec.ProviderID,
 			node.Status.NodeInfo.KubeletVersion, node.Spec.Taints)
 	}

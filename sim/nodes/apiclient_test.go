@@ -71,7 +71,8 @@ func TestOpenRefusesWhatCannotWork(t *testing.T) {
 		access       apiclient.Access
 	}{
 		{"a CA that is none", "holds no certificate", apiclient.Access{Server: "https://h", CA: []byte("x")}},
-		{"a certificate that is none", "client certificate for https://h", apiclient.Access{Server: "https://h", Cert: []byte("x"), Key: []byte("y")}},
+		{"a certificate that is none", "client certificate for https://h",
+			apiclient.Access{Server: "https://h", Cert: []byte("x"), Key: []byte("y")}},
 		{"a server that is no address", "client of", apiclient.Access{Server: "https://h:port:port"}},
 	} {
 		if _, err := apiclient.Open(c.access, nil); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -86,7 +87,8 @@ func TestCloseEndsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mine, theirs := net.Pipe()
 		defer func() { _ = theirs.Close() }()
-		c, err := apiclient.Open(apiclient.Access{Server: "http://h"}, func(context.Context, string, string) (net.Conn, error) { return mine, nil })
+		c, err := apiclient.Open(apiclient.Access{Server: "http://h"},
+			func(context.Context, string, string) (net.Conn, error) { return mine, nil })
 		if err != nil {
 			t.Fatal(err)
 		}

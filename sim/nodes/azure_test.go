@@ -30,7 +30,8 @@ func azureData(t *testing.T, s *fakeapi.Server) []byte {
 	j := joinConfig(s)
 	j.NodeRegistration.Name = `{{ ds.meta_data["local_hostname"] }}`
 	return userData(t, j, "1.22.0", func(in *upstream.NodeInput) {
-		in.AdditionalFiles = []bootstrapv1.File{{Path: "/etc/kubernetes/azure.json", Owner: "root:root", Permissions: "0644", Content: "{\n  \"cloud\": \"AzurePublicCloud\",\n  \"aadClientSecret\": \"secret-of-azure\"\n}"}}
+		in.AdditionalFiles = []bootstrapv1.File{{Path: "/etc/kubernetes/azure.json", Owner: "root:root", Permissions: "0644",
+			Content: "{\n  \"cloud\": \"AzurePublicCloud\",\n  \"aadClientSecret\": \"secret-of-azure\"\n}"}}
 	})
 }
 

@@ -88,7 +88,8 @@ func (g *guest) readUserData() (*cloudinit.Config, bool) {
 	if len(g.UserData) == 0 && g.byItself() {
 		return &cloudinit.Config{}, true
 	}
-	facts := cloudinit.Instance{ID: g.ID, Type: g.Type, Hostname: g.Hostname, Address: g.Address, Cloud: g.Cloud, Region: g.Region, Zone: g.Zone,
+	facts := cloudinit.Instance{ID: g.ID, Type: g.Type, Hostname: g.Hostname, Address: g.Address, Cloud: g.Cloud, Region: g.Region,
+		Zone:        g.Zone,
 		FaultDomain: g.FaultDomain, Arch: unameArch(g.arch())}
 	g.print(initd, "Cloud-init v. 24.4 running 'init': user data of %d bytes", len(g.UserData))
 	c, err := cloudinit.Parse(g.UserData, facts.Metadata(), g.included())
@@ -151,7 +152,8 @@ func (g *guest) join(c *kubeadm.Command, config *cloudinit.Config, f files) (*jo
 	if err != nil {
 		return nil, g.failed("", err)
 	}
-	m := kubeadm.Machine{Print: func(format string, args ...any) { g.print(scripts, ""+format, args...) }, Read: f.read, Dial: g.fleet.options.Dial}
+	m := kubeadm.Machine{Print: func(format string, args ...any) { g.print(scripts, ""+format, args...) }, Read: f.read,
+		Dial: g.fleet.options.Dial}
 	m.Print("[preflight] Running pre-flight checks")
 	access, err := kubeadm.Discover(g.ctx, spec, m)
 	if err != nil {
@@ -167,7 +169,8 @@ func (g *guest) join(c *kubeadm.Command, config *cloudinit.Config, f files) (*jo
 		return nil, g.failed("phase kubelet-start: ", err)
 	}
 	j := g.become(own, node)
-	m.Print("\nThis node has joined the cluster:\n* Certificate signing request was sent to apiserver and a response was received.\n* The Kubelet was informed of the new secure connection details.\n")
+	m.Print("\nThis node has joined the cluster:\n* Certificate signing request was sent to apiserver and a response was received.\n* The " +
+		"Kubelet was informed of the new secure connection details.\n")
 	return j, true
 }
 
@@ -238,7 +241,9 @@ type invalidName struct{ name string }
 
 // Error is worded as kubeadm's validation words it.
 func (e *invalidName) Error() string {
-	return "nodeRegistration.name: Invalid value: \"" + e.name + "\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+	return "nodeRegistration.name: Invalid value: \"" + e.name +
+		"\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
+		"alphanumeric character"
 }
 
 func (g *guest) hostname(config *cloudinit.Config) string {

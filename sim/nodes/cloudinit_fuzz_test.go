@@ -16,7 +16,8 @@ import (
 
 // inArchive is the data as the only, encoded part of a MIME archive.
 func inArchive(data []byte) []byte {
-	return []byte("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n" +
+	return []byte("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: " +
+		"text/plain\nContent-Transfer-Encoding: base64\n\n" +
 		b64(data) + "\n--B--\n")
 }
 
@@ -29,15 +30,18 @@ func wrapped(data string) bool {
 // FuzzCloudInitParse holds that user data is either carried out or refused, is read alike every time, and means the same compressed
 // and in an archive.
 func FuzzCloudInitParse(f *testing.F) {
-	node, err := upstream.NewNode(&upstream.NodeInput{JoinConfiguration: "kind: JoinConfiguration\nnodeRegistration:\n  name: '{{ ds.meta_data.local_hostname }}'\n"})
+	node, err := upstream.NewNode(&upstream.NodeInput{JoinConfiguration: "kind: JoinConfiguration\nnodeRegistration:\n  name: '{{ " +
+		"ds.meta_data.local_hostname }}'\n"})
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, s := range []string{
-		string(node), "#cloud-config\nruncmd: [a]\n", "## template: jinja\n#cloud-config\nwrite_files:\n- path: '{{ v1.region }}'\n", string(zipped(f, "#cloud-config\n")),
+		string(node), "#cloud-config\nruncmd: [a]\n", "## template: jinja\n#cloud-config\nwrite_files:\n- path: '{{ v1.region }}'\n",
+		string(zipped(f, "#cloud-config\n")),
 		string(inArchive([]byte("#cloud-config\nruncmd: [a]\n"))), "## template: jinja\n{% raw %}{{{% endraw %}", "#cloud-config\na: &a [*a]\n",
 		fmt.Sprintf("#cloud-config\nwrite_files: [{path: /a, encoding: gz+b64, content: %s}]", b64(zipped(f, "x"))), "#!/bin/sh\nkubeadm join\n",
-		"\n #cloud-config\nbootcmd: [[echo, 'a b', 3]]\n", "MIME-Version: 1.0\nContent-Type: multipart/mixed\n\n", "{\"ignition\":{\"version\":\"3.4.0\"}}",
+		"\n #cloud-config\nbootcmd: [[echo, 'a b', 3]]\n", "MIME-Version: 1.0\nContent-Type: multipart/mixed\n\n",
+		"{\"ignition\":{\"version\":\"3.4.0\"}}",
 	} {
 		f.Add([]byte(s))
 	}
@@ -68,7 +72,10 @@ func FuzzRendered(f *testing.F) {
 	f.Add("/etc/y", []byte("- a\n  b: |\n"), "true", "#", uint8(2))
 	f.Fuzz(func(t *testing.T, path string, content []byte, before, after string, shape uint8) {
 		// The provider puts paths into its document as they are: the API holds them to plain ones. Braces are jinja's.
-		if path == "" || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("{}[]&*#?|-<>=!%@`:,'\"\\", r) }) {
+		if path == "" || strings.ContainsFunc(path, func(r rune) bool {
+			return r <= ' ' || r > '~' ||
+				strings.ContainsRune("{}[]&*#?|-<>=!%@`:,'\"\\", r)
+		}) {
 			return
 		}
 		for _, text := range []string{before, after} {

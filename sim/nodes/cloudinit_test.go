@@ -39,7 +39,8 @@ func b64(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 // TestBootstrapProvidersOutput takes what the bootstrap provider itself renders, with everything that it can put in.
 func TestBootstrapProvidersOutput(t *testing.T) {
 	t.Parallel()
-	in := &upstream.NodeInput{JoinConfiguration: "apiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: '{{ ds.meta_data.local_hostname }}'\n"}
+	in := &upstream.NodeInput{JoinConfiguration: "apiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: " +
+		"'{{ ds.meta_data.local_hostname }}'\n"}
 	in.BootCommands = []string{"echo boot"}
 	in.PreKubeadmCommands = []string{`echo "$(date)" before`, "hostname"}
 	in.PostKubeadmCommands = []string{"echo after"}
@@ -62,14 +63,16 @@ func TestBootstrapProvidersOutput(t *testing.T) {
 	}
 	checkFiles(t, c.Files)
 	wantCommands := []string{`echo "$(date)" before`, "hostname",
-		"kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/cluster-api/bootstrap-success.complete", "echo after"}
+		"kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/cluster-api/bootstrap-success.complete",
+		"echo after"}
 	if diff := cmp.Diff(wantCommands, c.Commands); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"echo boot"}, c.BootCommands); diff != "" {
 		t.Errorf("boot commands (-want +got):\n%s", diff)
 	}
-	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "users") || !strings.Contains(notes, "ntp") || !strings.Contains(notes, "mounts") {
+	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "users") || !strings.Contains(notes, "ntp") ||
+		!strings.Contains(notes, "mounts") {
 		t.Errorf("notes: want users, ntp and mounts named, got:\n%s", notes)
 	}
 	if len(c.Warnings) != 0 {
@@ -89,7 +92,9 @@ func checkFiles(t *testing.T, all []cloudinit.File) {
 		{"/etc/coded", "coded", "0644", "root:root"},
 		{"/etc/zipped", "zipped", "0644", "root:root"},
 		{"/etc/plain", "more", "0644", "root:root"},
-		{"/run/kubeadm/kubeadm-join-config.yaml", "---\napiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: 'ip-10-0-1-23.eu-west-1.compute.internal'", "0640", "root:root"},
+		{"/run/kubeadm/kubeadm-join-config.yaml",
+			"---\napiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\nnodeRegistration:\n  name: 'ip-10-0-1-23.eu-west-1.compute.internal'",
+			"0640", "root:root"},
 	}
 	if diff := cmp.Diff(want, files[:len(want)]); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
@@ -102,16 +107,19 @@ func checkFiles(t *testing.T, all []cloudinit.File) {
 // TestMetadataOnAzure: what cloud-init knows of a machine there has other names, and its zone is the fault domain.
 func TestMetadataOnAzure(t *testing.T) {
 	t.Parallel()
-	machine := cloudinit.Instance{ID: "0f-1", Type: "Standard_D2s_v3", Hostname: "capz-mp-0000001", Cloud: "azure", Region: "westus2", Zone: "2", FaultDomain: "1", Arch: "x86_64"}
+	machine := cloudinit.Instance{ID: "0f-1", Type: "Standard_D2s_v3", Hostname: "capz-mp-0000001", Cloud: "azure", Region: "westus2",
+		Zone: "2", FaultDomain: "1", Arch: "x86_64"}
 	for _, c := range []struct{ reason, template, want string }{
 		{"the published manifest's spelling", `{{ ds.meta_data["local_hostname"] }}`, "capz-mp-0000001"},
-		{"what the metadata service answers is kept whole", "{{ ds.meta_data.imds.compute.location }}-{{ ds.meta_data.imds.compute.zone }}", "westus2-2"},
+		{"what the metadata service answers is kept whole", "{{ ds.meta_data.imds.compute.location }}-{{ ds.meta_data.imds.compute.zone }}",
+			"westus2-2"},
 		{"its zone is the fault domain", "{{ v1.availability_zone }} {{ v1.platform }}", "1 azure"},
 		{"AWS's names are not there", "{{ ds.meta_data.instance_type }}", "CI_MISSING_JINJA_VAR/ds.meta_data.instance_type"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
-			got, err := cloudinit.Parse([]byte("## template: jinja\n#cloud-config\nwrite_files:\n- path: /f\n  content: '"+c.template+"'\n"), machine.Metadata(), nil)
+			got, err := cloudinit.Parse([]byte("## template: jinja\n#cloud-config\nwrite_files:\n- path: /f\n  content: '"+c.template+"'\n"),
+				machine.Metadata(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,13 +134,15 @@ func TestMetadataOnAzure(t *testing.T) {
 func TestMetadataOnGoogleCloud(t *testing.T) {
 	t.Parallel()
 	machine := cloudinit.Instance{
-		ID: "42", Type: "n2-standard-2", Hostname: "mp-0-x1y2.us-central1-b.c.simulated-project.internal", Cloud: "gcp", Region: "us-central1", Zone: "us-central1-b",
+		ID: "42", Type: "n2-standard-2", Hostname: "mp-0-x1y2.us-central1-b.c.simulated-project.internal", Cloud: "gcp", Region: "us-central1",
+		Zone: "us-central1-b",
 	}
 	for _, c := range []struct{ reason, template, want string }{
 		{"the published manifest's spelling", `{{ ds.meta_data.local_hostname.split(".")[0] }}`, "mp-0-x1y2"},
 		{"the full name", "{{ ds.meta_data.local_hostname }}", "mp-0-x1y2.us-central1-b.c.simulated-project.internal"},
 		{"the host's own name", "{{ v1.local_hostname }}", "mp-0-x1y2"},
-		{"its zone and cloud", "{{ v1.availability_zone }} {{ v1.region }} {{ v1.cloud_name }} {{ v1.platform }}", "us-central1-b us-central1 gce gce"},
+		{"its zone and cloud", "{{ v1.availability_zone }} {{ v1.region }} {{ v1.cloud_name }} {{ v1.platform }}",
+			"us-central1-b us-central1 gce gce"},
 		{"AWS's names are not there", "{{ ds.meta_data.local_ipv4 }}", "CI_MISSING_JINJA_VAR/ds.meta_data.local_ipv4"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -156,17 +166,21 @@ func TestTemplates(t *testing.T) {
 		{reason: "the providers' other spelling", template: `{{ ds.meta_data["local_hostname"] }}`, want: facts.Hostname},
 		{reason: "single quotes", template: `{{ ds.meta_data['instance_id'] }}`, want: "i-0abc"},
 		{reason: "hyphens are underscores", template: `{{ ds.meta_data["local-hostname"] }}`, want: facts.Hostname},
-		{reason: "nested, for provider IDs", template: "aws:///{{ ds.meta_data.placement.availability_zone }}/{{ds.meta_data.instance_id}}", want: "aws:///eu-west-1a/i-0abc"},
-		{reason: "standard names", template: "{{ v1.local_hostname }} {{ v1.region }} {{ v1.availability_zone }} {{ v1.cloud_name }}", want: facts.Hostname + " eu-west-1 eu-west-1a aws"},
+		{reason: "nested, for provider IDs", template: "aws:///{{ ds.meta_data.placement.availability_zone }}/{{ds.meta_data.instance_id}}",
+			want: "aws:///eu-west-1a/i-0abc"},
+		{reason: "standard names", template: "{{ v1.local_hostname }} {{ v1.region }} {{ v1.availability_zone }} {{ v1.cloud_name }}",
+			want: facts.Hostname + " eu-west-1 eu-west-1a aws"},
 		{reason: "standard names without v1", template: "{{ instance_id }} {{ region }}", want: "i-0abc eu-west-1"},
 		{reason: "whitespace marks", template: "{{- v1.region -}}", want: "eu-west-1"},
 		{reason: "the usual way to write braces", template: `{{ '{{' }} .Name {{ "}}" }}`, want: "{{ .Name }}"},
 		{reason: "raw blocks are for other templates", template: "{% raw %}{{ .Name }}{% endraw %}!", want: "{{ .Name }}!"},
 		{reason: "comments vanish", template: "a{# no {{ x }} #}b", want: "ab"},
-		{reason: "an unknown variable is named and marked, as cloud-init does", template: "{{ ds.meta_data.nickname }}", want: "CI_MISSING_JINJA_VAR/ds.meta_data.nickname", warns: "ds.meta_data.nickname"},
+		{reason: "an unknown variable is named and marked, as cloud-init does", template: "{{ ds.meta_data.nickname }}",
+			want: "CI_MISSING_JINJA_VAR/ds.meta_data.nickname", warns: "ds.meta_data.nickname"},
 		{reason: "a subtree is no text", template: "{{ ds.meta_data }}", want: "CI_MISSING_JINJA_VAR/ds.meta_data", warns: "ds.meta_data"},
 		{reason: "a part of a text", template: `{{ v1.region.split('-')[1] }}`, want: "west"},
-		{reason: "a part of an unknown variable is as unknown", template: `{{ v1.nickname.split('-')[1] }}`, want: "CI_MISSING_JINJA_VAR/v1.nickname", warns: "v1.nickname"},
+		{reason: "a part of an unknown variable is as unknown", template: `{{ v1.nickname.split('-')[1] }}`,
+			want: "CI_MISSING_JINJA_VAR/v1.nickname", warns: "v1.nickname"},
 		{reason: "a part that there is not", template: `{{ v1.region.split('-')[9] }}`, fails: "asks for part 9 of 3"},
 		{reason: "filters are not guessed", template: "{{ v1.region | upper }}", fails: "{{ v1.region | upper }} is not supported"},
 		{reason: "another language's template", template: "{{ .Name }}", fails: "{{ .Name }} is not supported"},
@@ -214,22 +228,31 @@ func TestFormsOfUserData(t *testing.T) {
 		{reason: "plain", data: config, commands: []string{"one"}},
 		{reason: "windows line ends", data: "#cloud-config\r\nruncmd: [one]\r\n", commands: []string{"one"}},
 		{reason: "gzip", data: string(zipped(t, config)), commands: []string{"one"}},
-		{reason: "a command as a list of words is quoted", data: "#cloud-config\nruncmd:\n- [echo, 'a b', 3]\n- null\n", commands: []string{"echo 'a b' 3"}},
-		{reason: "an archive with a script", data: archive("Content-Type: text/cloud-config\n\n"+config, "Content-Type: text/x-shellscript\n\n#!/bin/sh\nreboot"), commands: []string{"one"}, notes: []string{"user data part of type shellscript: only what joins a cluster is carried out by a simulated machine"}},
-		{reason: "an encoded part", data: archive("Content-Type: text/cloud-config\nContent-Transfer-Encoding: base64\n\n" + b64([]byte(config))), commands: []string{"one"}},
+		{reason: "a command as a list of words is quoted", data: "#cloud-config\nruncmd:\n- [echo, 'a b', 3]\n- null\n",
+			commands: []string{"echo 'a b' 3"}},
+		{reason: "an archive with a script", data: archive("Content-Type: text/cloud-config\n\n"+config,
+			"Content-Type: text/x-shellscript\n\n#!/bin/sh\nreboot"), commands: []string{"one"},
+			notes: []string{"user data part of type shellscript: only what joins a cluster is carried out by a simulated machine"}},
+		{reason: "an encoded part", data: archive("Content-Type: text/cloud-config\nContent-Transfer-Encoding: base64\n\n" + b64([]byte(config))),
+			commands: []string{"one"}},
 		{reason: "a part that is told by its first line", data: archive("Content-Type: text/plain\n\n" + config), commands: []string{"one"}},
-		{reason: "the first of two says what runs, as with cloud-init's default merge", data: archive("Content-Type: text/cloud-config\n\n"+config, "Content-Type: text/cloud-config\n\n#cloud-config\nruncmd: [two]"), commands: []string{"one"}},
-		{reason: "a script alone is known", data: "#!/bin/sh\nkubeadm join\n", notes: []string{"user data part of type shellscript: only what joins a cluster is carried out by a simulated machine"}},
+		{reason: "the first of two says what runs, as with cloud-init's default merge",
+			data:     archive("Content-Type: text/cloud-config\n\n"+config, "Content-Type: text/cloud-config\n\n#cloud-config\nruncmd: [two]"),
+			commands: []string{"one"}},
+		{reason: "a script alone is known", data: "#!/bin/sh\nkubeadm join\n",
+			notes: []string{"user data part of type shellscript: only what joins a cluster is carried out by a simulated machine"}},
 		{reason: "nothing", data: " \n", fails: "user data is empty"},
 		{reason: "some text", data: "join me", fails: "unhandled non-multipart"},
-		{reason: "a template header with other blanks is none that cloud-init knows", data: "##template: jinja\n" + config, fails: "unhandled non-multipart"},
+		{reason: "a template header with other blanks is none that cloud-init knows", data: "##template: jinja\n" + config,
+			fails: "unhandled non-multipart"},
 		{reason: "ignition", data: `{"ignition":{"version":"2.3.0"},"secret":"s3cr3t"}`, fails: "unhandled non-multipart"},
 		{reason: "damaged gzip", data: "\x1f\x8bxx", fails: "looks like gzip but is not"},
 		{reason: "a bomb", data: string(zipped(t, strings.Repeat("#", 5<<20))), fails: "unpacks to more than"},
 		{reason: "no YAML", data: "#cloud-config\na: [s3cr3t\n", fails: "failed loading yaml blob"},
 		{reason: "a list at the top", data: "#cloud-config\n- s3cr3t\n", fails: "failed loading yaml blob"},
 		{reason: "commands of a wrong type", data: "#cloud-config\nruncmd: s3cr3t\n", fails: "runcmd: want a list"},
-		{reason: "a command of a wrong type", data: "#cloud-config\nruncmd: [{a: s3cr3t}]\n", fails: "runcmd[0]: want a string or a list of strings, found a mapping"},
+		{reason: "a command of a wrong type", data: "#cloud-config\nruncmd: [{a: s3cr3t}]\n",
+			fails: "runcmd[0]: want a string or a list of strings, found a mapping"},
 		{reason: "files of a wrong type", data: "#cloud-config\nwrite_files: s3cr3t\n", fails: "write_files: want a list"},
 		{reason: "another renderer", data: "## template: mako\n#cloud-config\n", fails: `renderer "mako"`},
 	} {
@@ -271,7 +294,8 @@ func TestInclude(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ reason, data, want, fails string }{
-		{reason: "what is elsewhere counts as if it stood there", data: "#include\n# a comment\n\nhttps://h/config?sig=s3cr3t\n", want: facts.Hostname},
+		{reason: "what is elsewhere counts as if it stood there", data: "#include\n# a comment\n\nhttps://h/config?sig=s3cr3t\n",
+			want: facts.Hostname},
 		{reason: "once is as good", data: "#include-once\nhttps://h/config?sig=s3cr3t\n", want: facts.Hostname},
 		{reason: "an address whose time is over", data: "#include\nhttps://h/expired?sig=s3cr3t\n", fails: "included URL failed: 403 Forbidden"},
 		{reason: "a circle", data: "#include\nhttps://h/circle\n", fails: "nested more than"},
@@ -301,7 +325,8 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
-			got, err := cloudinit.Parse([]byte("#cloud-config\nhostname: h\nwrite_files:\n- "+c.entry+"\n- path: /good\n  permissions: 0600\n"), facts.Metadata(), nil)
+			got, err := cloudinit.Parse([]byte("#cloud-config\nhostname: h\nwrite_files:\n- "+c.entry+"\n- path: /good\n  permissions: 0600\n"),
+				facts.Metadata(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

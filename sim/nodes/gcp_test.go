@@ -26,7 +26,8 @@ func TestMachineOfAnInstanceGroupJoins(t *testing.T) {
 			j := joinConfig(s)
 			j.NodeRegistration.Name = tc.name
 			m := sim.Machine{
-				Cloud: "gcp", Region: "us-central1", Zone: "us-central1-b", ID: "6208517654275000028", Hostname: "mp-0-x1y2.us-central1-b.c.simulated-project.internal",
+				Cloud: "gcp", Region: "us-central1", Zone: "us-central1-b", ID: "6208517654275000028",
+				Hostname:   "mp-0-x1y2.us-central1-b.c.simulated-project.internal",
 				ProviderID: "gce://simulated-project/us-central1-b/mp-0-x1y2", Address: "10.128.0.4", Type: tc.kind, CPUs: 2, MemoryMiB: 8192,
 				KubeletVersion: "v1.33.1", UserData: userData(t, j, "1.33.1", nil), Launched: time.Now(),
 			}

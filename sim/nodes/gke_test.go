@@ -70,9 +70,10 @@ func TestNodesOfANodePool(t *testing.T) {
 		}
 	}
 	_, err = cloud.GKE.PutCluster(container.Wanted{Project: "simulated-project", Location: "us-central1-b", Name: "c",
-		Body: map[string]any{"initialClusterVersion": "1.34.3", "nodePools": []any{map[string]any{"name": "p", "initialNodeCount": 1.0, "version": "1.34.2",
-			"config": map[string]any{"machineType": "n2-standard-2", "labels": map[string]any{"team": "blue"},
-				"taints": []any{map[string]any{"key": "dedicated", "value": "x", "effect": "NO_SCHEDULE"}}}}}},
+		Body: map[string]any{"initialClusterVersion": "1.34.3",
+			"nodePools": []any{map[string]any{"name": "p", "initialNodeCount": 1.0, "version": "1.34.2",
+				"config": map[string]any{"machineType": "n2-standard-2", "labels": map[string]any{"team": "blue"},
+					"taints": []any{map[string]any{"key": "dedicated", "value": "x", "effect": "NO_SCHEDULE"}}}}}},
 		Access: container.Access{Endpoint: "https://" + s.Endpoint(), CA: s.CA(), Token: fakeapi.Token}})
 	must(err)
 	first := p.settled(1)[0]
@@ -86,16 +87,24 @@ func TestNodesOfANodePool(t *testing.T) {
 			t.Errorf("label %s: want %q, got %q", key, want, got)
 		}
 	}
-	if want := "gce://simulated-project/us-central1-b/" + first.Name; node.Spec.ProviderID != want || node.Status.NodeInfo.KubeletVersion != "v1.34.2-gke.1234500" {
+	if want := "gce://simulated-project/us-central1-b/" + first.Name; node.Spec.ProviderID != want ||
+		node.Status.NodeInfo.KubeletVersion != "v1.34.2-gke.1234500" {
 		t.Errorf("want %s with v1.34.2-gke.1234500, got %s with %s", want, node.Spec.ProviderID, node.Status.NodeInfo.KubeletVersion)
 	}
-	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == "dedicated" && t.Effect == corev1.TaintEffectNoSchedule }) {
+	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == "dedicated" &&
+			t.Effect == corev1.TaintEffectNoSchedule
+	}) {
 		t.Errorf("want the pool's taint, got %v", node.Spec.Taints)
 	}
 
-	must(cloud.GKE.UpdatePool("c/p", map[string]any{"labels": map[string]any{"labels": map[string]any{"team": "red"}}, "taints": map[string]any{}}))
+	must(cloud.GKE.UpdatePool("c/p", map[string]any{"labels": map[string]any{"labels": map[string]any{"team": "red"}},
+		"taints": map[string]any{}}))
 	p.settled(1)
-	p.node(first, "with the new label and without a taint", func(n *corev1.Node) bool { return n.Labels["team"] == "red" && len(n.Spec.Taints) == 0 })
+	p.node(first, "with the new label and without a taint", func(n *corev1.Node) bool {
+		return n.Labels["team"] == "red" &&
+			len(n.Spec.Taints) == 0
+	})
 
 	must(cloud.GKE.UpgradePool("c/p", "1.34.3"))
 	second := p.settled(1)[0]

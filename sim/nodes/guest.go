@@ -77,7 +77,8 @@ func (g *guest) print(program, format string, args ...any) {
 	g.console.print(time.Duration(float64(time.Since(g.booted))*factor), program, format, args...)
 }
 
-// until waits for a moment of the machine's life, counted from power-on. A process that was restarted does not wait again for what lies behind.
+// until waits for a moment of the machine's life, counted from power-on. A process that was restarted does not wait again for what lies
+// behind.
 func (g *guest) until(moment time.Duration) bool {
 	moment += apiclient.Spread(g.ID, time.Duration(unevenness*float64(moment)))
 	return apiclient.Wait(g.ctx, g.fleet.life(moment)-time.Since(g.booted))
@@ -120,7 +121,8 @@ func (g *guest) kubelet(j joined, again bool) error {
 	defer cancel()
 	defer g.hang.onShut(cancel)()
 	defer g.manager.setReady(false)
-	return kubelet.Run(ctx, kubelet.Options{Access: j.access(), Dial: g.fleet.options.Dial, Node: j.Node, Life: g.fleet.life, Print: g.printer(kubeletd),
+	return kubelet.Run(ctx, kubelet.Options{Access: j.access(), Dial: g.fleet.options.Dial, Node: j.Node, Life: g.fleet.life,
+		Print:      g.printer(kubeletd),
 		Registered: func(existed bool) { g.manager.joined(j.Node.Name, again || existed) }, Ready: g.manager.setReady})
 }
 

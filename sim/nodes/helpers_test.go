@@ -23,8 +23,8 @@ import (
 // limit is how long a test waits for what must happen; only a failure takes that long.
 const limit = 30 * time.Second
 
-// cloudSpeed is the speed of clouds whose machines join a server. They give up a machine that has not joined after 20 or 35 minutes of life,
-// while its join takes the time that this machine needs for it: several seconds beside a build.
+// cloudSpeed is the speed of clouds whose machines join a server. They give up a machine that has not joined after 20 or 35 minutes of
+// life, while its join takes the time that this machine needs for it: several seconds beside a build.
 const cloudSpeed = 100
 
 func server(t *testing.T, o fakeapi.Options) *fakeapi.Server {
@@ -59,11 +59,14 @@ func deadline(t *testing.T) context.Context {
 func joinConfig(s *fakeapi.Server) *bootstrapv1.JoinConfiguration {
 	return &bootstrapv1.JoinConfiguration{
 		NodeRegistration: bootstrapv1.NodeRegistrationOptions{
-			Name: "{{ ds.meta_data.local_hostname }}", KubeletExtraArgs: []bootstrapv1.Arg{{Name: "cloud-provider", Value: ptr.To("aws")}, {Name: "node-labels", Value: ptr.To("team=blue")}},
+			Name: "{{ ds.meta_data.local_hostname }}", KubeletExtraArgs: []bootstrapv1.Arg{{Name: "cloud-provider", Value: ptr.To("aws")},
+				{Name: "node-labels", Value: ptr.To("team=blue")}},
 			Taints: ptr.To([]corev1.Taint{{Key: "node.cluster.x-k8s.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}}),
 		},
-		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: fakeapi.Token, APIServerEndpoint: s.Endpoint(), CACertHashes: []string{s.Pin()}}},
-		Timeouts:  bootstrapv1.Timeouts{DiscoverySeconds: ptr.To[int32](60), TLSBootstrapSeconds: ptr.To[int32](60), KubernetesAPICallSeconds: ptr.To[int32](60)},
+		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: fakeapi.Token,
+			APIServerEndpoint: s.Endpoint(), CACertHashes: []string{s.Pin()}}},
+		Timeouts: bootstrapv1.Timeouts{DiscoverySeconds: ptr.To[int32](60), TLSBootstrapSeconds: ptr.To[int32](60),
+			KubernetesAPICallSeconds: ptr.To[int32](60)},
 	}
 }
 
@@ -100,7 +103,8 @@ func userData(t *testing.T, j *bootstrapv1.JoinConfiguration, version string, ch
 
 func machine(id string, data []byte) sim.Machine {
 	return sim.Machine{
-		Cloud: "aws", Region: "eu-west-1", Zone: "eu-west-1a", ID: id, ProviderID: "aws:///eu-west-1a/" + id, Hostname: "ip-10-0-1-23.eu-west-1.compute.internal", Address: "10.0.1.23",
+		Cloud: "aws", Region: "eu-west-1", Zone: "eu-west-1a", ID: id, ProviderID: "aws:///eu-west-1a/" + id,
+		Hostname: "ip-10-0-1-23.eu-west-1.compute.internal", Address: "10.0.1.23",
 		Type: "m5.large", CPUs: 2, MemoryMiB: 8192, KubeletVersion: "v1.25.0", UserData: data, Launched: time.Now(),
 	}
 }

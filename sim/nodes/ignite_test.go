@@ -42,8 +42,10 @@ func TestMachineWithIgnitionJoins(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, pointer string }{
 		{reason: "the configuration itself"},
-		{reason: "a pointer of version 2 to an object", pointer: `{"ignition":{"version":"2.3.0","config":{"append":[{"source":"s3://bucket/key"}]}}}`},
-		{reason: "a pointer of version 3 to a signed URL", pointer: `{"ignition":{"version":"3.4.0","config":{"merge":[{"source":"https://h/key?X-Amz-Signature=s3cr3t"}]}}}`},
+		{reason: "a pointer of version 2 to an object",
+			pointer: `{"ignition":{"version":"2.3.0","config":{"append":[{"source":"s3://bucket/key"}]}}}`},
+		{reason: "a pointer of version 3 to a signed URL",
+			pointer: `{"ignition":{"version":"3.4.0","config":{"merge":[{"source":"https://h/key?X-Amz-Signature=s3cr3t"}]}}}`},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
@@ -80,12 +82,14 @@ func TestMachineWithoutItsConfigurationDoesNotComeUp(t *testing.T) {
 		says         string
 	}{
 		{reason: "nowhere to fetch it from", data: pointer, says: "reaches nothing but its cluster"},
-		{reason: "an object that is not there", data: pointer, says: "NoSuchKey", fetch: func(context.Context, sim.Machine, string) ([]byte, error) {
-			return nil, fmt.Errorf("%w: NoSuchKey", nodes.ErrRefused)
-		}},
-		{reason: "an object that is something else", data: pointer, says: "no Ignition configuration", fetch: func(context.Context, sim.Machine, string) ([]byte, error) {
-			return []byte("<html>"), nil
-		}},
+		{reason: "an object that is not there", data: pointer, says: "NoSuchKey",
+			fetch: func(context.Context, sim.Machine, string) ([]byte, error) {
+				return nil, fmt.Errorf("%w: NoSuchKey", nodes.ErrRefused)
+			}},
+		{reason: "an object that is something else", data: pointer, says: "no Ignition configuration",
+			fetch: func(context.Context, sim.Machine, string) ([]byte, error) {
+				return []byte("<html>"), nil
+			}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,8 @@ const service = `{"ignition":{"version":"2.3.0"},"systemd":{"units":[{"name":"ku
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	want := &ignition.Config{Files: []ignition.File{{Path: "/etc/a", Content: []byte("one two")}}, Commands: []string{"/bin/bash /etc/kubeadm.sh"}}
+	want := &ignition.Config{Files: []ignition.File{{Path: "/etc/a", Content: []byte("one two")}},
+		Commands: []string{"/bin/bash /etc/kubeadm.sh"}}
 	pointer := func(version, how, source string) string {
 		return fmt.Sprintf(`{"ignition":{"version":%q,"config":{%q:[{"source":%q}]}}}`, version, how, source)
 	}
@@ -30,7 +31,8 @@ func TestParse(t *testing.T) {
 		{reason: "version 2 appends", data: pointer("2.3.0", "append", "s3://bucket/key"), want: want},
 		{reason: "version 3 merges", data: pointer("3.4.0", "merge", "s3://bucket/key"), want: want},
 		{reason: "a signed URL", data: pointer("3.4.0", "merge", "https://h/key?X-Amz-Signature=s3cr3t"), want: want},
-		{reason: "another takes its place", data: `{"ignition":{"version":"3.0.0","config":{"replace":{"source":"` + inline + `"}}},"storage":{"files":[{"path":"/x"}]}}`, want: want},
+		{reason: "another takes its place", data: `{"ignition":{"version":"3.0.0","config":{"replace":{"source":"` + inline +
+			`"}}},"storage":{"files":[{"path":"/x"}]}}`, want: want},
 		{reason: "an object that is not there", data: pointer("3.4.0", "merge", "s3://bucket/gone"), err: "failed to fetch config: NoSuchKey"},
 		{reason: "a hash that is another's", data: `{"ignition":{"version":"3.0.0"},"storage":{"files":[{"path":"/x","contents":{"source":"data:,s3cr3t","verification":{"hash":"sha512-00"}}}]}}`, err: `file "/x": hash verification failed`},
 		{reason: "gzip that is none", data: `{"ignition":{"version":"3.0.0"},"storage":{"files":[{"path":"/x","contents":{"source":"data:,s3cr3t","compression":"gzip"}}]}}`, err: "want gzip"},
@@ -58,7 +60,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
 		}
 	}
-	if _, err := ignition.Parse([]byte(pointer("3.4.0", "merge", "https://h/key?X-Amz-Signature=s3cr3t")), nil); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+	if _, err := ignition.Parse([]byte(pointer("3.4.0", "merge", "https://h/key?X-Amz-Signature=s3cr3t")), nil); err == nil ||
+		strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("a machine that can fetch nothing: want an error without the signature, got %v", err)
 	}
 }

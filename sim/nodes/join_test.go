@@ -33,9 +33,12 @@ func TestMachineJoins(t *testing.T) {
 		data   func(t *testing.T, s *fakeapi.Server) []byte
 		name   string
 	}{
-		"v1beta3": {"kubelet arguments are a mapping up to Kubernetes 1.30", func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.25.0", nil) }, hostname},
-		"v1beta4": {"and a list since 1.31", func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, hostname},
-		"gzip":    {"clouds limit user data, so it is zipped", func(t *testing.T, s *fakeapi.Server) []byte { return zipped(userData(t, joinConfig(s), "1.25.0", nil)) }, hostname},
+		"v1beta3": {"kubelet arguments are a mapping up to Kubernetes 1.30",
+			func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.25.0", nil) }, hostname},
+		"v1beta4": {"and a list since 1.31", func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
+			hostname},
+		"gzip": {"clouds limit user data, so it is zipped",
+			func(t *testing.T, s *fakeapi.Server) []byte { return zipped(userData(t, joinConfig(s), "1.25.0", nil)) }, hostname},
 		"default name": {"without a name the hostname counts", func(t *testing.T, s *fakeapi.Server) []byte {
 			j := joinConfig(s)
 			j.NodeRegistration.Name = ""
@@ -48,14 +51,19 @@ func TestMachineJoins(t *testing.T) {
 		}, hostname},
 		"file discovery": {"a kubeconfig in the user data replaces discovery by token", func(t *testing.T, s *fakeapi.Server) []byte {
 			j := joinConfig(s)
-			j.Discovery = bootstrapv1.Discovery{File: bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"}, TLSBootstrapToken: fakeapi.Token}
-			kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters:\n- name: c\n  cluster:\n    server: https://%s\n    certificate-authority: /etc/ca.crt\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\ncurrent-context: c\nusers:\n- name: u\n  user: {token: %s}\n", s.Endpoint(), fakeapi.Token)
+			j.Discovery = bootstrapv1.Discovery{File: bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"},
+				TLSBootstrapToken: fakeapi.Token}
+			kubeconfig := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters:\n- name: c\n  cluster:\n    server: https://%s\n    "+
+				"certificate-authority: /etc/ca.crt\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\ncurrent-context: c\nusers:\n- name: u\n "+
+				" user: {token: %s}\n", s.Endpoint(), fakeapi.Token)
 			return userData(t, j, "1.25.0", func(in *upstream.NodeInput) {
-				in.AdditionalFiles = []bootstrapv1.File{{Path: "/etc/kubernetes/discovery.conf", Content: kubeconfig, Permissions: "0600"}, {Path: "/etc/ca.crt", Content: string(s.CA())}}
+				in.AdditionalFiles = []bootstrapv1.File{{Path: "/etc/kubernetes/discovery.conf", Content: kubeconfig, Permissions: "0600"},
+					{Path: "/etc/ca.crt", Content: string(s.CA())}}
 			})
 		}, hostname},
 		"command line": {"hand-made user data calls kubeadm with flags", func(_ *testing.T, s *fakeapi.Server) []byte {
-			return fmt.Appendf(nil, "#cloud-config\nruncmd:\n- [kubeadm, join, %q, --token, %s, --discovery-token-ca-cert-hash, %q, --node-name, by-hand]\n", s.Endpoint(), fakeapi.Token, s.Pin())
+			return fmt.Appendf(nil, "#cloud-config\nruncmd:\n- [kubeadm, join, %q, --token, %s, --discovery-token-ca-cert-hash, %q, --node-name, "+
+				"by-hand]\n", s.Endpoint(), fakeapi.Token, s.Pin())
 		}, "by-hand"},
 	}
 	for name, c := range cases {
@@ -100,7 +108,8 @@ func TestNodeIsWhatTheCloudAndTheTemplateSay(t *testing.T) {
 		{"memory", "8Gi", node.Status.Capacity.Memory().String()},
 		{"pods", "110", node.Status.Allocatable.Pods().String()},
 		{"address", "10.0.1.23", node.Status.Addresses[0].Address},
-		{"taints", "node.cluster.x-k8s.io/uninitialized=:NoSchedule", fmt.Sprintf("%s=%s:%s", node.Spec.Taints[0].Key, node.Spec.Taints[0].Value, node.Spec.Taints[0].Effect)},
+		{"taints", "node.cluster.x-k8s.io/uninitialized=:NoSchedule",
+			fmt.Sprintf("%s=%s:%s", node.Spec.Taints[0].Key, node.Spec.Taints[0].Value, node.Spec.Taints[0].Effect)},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: want %q, got %q", c.what, c.want, c.got)
@@ -114,7 +123,8 @@ func TestLeaseAndCredentials(t *testing.T) {
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	if !s.Await(deadline(t), "leases", "kube-node-lease", hostname, func(o apiruntime.Object) bool {
 		l, ok := o.(*coordinationv1.Lease)
-		return ok && l != nil && len(l.OwnerReferences) == 1 && l.OwnerReferences[0].UID != "" && l.OwnerReferences[0].Name == hostname && ptr.Deref(l.Spec.LeaseDurationSeconds, 0) == 40
+		return ok && l != nil && len(l.OwnerReferences) == 1 && l.OwnerReferences[0].UID != "" && l.OwnerReferences[0].Name == hostname &&
+			ptr.Deref(l.Spec.LeaseDurationSeconds, 0) == 40
 	}) {
 		t.Error("want a lease of 40 s that the node owns, found none")
 	}
@@ -135,11 +145,12 @@ type failedJoin struct {
 }
 
 // failedJoins by name.
-var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not in cluster-info", data: func(t *testing.T, s *fakeapi.Server) []byte {
-	j := impatient(s, discovery)
-	j.Discovery.BootstrapToken.Token = "zzzzzz.0123456789abcdef"
-	return userData(t, j, "1.33.0", nil)
-}, want: `could not find a JWS signature in the cluster-info ConfigMap for token ID "zzzzzz"`},
+var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not in cluster-info",
+	data: func(t *testing.T, s *fakeapi.Server) []byte {
+		j := impatient(s, discovery)
+		j.Discovery.BootstrapToken.Token = "zzzzzz.0123456789abcdef"
+		return userData(t, j, "1.33.0", nil)
+	}, want: `could not find a JWS signature in the cluster-info ConfigMap for token ID "zzzzzz"`},
 	"wrong secret": {reason: "the signature does not verify, which no retry mends", data: func(t *testing.T, s *fakeapi.Server) []byte {
 		j := joinConfig(s)
 		j.Discovery.BootstrapToken.Token = "abcdef.ffffffffffffffff"
@@ -169,8 +180,12 @@ var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not
 		j.Discovery.BootstrapToken.APIServerEndpoint = "127.0.0.1:1"
 		return userData(t, j, "1.33.0", nil)
 	}, want: "connection refused"},
-	"denied": {reason: "an approver refuses", sign: fakeapi.Deny, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request is denied, reason: NotWanted"},
-	"failed": {reason: "the signer fails", sign: fakeapi.Fail, data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) }, want: "certificate signing request failed"},
+	"denied": {reason: "an approver refuses", sign: fakeapi.Deny,
+		data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
+		want: "certificate signing request is denied, reason: NotWanted"},
+	"failed": {reason: "the signer fails", sign: fakeapi.Fail,
+		data: func(t *testing.T, s *fakeapi.Server) []byte { return userData(t, joinConfig(s), "1.33.0", nil) },
+		want: "certificate signing request failed"},
 	"no answer": {reason: "no approver runs", sign: fakeapi.Silence, data: func(t *testing.T, s *fakeapi.Server) []byte {
 		return userData(t, impatient(s, tlsBootstrap), "1.33.0", nil)
 	}, want: "was neither approved and issued nor denied"},
@@ -183,12 +198,16 @@ var failedJoins = map[string]failedJoin{"unknown token": {reason: "its id is not
 		return userData(t, impatient(s, apiCall), "1.33.0", nil)
 	}, want: "unable to fetch the kubeadm-config ConfigMap"},
 	"name in use": {reason: "kubeadm protects a living node", data: func(t *testing.T, s *fakeapi.Server) []byte {
-		s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
+		s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname},
+			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
 		return userData(t, joinConfig(s), "1.33.0", nil)
 	}, want: "already exists in the cluster"},
-	"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *fakeapi.Server) []byte { return []byte("hello\n") }, want: "unhandled non-multipart"},
-	"ignition":       {reason: "the other format that the bootstrap provider writes", data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "has not joined a cluster"},
-	"empty":          {reason: "a template without user data", data: func(*testing.T, *fakeapi.Server) []byte { return nil }, want: "user data is empty"},
+	"not cloud-init": {reason: "bootstrap data of another kind", data: func(*testing.T, *fakeapi.Server) []byte { return []byte("hello\n") },
+		want: "unhandled non-multipart"},
+	"ignition": {reason: "the other format that the bootstrap provider writes",
+		data: func(*testing.T, *fakeapi.Server) []byte { return []byte(`{"ignition":{"version":"2.3.0"}}`) }, want: "has not joined a cluster"},
+	"empty": {reason: "a template without user data", data: func(*testing.T, *fakeapi.Server) []byte { return nil },
+		want: "user data is empty"},
 	"unknown variable": {reason: "the node name cannot be one", data: func(t *testing.T, s *fakeapi.Server) []byte {
 		j := joinConfig(s)
 		j.NodeRegistration.Name = "{{ ds.meta_data.nickname }}"

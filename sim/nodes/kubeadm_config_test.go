@@ -25,7 +25,8 @@ func TestConfigOfEveryVersion(t *testing.T) {
 			Name: "n", CRISocket: "unix:///cri.sock", Taints: ptr.To([]corev1.Taint{{Key: "k", Value: "v", Effect: corev1.TaintEffectNoSchedule}}),
 			KubeletExtraArgs: []bootstrapv1.Arg{{Name: "cloud-provider", Value: ptr.To("external")}, {Name: "node-labels", Value: ptr.To("a=b")}},
 		},
-		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: token, APIServerEndpoint: "h:6443", CACertHashes: []string{"sha256:ab"}}},
+		Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: token, APIServerEndpoint: "h:6443",
+			CACertHashes: []string{"sha256:ab"}}},
 	}
 	rendered := func(version string) string {
 		s, err := kubeadmtypes.MarshalJoinConfigurationForVersion(source, semver.MustParse(version))
@@ -47,7 +48,8 @@ func TestConfigOfEveryVersion(t *testing.T) {
 		{"before 1.22: v1beta2, written by hand", old},
 		{"before 1.15: v1beta1, written by hand", strings.ReplaceAll(old, "v1beta2", "v1beta1")},
 		{"as cloud-init writes it, behind a separator", "---\n" + rendered("1.25.0")},
-		{"behind a document of another kind", "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n---\n" + rendered("1.25.0")},
+		{"behind a document of another kind", "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n---\n" +
+			rendered("1.25.0")},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
@@ -64,21 +66,25 @@ func TestConfigOfEveryVersion(t *testing.T) {
 
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	const head = "kind: JoinConfiguration\ndiscovery:\n  bootstrapToken: {token: " + token + ", apiServerEndpoint: 'h:1', unsafeSkipCAVerification: true}\n"
+	const head = "kind: JoinConfiguration\ndiscovery:\n  bootstrapToken: {token: " + token +
+		", apiServerEndpoint: 'h:1', unsafeSkipCAVerification: true}\n"
 	for _, c := range []struct {
 		reason, yaml                  string
 		discovery, bootstrap, apiCall time.Duration
 	}{
 		{"kubeadm's own", "apiVersion: kubeadm.k8s.io/v1beta3\n" + head, 5 * time.Minute, 5 * time.Minute, time.Minute},
-		{"v1beta3 has one within discovery", "apiVersion: kubeadm.k8s.io/v1beta3\n" + head + "  timeout: 7s\n", 7 * time.Second, 5 * time.Minute, time.Minute},
-		{"v1beta4 has one for each", "apiVersion: kubeadm.k8s.io/v1beta4\n" + head + "timeouts: {discovery: 1s, tlsBootstrap: 2s, kubernetesAPICall: 3s}\n", time.Second, 2 * time.Second, 3 * time.Second},
+		{"v1beta3 has one within discovery", "apiVersion: kubeadm.k8s.io/v1beta3\n" + head + "  timeout: 7s\n", 7 * time.Second, 5 * time.Minute,
+			time.Minute},
+		{"v1beta4 has one for each", "apiVersion: kubeadm.k8s.io/v1beta4\n" + head +
+			"timeouts: {discovery: 1s, tlsBootstrap: 2s, kubernetesAPICall: 3s}\n", time.Second, 2 * time.Second, 3 * time.Second},
 	} {
 		j, err := kubeadm.ParseConfig([]byte(c.yaml))
 		if err != nil {
 			t.Fatalf("%s: %v", c.reason, err)
 		}
 		if j.DiscoveryTimeout != c.discovery || j.BootstrapTimeout != c.bootstrap || j.APITimeout != c.apiCall {
-			t.Errorf("%s: want %v, %v, %v, got %v, %v, %v", c.reason, c.discovery, c.bootstrap, c.apiCall, j.DiscoveryTimeout, j.BootstrapTimeout, j.APITimeout)
+			t.Errorf("%s: want %v, %v, %v, got %v, %v, %v", c.reason, c.discovery, c.bootstrap, c.apiCall, j.DiscoveryTimeout, j.BootstrapTimeout,
+				j.APITimeout)
 		}
 	}
 }
@@ -94,7 +100,8 @@ func TestConfigThatKubeadmRefuses(t *testing.T) {
 		{"no discovery", kind, "bootstrapToken or file must be set"},
 		{"both", kind + "discovery: {bootstrapToken: {token: " + token + "}, file: {kubeConfigPath: /f}}", "cannot both be set"},
 		{"no endpoint", kind + "discovery: {bootstrapToken: {token: " + token + "}}", "apiServerEndpoint: Required value"},
-		{"no token", kind + "discovery: {bootstrapToken: {token: short, apiServerEndpoint: 'h:1', unsafeSkipCAVerification: true}}", "is not of the form"},
+		{"no token", kind + "discovery: {bootstrapToken: {token: short, apiServerEndpoint: 'h:1', unsafeSkipCAVerification: true}}",
+			"is not of the form"},
 		{"no pin", kind + "discovery: {bootstrapToken: {token: " + token + ", apiServerEndpoint: 'h:1'}}", "caCertHashes: Required value"},
 		{"control plane", kind + "controlPlane: {}\n", "can only be a worker"},
 	} {
@@ -116,7 +123,8 @@ func TestFindCommand(t *testing.T) {
 	for _, c := range []struct {
 		reason, line, verb, config string
 	}{
-		{"as the bootstrap provider writes it", "kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/x", "join", "/run/kubeadm/kubeadm-join-config.yaml"},
+		{"as the bootstrap provider writes it", "kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/x", "join",
+			"/run/kubeadm/kubeadm-join-config.yaml"},
 		{"with verbosity", "kubeadm join --config /f --v 5 && true", "join", "/f"},
 		{"with an equals sign", "kubeadm join --config='/f'", "join", "/f"},
 		{"with sudo and a path", "sudo /usr/bin/kubeadm join --config /f", "join", "/f"},
@@ -138,7 +146,8 @@ func TestFindCommand(t *testing.T) {
 func TestJoinByFlags(t *testing.T) {
 	t.Parallel()
 	none := func(string) ([]byte, bool) { return nil, false }
-	line := "kubeadm join h:6443 --token " + token + ` --discovery-token-ca-cert-hash "sha256:ab" --discovery-token-ca-cert-hash sha256:cd --node-name n --v=5`
+	line := "kubeadm join h:6443 --token " + token +
+		` --discovery-token-ca-cert-hash "sha256:ab" --discovery-token-ca-cert-hash sha256:cd --node-name n --v=5`
 	got, err := kubeadm.FindCommand(line).Join(none)
 	if err != nil {
 		t.Fatal(err)

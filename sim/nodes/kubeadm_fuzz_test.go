@@ -31,7 +31,8 @@ func FuzzFindCommand(f *testing.F) {
 	for _, line := range []string{
 		"kubeadm join --config /run/kubeadm/kubeadm-join-config.yaml  && echo success > /run/cluster-api/bootstrap-success.complete",
 		"kubeadm join h:1 --token " + token, "sudo kubeadm join h:1 --token=" + token + " --discovery-token-ca-cert-hash sha256:ab --v=5; reboot",
-		"kubeadm join --discovery-file /f --tls-bootstrap-token x", "kubeadm join h:1 --discovery-token-unsafe-skip-ca-verification --token " + token, "kubeadm join --", "kubeadm reset -f",
+		"kubeadm join --discovery-file /f --tls-bootstrap-token x",
+		"kubeadm join h:1 --discovery-token-unsafe-skip-ca-verification --token " + token, "kubeadm join --", "kubeadm reset -f",
 	} {
 		f.Add(line)
 	}
@@ -54,9 +55,13 @@ func FuzzFindCommand(f *testing.F) {
 // every time.
 func FuzzParseConfig(f *testing.F) {
 	for _, yaml := range []string{
-		"apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken:\n    apiServerEndpoint: h:6443\n    token: " + token + "\n    caCertHashes: ['sha256:ab']\nnodeRegistration:\n  kubeletExtraArgs:\n  - {name: cloud-provider, value: external}\ntimeouts:\n  discovery: 10s\n",
-		"apiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\ndiscovery:\n  file: {kubeConfigPath: /f}\n  tlsBootstrapToken: " + token + "\n  timeout: -5m\n",
-		"---\nkind: KubeletConfiguration\n---\napiVersion: kubeadm.k8s.io/v1beta2\nkind: JoinConfiguration\ncontrolPlane: {}\n", "kind: [", "a: &a [*a]", "--- \n---\n---",
+		"apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\ndiscovery:\n  bootstrapToken:\n    apiServerEndpoint: h:6443\n    token: " +
+			token + "\n    caCertHashes: ['sha256:ab']\nnodeRegistration:\n  kubeletExtraArgs:\n  - {name: cloud-provider, value: " +
+			"external}\ntimeouts:\n  discovery: 10s\n",
+		"apiVersion: kubeadm.k8s.io/v1beta3\nkind: JoinConfiguration\ndiscovery:\n  file: {kubeConfigPath: /f}\n  tlsBootstrapToken: " + token +
+			"\n  timeout: -5m\n",
+		"---\nkind: KubeletConfiguration\n---\napiVersion: kubeadm.k8s.io/v1beta2\nkind: JoinConfiguration\ncontrolPlane: {}\n", "kind: [",
+		"a: &a [*a]", "--- \n---\n---",
 	} {
 		f.Add([]byte(yaml))
 	}
@@ -95,8 +100,9 @@ func FuzzRenderedConfig(f *testing.F) {
 		}
 		in := &bootstrapv1.JoinConfiguration{
 			NodeRegistration: bootstrapv1.NodeRegistrationOptions{Name: name, KubeletExtraArgs: []bootstrapv1.Arg{{Name: arg, Value: &value}}},
-			Discovery:        bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: token, APIServerEndpoint: endpoint, CACertHashes: []string{hash}}},
-			Timeouts:         bootstrapv1.Timeouts{DiscoverySeconds: &seconds},
+			Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: token, APIServerEndpoint: endpoint,
+				CACertHashes: []string{hash}}},
+			Timeouts: bootstrapv1.Timeouts{DiscoverySeconds: &seconds},
 		}
 		for _, version := range []string{"1.25.0", "1.36.3"} {
 			yaml, err := kubeadmtypes.MarshalJoinConfigurationForVersion(in, semver.MustParse(version))
@@ -107,7 +113,8 @@ func FuzzRenderedConfig(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%s: %v in\n%s", version, err, yaml)
 			}
-			if j.NodeName != name || j.Endpoint != endpoint || j.Token != token || len(j.CAHashes) != 1 || j.CAHashes[0] != hash || j.KubeletArgs[arg] != value {
+			if j.NodeName != name || j.Endpoint != endpoint || j.Token != token || len(j.CAHashes) != 1 || j.CAHashes[0] != hash ||
+				j.KubeletArgs[arg] != value {
 				t.Errorf("%s: want %+v, got %+v from\n%s", version, in, j, yaml)
 			}
 			// Before v1beta4 there is one timeout, and the provider fills it from another field.

@@ -43,7 +43,8 @@ func TestMachineComesBackWithoutItsToken(t *testing.T) {
 	if err := s.ExpireToken(fakeapi.Token); err != nil {
 		t.Fatal(err)
 	}
-	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID, Taints: []corev1.Taint{{Key: "mine", Effect: "NoSchedule"}}},
+	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "n"},
+		Spec:   corev1.NodeSpec{ProviderID: m.ProviderID, Taints: []corev1.Taint{{Key: "mine", Effect: "NoSchedule"}}},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}})
 
 	second := fleet(t, nodes.Options{Dir: dir})
@@ -53,7 +54,8 @@ func TestMachineComesBackWithoutItsToken(t *testing.T) {
 	}) {
 		t.Fatalf("want the node Ready again, its taints as others left them; console:\n%s", second.Console("i-1"))
 	}
-	if c := string(second.Console("i-1")); !strings.Contains(c, "This node has joined the cluster") || !strings.Contains(c, "continues as node") {
+	if c := string(second.Console("i-1")); !strings.Contains(c, "This node has joined the cluster") ||
+		!strings.Contains(c, "continues as node") {
 		t.Errorf("want the console of both lives, got:\n%s", c)
 	}
 }
@@ -152,7 +154,8 @@ func TestHeartbeatStopsAndGoesOn(t *testing.T) {
 func TestNodeOfAnotherMachineIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	s, f := server(t, fakeapi.Options{}), fleet(t, nodes.Options{})
-	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "old"}, Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-old"}})
+	s.PutNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: hostname, UID: "old"},
+		Spec: corev1.NodeSpec{ProviderID: "aws:///eu-west-1a/i-old"}})
 	f.PowerOn(machine("i-1", userData(t, joinConfig(s), "1.25.0", nil)))
 	awaitConsole(t, f, "belongs to aws:///eu-west-1a/i-old")
 	s.DeleteNode(hostname)
@@ -181,7 +184,8 @@ func TestPods(t *testing.T) {
 	}
 	terminating := pod("late")
 	terminating.Status.Phase = corev1.PodRunning
-	terminating.DeletionTimestamp, terminating.DeletionGracePeriodSeconds = ptr.To(metav1.NewTime(time.Now().Add(30*time.Second))), ptr.To[int64](30)
+	terminating.DeletionTimestamp, terminating.DeletionGracePeriodSeconds = ptr.To(metav1.NewTime(time.Now().Add(30*time.Second))),
+		ptr.To[int64](30)
 	s.PutPod(terminating)
 	if !s.Await(deadline(t), "pods", "default", "late", gone) {
 		t.Fatal("want a terminating pod deleted")
@@ -241,7 +245,8 @@ func TestBootTakesItsTime(t *testing.T) {
 		{reason: "ten times faster", speed: 10, at: 2100 * time.Millisecond, want: "user data is empty"},
 		{reason: "the default is ten", speed: 0, at: 2100 * time.Millisecond, want: "user data is empty"},
 		{reason: "but not before", speed: 10, at: 1700 * time.Millisecond, not: "user data is empty"},
-		{reason: "a process that was restarted does not boot its machines anew", speed: 1, launched: -time.Minute, at: time.Millisecond, want: "user data is empty"},
+		{reason: "a process that was restarted does not boot its machines anew", speed: 1, launched: -time.Minute, at: time.Millisecond,
+			want: "user data is empty"},
 		{reason: "a launch in the future counts from now", speed: 1, launched: time.Hour, at: 21 * time.Second, want: "user data is empty"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -328,6 +333,10 @@ func pod(name string) *corev1.Pod {
 
 func running(o apiruntime.Object) bool {
 	p, ok := o.(*corev1.Pod)
-	return ok && p != nil && p.Status.Phase == corev1.PodRunning && p.Status.PodIP != "" && p.Status.StartTime != nil && p.Status.ContainerStatuses[0].Ready &&
-		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
+	return ok && p != nil && p.Status.Phase == corev1.PodRunning && p.Status.PodIP != "" && p.Status.StartTime != nil &&
+		p.Status.ContainerStatuses[0].Ready &&
+		slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady &&
+				c.Status == corev1.ConditionTrue
+		})
 }

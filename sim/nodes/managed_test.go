@@ -21,7 +21,8 @@ import (
 func managed(s *fakeapi.Server, data string) sim.Machine {
 	m := machine("i-1", []byte(data))
 	m.Managed = &sim.Managed{Cluster: "c", Group: "g", Server: "https://" + s.Endpoint(), CA: s.CA(), Token: fakeapi.Token,
-		Labels: map[string]string{"eks.amazonaws.com/nodegroup": "g", "team": "blue"}, Taints: []sim.Taint{{Key: "dedicated", Value: "x", Effect: "NoSchedule"}}}
+		Labels: map[string]string{"eks.amazonaws.com/nodegroup": "g", "team": "blue"},
+		Taints: []sim.Taint{{Key: "dedicated", Value: "x", Effect: "NoSchedule"}}}
 	return m
 }
 
@@ -30,7 +31,8 @@ func TestMachineOfANodeGroupJoinsByItself(t *testing.T) {
 	archive := func(parts ...string) string {
 		return "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\n" + strings.Join(parts, "\n--B\n") + "\n--B--\n"
 	}
-	flags := "Content-Type: application/node.eks.aws\n\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 17}, flags: [--node-labels=team=red]}}"
+	flags := "Content-Type: application/node.eks.aws\n\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 17}, flags: " +
+		"[--node-labels=team=red]}}"
 	for _, tc := range []struct {
 		reason, data string
 		own          bool
@@ -39,10 +41,15 @@ func TestMachineOfANodeGroupJoinsByItself(t *testing.T) {
 		tainted      bool
 	}{
 		{reason: "an image of EKS's needs no user data", label: "eks.amazonaws.com/nodegroup", value: "g", pods: 110, tainted: true},
-		{reason: "user data runs before", data: archive("Content-Type: text/x-shellscript\n\n#!/bin/bash\necho hello"), label: "team", value: "blue", pods: 110, tainted: true},
+		{reason: "user data runs before", data: archive("Content-Type: text/x-shellscript\n\n#!/bin/bash\necho hello"), label: "team",
+			value: "blue", pods: 110, tainted: true},
 		{reason: "its flags come beside EKS's", data: archive(flags), label: "team", value: "red", pods: 17, tainted: true},
-		{reason: "an image of one's own joins by bootstrap.sh", own: true, data: "#!/bin/bash\nset -ex\n/etc/eks/bootstrap.sh c \\\n  --kubelet-extra-args '--node-labels=team=own'\n", label: "team", value: "own", pods: 110},
-		{reason: "or as the EKS bootstrap provider has it", own: true, data: "#cloud-config\nruncmd:\n- /etc/eks/bootstrap.sh c --kubelet-extra-args '--node-labels=team=own --max-pods=9'\n", label: "team", value: "own", pods: 9},
+		{reason: "an image of one's own joins by bootstrap.sh", own: true,
+			data: "#!/bin/bash\nset -ex\n/etc/eks/bootstrap.sh c \\\n  --kubelet-extra-args '--node-labels=team=own'\n", label: "team", value: "own",
+			pods: 110},
+		{reason: "or as the EKS bootstrap provider has it", own: true,
+			data: "#cloud-config\nruncmd:\n- /etc/eks/bootstrap.sh c --kubelet-extra-args '--node-labels=team=own --max-pods=9'\n", label: "team",
+			value: "own", pods: 9},
 		{reason: "or by a whole NodeConfig", own: true, data: archive(flags), label: "team", value: "red", pods: 17},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -58,7 +65,8 @@ func TestMachineOfANodeGroupJoinsByItself(t *testing.T) {
 			}) {
 				t.Fatalf("no Ready node; console:\n%s", f.Console("i-1"))
 			}
-			if node.Spec.ProviderID != m.ProviderID || node.Labels[tc.label] != tc.value || node.Status.Capacity.Pods().Value() != tc.pods || (len(node.Spec.Taints) > 0) != tc.tainted {
+			if node.Spec.ProviderID != m.ProviderID || node.Labels[tc.label] != tc.value || node.Status.Capacity.Pods().Value() != tc.pods ||
+				(len(node.Spec.Taints) > 0) != tc.tainted {
 				t.Errorf("want %s=%s, %d pods, tainted %v; got %+v", tc.label, tc.value, tc.pods, tc.tainted, node)
 			}
 			for !f.Ready("i-1") { // The kubelet says so to us a moment after it said so to the API server.
@@ -80,10 +88,14 @@ func TestMachineOfANodeGroupThatIsTurnedAway(t *testing.T) {
 		change             func(*sim.Machine)
 	}{
 		{reason: "its role is not let in", says: "Unauthorized", change: func(m *sim.Machine) { m.Managed.Token = "" }},
-		{reason: "its user data names another cluster", data: "#!/bin/bash\n/etc/eks/bootstrap.sh other\n", says: "no access to the cluster other", change: func(m *sim.Machine) { m.Managed.Own = true }},
-		{reason: "it is of no node group", data: "#!/bin/bash\n/etc/eks/bootstrap.sh c\n", says: "of no node group", change: func(m *sim.Machine) { m.Managed = nil }},
-		{reason: "an image of one's own without any user data", says: "user data is empty", change: func(m *sim.Machine) { m.Managed.Own = true }},
-		{reason: "a NodeConfig that is none", data: "Content-Type: application/node.eks.aws\nMIME-Version: 1.0\n\nkind: Pod\n", says: "could not decode the NodeConfig"},
+		{reason: "its user data names another cluster", data: "#!/bin/bash\n/etc/eks/bootstrap.sh other\n",
+			says: "no access to the cluster other", change: func(m *sim.Machine) { m.Managed.Own = true }},
+		{reason: "it is of no node group", data: "#!/bin/bash\n/etc/eks/bootstrap.sh c\n", says: "of no node group",
+			change: func(m *sim.Machine) { m.Managed = nil }},
+		{reason: "an image of one's own without any user data", says: "user data is empty",
+			change: func(m *sim.Machine) { m.Managed.Own = true }},
+		{reason: "a NodeConfig that is none", data: "Content-Type: application/node.eks.aws\nMIME-Version: 1.0\n\nkind: Pod\n",
+			says: "could not decode the NodeConfig"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +156,8 @@ func TestEKSDrainsANode(t *testing.T) {
 	t.Run("and ends once the budget lets it", func(t *testing.T) {
 		s.Refuse(nil)
 		untilDrained(t, f, false)
-		if !s.Await(deadline(t), "pods", "default", "web", func(o apiruntime.Object) bool { return o == nil }) || !s.Await(deadline(t), "pods", "default", "daemon", exists) {
+		if !s.Await(deadline(t), "pods", "default", "web", func(o apiruntime.Object) bool { return o == nil }) ||
+			!s.Await(deadline(t), "pods", "default", "daemon", exists) {
 			t.Error("want the pod gone and the DaemonSet's still there")
 		}
 	})
@@ -206,7 +219,8 @@ func TestEKSMarksANode(t *testing.T) {
 	m := managed(s, "")
 	f.PowerOn(m)
 	// What is asked before the node is there is done when it comes.
-	f.Mark("i-1", sim.Marks{Labels: map[string]string{"early": ""}, Unlabel: []string{"team"}, Untaint: []sim.Taint{{Key: "dedicated", Effect: "NoSchedule"}}, Taints: []sim.Taint{{Key: "other", Value: "1", Effect: "NoExecute"}}})
+	f.Mark("i-1", sim.Marks{Labels: map[string]string{"early": ""}, Unlabel: []string{"team"},
+		Untaint: []sim.Taint{{Key: "dedicated", Effect: "NoSchedule"}}, Taints: []sim.Taint{{Key: "other", Value: "1", Effect: "NoExecute"}}})
 	f.Mark("outsider", sim.Marks{})
 	awaitNode(t, s, f, "the labels and taints changed", func(n *corev1.Node) bool {
 		_, early := n.Labels["early"]
@@ -218,7 +232,10 @@ func TestEKSMarksANode(t *testing.T) {
 	m.Managed.Labels["late"] = "yes"
 	again := fleet(t, nodes.Options{Dir: dir})
 	again.PowerOn(m)
-	awaitNode(t, s, again, "the group's labels again", func(n *corev1.Node) bool { return n.Labels["late"] == "yes" && n.Labels["team"] == "blue" })
+	awaitNode(t, s, again, "the group's labels again", func(n *corev1.Node) bool {
+		return n.Labels["late"] == "yes" &&
+			n.Labels["team"] == "blue"
+	})
 }
 
 // TestAKSDeletesANode holds that the node of a machine is deleted, also when the machine is powered off at once.

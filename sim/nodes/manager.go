@@ -116,8 +116,8 @@ func (m *manager) unregister() {
 	m.guest.fleet.wg.Go(func() { m.deleteNode(m.node) })
 }
 
-// deleteNode deletes a node, again and again until it has worked or the fleet is closed. A node that has registered under its name since, as
-// a machine does that was reimaged, stays.
+// deleteNode deletes a node, again and again until it has worked or the fleet is closed. A node that has registered under its name since,
+// as a machine does that was reimaged, stays.
 func (m *manager) deleteNode(node string) {
 	g, ctx := m.guest, m.guest.fleet.ctx
 	c, err := apiclient.Open(apiclient.Access{Server: g.Managed.Server, CA: g.Managed.CA, Token: g.Managed.Token}, g.fleet.options.Dial)
@@ -282,7 +282,10 @@ func mark(ctx context.Context, c *apiclient.Client, name string, change sim.Mark
 		node.Labels[key] = value
 	}
 	for _, t := range slices.Concat(change.Untaint, change.Taints) {
-		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(o corev1.Taint) bool { return o.Key == t.Key && string(o.Effect) == t.Effect })
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(o corev1.Taint) bool {
+			return o.Key == t.Key &&
+				string(o.Effect) == t.Effect
+		})
 	}
 	for _, t := range change.Taints {
 		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
@@ -320,7 +323,8 @@ func remove(ctx context.Context, c *apiclient.Client, p *corev1.Pod, force bool)
 	if force {
 		return c.Core.Pods(p.Namespace).Delete(ctx, p.Name, same)
 	}
-	return c.Core.Pods(p.Namespace).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name}, DeleteOptions: &same})
+	return c.Core.Pods(p.Namespace).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
+		DeleteOptions: &same})
 }
 
 // stays tells the pods that a drain leaves: those of DaemonSets, which would come again at once, and those of the node itself.

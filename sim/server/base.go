@@ -62,7 +62,8 @@ func Open(o Options) (*Base, error) {
 		return nil, err
 	}
 	seed := sim.Seed(o.Seed)
-	b := &Base{Environment: &state.Environment{Seed: seed, Faults: sim.NewFaults(seed), Host: o.MachineHost}, Store: store, bodyLimit: o.BodyLimit}
+	b := &Base{Environment: &state.Environment{Seed: seed, Faults: sim.NewFaults(seed), Host: o.MachineHost}, Store: store,
+		bodyLimit: o.BodyLimit}
 	b.Environment.Speed.Set(o.Speed)
 	b.alarm = sim.NewAlarm(b.ring)
 	return b, nil

@@ -58,9 +58,10 @@ func Done(w http.ResponseWriter, err error, status int) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Clusters has PUT of a path make or change a managed cluster and answer with how it is then, and DELETE {path}/{place}/{group}/{name} begin to
-// delete one. refused answers with the status of the cloud's own error.
-func Clusters[W, S any](mux *http.ServeMux, path string, put func(W) (S, error), remove func(place, group, name string) (gone bool, err error),
+// Clusters has PUT of a path make or change a managed cluster and answer with how it is then, and DELETE {path}/{place}/{group}/{name}
+// begin to delete one. refused answers with the status of the cloud's own error.
+func Clusters[W, S any](mux *http.ServeMux, path string,
+	put func(W) (S, error), remove func(place, group, name string) (gone bool, err error),
 	refused func(http.ResponseWriter, error),
 ) {
 	mux.HandleFunc("PUT "+sim.AdminPath+path, func(w http.ResponseWriter, r *http.Request) {

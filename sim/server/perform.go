@@ -102,7 +102,8 @@ type Errors interface {
 }
 
 // Answer returns what perform does, with the faults in force before and after it. drop is true if the client gets no answer.
-func Answer[A any](ctx context.Context, t *Trace, faults []sim.Fault, errs Errors, perform func() (A, error)) (out A, drop bool, err error) {
+func Answer[A any](ctx context.Context, t *Trace, faults []sim.Fault, errs Errors,
+	perform func() (A, error)) (out A, drop bool, err error) {
 	if drop, err := t.before(ctx, faults, errs); drop || err != nil {
 		return out, drop, err
 	}

@@ -81,7 +81,8 @@ func manifestPools() lab[*aksv1.AgentPoolSource] {
 	managed := out.spec
 	out.spec = func(change string) *aksv1.AgentPoolSource {
 		spec := managed(change)
-		spec.Manifest = &aksv1.AgentPoolManifest{APIVersion: manifestVersion, Spec: map[string]any{"mode": aksv1.ModeUser, "vmSize": spec.Managed.SKU}}
+		spec.Manifest = &aksv1.AgentPoolManifest{APIVersion: manifestVersion,
+			Spec: map[string]any{"mode": aksv1.ModeUser, "vmSize": spec.Managed.SKU}}
 		spec.Managed = nil
 		return spec
 	}
@@ -114,8 +115,9 @@ func managedCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 	for k := range aksClusters {
 		_, failed := made.AKS.PutCluster(containerservice.Wanted{
 			SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: aksCluster(k),
-			Body: map[string]any{"location": simazure.Location, "properties": map[string]any{"kubernetesVersion": "1.34.1", "agentPoolProfiles": []any{
-				map[string]any{"name": "system", "mode": "System", "count": 1.0, "vmSize": simazure.VMSize}}}},
+			Body: map[string]any{"location": simazure.Location, "properties": map[string]any{"kubernetesVersion": "1.34.1",
+				"agentPoolProfiles": []any{
+					map[string]any{"name": "system", "mode": "System", "count": 1.0, "vmSize": simazure.VMSize}}}},
 		})
 		err = errors.Join(err, failed)
 	}
@@ -126,8 +128,9 @@ func managedCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 func scaleSet(mode azurev1.OrchestrationModeType, vmSize string) *azurev1.MachinePoolSource {
 	return &azurev1.MachinePoolSource{
 		Cluster: azurev1.ClusterView{
-			Name: simazure.ClusterName, ClusterName: simazure.ClusterName, SubscriptionID: simazure.SubscriptionID, ResourceGroup: simazure.ResourceGroup,
-			Location: simazure.Location, Environment: azurev1.PublicCloud, Ready: true,
+			Name: simazure.ClusterName, ClusterName: simazure.ClusterName, SubscriptionID: simazure.SubscriptionID,
+			ResourceGroup: simazure.ResourceGroup,
+			Location:      simazure.Location, Environment: azurev1.PublicCloud, Ready: true,
 			Vnet:    azurev1.VnetView{Name: simazure.VirtualNetwork, ResourceGroup: simazure.ResourceGroup},
 			Subnets: []azurev1.SubnetView{{Name: simazure.NodeSubnet, Role: azurev1.SubnetRoleNode}},
 		},
@@ -135,7 +138,8 @@ func scaleSet(mode azurev1.OrchestrationModeType, vmSize string) *azurev1.Machin
 			Location: simazure.Location, OrchestrationMode: mode, AdditionalTags: azurev1.Tags{"team": "a"},
 			Template: azurev1.AzureMachinePoolMachineTemplate{
 				VMSize: vmSize, SSHPublicKey: "c3NoLXJzYSBBQUFBQjNOemFDMXljMkU9IG5vYm9keQ==",
-				OSDisk: azurev1.OSDisk{OSType: "Linux", DiskSizeGB: ptr.To(int32(30)), CachingType: "ReadWrite", ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"}},
+				OSDisk: azurev1.OSDisk{OSType: "Linux", DiskSizeGB: ptr.To(int32(30)), CachingType: "ReadWrite",
+					ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"}},
 			},
 		},
 	}

@@ -50,7 +50,8 @@ func (l *lister) IsWatchListSemanticsUnSupported() bool { return true }
 func newCache(tb testing.TB, scheme *runtime.Scheme, from feed) cache.Cache {
 	tb.Helper()
 	c, err := cache.New(&rest.Config{}, cache.Options{Scheme: scheme, Mapper: mapper(),
-		NewInformer: func(_ toolscache.ListerWatcher, o runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
+		NewInformer: func(_ toolscache.ListerWatcher, o runtime.Object, resync time.Duration,
+			by toolscache.Indexers) toolscache.SharedIndexInformer {
 			read := func() (runtime.Object, watch.Interface, error) { return from(o) }
 			return toolscache.NewSharedIndexInformer(&lister{read: read}, o, resync, by)
 		}})
@@ -132,7 +133,8 @@ func aPool(machines int) *clusterv1.MachinePool {
 		ObjectMeta: metav1.ObjectMeta{Namespace: clusterKey.Namespace, Name: name, UID: types.UID(name), Generation: 1},
 		Spec: clusterv1.MachinePoolSpec{ClusterName: clusterKey.Name, Replicas: ptr.To(int32(machines)),
 			Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{ClusterName: clusterKey.Name, Version: "v1.36.0",
-				Bootstrap:         clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{APIGroup: configGVK.Group, Kind: configGVK.Kind, Name: name}},
+				Bootstrap: clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{APIGroup: configGVK.Group,
+					Kind: configGVK.Kind, Name: name}},
 				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infraGVK.Group, Kind: infraGVK.Kind, Name: name}}}},
 	}
 }
@@ -182,17 +184,21 @@ func node(pool string, i int) corev1.Node {
 	for l := range 15 {
 		n.Labels[fmt.Sprintf("example.com/label-%d", l)] = "value"
 	}
-	for _, t := range []corev1.NodeConditionType{corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure} {
+	for _, t := range []corev1.NodeConditionType{corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure,
+		corev1.NodePIDPressure} {
 		status := corev1.ConditionFalse
 		if t == corev1.NodeReady {
 			status = corev1.ConditionTrue
 		}
-		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: t, Status: status, Reason: "Kubelet", Message: "as it should be",
+		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: t, Status: status, Reason: "Kubelet",
+			Message:           "as it should be",
 			LastHeartbeatTime: metav1.Unix(2, 0), LastTransitionTime: metav1.Unix(1, 0)})
 	}
 	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.1"}, {Type: corev1.NodeHostName, Address: n.Name}}
-	n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("110")}
+	n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("16Gi"),
+		"pods": resource.MustParse("110")}
 	n.Status.Allocatable = n.Status.Capacity.DeepCopy()
-	n.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: "v1.36.0", ContainerRuntimeVersion: "containerd://2.1.0", OSImage: "Linux", Architecture: "amd64"}
+	n.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: "v1.36.0", ContainerRuntimeVersion: "containerd://2.1.0", OSImage: "Linux",
+		Architecture: "amd64"}
 	return n
 }

@@ -92,7 +92,8 @@ func newCore(tb testing.TB, number int) *core {
 			tb.Fatal(err)
 		}
 	}
-	c.store = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper()).WithObjects(management()...).WithStatusSubresource(&clusterv1.MachinePool{}).
+	c.store = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper()).WithObjects(management()...).WithStatusSubresource(
+		&clusterv1.MachinePool{}).
 		WithInterceptorFuncs(c.counting()).Build()
 	mgmt, remote := newCache(tb, scheme, stored(c.store)), newCache(tb, scheme, listed(manyNodes(number)))
 	for _, i := range kubenodes.Indexes() {
@@ -184,7 +185,8 @@ func (c *core) counting() interceptor.Funcs {
 			c.writes.Add(1)
 			return w.Patch(ctx, o, p, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, w client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, w client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			c.writes.Add(1)
 			return w.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
@@ -217,7 +219,8 @@ func start(tb testing.TB, c cache.Cache) {
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{clusterv1.GroupVersion})
 	for _, gvk := range []schema.GroupVersionKind{
-		clusterv1.GroupVersion.WithKind("MachinePool"), clusterv1.GroupVersion.WithKind("MachinePoolList"), clusterv1.GroupVersion.WithKind("Cluster"), clusterv1.GroupVersion.WithKind("Machine"),
+		clusterv1.GroupVersion.WithKind("MachinePool"), clusterv1.GroupVersion.WithKind("MachinePoolList"),
+		clusterv1.GroupVersion.WithKind("Cluster"), clusterv1.GroupVersion.WithKind("Machine"),
 		infraGVK, configGVK, corev1.SchemeGroupVersion.WithKind("Secret"),
 	} {
 		m.Add(gvk, meta.RESTScopeNamespace)

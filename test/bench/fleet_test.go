@@ -86,8 +86,9 @@ func (f *fleet[S]) live() (is fleetLife) {
 	return is
 }
 
-// BenchmarkFleet is the life of many pools of one account in virtual time: how long each phase takes until the last pool has what was
-// asked for (ready_s, scaleup_s, scaledown_s, delete_s), or lists as many machines (listed_s, scaleup_listed_s), and what it costs. The clouds refuse requests above their documented rates.
+// BenchmarkFleet is the life of many pools of one account in virtual time: how long each phase takes until the last pool has what was asked
+// for (ready_s, scaleup_s, scaledown_s, delete_s), or lists as many machines (listed_s, scaleup_listed_s), and what it costs. The clouds
+// refuse requests above their documented rates.
 func BenchmarkFleet(b *testing.B) {
 	for _, k := range fleetKinds {
 		for _, pools := range fleetSizes {

@@ -97,9 +97,10 @@ func gkeCluster(inside sim.MachineHost, speed float64) (simulated, error) {
 		return nil, err
 	}
 	for k := range gkeClusters {
-		_, failed := made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: gcpRegion, Name: gkeClusterName(k), Body: document.Object{
-			"initialClusterVersion": gkeVersion, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
-		}})
+		_, failed := made.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: gcpRegion, Name: gkeClusterName(k),
+			Body: document.Object{
+				"initialClusterVersion": gkeVersion, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
+			}})
 		err = errors.Join(err, failed)
 	}
 	time.Sleep(gkeCreated)

@@ -115,7 +115,8 @@ func TestChangesAreNoticed(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			t.Parallel()
-			l := lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups, spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}
+			l := lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups,
+				spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}
 			inFleet(t, l, noticing, func(f *fleet[*awsv1.MachinePoolSource]) {
 				for _, m := range f.members {
 					m.external = c.external
@@ -143,7 +144,8 @@ const editBegins = 2*latency + 2*sweep.DefaultCollect/10
 // TestEditBeginsAtOnce holds that an edit of a pool at rest waits for a read of its group alone, whenever it comes between two looks.
 func TestEditBeginsAtOnce(t *testing.T) {
 	t.Parallel()
-	l := lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups, spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}
+	l := lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups,
+		spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}
 	inFleet(t, l, noticing, func(f *fleet[*awsv1.MachinePoolSource]) {
 		f.make()
 		_ = f.idle(fleetSettle)

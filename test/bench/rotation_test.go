@@ -48,8 +48,8 @@ func BenchmarkRotation(b *testing.B) {
 	})
 }
 
-// TestLongRotation holds what BenchmarkRotation measures: while the tokens of all pools of an account are rotated and the process is killed in the
-// middle of it, what users ask for begins at once, no pool turns unknown, and no machine is replaced.
+// TestLongRotation holds what BenchmarkRotation measures: while the tokens of all pools of an account are rotated and the process is killed
+// in the middle of it, what users ask for begins at once, no pool turns unknown, and no machine is replaced.
 func TestLongRotation(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
@@ -68,7 +68,8 @@ func (r rotationLife) faults() (list []string) {
 		}
 	}
 	if r.took > rotationTakes || r.failed > 0 {
-		list = append(list, fmt.Sprintf("want the rotation done within %s and no pool unknown, got %s and %d looks that failed", rotationTakes, r.took, r.failed))
+		list = append(list, fmt.Sprintf("want the rotation done within %s and no pool unknown, got %s and %d looks that failed", rotationTakes,
+			r.took, r.failed))
 	}
 	if r.made != 1 {
 		list = append(list, fmt.Sprintf("want one machine made, for the user who scaled out, got %d", r.made))
@@ -95,7 +96,8 @@ func rotate(t *testing.T, pools int) (is rotationLife) {
 		f.wakeAll()
 		time.Sleep(5 * time.Second)
 		f.kill()
-		users := map[string]*member[*awsv1.MachinePoolSource]{"scalein": f.members[pools-1], "delete": f.members[pools/2], "scaleout": f.members[0]}
+		users := map[string]*member[*awsv1.MachinePoolSource]{"scalein": f.members[pools-1], "delete": f.members[pools/2],
+			"scaleout": f.members[0]}
 		f.ask("users", slices.Collect(maps.Values(users)), func(m *member[*awsv1.MachinePoolSource]) {
 			switch m {
 			case users["scalein"]:

@@ -16,8 +16,8 @@ const (
 	// heldMost is how many instances may be held in termination at a time, whatever the size of the pool: those of a removal, and what a
 	// rate budget kept of the one before.
 	heldMost = 70
-	// grace is how long pods run on after their eviction that use all the time which Kubernetes gives a pod that asks for nothing else, undisturbed
-	// how long those do that end when they are asked to.
+	// grace is how long pods run on after their eviction that use all the time which Kubernetes gives a pod that asks for nothing else,
+	// undisturbed how long those do that end when they are asked to.
 	grace, undisturbed = 30 * time.Second, time.Second
 	// callsEach is how many calls a scale-in may cost for each machine that goes: its termination, its release, and its share of
 	// the reads.

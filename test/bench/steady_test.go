@@ -59,10 +59,12 @@ const (
 var kinds = map[string]kind{
 	"AWSMachinePool": kindOf(lab[*awsv1.MachinePoolSource]{cloud: amazon, driver: groups, most: callsMost, other: "m5.large",
 		spec: func(change string) *awsv1.MachinePoolSource { return source(instanceType(change), size) }}),
-	"AWSManagedMachinePool/template": kindOf(lab[*awsv1.ManagedMachinePoolSource]{cloud: amazon, driver: nodegroups, most: callsMost, other: "m5.large",
-		spec: func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, true) }}),
-	"AWSManagedMachinePool/bare": kindOf(lab[*awsv1.ManagedMachinePoolSource]{cloud: amazon, driver: nodegroups, most: callsMost, other: "m5.large",
-		spec: func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, false) }}),
+	"AWSManagedMachinePool/template": kindOf(lab[*awsv1.ManagedMachinePoolSource]{cloud: amazon, driver: nodegroups, most: callsMost,
+		other: "m5.large",
+		spec:  func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, true) }}),
+	"AWSManagedMachinePool/bare": kindOf(lab[*awsv1.ManagedMachinePoolSource]{cloud: amazon, driver: nodegroups, most: callsMost,
+		other: "m5.large",
+		spec:  func(change string) *awsv1.ManagedMachinePoolSource { return managed(change, false) }}),
 	"GCPMachinePool/zonal":          kindOf(instanceGroups(gcpZoneA)),
 	"GCPMachinePool/regional":       kindOf(instanceGroups(gcpZoneA, gcpZoneB)),
 	"GCPManagedMachinePool":         kindOf(nodePools()),
@@ -320,7 +322,8 @@ func amazon(inside sim.MachineHost, speed float64) (simulated, error) {
 	}
 	for k := range eksClusters {
 		err = errors.Join(err, server.PutCluster(simaws.AccountID, simaws.EKSCluster{
-			Name: eksCluster(k), Version: "1.34", Endpoint: "https://eks.example", CA: []byte("CA"), Token: "abcdef.0123456789abcdef", Subnets: subnets,
+			Name: eksCluster(k), Version: "1.34", Endpoint: "https://eks.example", CA: []byte("CA"), Token: "abcdef.0123456789abcdef",
+			Subnets: subnets,
 		}))
 	}
 	return server, err
@@ -474,7 +477,8 @@ func (a *account[S]) settle() {
 	_ = a.run(settle)
 	_ = a.run(settle)
 	for _, p := range a.pools {
-		if l := p.last; !l.Plan.Quiescent || l.Plan.Rollout.State != pool.RolloutDone || l.Plan.Budget.Available != a.lab.machines() || len(l.Plan.Waiting) > 0 {
+		if l := p.last; !l.Plan.Quiescent || l.Plan.Rollout.State != pool.RolloutDone || l.Plan.Budget.Available != a.lab.machines() ||
+			len(l.Plan.Waiting) > 0 {
 			a.t.Fatalf("want the pools at rest, got %+v, refused %v, %v", l.Plan, l.Refused, l.Err)
 		}
 	}

@@ -71,7 +71,8 @@ type outcome struct {
 }
 
 func newWorld(t *testing.T, p plan) *world {
-	w := &world{t: t, plan: p, drain: drain, wake: make(chan struct{}, 1), nodes: map[string]*pool.Node{}, timer: map[string]*time.Timer{}, off: map[string]bool{}}
+	w := &world{t: t, plan: p, drain: drain, wake: make(chan struct{}, 1), nodes: map[string]*pool.Node{}, timer: map[string]*time.Timer{},
+		off: map[string]bool{}}
 	var err error
 	if w.server, err = simaws.New(simaws.Options{Seed: 1, Speed: 1, MachineHost: guests{w}}); err != nil {
 		t.Fatal(err)

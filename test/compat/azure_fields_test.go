@@ -16,7 +16,8 @@ import (
 )
 
 // leastScaleSet is the specification that every variant changes: what a pool can't be without, and a key, which takes long to make.
-const leastScaleSet = "{location: westus2, template: {vmSize: Standard_D2s_v3, osDisk: {osType: Linux}, sshPublicKey: '" + sshPublicKey + "'}}"
+const leastScaleSet = "{location: westus2, template: {vmSize: Standard_D2s_v3, osDisk: {osType: Linux}, sshPublicKey: '" +
+	sshPublicKey + "'}}"
 
 // A role assignment's name, a role's definition, and a scope.
 const (
@@ -26,13 +27,15 @@ const (
 
 // fields are variants of the specification, as merge patches, which between them use every field that there is.
 var fields = map[string]string{
-	"tags":                     "{additionalTags: {team: a}}",
-	"what controllers write":   "{providerID: 'azure:///subscriptions/s/x', providerIDList: ['azure:///subscriptions/s/x/virtualMachines/0']}",
-	"no identity":              "{identity: None}",
-	"Azure's identity":         "{identity: SystemAssigned, systemAssignedIdentityRole: {name: " + assignment + ", definitionID: " + definition + ", scope: /subscriptions/s}}",
+	"tags":                   "{additionalTags: {team: a}}",
+	"what controllers write": "{providerID: 'azure:///subscriptions/s/x', providerIDList: ['azure:///subscriptions/s/x/virtualMachines/0']}",
+	"no identity":            "{identity: None}",
+	"Azure's identity": "{identity: SystemAssigned, systemAssignedIdentityRole: {name: " + assignment + ", definitionID: " +
+		definition + ", scope: /subscriptions/s}}",
 	"Azure's identity alone":   "{identity: SystemAssigned}",
 	"the assignment's old way": "{identity: SystemAssigned, roleAssignmentName: " + assignment + "}",
-	"identities of one's own":  "{identity: UserAssigned, userAssignedIdentities: [{providerID: 'azure:///subscriptions/s/i'}, {providerID: /subscriptions/s/j}]}",
+	"identities of one's own": "{identity: UserAssigned, userAssignedIdentities: [{providerID: 'azure:///subscriptions/s/i'}, {providerID: " +
+		"/subscriptions/s/j}]}",
 	"strategy in percent":      "{strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 10%, deletePolicy: Random}}}",
 	"strategy in numbers":      "{strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1, deletePolicy: Newest}}}",
 	"Uniform":                  "{orchestrationMode: Uniform, zoneBalance: true}",
@@ -40,40 +43,57 @@ var fields = map[string]string{
 	"image by ID":              "{template: {image: {id: /subscriptions/s/images/i}}}",
 	"image of the marketplace": "{template: {image: {marketplace: {publisher: p, offer: o, sku: s, version: 1.2.3, thirdPartyImage: true}}}}",
 	"image of the community":   "{template: {image: {computeGallery: {gallery: g, name: name, version: 1.2.3}}}}",
-	"image of one's own":       "{template: {image: {computeGallery: {gallery: g, name: name, version: 1.2.3, subscriptionID: s, resourceGroup: rg, plan: {publisher: p, offer: o, sku: s}}}}}",
-	"image of a shared gallery": "{template: {image: {sharedGallery: {subscriptionID: s, resourceGroup: rg, gallery: g, name: name, version: 1.2.3, " +
+	"image of one's own": "{template: {image: {computeGallery: {gallery: g, name: name, version: 1.2.3, subscriptionID: s, " +
+		"resourceGroup: rg, plan: {publisher: p, offer: o, sku: s}}}}}",
+	"image of a shared gallery": "{template: {image: {sharedGallery: {subscriptionID: s, resourceGroup: rg, gallery: g, name: name, " +
+		"version: 1.2.3, " +
 		"publisher: p, offer: o, sku: s}}}}",
-	"system disk": "{template: {osDisk: {osType: Linux, diskSizeGB: 30, cachingType: ReadWrite, managedDisk: {storageAccountType: Premium_LRS, diskEncryptionSet: {id: /subscriptions/s/d}}}}}",
-	"confidential": "{template: {securityProfile: {securityType: ConfidentialVM, uefiSettings: {vTpmEnabled: true, secureBootEnabled: true}}, osDisk: {managedDisk: " +
-		"{storageAccountType: Premium_LRS, securityProfile: {securityEncryptionType: DiskWithVMGuestState, diskEncryptionSet: {id: /subscriptions/s/d}}}}}}",
-	"trusted launch":                "{template: {securityProfile: {securityType: TrustedLaunch, encryptionAtHost: true, uefiSettings: {vTpmEnabled: true, secureBootEnabled: false}}}}",
-	"trusted launch, as short":      "{template: {securityProfile: {securityType: TrustedLaunch}}}",
-	"the host's own disk":           "{template: {osDisk: {cachingType: ReadOnly, diffDiskSettings: {option: Local, placement: CacheDisk}}, spotVMOptions: {evictionPolicy: Delete}}}",
-	"data disks":                    "{template: {dataDisks: [{nameSuffix: a, diskSizeGB: 64, lun: 0, cachingType: ReadOnly, managedDisk: {storageAccountType: StandardSSD_LRS, diskEncryptionSet: {id: /subscriptions/s/d}}}, {nameSuffix: b, diskSizeGB: 32}]}}",
-	"fast data disks":               "{template: {additionalCapabilities: {ultraSSDEnabled: true}, dataDisks: [{nameSuffix: a, diskSizeGB: 64, lun: 63, cachingType: None, managedDisk: {storageAccountType: UltraSSD_LRS}}]}}",
-	"no key":                        "{template: {sshPublicKey: '-'}}",
-	"the network's old way":         "{template: {acceleratedNetworking: true, subnetName: nodes}}",
-	"interfaces":                    "{template: {networkInterfaces: [{subnetName: nodes, privateIPConfigs: 2, acceleratedNetworking: false}, {subnetName: more}]}}",
-	"interfaces, as clients write":  "{template: {networkInterfaces: [{acceleratedNetworking: null}]}}",
-	"console kept by Azure":         "{template: {diagnostics: {boot: {storageAccountType: Managed}}}}",
-	"console kept by oneself":       "{template: {diagnostics: {boot: {storageAccountType: UserManaged, userManaged: {storageAccountURI: 'https://a.blob.core.windows.net/'}}}}}",
-	"console that is not kept":      "{template: {diagnostics: {boot: {storageAccountType: Disabled}}}}",
-	"notification, least":           "{template: {terminateNotificationTimeout: 5}}",
-	"notification, most":            "{template: {terminateNotificationTimeout: 15}}",
-	"spot":                          "{template: {spotVMOptions: {maxPrice: 200m, evictionPolicy: Deallocate}}}",
-	"spot for whatever":             "{template: {spotVMOptions: {maxPrice: -1}}}",
-	"spot, as short":                "{template: {spotVMOptions: {}}}",
-	"extensions":                    "{template: {vmExtensions: [{name: name, publisher: p, version: '1.0', settings: {a: b}, protectedSettings: {c: d}}]}}",
-	"the bootstrap extension":       "{template: {disableVMBootstrapExtension: false}}",
-	"Windows":                       "{template: {sshPublicKey: '-', osDisk: {osType: Windows, managedDisk: {storageAccountType: Standard_LRS}}}}",
-	"disks in several zones":        "{template: {osDisk: {managedDisk: {storageAccountType: StandardSSD_ZRS}}, dataDisks: [{nameSuffix: a, diskSizeGB: 1, managedDisk: {storageAccountType: Premium_ZRS}}]}}",
-	"guest state alone":             "{template: {securityProfile: {securityType: ConfidentialVM, uefiSettings: {vTpmEnabled: true}}, osDisk: {managedDisk: {storageAccountType: Premium_LRS, securityProfile: {securityEncryptionType: VMGuestStateOnly}}}}}",
-	"data disks, newer":             "{template: {dataDisks: [{nameSuffix: a, diskSizeGB: 1, managedDisk: {storageAccountType: PremiumV2_LRS}}]}}",
-	"local disk where Azure wants":  "{template: {osDisk: {diffDiskSettings: {option: Local}}}}",
-	"local disk on the temporary":   "{template: {osDisk: {diffDiskSettings: {option: Local, placement: ResourceDisk}}}}",
-	"local disk on NVMe":            "{template: {osDisk: {diffDiskSettings: {option: Local, placement: NvmeDisk}}}}",
-	"strategy by age":               "{strategy: {rollingUpdate: {deletePolicy: Oldest}}}",
-	"disks not cached at all":       "{template: {osDisk: {cachingType: None}, dataDisks: [{nameSuffix: a, diskSizeGB: 1, cachingType: ReadWrite}]}}",
+	"system disk": "{template: {osDisk: {osType: Linux, diskSizeGB: 30, cachingType: ReadWrite, managedDisk: {storageAccountType: " +
+		"Premium_LRS, diskEncryptionSet: {id: /subscriptions/s/d}}}}}",
+	"confidential": "{template: {securityProfile: {securityType: ConfidentialVM, uefiSettings: {vTpmEnabled: true, secureBootEnabled: " +
+		"true}}, osDisk: {managedDisk: " +
+		"{storageAccountType: Premium_LRS, securityProfile: {securityEncryptionType: DiskWithVMGuestState, diskEncryptionSet: {id: " +
+		"/subscriptions/s/d}}}}}}",
+	"trusted launch": "{template: {securityProfile: {securityType: TrustedLaunch, encryptionAtHost: true, uefiSettings: " +
+		"{vTpmEnabled: true, secureBootEnabled: false}}}}",
+	"trusted launch, as short": "{template: {securityProfile: {securityType: TrustedLaunch}}}",
+	"the host's own disk": "{template: {osDisk: {cachingType: ReadOnly, diffDiskSettings: {option: Local, placement: CacheDisk}}, " +
+		"spotVMOptions: {evictionPolicy: Delete}}}",
+	"data disks": "{template: {dataDisks: [{nameSuffix: a, diskSizeGB: 64, lun: 0, cachingType: ReadOnly, managedDisk: " +
+		"{storageAccountType: StandardSSD_LRS, diskEncryptionSet: {id: /subscriptions/s/d}}}, {nameSuffix: b, diskSizeGB: 32}]}}",
+	"fast data disks": "{template: {additionalCapabilities: {ultraSSDEnabled: true}, dataDisks: [{nameSuffix: a, diskSizeGB: " +
+		"64, lun: 63, cachingType: None, managedDisk: {storageAccountType: UltraSSD_LRS}}]}}",
+	"no key":                "{template: {sshPublicKey: '-'}}",
+	"the network's old way": "{template: {acceleratedNetworking: true, subnetName: nodes}}",
+	"interfaces": "{template: {networkInterfaces: [{subnetName: nodes, privateIPConfigs: 2, acceleratedNetworking: " +
+		"false}, {subnetName: more}]}}",
+	"interfaces, as clients write": "{template: {networkInterfaces: [{acceleratedNetworking: null}]}}",
+	"console kept by Azure":        "{template: {diagnostics: {boot: {storageAccountType: Managed}}}}",
+	"console kept by oneself": "{template: {diagnostics: {boot: {storageAccountType: UserManaged, userManaged: {storageAccountURI: " +
+		"'https://a.blob.core.windows.net/'}}}}}",
+	"console that is not kept": "{template: {diagnostics: {boot: {storageAccountType: Disabled}}}}",
+	"notification, least":      "{template: {terminateNotificationTimeout: 5}}",
+	"notification, most":       "{template: {terminateNotificationTimeout: 15}}",
+	"spot":                     "{template: {spotVMOptions: {maxPrice: 200m, evictionPolicy: Deallocate}}}",
+	"spot for whatever":        "{template: {spotVMOptions: {maxPrice: -1}}}",
+	"spot, as short":           "{template: {spotVMOptions: {}}}",
+	"extensions": "{template: {vmExtensions: [{name: name, publisher: p, version: '1.0', settings: {a: b}, " +
+		"protectedSettings: {c: d}}]}}",
+	"the bootstrap extension": "{template: {disableVMBootstrapExtension: false}}",
+	"Windows": "{template: {sshPublicKey: '-', osDisk: {osType: Windows, managedDisk: {storageAccountType: " +
+		"Standard_LRS}}}}",
+	"disks in several zones": "{template: {osDisk: {managedDisk: {storageAccountType: StandardSSD_ZRS}}, dataDisks: [{nameSuffix: a, " +
+		"diskSizeGB: 1, managedDisk: {storageAccountType: Premium_ZRS}}]}}",
+	"guest state alone": "{template: {securityProfile: {securityType: ConfidentialVM, uefiSettings: {vTpmEnabled: true}}, " +
+		"osDisk: {managedDisk: {storageAccountType: Premium_LRS, securityProfile: {securityEncryptionType: VMGuestStateOnly}}}}}",
+	"data disks, newer": "{template: {dataDisks: [{nameSuffix: a, diskSizeGB: 1, managedDisk: {storageAccountType: " +
+		"PremiumV2_LRS}}]}}",
+	"local disk where Azure wants": "{template: {osDisk: {diffDiskSettings: {option: Local}}}}",
+	"local disk on the temporary":  "{template: {osDisk: {diffDiskSettings: {option: Local, placement: ResourceDisk}}}}",
+	"local disk on NVMe":           "{template: {osDisk: {diffDiskSettings: {option: Local, placement: NvmeDisk}}}}",
+	"strategy by age":              "{strategy: {rollingUpdate: {deletePolicy: Oldest}}}",
+	"disks not cached at all": "{template: {osDisk: {cachingType: None}, dataDisks: [{nameSuffix: a, diskSizeGB: 1, cachingType: " +
+		"ReadWrite}]}}",
 	"a location as the portal says": "{location: West US 2}",
 }
 
@@ -83,7 +103,8 @@ const sshPublicKey = "c3NoLWVkMjU1MTkgQUFBQUMzTnphQzFsWkRJMU5URTVBQUFBSUZoMndCTU
 // scaleSet is an AzureMachinePool whose specification is the least one with a merge patch on it.
 func scaleSet(t *testing.T, namespace, name, patch string) *unstructured.Unstructured {
 	t.Helper()
-	u := object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachinePool, metadata: {name: "+name+"}, spec: "+leastScaleSet+"}")
+	u := object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachinePool, metadata: {name: "+name+
+		"}, spec: "+leastScaleSet+"}")
 	change := object(t, "", patch)
 	unstructured.RemoveNestedField(change.Object, "metadata")
 	merge(u.Object["spec"].(map[string]any), change.Object)

@@ -27,7 +27,8 @@ func TestPublishedScaleSetApplies(t *testing.T) {
 		{reason: "the cloud provider's configuration is in the manifest"},
 		{reason: "it is in the secret that is kept for every pool", change: func(o seed.Object) {
 			if o.GetKind() == "KubeadmConfig" {
-				o.Object["spec"].(map[string]any)["files"] = []any{map[string]any{"path": "/etc/kubernetes/azure.json", "owner": "root:root", "permissions": "0644",
+				o.Object["spec"].(map[string]any)["files"] = []any{map[string]any{"path": "/etc/kubernetes/azure.json", "owner": "root:root",
+					"permissions": "0644",
 					"contentFrom": map[string]any{"secret": map[string]any{"name": "capz-mp-0-azure-json", "key": "worker-node-azure.json"}}}}
 			}
 		}, file: map[string]any{"path": "/etc/kubernetes/azure.json", "owner": "root:root", "permissions": "0644",
@@ -51,15 +52,18 @@ func TestPublishedScaleSetApplies(t *testing.T) {
 			}
 			pool := named(t, c, ns, "capz-mp-0", "cluster.x-k8s.io/v1beta2", "MachinePool")
 			ref, _, _ := unstructured.NestedMap(pool.Object, "spec", "template", "spec", "infrastructureRef")
-			if diff := cmp.Diff(map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "AzureMachinePool", "name": "capz-mp-0"}, ref); diff != "" {
+			if diff := cmp.Diff(map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "AzureMachinePool", "name": "capz-mp-0"},
+				ref); diff != "" {
 				t.Errorf("infrastructureRef (-want +got):\n%s", diff)
 			}
 			infra := named(t, c, ns, "capz-mp-0", "infrastructure.cluster.x-k8s.io/v1beta1", "AzureMachinePool")
 			want := map[string]any{"location": "westus2", "orchestrationMode": "Uniform", "identity": "None",
-				"strategy": map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"deletePolicy": "Oldest", "maxSurge": "25%", "maxUnavailable": int64(1)}},
+				"strategy": map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"deletePolicy": "Oldest", "maxSurge": "25%",
+					"maxUnavailable": int64(1)}},
 				"template": map[string]any{"vmSize": "Standard_D2s_v3", "sshPublicKey": account["YOUR_SSH_PUB_KEY"],
 					"diagnostics": map[string]any{"boot": map[string]any{"storageAccountType": "Managed"}},
-					"osDisk":      map[string]any{"osType": "Linux", "diskSizeGB": int64(30), "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"}}}}
+					"osDisk": map[string]any{"osType": "Linux", "diskSizeGB": int64(30),
+						"managedDisk": map[string]any{"storageAccountType": "Premium_LRS"}}}}
 			if diff := cmp.Diff(want, infra.Object["spec"]); diff != "" {
 				t.Errorf("what the pool is, with what is filled in (-want +got):\n%s", diff)
 			}
@@ -75,7 +79,8 @@ func TestPublishedScaleSetApplies(t *testing.T) {
 			} else if got := inline(t, files[0]); got["vmType"] != "vmss" || got["aadClientSecret"] != "secret" || len(got) != 17 {
 				t.Errorf("want the configuration word for word, got %v", got)
 			}
-			if name, _, _ := unstructured.NestedString(config.Object, "spec", "joinConfiguration", "nodeRegistration", "name"); name != `{{ ds.meta_data["local_hostname"] }}` {
+			if name, _, _ := unstructured.NestedString(config.Object, "spec", "joinConfiguration", "nodeRegistration",
+				"name"); name != `{{ ds.meta_data["local_hostname"] }}` {
 				t.Errorf("want the node's name left to the machine, got %q", name)
 			}
 			applyAgain(t, c, objects)
@@ -99,7 +104,8 @@ func inline(t *testing.T, file any) map[string]any {
 func TestFlexibleNeedsAVersion(t *testing.T) {
 	c := admin(t)
 	machinePool := func(ns, version string) *unstructured.Unstructured {
-		u := object(t, ns, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: p}, spec: "+poolSpec("replicas: 1", "clusterName: capa, version: "+version)+"}")
+		u := object(t, ns, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: p}, spec: "+poolSpec("replicas: 1",
+			"clusterName: capa, version: "+version)+"}")
 		if version == "" {
 			unstructured.RemoveNestedField(u.Object, "spec", "template", "spec", "version")
 		}
@@ -110,7 +116,8 @@ func TestFlexibleNeedsAVersion(t *testing.T) {
 	}
 	const none = "no MachinePool"
 	for _, tc := range []struct{ reason, version, mode, words string }{
-		{reason: "the seed's version is too old", version: "v1.22.0", mode: "Flexible", words: "specified Kubernetes version 1.22.0 must be >= 1.26.0 for Flexible orchestration mode"},
+		{reason: "the seed's version is too old", version: "v1.22.0", mode: "Flexible",
+			words: "specified Kubernetes version 1.22.0 must be >= 1.26.0 for Flexible orchestration mode"},
 		{reason: "the last that is too old", version: "v1.25.16", mode: "Flexible", words: "must be >= 1.26.0 for Flexible orchestration mode"},
 		{reason: "a version is needed", version: "", mode: "Flexible", words: "could not find Kubernetes version in MachinePool"},
 		{reason: "the first that will do", version: "v1.26.0", mode: "Flexible"},
@@ -130,7 +137,8 @@ func TestFlexibleNeedsAVersion(t *testing.T) {
 		switch {
 		case tc.words == "" && err != nil:
 			t.Errorf("%s: want it taken, got %v", tc.reason, err)
-		case tc.words != "" && (err == nil || !strings.Contains(err.Error(), "spec.orchestrationMode") || !strings.Contains(err.Error(), tc.words)):
+		case tc.words != "" && (err == nil || !strings.Contains(err.Error(), "spec.orchestrationMode") ||
+			!strings.Contains(err.Error(), tc.words)):
 			t.Errorf("%s: want it refused at spec.orchestrationMode with %q, got %v", tc.reason, tc.words, err)
 		}
 	}
@@ -153,9 +161,11 @@ func TestScaleSetMachines(t *testing.T) {
 	c := client.WithFieldValidation(admin(t), "Strict")
 	ns := namespace(t, c)
 	machine := func(spec string) *unstructured.Unstructured {
-		return object(t, ns, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachinePoolMachine, metadata: {name: m}, spec: "+spec+"}")
+		return object(t, ns, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureMachinePoolMachine, metadata: {name: m}, spec: "+
+			spec+"}")
 	}
-	if err := c.Create(t.Context(), machine("{instanceID: '0'}")); err == nil || !strings.Contains(err.Error(), "spec.providerID: Required value") {
+	if err := c.Create(t.Context(), machine("{instanceID: '0'}")); err == nil ||
+		!strings.Contains(err.Error(), "spec.providerID: Required value") {
 		t.Errorf("want one without a provider ID refused, got %v", err)
 	}
 	u := machine("{providerID: 'azure:///subscriptions/s/x/virtualMachines/0', instanceID: '0'}")
@@ -165,7 +175,8 @@ func TestScaleSetMachines(t *testing.T) {
 	if err := unstructured.SetNestedField(u.Object, "azure:///subscriptions/s/x/virtualMachines/1", "spec", "providerID"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Update(t.Context(), u); err == nil || !strings.Contains(err.Error(), "spec.providerID") || !strings.Contains(err.Error(), "providerID is immutable") {
+	if err := c.Update(t.Context(), u); err == nil || !strings.Contains(err.Error(), "spec.providerID") ||
+		!strings.Contains(err.Error(), "providerID is immutable") {
 		t.Errorf("want another provider ID refused, got %v", err)
 	}
 }

@@ -20,9 +20,12 @@ func azureCluster(t *testing.T, ns string) []*unstructured.Unstructured {
 	const azure = "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: "
 	return []*unstructured.Unstructured{
 		object(t, ns, "{apiVersion: v1, kind: Secret, metadata: {name: principal}, stringData: {clientSecret: before}}"),
-		object(t, ns, azure+"AzureClusterIdentity, metadata: {name: i}, spec: {type: ServicePrincipal, tenantID: t, clientID: c, allowedNamespaces: {list: ["+ns+"]}, clientSecret: {name: principal, namespace: "+ns+"}}}"),
-		object(t, ns, azure+"AzureCluster, metadata: {name: capz}, spec: {subscriptionID: s, location: westus2, identityRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, name: i}}}"),
-		object(t, ns, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: capz}, spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AzureCluster, name: capz}}}"),
+		object(t, ns, azure+"AzureClusterIdentity, metadata: {name: i}, spec: {type: ServicePrincipal, tenantID: t, clientID: c, "+
+			"allowedNamespaces: {list: ["+ns+"]}, clientSecret: {name: principal, namespace: "+ns+"}}}"),
+		object(t, ns, azure+"AzureCluster, metadata: {name: capz}, spec: {subscriptionID: s, location: westus2, identityRef: {apiVersion: "+
+			"infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, name: i}}}"),
+		object(t, ns, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: capz}, spec: {infrastructureRef: {apiGroup: "+
+			"infrastructure.cluster.x-k8s.io, kind: AzureCluster, name: capz}}}"),
 	}
 }
 
@@ -81,7 +84,8 @@ func TestConfigurationSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = password("the secret is deleted by hand", "after")
-	if err := c.Patch(t.Context(), s, client.RawPatch("application/merge-patch+json", []byte(`{"data":{"worker-node-azure.json":"e30="}}`))); err != nil {
+	if err := c.Patch(t.Context(), s, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"data":{"worker-node-azure.json":"e30="}}`))); err != nil {
 		t.Fatal(err)
 	}
 	password("the secret is changed by hand", "after")

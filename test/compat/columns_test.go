@@ -99,7 +99,8 @@ spec: {providerID: 'aws:///eu-west-1a/i-1', instanceID: i-1, instanceType: t3.la
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: AzureMachinePool
 metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capz}}
-spec: {location: westus2, providerID: 'azure:///subscriptions/s/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/p', template: {vmSize: Standard_D2s_v3, osDisk: {osType: Linux}}}
+spec: {location: westus2, providerID: 'azure:///subscriptions/s/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/p',
+  template: {vmSize: Standard_D2s_v3, osDisk: {osType: Linux}}}
 `,
 		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: model-1, version: v1.30.2, ready: true, provisioningState: Updating, conditions: [
   {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
@@ -144,11 +145,13 @@ spec: {providerID: 'gce://p/us-central1/c/p'}
 		status: `{desiredReplicas: 3, replicas: 3, readyReplicas: 2, upToDateReplicas: 1, state: Updating, template: 'gke:1.30.2', version: v1.30.2, ready: true, conditions: [
   {type: Paused, status: "False", reason: NotPaused, message: m, lastTransitionTime: "2026-01-01T00:00:00Z"}]}`},
 	{resource: "infrastructure.cluster.x-k8s.io/v1beta2/awsclusters",
-		manifest: "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capa}}, spec: {network: {vpc: {id: vpc-1}}}}",
-		status:   `{ready: true}`},
+		manifest: "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, metadata: {name: p, labels: " +
+			"{cluster.x-k8s.io/cluster-name: capa}}, spec: {network: {vpc: {id: vpc-1}}}}",
+		status: `{ready: true}`},
 	{resource: "controlplane.cluster.x-k8s.io/v1beta1/localcontrolplanes",
-		manifest: "{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: LocalControlPlane, metadata: {name: p, labels: {cluster.x-k8s.io/cluster-name: capa}}, spec: {version: v1.30.2}}",
-		status:   `{version: v1.30.2, serverVersion: v1.36.3, initialization: {controlPlaneInitialized: true}, replicas: 1, readyReplicas: 1}`},
+		manifest: "{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: LocalControlPlane, metadata: {name: p, labels: " +
+			"{cluster.x-k8s.io/cluster-name: capa}}, spec: {version: v1.30.2}}",
+		status: `{version: v1.30.2, serverVersion: v1.36.3, initialization: {controlPlaneInitialized: true}, replicas: 1, readyReplicas: 1}`},
 }
 
 // TestColumns holds what "kubectl get -o wide" shows of each kind, as the server renders it. Priorities above 0 are the
@@ -185,7 +188,8 @@ func table(t *testing.T, namespace, resource string) string {
 		t.Fatal(err)
 	}
 	dir, name := filepath.Split(resource)
-	raw, err := c.Get().AbsPath("/apis/"+dir, "namespaces", namespace, name).SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
+	raw, err := c.Get().AbsPath("/apis/"+dir, "namespaces", namespace, name).SetHeader("Accept",
+		"application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
 	if err != nil {
 		t.Fatalf("%s: %v", resource, err)
 	}

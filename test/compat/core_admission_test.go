@@ -23,16 +23,19 @@ func coreCluster(t *testing.T, c client.Client, namespace string) {
 	t.Helper()
 	for _, manifest := range []string{
 		"{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: LocalControlPlane, metadata: {name: capa}, spec: {version: v1.36.3}}",
-		"{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: capa}, spec: {controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: LocalControlPlane, name: capa}, " +
+		"{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: capa}, spec: {controlPlaneRef: {apiGroup: " +
+			"controlplane.cluster.x-k8s.io, kind: LocalControlPlane, name: capa}, " +
 			"infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSCluster, name: capa}}}",
-		"{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: other}, spec: " + poolSpec("providerIDList: ['aws:///eu-west-1a/i-1']", "clusterName: capa") + "}",
+		"{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: other}, spec: " +
+			poolSpec("providerIDList: ['aws:///eu-west-1a/i-1']", "clusterName: capa") + "}",
 	} {
 		if err := c.Create(t.Context(), object(t, namespace, manifest)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cluster := named(t, c, namespace, "capa", "cluster.x-k8s.io/v1beta2", "Cluster")
-	cluster.Object["status"] = map[string]any{"failureDomains": []any{map[string]any{"name": "a", "controlPlane": true}, map[string]any{"name": "b", "controlPlane": false}}}
+	cluster.Object["status"] = map[string]any{"failureDomains": []any{map[string]any{"name": "a", "controlPlane": true},
+		map[string]any{"name": "b", "controlPlane": false}}}
 	if err := c.Status().Update(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +44,8 @@ func coreCluster(t *testing.T, c client.Client, namespace string) {
 // corePool is a MachinePool that admission accepts without warnings, changed by a merge patch.
 func corePool(t *testing.T, namespace, name, patch string) *unstructured.Unstructured {
 	t.Helper()
-	u := object(t, namespace, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: "+name+"}, spec: "+poolSpec("replicas: 1", "clusterName: capa, version: v1.36.0")+"}")
+	u := object(t, namespace, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: "+name+"}, spec: "+
+		poolSpec("replicas: 1", "clusterName: capa, version: v1.36.0")+"}")
 	var over map[string]any
 	if err := yaml.Unmarshal([]byte(patch), &over); err != nil {
 		t.Fatal(err)
@@ -55,38 +59,67 @@ const bounds = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"
 // coreRefusals are all that is refused of MachinePools: by reason, with what the pool was before where that counts, the path as
 // the page has it, and words of the message. An empty index of the path stands for any.
 var coreRefusals = map[string]struct{ was, is, path, words string }{
-	"fewer than none":              {is: "{spec: {replicas: -1}}", path: "spec.replicas", words: "Invalid value: -1"},
-	"another cluster":              {was: "{}", is: "{spec: {clusterName: b, template: {spec: {clusterName: b}}}}", path: "spec.clusterName", words: `is immutable: it is "capa"`},
-	"two clusters":                 {is: "{spec: {template: {spec: {clusterName: b}}}}", path: "spec.template.spec.clusterName", words: `must be that of spec.clusterName, "capa"`},
-	"no bootstrap data":            {is: "{spec: {template: {spec: {bootstrap: {dataSecretName: '-'}}}}}", path: "spec.template.spec.bootstrap", words: "set configRef, or dataSecretName"},
-	"a bootstrap template":         {is: "{spec: {template: {spec: {bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: a}}}}}}", path: "spec.template.spec.bootstrap.configRef", words: "outside the contract BootstrapConfig"},
-	"a cluster's credentials":      {is: "{spec: {template: {spec: {bootstrap: {dataSecretName: capa-kubeconfig}}}}}", path: "spec.template.spec.bootstrap.dataSecretName", words: "capa"},
-	"a Cluster":                    {is: "{spec: {template: {spec: {infrastructureRef: {apiGroup: cluster.x-k8s.io, kind: Cluster, name: capa}}}}}", path: "spec.template.spec.infrastructureRef", words: "outside the contract InfraMachinePool"},
-	"an infrastructure template":   {is: "{spec: {template: {spec: {infrastructureRef: {kind: AWSMachinePoolTemplate}}}}}", path: "spec.template.spec.infrastructureRef", words: "outside the contract InfraMachinePool"},
-	"another infrastructure kind":  {was: "{}", is: "{spec: {template: {spec: {infrastructureRef: {kind: AWSManagedMachinePool}}}}}", path: "spec.template.spec.infrastructureRef", words: "is immutable: it is AWSMachinePool p"},
-	"another infrastructure group": {was: "{}", is: "{spec: {template: {spec: {infrastructureRef: {apiGroup: x.cluster.x-k8s.io}}}}}", path: "spec.template.spec.infrastructureRef", words: "is immutable"},
-	"another infrastructure name":  {was: "{}", is: "{spec: {template: {spec: {infrastructureRef: {name: q}}}}}", path: "spec.template.spec.infrastructureRef", words: "is immutable"},
-	"a word for a version":         {is: "{spec: {template: {spec: {version: latest}}}}", path: "spec.template.spec.version", words: "must be a semantic version"},
-	"newer than the control plane": {is: "{spec: {template: {spec: {version: v1.37.0}}}}", path: "spec.template.spec.version", words: "v1.37.0 is newer than v1.36.3, which LocalControlPlane capa asks for"},
-	"raised past it":               {was: "{}", is: "{spec: {template: {spec: {version: v1.37.0}}}}", path: "spec.template.spec.version", words: "set the annotation muster.dev/skip-version-skew: true"},
-	"too old for it":               {is: "{spec: {template: {spec: {version: v1.32.9}}}}", path: "spec.template.spec.version", words: "is more than 3 minor versions older"},
-	"a taint of Cluster API's":     {is: taints("node.cluster.x-k8s.io/uninitialized"), path: "spec.template.spec.taints[].key", words: "Cluster API's own"},
-	"a taint of a rollout's":       {is: taints("node.cluster.x-k8s.io/outdated-revision"), path: "spec.template.spec.taints[].key", words: "Cluster API's own"},
-	"a taint of the kubelet's":     {is: taints("node.kubernetes.io/not-ready"), path: "spec.template.spec.taints[].key", words: "the kubelet and the node controller"},
-	"a taint of the cloud's":       {is: taints("node.cloudprovider.kubernetes.io/uninitialized"), path: "spec.template.spec.taints[].key", words: "the cloud's node controller"},
-	"a control plane's taint":      {is: taints("node-role.kubernetes.io/control-plane"), path: "spec.template.spec.taints[].key", words: "no machine pools"},
-	"no taint's key":               {is: taints("a b"), path: "spec.template.spec.taints[].key", words: "should match"},
-	"a key that is too long":       {is: taints(strings.Repeat("a", 64)), path: "spec.template.spec.taints[].key", words: "63"},
-	"no label":                     {is: "{spec: {template: {metadata: {labels: {a b: c}}}}}", path: "spec.template.metadata.labels", words: "name part must consist of"},
-	"no annotation":                {is: "{spec: {template: {metadata: {annotations: {a b: c}}}}}", path: "spec.template.metadata.annotations", words: "name part must consist of"},
-	"an instance twice":            {is: "{spec: {providerIDList: ['aws:///a/i-7', 'aws:////i-7']}}", path: "spec.providerIDList[]", words: "names the same instance as spec.providerIDList[0]"},
-	"another pool's instance":      {is: "{spec: {providerIDList: ['aws:////i-1']}}", path: "spec.providerIDList[]", words: "is an instance of MachinePool other"},
-	"taken from another pool":      {was: "{}", is: "{spec: {providerIDList: ['aws:///eu-west-1b/i-1']}}", path: "spec.providerIDList[]", words: "belongs to one pool of its cluster"},
-	"a bound that is no number":    {is: bounded("two", "5"), path: "metadata.annotations[" + bounds + "min-size]", words: "must be a whole number from 0 up"},
-	"a bound below zero":           {is: bounded("-1", "5"), path: "metadata.annotations[" + bounds + "min-size]", words: "must be a whole number from 0 up"},
-	"bounds the wrong way":         {is: bounded("5", "2"), path: "metadata.annotations[" + bounds + "min-size]", words: "must not be above that of"},
-	"the same, to be filled in":    {is: strings.Replace(bounded("two", "5"), "spec: {}", "spec: {replicas: '-'}", 1), path: "metadata.annotations[" + bounds + "min-size]", words: "must be a whole number from 0 up"},
-	"a word for the annotation":    {is: "{metadata: {annotations: {muster.dev/skip-version-skew: 'yes'}}}", path: "metadata.annotations[muster.dev/skip-version-skew]", words: `supported values: "true"`},
+	"fewer than none": {is: "{spec: {replicas: -1}}", path: "spec.replicas", words: "Invalid value: -1"},
+	"another cluster": {was: "{}", is: "{spec: {clusterName: b, template: {spec: {clusterName: b}}}}", path: "spec.clusterName",
+		words: `is immutable: it is "capa"`},
+	"two clusters": {is: "{spec: {template: {spec: {clusterName: b}}}}", path: "spec.template.spec.clusterName",
+		words: `must be that of spec.clusterName, "capa"`},
+	"no bootstrap data": {is: "{spec: {template: {spec: {bootstrap: {dataSecretName: '-'}}}}}",
+		path: "spec.template.spec.bootstrap", words: "set configRef, or dataSecretName"},
+	"a bootstrap template": {is: "{spec: {template: {spec: {bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: " +
+		"KubeadmConfigTemplate, name: a}}}}}}", path: "spec.template.spec.bootstrap.configRef", words: "outside the contract BootstrapConfig"},
+	"a cluster's credentials": {is: "{spec: {template: {spec: {bootstrap: {dataSecretName: capa-kubeconfig}}}}}",
+		path: "spec.template.spec.bootstrap.dataSecretName", words: "capa"},
+	"a Cluster": {is: "{spec: {template: {spec: {infrastructureRef: {apiGroup: cluster.x-k8s.io, kind: Cluster, name: " +
+		"capa}}}}}", path: "spec.template.spec.infrastructureRef", words: "outside the contract InfraMachinePool"},
+	"an infrastructure template": {is: "{spec: {template: {spec: {infrastructureRef: {kind: AWSMachinePoolTemplate}}}}}",
+		path: "spec.template.spec.infrastructureRef", words: "outside the contract InfraMachinePool"},
+	"another infrastructure kind": {was: "{}", is: "{spec: {template: {spec: {infrastructureRef: {kind: AWSManagedMachinePool}}}}}",
+		path: "spec.template.spec.infrastructureRef", words: "is immutable: it is AWSMachinePool p"},
+	"another infrastructure group": {was: "{}", is: "{spec: {template: {spec: {infrastructureRef: {apiGroup: x.cluster.x-k8s.io}}}}}",
+		path: "spec.template.spec.infrastructureRef", words: "is immutable"},
+	"another infrastructure name": {was: "{}", is: "{spec: {template: {spec: {infrastructureRef: {name: q}}}}}",
+		path: "spec.template.spec.infrastructureRef", words: "is immutable"},
+	"a word for a version": {is: "{spec: {template: {spec: {version: latest}}}}", path: "spec.template.spec.version",
+		words: "must be a semantic version"},
+	"newer than the control plane": {is: "{spec: {template: {spec: {version: v1.37.0}}}}", path: "spec.template.spec.version",
+		words: "v1.37.0 is newer than v1.36.3, which LocalControlPlane capa asks for"},
+	"raised past it": {was: "{}", is: "{spec: {template: {spec: {version: v1.37.0}}}}", path: "spec.template.spec.version",
+		words: "set the annotation muster.dev/skip-version-skew: true"},
+	"too old for it": {is: "{spec: {template: {spec: {version: v1.32.9}}}}", path: "spec.template.spec.version",
+		words: "is more than 3 minor versions older"},
+	"a taint of Cluster API's": {is: taints("node.cluster.x-k8s.io/uninitialized"), path: "spec.template.spec.taints[].key",
+		words: "Cluster API's own"},
+	"a taint of a rollout's": {is: taints("node.cluster.x-k8s.io/outdated-revision"), path: "spec.template.spec.taints[].key",
+		words: "Cluster API's own"},
+	"a taint of the kubelet's": {is: taints("node.kubernetes.io/not-ready"), path: "spec.template.spec.taints[].key",
+		words: "the kubelet and the node controller"},
+	"a taint of the cloud's": {is: taints("node.cloudprovider.kubernetes.io/uninitialized"), path: "spec.template.spec.taints[].key",
+		words: "the cloud's node controller"},
+	"a control plane's taint": {is: taints("node-role.kubernetes.io/control-plane"), path: "spec.template.spec.taints[].key",
+		words: "no machine pools"},
+	"no taint's key":         {is: taints("a b"), path: "spec.template.spec.taints[].key", words: "should match"},
+	"a key that is too long": {is: taints(strings.Repeat("a", 64)), path: "spec.template.spec.taints[].key", words: "63"},
+	"no label": {is: "{spec: {template: {metadata: {labels: {a b: c}}}}}", path: "spec.template.metadata.labels",
+		words: "name part must consist of"},
+	"no annotation": {is: "{spec: {template: {metadata: {annotations: {a b: c}}}}}", path: "spec.template.metadata.annotations",
+		words: "name part must consist of"},
+	"an instance twice": {is: "{spec: {providerIDList: ['aws:///a/i-7', 'aws:////i-7']}}", path: "spec.providerIDList[]",
+		words: "names the same instance as spec.providerIDList[0]"},
+	"another pool's instance": {is: "{spec: {providerIDList: ['aws:////i-1']}}", path: "spec.providerIDList[]",
+		words: "is an instance of MachinePool other"},
+	"taken from another pool": {was: "{}", is: "{spec: {providerIDList: ['aws:///eu-west-1b/i-1']}}", path: "spec.providerIDList[]",
+		words: "belongs to one pool of its cluster"},
+	"a bound that is no number": {is: bounded("two", "5"), path: "metadata.annotations[" + bounds + "min-size]",
+		words: "must be a whole number from 0 up"},
+	"a bound below zero": {is: bounded("-1", "5"), path: "metadata.annotations[" + bounds + "min-size]",
+		words: "must be a whole number from 0 up"},
+	"bounds the wrong way": {is: bounded("5", "2"), path: "metadata.annotations[" + bounds + "min-size]",
+		words: "must not be above that of"},
+	"the same, to be filled in": {is: strings.Replace(bounded("two", "5"), "spec: {}", "spec: {replicas: '-'}", 1),
+		path: "metadata.annotations[" + bounds + "min-size]", words: "must be a whole number from 0 up"},
+	"a word for the annotation": {is: "{metadata: {annotations: {muster.dev/skip-version-skew: 'yes'}}}",
+		path: "metadata.annotations[muster.dev/skip-version-skew]", words: `supported values: "true"`},
 }
 
 func taints(key string) string {
@@ -170,14 +203,22 @@ func TestEveryWarningOfMachinePools(t *testing.T) {
 	for i, tc := range []struct{ reason, was, is, want string }{
 		{reason: "nothing to say", is: "{}"},
 		{reason: "a size that no autoscaler touches", is: bounded("3", "5"), want: "spec.replicas: 1 is outside of the autoscaler's 3 to 5"},
-		{reason: "half a pair", is: "{metadata: {annotations: {" + bounds + "max-size: '5'}}}", want: "metadata.annotations: " + bounds + "min-size and "},
-		{reason: "another bootstrap provider", was: "{spec: {template: {spec: {bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: EKSConfig, name: a}}}}}}",
-			is: "{spec: {template: {spec: {bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: NodeadmConfig, name: a}}}}}}", want: "spec.template.spec.bootstrap.configRef: was a EKSConfig."},
-		{reason: "an older version", was: "{}", is: "{spec: {template: {spec: {version: v1.35.0}}}}", want: "spec.template.spec.version: v1.35.0 is older than v1.36.0, which it was"},
-		{reason: "a version that is insisted on", is: "{metadata: {annotations: {muster.dev/skip-version-skew: 'true'}}, spec: {template: {spec: {version: v1.40.0}}}}",
-			want: "spec.template.spec.version: v1.40.0 is newer than v1.36.3, which LocalControlPlane capa asks for: nodes must not be newer than their API server; taken for the annotation muster.dev/skip-version-skew: true"},
-		{reason: "a machine's own ID", is: "{spec: {template: {spec: {providerID: 'aws:///a/i-9'}}}}", want: "spec.template.spec.providerID: has no effect"},
-		{reason: "a zone that the cluster is not in", is: "{spec: {failureDomains: [a, c]}}", want: "spec.failureDomains[1]: c is none of the failure domains of Cluster capa: a, b"},
+		{reason: "half a pair", is: "{metadata: {annotations: {" + bounds + "max-size: '5'}}}",
+			want: "metadata.annotations: " + bounds + "min-size and "},
+		{reason: "another bootstrap provider",
+			was:  "{spec: {template: {spec: {bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: EKSConfig, name: a}}}}}}",
+			is:   "{spec: {template: {spec: {bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: NodeadmConfig, name: a}}}}}}",
+			want: "spec.template.spec.bootstrap.configRef: was a EKSConfig."},
+		{reason: "an older version", was: "{}", is: "{spec: {template: {spec: {version: v1.35.0}}}}",
+			want: "spec.template.spec.version: v1.35.0 is older than v1.36.0, which it was"},
+		{reason: "a version that is insisted on",
+			is: "{metadata: {annotations: {muster.dev/skip-version-skew: 'true'}}, spec: {template: {spec: {version: v1.40.0}}}}",
+			want: "spec.template.spec.version: v1.40.0 is newer than v1.36.3, which LocalControlPlane capa asks for: nodes must not be newer than " +
+				"their API server; taken for the annotation muster.dev/skip-version-skew: true"},
+		{reason: "a machine's own ID", is: "{spec: {template: {spec: {providerID: 'aws:///a/i-9'}}}}",
+			want: "spec.template.spec.providerID: has no effect"},
+		{reason: "a zone that the cluster is not in", is: "{spec: {failureDomains: [a, c]}}",
+			want: "spec.failureDomains[1]: c is none of the failure domains of Cluster capa: a, b"},
 	} {
 		u := corePool(t, ns, fmt.Sprintf("p-%d", i), tc.is)
 		if tc.was != "" {
@@ -193,7 +234,8 @@ func TestEveryWarningOfMachinePools(t *testing.T) {
 		if tc.was == "" {
 			_, said = kubectl(t, string(manifest), "create")
 		}
-		if want := "Warning: " + tc.want; tc.want == "" && said != "" || tc.want != "" && !strings.HasPrefix(said, want) || strings.Count(said, "\n") > 1 {
+		if want := "Warning: " + tc.want; tc.want == "" && said != "" || tc.want != "" && !strings.HasPrefix(said, want) ||
+			strings.Count(said, "\n") > 1 {
 			t.Errorf("%s: want one line that begins with %q, got %q", tc.reason, tc.want, said)
 		}
 		field, _, _ := strings.Cut(tc.want, ":")
@@ -212,7 +254,8 @@ func TestOneFaultIsNoBar(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)
 	coreCluster(t, c, ns)
-	u := corePool(t, ns, "ahead", "{metadata: {annotations: {muster.dev/skip-version-skew: 'true'}}, spec: {template: {spec: {version: v1.40.0}}}}")
+	u := corePool(t, ns, "ahead", "{metadata: {annotations: {muster.dev/skip-version-skew: 'true'}}, spec: {template: {spec: {version: "+
+		"v1.40.0}}}}")
 	if err := c.Create(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +266,8 @@ func TestOneFaultIsNoBar(t *testing.T) {
 	if out, said := kubectl(t, "", "-n", ns, "scale", "machinepool", "ahead", "--replicas=5"); !strings.Contains(out, "scaled") || said != "" {
 		t.Errorf("kubectl scale: want it taken in silence, got %q, %q", out, said)
 	}
-	if _, said := kubectl(t, "", "-n", ns, "patch", "machinepool", "ahead", "--subresource=scale", "--type=merge", "-p", `{"spec": {"replicas": -1}}`); !strings.Contains(said, "spec.replicas") || !strings.Contains(said, "-1") {
+	if _, said := kubectl(t, "", "-n", ns, "patch", "machinepool", "ahead", "--subresource=scale", "--type=merge", "-p",
+		`{"spec": {"replicas": -1}}`); !strings.Contains(said, "spec.replicas") || !strings.Contains(said, "-1") {
 		t.Errorf("a negative scale: want it refused with the field, got %q", said)
 	}
 	if out, said := kubectl(t, "", "-n", ns, "delete", "machinepool", "ahead"); !strings.Contains(out, "deleted") || said != "" {

@@ -28,14 +28,17 @@ func provisioned(t *testing.T) map[string]client.Object {
 	t.Helper()
 	all := map[string]client.Object{}
 	for kind, o := range map[string]infrapool.Object{
-		awsv1.AWSMachinePoolKind: &awsv1.AWSMachinePool{}, awsv1.AWSManagedMachinePoolKind: &awsv1.AWSManagedMachinePool{}, azurev1.AzureMachinePoolKind: &azurev1.AzureMachinePool{},
-		aksv1.AzureManagedMachinePoolKind: &aksv1.AzureManagedMachinePool{}, aksv1.AzureASOManagedMachinePoolKind: &aksv1.AzureASOManagedMachinePool{},
-		gcpv1.GCPMachinePoolKind: &gcpv1.GCPMachinePool{}, gcpv1.GCPManagedMachinePoolKind: &gcpv1.GCPManagedMachinePool{},
+		awsv1.AWSMachinePoolKind: &awsv1.AWSMachinePool{}, awsv1.AWSManagedMachinePoolKind: &awsv1.AWSManagedMachinePool{},
+		azurev1.AzureMachinePoolKind:         &azurev1.AzureMachinePool{},
+		aksv1.AzureManagedMachinePoolKind:    &aksv1.AzureManagedMachinePool{},
+		aksv1.AzureASOManagedMachinePoolKind: &aksv1.AzureASOManagedMachinePool{},
+		gcpv1.GCPMachinePoolKind:             &gcpv1.GCPMachinePool{}, gcpv1.GCPManagedMachinePoolKind: &gcpv1.GCPManagedMachinePool{},
 	} {
 		o.GetCommonStatus().SetProvisioned()
 		all[kind] = o
 	}
-	seen := machines.Seen{Instance: pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running, Node: &pool.Node{Name: "n", Ready: true}}, Now: time.Unix(1, 0)}
+	seen := machines.Seen{Instance: pool.Instance{ID: "i-1", ProviderID: "aws:///a/i-1", Zone: "a", State: pool.Running,
+		Node: &pool.Node{Name: "n", Ready: true}}, Now: time.Unix(1, 0)}
 	for _, k := range []machines.Kind{*aws.Adapter{}.Kind().Machines, *azure.Adapter{}.Kind().Machines, *gcp.Adapter{}.Kind().Machines} {
 		o := k.New()
 		k.FillSpec(o, seen)
@@ -67,7 +70,8 @@ func infrastructureKinds(t *testing.T) map[string][]string {
 		versions, _, _ := unstructured.NestedSlice(u.Object, "spec", "versions")
 		for _, v := range versions {
 			v := v.(map[string]any)
-			if _, status, _ := unstructured.NestedMap(v, "subresources", "status"); status && group == awsv1.GroupVersion.Group && v["served"] == true {
+			if _, status, _ := unstructured.NestedMap(v, "subresources", "status"); status && group == awsv1.GroupVersion.Group &&
+				v["served"] == true {
 				kinds[kind] = append(kinds[kind], v["name"].(string))
 			}
 		}
@@ -107,7 +111,8 @@ func TestEveryKindSpeaksBothContracts(t *testing.T) {
 		case aksv1.AzureManagedMachinePoolKind:
 			u = object(t, ns, "{spec: {mode: System, name: pool0, sku: Standard_B2s}}")
 		case aksv1.AzureASOManagedMachinePoolKind:
-			u = object(t, ns, "{spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedClustersAgentPool, metadata: {name: p}, "+
+			u = object(t, ns, "{spec: {resources: [{apiVersion: containerservice.azure.com/v1api20240901, kind: ManagedClustersAgentPool, "+
+				"metadata: {name: p}, "+
 				"spec: {azureName: pool0, mode: System, owner: {name: c}}}]}}")
 		}
 		u.SetGroupVersionKind(schema.GroupVersionKind{Group: awsv1.GroupVersion.Group, Version: versions[len(versions)-1], Kind: kind})

@@ -22,7 +22,8 @@ func TestDryRunsFillInTheSame(t *testing.T) {
 		{reason: "a new pool", want: 1},
 		{reason: "a new pool of an autoscaler's", annotations: bounds + "min-size: '3', " + bounds + "max-size: '5'", want: 3},
 		{reason: "one bound is none", annotations: bounds + "min-size: '3'", want: 1},
-		{reason: "a pool within the bounds keeps its size", annotations: bounds + "min-size: '3', " + bounds + "max-size: '5'", before: "replicas: 4", want: 4},
+		{reason: "a pool within the bounds keeps its size", annotations: bounds + "min-size: '3', " + bounds + "max-size: '5'",
+			before: "replicas: 4", want: 4},
 		{reason: "one below is brought up", annotations: bounds + "min-size: '3', " + bounds + "max-size: '5'", before: "replicas: 1", want: 3},
 		{reason: "one above is brought down", annotations: bounds + "min-size: '3', " + bounds + "max-size: '5'", before: "replicas: 9", want: 5},
 		{reason: "without bounds the size that is named no more is the default", before: "replicas: 9", want: 1},
@@ -35,7 +36,8 @@ func TestDryRunsFillInTheSame(t *testing.T) {
 			if annotations != "" {
 				annotations = ", annotations: {" + annotations + "}"
 			}
-			return object(t, ns, fmt.Sprintf("{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: p%s}, spec: %s}", annotations, poolSpec(own, "clusterName: capa, version: 1.36.0")))
+			return object(t, ns, fmt.Sprintf("{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachinePool, metadata: {name: p%s}, spec: %s}",
+				annotations, poolSpec(own, "clusterName: capa, version: 1.36.0")))
 		}
 		apply := func(u *unstructured.Unstructured, options ...client.ApplyOption) *unstructured.Unstructured {
 			t.Helper()
@@ -62,7 +64,8 @@ func TestDryRunsFillInTheSame(t *testing.T) {
 		first := apply(manifest(tc.annotations, ""))
 		second := apply(manifest(tc.annotations, ""))
 		if got := answered(first); got != want || second.GetResourceVersion() != first.GetResourceVersion() {
-			t.Errorf("%s: want %s and nothing changed by a second time, got %s, versions %s and %s", tc.reason, want, got, first.GetResourceVersion(), second.GetResourceVersion())
+			t.Errorf("%s: want %s and nothing changed by a second time, got %s, versions %s and %s", tc.reason, want, got,
+				first.GetResourceVersion(), second.GetResourceVersion())
 		}
 	}
 }

@@ -61,7 +61,8 @@ spec:
 // for older clients.
 const wholeStatus = `
 conditions:
-- {type: Available, status: "False", reason: NotAvailable, message: 1 of 2 replicas are available, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1}
+- {type: Available, status: "False", reason: NotAvailable, message: 1 of 2 replicas are available,
+    lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1}
 - {type: BootstrapConfigReady, status: "True", reason: Ready, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}
 - {type: InfrastructureReady, status: "True", reason: Ready, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}
 - {type: MachinesReady, status: Unknown, reason: ReadyUnknown, message: no connection, lastTransitionTime: "2026-01-01T00:00:00Z"}
@@ -109,7 +110,8 @@ func TestBothVersionsMeanTheSame(t *testing.T) {
 			t.Errorf("want the cluster's label filled in, got %q", got)
 		}
 		older := get(t, c, ns, olderCore, "MachinePool")
-		for path, want := range map[string]any{"minReadySeconds": int64(30), "template.spec.nodeDrainTimeout": "5m0s", "template.spec.nodeDeletionTimeout": "0s",
+		for path, want := range map[string]any{"minReadySeconds": int64(30), "template.spec.nodeDrainTimeout": "5m0s",
+			"template.spec.nodeDeletionTimeout":          "0s",
 			"template.spec.infrastructureRef.apiVersion": shown, "template.spec.infrastructureRef.namespace": ns} {
 			if got, _, _ := unstructured.NestedFieldNoCopy(older.Object, append([]string{"spec"}, strings.Split(path, ".")...)...); got != want {
 				t.Errorf("read in v1beta1: want spec.%s %v, got %v", path, want, got)
@@ -126,7 +128,8 @@ func TestBothVersionsMeanTheSame(t *testing.T) {
 func TestStatusSurvivesOlderWrites(t *testing.T) {
 	c := admin(t)
 	for name, status := range map[string]string{
-		"everything": wholeStatus + "replicas: 2\nreadyReplicas: 1\navailableReplicas: 0\ndeprecated: {v1beta1: {readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1, " +
+		"everything": wholeStatus + "replicas: 2\nreadyReplicas: 1\navailableReplicas: 0\ndeprecated: {v1beta1: {readyReplicas: 1, " +
+			"availableReplicas: 1, unavailableReplicas: 1, " +
 			"conditions: [{type: Ready, status: \"True\", lastTransitionTime: \"2026-01-01T00:00:00Z\"}]}}\n",
 		"counts unknown": wholeStatus + "deprecated: {v1beta1: {readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1}}\nreplicas: 2\n",
 		"uncounted":      "{phase: Pending, initialization: {infrastructureProvisioned: false}}",
@@ -165,7 +168,8 @@ func TestStatusSurvivesOlderWrites(t *testing.T) {
 				t.Errorf("want nothing of the conversion stored, got %s", data)
 			}
 			if name == "everything" {
-				want := map[string]any{"readyReplicas": int64(1), "bootstrapReady": true, "infrastructureReady": true, "phase": "ScalingUp", "unavailableReplicas": int64(1)}
+				want := map[string]any{"readyReplicas": int64(1), "bootstrapReady": true, "infrastructureReady": true, "phase": "ScalingUp",
+					"unavailableReplicas": int64(1)}
 				for field, value := range want {
 					if got, _, _ := unstructured.NestedFieldNoCopy(older.Object, "status", field); got != value {
 						t.Errorf("the older version: want status.%s %v, got %v", field, value, got)
@@ -262,8 +266,10 @@ func TestManagersOfEitherVersion(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)
 	applied(t, c, ns, newerPool, "newer")
-	label := "{apiVersion: cluster.x-k8s.io/v1beta1, kind: MachinePool, metadata: {name: capa-mp-0, labels: {a: b}}, spec: {clusterName: capa, template: {spec: {clusterName: capa, " +
-		"bootstrap: {configRef: {kind: KubeadmConfig, name: capa-mp-0, apiVersion: bootstrap.cluster.x-k8s.io/v1beta2}}, infrastructureRef: {kind: AWSMachinePool, name: capa-mp-0, apiVersion: infrastructure.cluster.x-k8s.io/v1beta2}}}}}"
+	label := "{apiVersion: cluster.x-k8s.io/v1beta1, kind: MachinePool, metadata: {name: capa-mp-0, labels: {a: b}}, spec: {clusterName: " +
+		"capa, template: {spec: {clusterName: capa, " +
+		"bootstrap: {configRef: {kind: KubeadmConfig, name: capa-mp-0, apiVersion: bootstrap.cluster.x-k8s.io/v1beta2}}, infrastructureRef: " +
+		"{kind: AWSMachinePool, name: capa-mp-0, apiVersion: infrastructure.cluster.x-k8s.io/v1beta2}}}}}"
 	u := applied(t, c, ns, label, "older")
 	if u.GetLabels()["a"] != "b" {
 		t.Errorf("want the label of the older manager, got %v", u.GetLabels())
@@ -281,7 +287,8 @@ func TestManagersOfEitherVersion(t *testing.T) {
 		t.Errorf("want each manager with the version that it applies in, got %v", seen)
 	}
 	conflict := object(t, ns, strings.Replace(olderPool, "minReadySeconds: 30", "minReadySeconds: 5", 1))
-	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(conflict), client.FieldOwner("third")); err == nil || !strings.Contains(err.Error(), "conflicts with \"newer\":\n- .spec.template.spec.minReadySeconds") {
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(conflict), client.FieldOwner("third")); err == nil ||
+		!strings.Contains(err.Error(), "conflicts with \"newer\":\n- .spec.template.spec.minReadySeconds") {
 		t.Errorf("want a third to be told whose field it is, got %v", err)
 	}
 	u = applied(t, c, ns, strings.Replace(newerPool, "minReadySeconds: 30", "", 1), "newer")

@@ -43,10 +43,12 @@ type flavor struct {
 
 var flavors = []flavor{
 	{
-		name:     "machinepool",
-		needed:   []string{"AWS_AVAILABILITY_ZONE", "AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
-		optional: []string{"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "KUBERNETES_AWS_CCM_VERSION", "WORKER_MACHINE_COUNT"},
-		kinds: []string{"Cluster", "AWSCluster", "KubeadmControlPlane", "AWSMachineTemplate", "MachineHealthCheck", "MachinePool", "AWSMachinePool", "KubeadmConfig",
+		name:   "machinepool",
+		needed: []string{"AWS_AVAILABILITY_ZONE", "AWS_REGION", "AWS_SSH_KEY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "KUBERNETES_AWS_CCM_VERSION",
+			"WORKER_MACHINE_COUNT"},
+		kinds: []string{"Cluster", "AWSCluster", "KubeadmControlPlane", "AWSMachineTemplate", "MachineHealthCheck", "MachinePool",
+			"AWSMachinePool", "KubeadmConfig",
 			"ClusterResourceSet", "ClusterResourceSet", "ConfigMap", "ConfigMap"},
 	},
 	{
@@ -58,60 +60,75 @@ var flavors = []flavor{
 	},
 	{
 		cloud: "azure", name: "machinepool",
-		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_CONTROL_PLANE_MACHINE_TYPE", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_CONTROL_PLANE_MACHINE_TYPE", "AZURE_LOCATION",
+			"AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
 			"AZURE_TENANT_ID", "CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
-		optional: []string{"AZURE_RESOURCE_GROUP", "AZURE_SSH_PUBLIC_KEY_B64", "AZURE_VNET_NAME", "CI_RG", "CLUSTER_IDENTITY_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "USER_IDENTITY", "WORKER_MACHINE_COUNT"},
-		kinds:    []string{"Cluster", "AzureCluster", "KubeadmControlPlane", "AzureMachineTemplate", "MachinePool", "AzureMachinePool", "KubeadmConfig", "AzureClusterIdentity"},
+		optional: []string{"AZURE_RESOURCE_GROUP", "AZURE_SSH_PUBLIC_KEY_B64", "AZURE_VNET_NAME", "CI_RG", "CLUSTER_IDENTITY_TYPE",
+			"CONTROL_PLANE_MACHINE_COUNT", "USER_IDENTITY", "WORKER_MACHINE_COUNT"},
+		kinds: []string{"Cluster", "AzureCluster", "KubeadmControlPlane", "AzureMachineTemplate", "MachinePool", "AzureMachinePool",
+			"KubeadmConfig", "AzureClusterIdentity"},
 	},
 	{
 		cloud: "azure", name: "aks",
-		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID", "AZURE_TENANT_ID",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
+			"AZURE_TENANT_ID",
 			"CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"AZURE_RESOURCE_GROUP", "AZURE_SSH_PUBLIC_KEY_B64", "CLUSTER_IDENTITY_TYPE", "WORKER_MACHINE_COUNT"},
-		kinds: []string{"Cluster", "AzureManagedControlPlane", "AzureManagedCluster", "MachinePool", "AzureManagedMachinePool", "MachinePool", "AzureManagedMachinePool",
+		kinds: []string{"Cluster", "AzureManagedControlPlane", "AzureManagedCluster", "MachinePool", "AzureManagedMachinePool", "MachinePool",
+			"AzureManagedMachinePool",
 			"AzureClusterIdentity"},
 	},
 	{
 		cloud: "azure", name: "aks-aso",
 		needed:   []string{"ASO_CREDENTIAL_SECRET_NAME", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"WORKER_MACHINE_COUNT"},
-		kinds: []string{"Cluster", "AzureASOManagedControlPlane", "AzureASOManagedCluster", "MachinePool", "AzureASOManagedMachinePool", "MachinePool",
+		kinds: []string{"Cluster", "AzureASOManagedControlPlane", "AzureASOManagedCluster", "MachinePool", "AzureASOManagedMachinePool",
+			"MachinePool",
 			"AzureASOManagedMachinePool"},
 	},
 	{
 		name: "topology", class: "aws-machinepool",
-		needed:   []string{"AWS_REGION", "CLUSTER_NAME", "KUBERNETES_VERSION"},
-		optional: []string{"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE", "AWS_SSH_KEY_NAME", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT"},
-		kinds:    []string{"ClusterClass", "AWSClusterTemplate", "KubeadmControlPlaneTemplate", "AWSMachineTemplate", "AWSMachinePoolTemplate", "KubeadmConfigTemplate", "Cluster"},
+		needed: []string{"AWS_REGION", "CLUSTER_NAME", "KUBERNETES_VERSION"},
+		optional: []string{"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE", "AWS_SSH_KEY_NAME", "CONTROL_PLANE_MACHINE_COUNT",
+			"WORKER_MACHINE_COUNT"},
+		kinds: []string{"ClusterClass", "AWSClusterTemplate", "KubeadmControlPlaneTemplate", "AWSMachineTemplate", "AWSMachinePoolTemplate",
+			"KubeadmConfigTemplate", "Cluster"},
 	},
 	{
 		cloud: "azure", name: "topology", class: "azure-machinepool",
-		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_CONTROL_PLANE_MACHINE_TYPE", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_CONTROL_PLANE_MACHINE_TYPE", "AZURE_LOCATION",
+			"AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
 			"AZURE_TENANT_ID", "CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
-		optional: []string{"AZURE_SSH_PUBLIC_KEY_B64", "CI_RG", "CLUSTER_IDENTITY_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "USER_IDENTITY", "WORKER_MACHINE_COUNT"},
-		kinds: []string{"ClusterClass", "AzureClusterTemplate", "KubeadmControlPlaneTemplate", "AzureMachineTemplate", "AzureMachinePoolTemplate", "KubeadmConfigTemplate",
+		optional: []string{"AZURE_SSH_PUBLIC_KEY_B64", "CI_RG", "CLUSTER_IDENTITY_TYPE", "CONTROL_PLANE_MACHINE_COUNT", "USER_IDENTITY",
+			"WORKER_MACHINE_COUNT"},
+		kinds: []string{"ClusterClass", "AzureClusterTemplate", "KubeadmControlPlaneTemplate", "AzureMachineTemplate", "AzureMachinePoolTemplate",
+			"KubeadmConfigTemplate",
 			"Cluster", "AzureClusterIdentity"},
 	},
 	{
 		cloud: "azure", name: "aks-topology", class: "azure-aks",
-		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID", "AZURE_TENANT_ID",
+		needed: []string{"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "AZURE_SUBSCRIPTION_ID",
+			"AZURE_TENANT_ID",
 			"CLUSTER_IDENTITY_NAME", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"CLUSTER_IDENTITY_TYPE", "WORKER_MACHINE_COUNT"},
-		kinds: []string{"ClusterClass", "AzureManagedClusterTemplate", "AzureManagedControlPlaneTemplate", "AzureManagedMachinePoolTemplate", "AzureManagedMachinePoolTemplate",
+		kinds: []string{"ClusterClass", "AzureManagedClusterTemplate", "AzureManagedControlPlaneTemplate", "AzureManagedMachinePoolTemplate",
+			"AzureManagedMachinePoolTemplate",
 			"KubeadmConfigTemplate", "Cluster", "AzureClusterIdentity"},
 	},
 	{
 		cloud: "azure", name: "aks-aso-topology", class: "azure-aks-aso",
 		needed:   []string{"ASO_CREDENTIAL_SECRET_NAME", "AZURE_LOCATION", "AZURE_NODE_MACHINE_TYPE", "CLUSTER_NAME", "KUBERNETES_VERSION"},
 		optional: []string{"WORKER_MACHINE_COUNT"},
-		kinds: []string{"ClusterClass", "AzureASOManagedClusterTemplate", "AzureASOManagedControlPlaneTemplate", "AzureASOManagedMachinePoolTemplate",
+		kinds: []string{"ClusterClass", "AzureASOManagedClusterTemplate", "AzureASOManagedControlPlaneTemplate",
+			"AzureASOManagedMachinePoolTemplate",
 			"AzureASOManagedMachinePoolTemplate", "KubeadmConfigTemplate", "Cluster"},
 	},
 	{
 		cloud: "gcp", name: "machinepool",
-		needed:   []string{"CLUSTER_NAME", "GCP_PROJECT", "GCP_REGION", "IMAGE_ID", "KUBERNETES_VERSION"},
-		optional: []string{"CONTROL_PLANE_MACHINE_COUNT", "GCP_CONTROL_PLANE_MACHINE_TYPE", "GCP_NETWORK_NAME", "GCP_NODE_MACHINE_TYPE", "WORKER_MACHINE_COUNT"},
-		kinds:    []string{"Cluster", "GCPCluster", "KubeadmControlPlane", "GCPMachineTemplate", "MachinePool", "GCPMachinePool", "KubeadmConfig"},
+		needed: []string{"CLUSTER_NAME", "GCP_PROJECT", "GCP_REGION", "IMAGE_ID", "KUBERNETES_VERSION"},
+		optional: []string{"CONTROL_PLANE_MACHINE_COUNT", "GCP_CONTROL_PLANE_MACHINE_TYPE", "GCP_NETWORK_NAME", "GCP_NODE_MACHINE_TYPE",
+			"WORKER_MACHINE_COUNT"},
+		kinds: []string{"Cluster", "GCPCluster", "KubeadmControlPlane", "GCPMachineTemplate", "MachinePool", "GCPMachinePool", "KubeadmConfig"},
 	},
 	{
 		cloud: "gcp", name: "gke",
@@ -123,7 +140,8 @@ var flavors = []flavor{
 		cloud: "gcp", name: "gke-topology", class: "gcp-gke",
 		needed:   []string{"CLUSTER_NAME", "GCP_PROJECT", "GCP_REGION", "KUBERNETES_VERSION"},
 		optional: []string{"GCP_NETWORK_NAME", "GCP_NODE_MACHINE_TYPE", "WORKER_MACHINE_COUNT"},
-		kinds: []string{"ClusterClass", "GCPManagedClusterTemplate", "GCPManagedControlPlaneTemplate", "GCPManagedMachinePoolTemplate", "GKEConfigTemplate",
+		kinds: []string{"ClusterClass", "GCPManagedClusterTemplate", "GCPManagedControlPlaneTemplate", "GCPManagedMachinePoolTemplate",
+			"GKEConfigTemplate",
 			"Cluster"},
 	},
 	{
@@ -201,9 +219,11 @@ func (f flavor) process(t *testing.T) []*unstructured.Unstructured {
 	if diff := cmp.Diff([][]string{f.needed, f.optional}, [][]string{needed, optional}); diff != "" {
 		t.Errorf("variables without and with a default (-want +got):\n%s", diff)
 	}
-	values := map[string]string{"AWS_AVAILABILITY_ZONE": "eu-west-1a", "AWS_REGION": "eu-west-1", "AWS_SSH_KEY_NAME": "default", "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.33.1",
-		"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY": "client", "AZURE_CONTROL_PLANE_MACHINE_TYPE": "Standard_B2s", "AZURE_LOCATION": "westus2", "AZURE_NODE_MACHINE_TYPE": "Standard_B2s",
-		"AZURE_SUBSCRIPTION_ID": "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity",
+	values := map[string]string{"AWS_AVAILABILITY_ZONE": "eu-west-1a", "AWS_REGION": "eu-west-1", "AWS_SSH_KEY_NAME": "default",
+		"CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.33.1",
+		"AZURE_CLIENT_ID_USER_ASSIGNED_IDENTITY": "client", "AZURE_CONTROL_PLANE_MACHINE_TYPE": "Standard_B2s", "AZURE_LOCATION": "westus2",
+		"AZURE_NODE_MACHINE_TYPE": "Standard_B2s",
+		"AZURE_SUBSCRIPTION_ID":   "subscription", "AZURE_TENANT_ID": "tenant", "CLUSTER_IDENTITY_NAME": "identity",
 		"ASO_CREDENTIAL_SECRET_NAME": "credentials", "GCP_PROJECT": "simulated-project", "GCP_REGION": "us-central1",
 		"IMAGE_ID": "projects/simulated-project/global/images/capi-ubuntu-2404-k8s-v1-33-1"}
 	out, err := p.Process(text, func(name string) (string, error) {
@@ -311,7 +331,8 @@ func installFlavorKinds(t *testing.T) {
 	}
 	module := strings.TrimSpace(string(out))
 	definitions := []*unstructured.Unstructured{
-		machineTemplates(t, "AWSMachineTemplate", "v1beta2"), machineTemplates(t, "AzureMachineTemplate", "v1beta1"), machineTemplates(t, "GCPMachineTemplate", "v1beta1"),
+		machineTemplates(t, "AWSMachineTemplate", "v1beta2"), machineTemplates(t, "AzureMachineTemplate", "v1beta1"),
+		machineTemplates(t, "GCPMachineTemplate", "v1beta1"),
 	}
 	for _, file := range []string{
 		"controlplane/kubeadm/config/crd/bases/controlplane.cluster.x-k8s.io_kubeadmcontrolplanes.yaml",

@@ -23,11 +23,13 @@ const (
 // gcpPool is a pool of a kind with the given specification.
 func gcpPool(t *testing.T, namespace, kind, spec string) *unstructured.Unstructured {
 	t.Helper()
-	return object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: "+kind+", metadata: {generateName: p-}, spec: "+spec+"}")
+	return object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: "+kind+", metadata: {generateName: p-}, spec: "+
+		spec+"}")
 }
 
 const (
-	kmsKey      = "{keyType: Managed, kmsKeyServiceAccount: a@p.iam.gserviceaccount.com, managedKey: {kmsKeyName: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k}}"
+	kmsKey = "{keyType: Managed, kmsKeyServiceAccount: a@p.iam.gserviceaccount.com, managedKey: {kmsKeyName: " +
+		"projects/p/locations/us-central1/keyRings/r/cryptoKeys/k}}"
 	rawKey      = "{keyType: Supplied, suppliedKey: {rawKey: YQ==}}"
 	wrappedKey  = "{keyType: Supplied, suppliedKey: {rsaEncryptedKey: YQ==}}"
 	cloudScopes = "['https://www.googleapis.com/auth/cloud-platform']"
@@ -37,24 +39,38 @@ const (
 var gcpFields = map[string][]string{
 	instanceGroup: {
 		"{instanceType: n2-standard-4}",
-		"{instanceType: n2-standard-4, providerID: 'gce://p/us-central1-a/g', providerIDList: ['gce://p/us-central1-a/i'], subnet: nodes, image: i, imageFamily: f, publicIP: true, preemptible: true}",
-		"{instanceType: n2-standard-4, aliasIPRanges: [{ipCidrRange: /24, subnetworkRangeName: pods}], additionalLabels: {team: a}, additionalMetadata: [{key: k, value: v}], additionalNetworkTags: [t]}",
-		"{instanceType: n2-standard-4, resourceManagerTags: [{parentID: '1', key: k, value: v}], rootDeviceSize: 50, rootDeviceType: hyperdisk-balanced, rootDiskEncryptionKey: " + kmsKey + "}",
-		"{instanceType: n2-standard-4, rootDiskEncryptionKey: " + rawKey + ", additionalDisks: [{deviceType: pd-ssd, size: 10, encryptionKey: " + wrappedKey + "}, {encryptionKey: " + kmsKey + "}, {encryptionKey: " + rawKey + "}]}",
-		"{instanceType: n2-standard-4, rootDiskEncryptionKey: " + wrappedKey + ", serviceAccounts: {email: a@p.iam.gserviceaccount.com, scopes: " + cloudScopes + "}, provisioningModel: Spot, ipForwarding: Disabled}",
-		"{instanceType: n2d-standard-4, shieldedInstanceConfig: {secureBoot: Enabled, virtualizedTrustedPlatformModule: Enabled, integrityMonitoring: Disabled}, onHostMaintenance: Terminate, confidentialCompute: Enabled}",
-		"{instanceType: n1-standard-4, guestAccelerators: [{count: 1, type: nvidia-tesla-t4}], strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 1, deletePolicy: Newest}}}",
-		"{instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a], targetShape: Any}, autoHealing: {healthCheck: h, initialDelaySec: 300}, instanceLifecyclePolicy: {defaultActionOnFailure: Repair, forceUpdateOnRepair: true}}",
+		"{instanceType: n2-standard-4, providerID: 'gce://p/us-central1-a/g', providerIDList: ['gce://p/us-central1-a/i'], subnet: nodes, " +
+			"image: i, imageFamily: f, publicIP: true, preemptible: true}",
+		"{instanceType: n2-standard-4, aliasIPRanges: [{ipCidrRange: /24, subnetworkRangeName: pods}], additionalLabels: {team: a}, " +
+			"additionalMetadata: [{key: k, value: v}], additionalNetworkTags: [t]}",
+		"{instanceType: n2-standard-4, resourceManagerTags: [{parentID: '1', key: k, value: v}], rootDeviceSize: 50, rootDeviceType: " +
+			"hyperdisk-balanced, rootDiskEncryptionKey: " + kmsKey + "}",
+		"{instanceType: n2-standard-4, rootDiskEncryptionKey: " + rawKey + ", additionalDisks: [{deviceType: pd-ssd, size: 10, encryptionKey: " +
+			wrappedKey + "}, {encryptionKey: " + kmsKey + "}, {encryptionKey: " + rawKey + "}]}",
+		"{instanceType: n2-standard-4, rootDiskEncryptionKey: " + wrappedKey +
+			", serviceAccounts: {email: a@p.iam.gserviceaccount.com, scopes: " + cloudScopes + "}, provisioningModel: Spot, ipForwarding: Disabled}",
+		"{instanceType: n2d-standard-4, shieldedInstanceConfig: {secureBoot: Enabled, virtualizedTrustedPlatformModule: Enabled, " +
+			"integrityMonitoring: Disabled}, onHostMaintenance: Terminate, confidentialCompute: Enabled}",
+		"{instanceType: n1-standard-4, guestAccelerators: [{count: 1, type: nvidia-tesla-t4}], strategy: {type: RollingUpdate, rollingUpdate: " +
+			"{maxSurge: 25%, maxUnavailable: 1, deletePolicy: Newest}}}",
+		"{instanceType: e2-medium, distributionPolicy: {zones: [us-central1-a], targetShape: Any}, autoHealing: {healthCheck: h, " +
+			"initialDelaySec: 300}, instanceLifecyclePolicy: {defaultActionOnFailure: Repair, forceUpdateOnRepair: true}}",
 	},
 	nodePool: {
 		"{}",
-		"{providerID: 'gke://p/us-central1/c/np', providerIDList: ['gce://p/us-central1-a/i'], nodePoolName: np, machineType: e2-medium, diskSizeGb: 100, localSsdCount: 1, imageType: COS_CONTAINERD}",
-		"{instanceType: n2-standard-4, diskType: pd-balanced, diskSizeGB: 50, nodeLocations: [us-central1-a], scaling: {enableAutoscaling: true, minCount: 1, maxCount: 3, locationPolicy: any}, maxPodsPerNode: 64}",
-		"{scaling: {totalMinCount: 1, totalMaxCount: 9}, nodeNetwork: {tags: [t], createPodRange: true, podRangeName: pods, podRangeCidrBlock: /20}, kubernetesLabels: {example.com/team: a}, additionalLabels: {team: a}}",
-		"{nodeSecurity: {serviceAccount: {email: a@p.iam.gserviceaccount.com, scopes: " + cloudScopes + "}, sandboxType: gvisor, enableSecureBoot: true, enableIntegrityMonitoring: true}, spot: true}",
+		"{providerID: 'gke://p/us-central1/c/np', providerIDList: ['gce://p/us-central1-a/i'], nodePoolName: np, machineType: e2-medium, " +
+			"diskSizeGb: 100, localSsdCount: 1, imageType: COS_CONTAINERD}",
+		"{instanceType: n2-standard-4, diskType: pd-balanced, diskSizeGB: 50, nodeLocations: [us-central1-a], scaling: {enableAutoscaling: " +
+			"true, minCount: 1, maxCount: 3, locationPolicy: any}, maxPodsPerNode: 64}",
+		"{scaling: {totalMinCount: 1, totalMaxCount: 9}, nodeNetwork: {tags: [t], createPodRange: true, podRangeName: pods, podRangeCidrBlock: " +
+			"/20}, kubernetesLabels: {example.com/team: a}, additionalLabels: {team: a}}",
+		"{nodeSecurity: {serviceAccount: {email: a@p.iam.gserviceaccount.com, scopes: " + cloudScopes +
+			"}, sandboxType: gvisor, enableSecureBoot: true, enableIntegrityMonitoring: true}, spot: true}",
 		"{kubernetesTaints: [{effect: NoSchedule, key: k, value: v}], management: {autoUpgrade: true, autoRepair: true}, preemptible: true}",
-		"{linuxNodeConfig: {sysctls: [{parameter: net.core.somaxconn, value: '2048'}], cgroupMode: 2, hugepages: {hugepageSize2m: 1, hugepageSize1g: 1}}, upgradeSettings: {strategy: Surge, maxSurge: 2, maxUnavailable: 1}}",
-		"{upgradeSettings: {strategy: BlueGreen, blueGreenSettings: {nodePoolSoakDuration: 1h0m0s, standardRolloutPolicy: {batchPercentage: 25, batchSoakDuration: 30s}}}}",
+		"{linuxNodeConfig: {sysctls: [{parameter: net.core.somaxconn, value: '2048'}], cgroupMode: 2, hugepages: {hugepageSize2m: 1, " +
+			"hugepageSize1g: 1}}, upgradeSettings: {strategy: Surge, maxSurge: 2, maxUnavailable: 1}}",
+		"{upgradeSettings: {strategy: BlueGreen, blueGreenSettings: {nodePoolSoakDuration: 1h0m0s, standardRolloutPolicy: {batchPercentage: " +
+			"25, batchSoakDuration: 30s}}}}",
 		"{upgradeSettings: {strategy: BlueGreen, blueGreenSettings: {standardRolloutPolicy: {batchNodeCount: 2}}}}",
 	},
 }
@@ -107,27 +123,45 @@ func TestRefusalsOfGCPPools(t *testing.T) {
 		kind, old, spec string
 		want            []string
 	}{
-		"a name of more than 40 characters":   {kind: nodePool, spec: "{nodePoolName: " + strings.Repeat("a", 41) + "}", want: []string{"spec.nodePoolName", "40"}},
-		"fewer than none":                     {kind: nodePool, spec: "{scaling: {minCount: -1}}", want: []string{"spec.scaling.minCount", "greater than or equal to 0"}},
-		"bounds the wrong way round":          {kind: nodePool, spec: "{scaling: {minCount: 2, maxCount: 1}}", want: []string{"spec.scaling.maxCount", "must be at least minCount"}},
-		"a least size without the autoscaler": {kind: nodePool, spec: "{scaling: {enableAutoscaling: false, minCount: 1}}", want: []string{"spec.scaling.minCount", "enableAutoscaling is false"}},
-		"a largest size without it":           {kind: nodePool, spec: "{scaling: {enableAutoscaling: false, maxCount: 1}}", want: []string{"spec.scaling.maxCount", "enableAutoscaling is false"}},
-		"a policy without it":                 {kind: nodePool, spec: "{scaling: {enableAutoscaling: false, locationPolicy: any}}", want: []string{"spec.scaling.locationPolicy", "enableAutoscaling is false"}},
-		"a negative disk":                     {kind: nodePool, spec: "{diskSizeGb: -1}", want: []string{"spec.diskSizeGb", "at least 10"}},
-		"negative local SSDs":                 {kind: nodePool, spec: "{localSsdCount: -1}", want: []string{"spec.localSsdCount", "greater than or equal to 0"}},
-		"negative pods":                       {kind: nodePool, spec: "{maxPodsPerNode: -1}", want: []string{"spec.maxPodsPerNode", "greater than or equal to 8"}},
-		"another name":                        {kind: nodePool, old: "{nodePoolName: a}", spec: "{nodePoolName: b}", want: []string{"spec.nodePoolName", "can't rename a node pool"}},
-		"other local SSDs":                    {kind: nodePool, old: "{localSsdCount: 1}", spec: "{localSsdCount: 2}", want: []string{"spec.localSsdCount", "can't be changed"}},
-		"other pods":                          {kind: nodePool, old: "{maxPodsPerNode: 8}", spec: "{maxPodsPerNode: 9}", want: []string{"spec.maxPodsPerNode", "can't be changed"}},
-		"another range of pods":               {kind: nodePool, old: "{}", spec: "{nodeNetwork: {podRangeName: a}}", want: []string{"spec.nodeNetwork.podRangeName", "can't be changed"}},
-		"another service account":             {kind: nodePool, old: "{nodeSecurity: {sandboxType: gvisor}}", spec: "{}", want: []string{"spec.nodeSecurity", "can't be changed"}},
-		"another provisioning model":          {kind: nodePool, old: "{spot: true}", spec: "{spot: false}", want: []string{"spec.spot", "can't be changed"}},
-		"preemptible at last":                 {kind: nodePool, old: "{}", spec: "{preemptible: true}", want: []string{"spec.preemptible", "can't be changed"}},
-		"no machine type":                     {kind: instanceGroup, spec: "{}", want: []string{"spec.instanceType", "Required value"}},
-		"confidential and migrated":           {kind: instanceGroup, spec: "{instanceType: a, confidentialCompute: Enabled}", want: []string{"spec.onHostMaintenance", "must be Terminate"}},
-		"a label that is none":                {kind: instanceGroup, spec: "{instanceType: a, additionalLabels: {A: b}}", want: []string{"spec.additionalLabels", "lower-case letter"}},
-		"a boot disk on the host":             {kind: instanceGroup, spec: "{instanceType: a, rootDeviceType: local-ssd}", want: []string{"spec.rootDeviceType", "local SSD"}},
-		"an unknown field":                    {kind: instanceGroup, spec: "{instanceType: a, zone: b}", want: []string{"spec.zone", "unknown field"}},
+		"a name of more than 40 characters": {kind: nodePool, spec: "{nodePoolName: " + strings.Repeat("a", 41) + "}",
+			want: []string{"spec.nodePoolName", "40"}},
+		"fewer than none": {kind: nodePool, spec: "{scaling: {minCount: -1}}",
+			want: []string{"spec.scaling.minCount", "greater than or equal to 0"}},
+		"bounds the wrong way round": {kind: nodePool, spec: "{scaling: {minCount: 2, maxCount: 1}}",
+			want: []string{"spec.scaling.maxCount", "must be at least minCount"}},
+		"a least size without the autoscaler": {kind: nodePool, spec: "{scaling: {enableAutoscaling: false, minCount: 1}}",
+			want: []string{"spec.scaling.minCount", "enableAutoscaling is false"}},
+		"a largest size without it": {kind: nodePool, spec: "{scaling: {enableAutoscaling: false, maxCount: 1}}",
+			want: []string{"spec.scaling.maxCount", "enableAutoscaling is false"}},
+		"a policy without it": {kind: nodePool, spec: "{scaling: {enableAutoscaling: false, locationPolicy: any}}",
+			want: []string{"spec.scaling.locationPolicy", "enableAutoscaling is false"}},
+		"a negative disk": {kind: nodePool, spec: "{diskSizeGb: -1}", want: []string{"spec.diskSizeGb", "at least 10"}},
+		"negative local SSDs": {kind: nodePool, spec: "{localSsdCount: -1}",
+			want: []string{"spec.localSsdCount", "greater than or equal to 0"}},
+		"negative pods": {kind: nodePool, spec: "{maxPodsPerNode: -1}",
+			want: []string{"spec.maxPodsPerNode", "greater than or equal to 8"}},
+		"another name": {kind: nodePool, old: "{nodePoolName: a}", spec: "{nodePoolName: b}",
+			want: []string{"spec.nodePoolName", "can't rename a node pool"}},
+		"other local SSDs": {kind: nodePool, old: "{localSsdCount: 1}", spec: "{localSsdCount: 2}",
+			want: []string{"spec.localSsdCount", "can't be changed"}},
+		"other pods": {kind: nodePool, old: "{maxPodsPerNode: 8}", spec: "{maxPodsPerNode: 9}",
+			want: []string{"spec.maxPodsPerNode", "can't be changed"}},
+		"another range of pods": {kind: nodePool, old: "{}", spec: "{nodeNetwork: {podRangeName: a}}",
+			want: []string{"spec.nodeNetwork.podRangeName", "can't be changed"}},
+		"another service account": {kind: nodePool, old: "{nodeSecurity: {sandboxType: gvisor}}", spec: "{}",
+			want: []string{"spec.nodeSecurity", "can't be changed"}},
+		"another provisioning model": {kind: nodePool, old: "{spot: true}", spec: "{spot: false}",
+			want: []string{"spec.spot", "can't be changed"}},
+		"preemptible at last": {kind: nodePool, old: "{}", spec: "{preemptible: true}",
+			want: []string{"spec.preemptible", "can't be changed"}},
+		"no machine type": {kind: instanceGroup, spec: "{}", want: []string{"spec.instanceType", "Required value"}},
+		"confidential and migrated": {kind: instanceGroup, spec: "{instanceType: a, confidentialCompute: Enabled}",
+			want: []string{"spec.onHostMaintenance", "must be Terminate"}},
+		"a label that is none": {kind: instanceGroup, spec: "{instanceType: a, additionalLabels: {A: b}}",
+			want: []string{"spec.additionalLabels", "lower-case letter"}},
+		"a boot disk on the host": {kind: instanceGroup, spec: "{instanceType: a, rootDeviceType: local-ssd}",
+			want: []string{"spec.rootDeviceType", "local SSD"}},
+		"an unknown field": {kind: instanceGroup, spec: "{instanceType: a, zone: b}", want: []string{"spec.zone", "unknown field"}},
 	} {
 		u := gcpPool(t, ns, tc.kind, tc.spec)
 		var err error

@@ -14,7 +14,8 @@ import (
 // managed is an AWSManagedMachinePool with the given specification.
 func managed(t *testing.T, namespace, version, spec string) *unstructured.Unstructured {
 	t.Helper()
-	return object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/"+version+", kind: AWSManagedMachinePool, metadata: {generateName: p-}, spec: "+spec+"}")
+	return object(t, namespace, "{apiVersion: infrastructure.cluster.x-k8s.io/"+version+
+		", kind: AWSManagedMachinePool, metadata: {generateName: p-}, spec: "+spec+"}")
 }
 
 // listening is a client whose warnings are written down as kubectl prints them.
@@ -40,9 +41,12 @@ func TestManagedWarnings(t *testing.T) {
 	}{
 		"deprecated": {reason: "the fields that a launch template says better", version: "v1beta2",
 			spec: "{amiType: AL2023_x86_64_STANDARD, amiVersion: 1.31.0-20250101, instanceType: m5.large, diskSize: 50}",
-			want: []string{"Warning: spec.amiType: is deprecated without spec.awsLaunchTemplate", "Warning: spec.amiVersion: is deprecated", "Warning: spec.instanceType: is deprecated", "Warning: spec.diskSize: is deprecated"}},
-		"deprecated, older": {reason: "the older version is warned of like the stored one", version: "v1beta1", spec: "{diskSize: 50}", want: []string{"Warning: spec.diskSize: is deprecated"}},
-		"hooks": {reason: "they have no effect", version: "v1beta2", spec: "{awsLaunchTemplate: {}, lifecycleHooks: [{name: h, lifecycleTransition: 'autoscaling:EC2_INSTANCE_LAUNCHING'}]}",
+			want: []string{"Warning: spec.amiType: is deprecated without spec.awsLaunchTemplate", "Warning: spec.amiVersion: is deprecated",
+				"Warning: spec.instanceType: is deprecated", "Warning: spec.diskSize: is deprecated"}},
+		"deprecated, older": {reason: "the older version is warned of like the stored one", version: "v1beta1", spec: "{diskSize: 50}",
+			want: []string{"Warning: spec.diskSize: is deprecated"}},
+		"hooks": {reason: "they have no effect", version: "v1beta2",
+			spec: "{awsLaunchTemplate: {}, lifecycleHooks: [{name: h, lifecycleTransition: 'autoscaling:EC2_INSTANCE_LAUNCHING'}]}",
 			want: []string{"Warning: spec.lifecycleHooks: has no effect"}},
 		"well said": {reason: "silence", version: "v1beta2", spec: "{awsLaunchTemplate: {instanceType: m5.large}}"},
 	} {
@@ -84,18 +88,32 @@ func TestManagedRefusals(t *testing.T) {
 		reason, version, old, spec string
 		want                       []string
 	}{
-		"image and family":    {reason: "EKS refuses the pair", version: "v1beta2", spec: "{amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {ami: {id: ami-1}}}", want: []string{"spec.amiType", "must be CUSTOM or absent"}},
-		"template and family": {reason: "the proposal's exclusion", version: "v1beta2", spec: "{amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {instanceType: m5.large}}", want: []string{"spec.amiType", "found AL2023_x86_64_STANDARD", "must be CUSTOM or absent"}},
-		"image and release":   {reason: "EKS refuses the pair", version: "v1beta1", spec: "{amiVersion: '1.31', awsLaunchTemplate: {ami: {id: ami-1}}}", want: []string{"spec.amiVersion", "must be absent"}},
-		"instance type":       {reason: "the proposal's exclusion", version: "v1beta2", spec: "{instanceType: m5.large, awsLaunchTemplate: {}}", want: []string{"spec.instanceType", "set awsLaunchTemplate.instanceType"}},
-		"disk size":           {reason: "the proposal's exclusion", version: "v1beta1", spec: "{diskSize: 20, awsLaunchTemplate: {}}", want: []string{"spec.diskSize", "rootVolume"}},
-		"instance profile":    {reason: "the proposal's exclusion", version: "v1beta2", spec: "{awsLaunchTemplate: {iamInstanceProfile: p}}", want: []string{"spec.awsLaunchTemplate.iamInstanceProfile", "roleName"}},
-		"spot":                {reason: "EKS asks for spot itself", version: "v1beta2", spec: "{awsLaunchTemplate: {spotMarketOptions: {}}}", want: []string{"spotMarketOptions", "capacityType"}},
-		"remote access":       {reason: "EKS refuses the pair", version: "v1beta2", spec: "{remoteAccess: {public: true}, awsLaunchTemplate: {}}", want: []string{"spec.remoteAccess"}},
-		"the old spelling":    {reason: "the stored version has the right one", version: "v1beta2", spec: "{updateConfig: {maxUnavailablePrecentage: 10}}", want: []string{"maxUnavailablePrecentage"}},
-		"another type":        {reason: "EKS can't change it", version: "v1beta2", old: "{instanceType: a}", spec: "{instanceType: b}", want: []string{"spec.instanceType", "can't be changed"}},
-		"another type, older": {reason: "EKS can't change it in any version", version: "v1beta1", old: "{instanceType: a}", spec: "{instanceType: b}", want: []string{"spec.instanceType", "can't be changed"}},
-		"template at last":    {reason: "EKS can't change it", version: "v1beta1", old: "{}", spec: "{awsLaunchTemplate: {}}", want: []string{"spec.awsLaunchTemplate", "can't be added or taken away"}},
+		"image and family": {reason: "EKS refuses the pair", version: "v1beta2",
+			spec: "{amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {ami: {id: ami-1}}}",
+			want: []string{"spec.amiType", "must be CUSTOM or absent"}},
+		"template and family": {reason: "the proposal's exclusion", version: "v1beta2",
+			spec: "{amiType: AL2023_x86_64_STANDARD, awsLaunchTemplate: {instanceType: m5.large}}",
+			want: []string{"spec.amiType", "found AL2023_x86_64_STANDARD", "must be CUSTOM or absent"}},
+		"image and release": {reason: "EKS refuses the pair", version: "v1beta1",
+			spec: "{amiVersion: '1.31', awsLaunchTemplate: {ami: {id: ami-1}}}", want: []string{"spec.amiVersion", "must be absent"}},
+		"instance type": {reason: "the proposal's exclusion", version: "v1beta2", spec: "{instanceType: m5.large, awsLaunchTemplate: {}}",
+			want: []string{"spec.instanceType", "set awsLaunchTemplate.instanceType"}},
+		"disk size": {reason: "the proposal's exclusion", version: "v1beta1", spec: "{diskSize: 20, awsLaunchTemplate: {}}",
+			want: []string{"spec.diskSize", "rootVolume"}},
+		"instance profile": {reason: "the proposal's exclusion", version: "v1beta2", spec: "{awsLaunchTemplate: {iamInstanceProfile: p}}",
+			want: []string{"spec.awsLaunchTemplate.iamInstanceProfile", "roleName"}},
+		"spot": {reason: "EKS asks for spot itself", version: "v1beta2", spec: "{awsLaunchTemplate: {spotMarketOptions: {}}}",
+			want: []string{"spotMarketOptions", "capacityType"}},
+		"remote access": {reason: "EKS refuses the pair", version: "v1beta2", spec: "{remoteAccess: {public: true}, awsLaunchTemplate: {}}",
+			want: []string{"spec.remoteAccess"}},
+		"the old spelling": {reason: "the stored version has the right one", version: "v1beta2",
+			spec: "{updateConfig: {maxUnavailablePrecentage: 10}}", want: []string{"maxUnavailablePrecentage"}},
+		"another type": {reason: "EKS can't change it", version: "v1beta2", old: "{instanceType: a}", spec: "{instanceType: b}",
+			want: []string{"spec.instanceType", "can't be changed"}},
+		"another type, older": {reason: "EKS can't change it in any version", version: "v1beta1", old: "{instanceType: a}",
+			spec: "{instanceType: b}", want: []string{"spec.instanceType", "can't be changed"}},
+		"template at last": {reason: "EKS can't change it", version: "v1beta1", old: "{}", spec: "{awsLaunchTemplate: {}}",
+			want: []string{"spec.awsLaunchTemplate", "can't be added or taken away"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			strict := client.WithFieldValidation(c, "Strict")
@@ -125,7 +143,8 @@ func TestManagedRefusals(t *testing.T) {
 func TestManagedVersions(t *testing.T) {
 	c := admin(t)
 	ns := namespace(t, c)
-	u := managed(t, ns, "v1beta2", "{rolePath: /nodes/, nodeRepairConfig: {enabled: true}, updateConfig: {maxUnavailablePercentage: 33, force: true}, awsLaunchTemplate: {instanceType: a, enclaveOptions: {enabled: false}, placement: {tenancy: dedicated}}}")
+	u := managed(t, ns, "v1beta2", "{rolePath: /nodes/, nodeRepairConfig: {enabled: true}, updateConfig: {maxUnavailablePercentage: 33, "+
+		"force: true}, awsLaunchTemplate: {instanceType: a, enclaveOptions: {enabled: false}, placement: {tenancy: dedicated}}}")
 	if err := c.Create(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +166,10 @@ func TestManagedVersions(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(u), u); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]any{"rolePath": "/nodes/", "nodeRepairConfig.enabled": true, "updateConfig.maxUnavailablePercentage": int64(33), "updateConfig.force": true,
-		"awsLaunchTemplate.instanceType": "b", "awsLaunchTemplate.enclaveOptions.enabled": false, "awsLaunchTemplate.placement.tenancy": "dedicated", "awsLaunchTemplate.versionsToKeep": int64(3)} {
+	for path, want := range map[string]any{"rolePath": "/nodes/", "nodeRepairConfig.enabled": true,
+		"updateConfig.maxUnavailablePercentage": int64(33), "updateConfig.force": true,
+		"awsLaunchTemplate.instanceType": "b", "awsLaunchTemplate.enclaveOptions.enabled": false,
+		"awsLaunchTemplate.placement.tenancy": "dedicated", "awsLaunchTemplate.versionsToKeep": int64(3)} {
 		got, _, err := unstructured.NestedFieldNoCopy(u.Object, append([]string{"spec"}, strings.Split(path, ".")...)...)
 		if err != nil || got != want {
 			t.Errorf("%s: want %v, got %v, %v", path, want, got, err)

@@ -26,7 +26,8 @@ func TestPathsOfWebhooks(t *testing.T) {
 			kept = append(kept, h.Name)
 		}
 	}
-	want := []string{"awsmachinepooltemplate", "awsmanagedmachinepooltemplate", "azuremachinepooltemplate", "azuremanagedmachinepooltemplate", "azureasomanagedmachinepooltemplate",
+	want := []string{"awsmachinepooltemplate", "awsmanagedmachinepooltemplate", "azuremachinepooltemplate", "azuremanagedmachinepooltemplate",
+		"azureasomanagedmachinepooltemplate",
 		"gcpmachinepooltemplate", "gcpmanagedmachinepooltemplate"}
 	if !slices.Equal(want, kept) {
 		t.Errorf("want the templates %v kept, got %v", want, kept)

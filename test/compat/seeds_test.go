@@ -57,7 +57,8 @@ func TestPublishedManifestsApply(t *testing.T) {
 			}
 			pool := get(t, c, ns, "cluster.x-k8s.io/v1beta2", "MachinePool")
 			ref, _, _ := unstructured.NestedMap(pool.Object, "spec", "template", "spec", "infrastructureRef")
-			if diff := cmp.Diff(map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "AWSMachinePool", "name": "capa-mp-0"}, ref); diff != "" {
+			if diff := cmp.Diff(map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "AWSMachinePool", "name": "capa-mp-0"},
+				ref); diff != "" {
 				t.Errorf("infrastructureRef (-want +got):\n%s", diff)
 			}
 			if got, _, _ := unstructured.NestedString(pool.Object, "spec", "template", "spec", "version"); got != tc.version {
@@ -94,7 +95,8 @@ func applyAgain(t *testing.T, c client.Client, objects []seed.Object) {
 			version = o.GetAPIVersion() // there is no other
 		}
 		before := named(t, c, o.GetNamespace(), o.GetName(), version, o.GetKind())
-		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner(seed.FieldManager)); err != nil {
+		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o.DeepCopy()),
+			client.FieldOwner(seed.FieldManager)); err != nil {
 			t.Fatal(err)
 		}
 		after := named(t, c, o.GetNamespace(), o.GetName(), version, o.GetKind())
@@ -136,30 +138,41 @@ func TestBadInputIsRefused(t *testing.T) {
 		want                           []string
 	}{
 		{reason: "a negative size", spec: "{minSize: -1, awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.minSize", "-1"}},
-		{reason: "min above max", spec: "{minSize: 5, maxSize: 3, awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.minSize", "5", "3"}},
-		{reason: "spot together with a mixed-instances policy", spec: "{awsLaunchTemplate: {instanceType: t3.large, spotMarketOptions: {}}, mixedInstancesPolicy: {overrides: [{instanceType: t3.large}]}}",
+		{reason: "min above max", spec: "{minSize: 5, maxSize: 3, awsLaunchTemplate: {instanceType: t3.large}}",
+			want: []string{"spec.minSize", "5", "3"}},
+		{reason: "spot together with a mixed-instances policy",
+			spec: "{awsLaunchTemplate: {instanceType: t3.large, spotMarketOptions: {}}, mixedInstancesPolicy: {overrides: [{instanceType: " +
+				"t3.large}]}}",
 			want: []string{"spotMarketOptions", "mixedInstancesPolicy"}},
-		{reason: "a subnet that is neither an object nor a string, in the version that takes both", apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
-			spec: "{subnets: [5], awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.subnets[0]"}},
-		{reason: "a strategy that could never replace a machine, by what is left to the defaults", spec: "{strategy: {rollingUpdate: {maxSurge: 0}}, awsLaunchTemplate: {instanceType: t3.large}}",
+		{reason: "a subnet that is neither an object nor a string, in the version that takes both",
+			apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
+			spec:       "{subnets: [5], awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"spec.subnets[0]"}},
+		{reason: "a strategy that could never replace a machine, by what is left to the defaults",
+			spec: "{strategy: {rollingUpdate: {maxSurge: 0}}, awsLaunchTemplate: {instanceType: t3.large}}",
 			want: []string{"spec.strategy.rollingUpdate.maxUnavailable", "both zero"}},
 		{reason: "the same in percent, in the older version", apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
 			spec: "{strategy: {rollingUpdate: {maxSurge: 0%, maxUnavailable: 0%}}, awsLaunchTemplate: {instanceType: t3.large}}",
 			want: []string{"spec.strategy.rollingUpdate.maxUnavailable", "both zero"}},
 		{reason: "a number as text", spec: `{strategy: {rollingUpdate: {maxSurge: "2"}}, awsLaunchTemplate: {instanceType: t3.large}}`,
 			want: []string{"spec.strategy.rollingUpdate.maxSurge", "without quotes"}},
-		{reason: "a refresh strategy that drains no machine", spec: "{refreshPreferences: {strategy: ReplaceRootVolume}, awsLaunchTemplate: {instanceType: t3.large}}",
+		{reason: "a refresh strategy that drains no machine",
+			spec: "{refreshPreferences: {strategy: ReplaceRootVolume}, awsLaunchTemplate: {instanceType: t3.large}}",
 			want: []string{"spec.refreshPreferences.strategy", "found ReplaceRootVolume, want Rolling"}},
-		{reason: "checkpoints that leave machines out", spec: "{refreshPreferences: {checkpointPercentages: [10, 50]}, awsLaunchTemplate: {instanceType: t3.large}}",
+		{reason: "checkpoints that leave machines out",
+			spec: "{refreshPreferences: {checkpointPercentages: [10, 50]}, awsLaunchTemplate: {instanceType: t3.large}}",
 			want: []string{"spec.refreshPreferences.checkpointPercentages", "must end with 100"}},
 		{reason: "a field that does not exist", spec: "{minsize: 1, awsLaunchTemplate: {instanceType: t3.large}}", want: []string{"minsize"}},
-		{reason: "negative replicas", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: -1", "clusterName: capa"), want: []string{"spec.replicas"}},
-		{reason: "a version that is none", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: 1", "version: latest, clusterName: capa"),
+		{reason: "negative replicas", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool",
+			spec: poolSpec("replicas: -1", "clusterName: capa"), want: []string{"spec.replicas"}},
+		{reason: "a version that is none", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool",
+			spec: poolSpec("replicas: 1", "version: latest, clusterName: capa"),
 			want: []string{"spec.template.spec.version", "latest"}},
-		{reason: "two cluster names", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool", spec: poolSpec("replicas: 1", "clusterName: other"),
+		{reason: "two cluster names", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool",
+			spec: poolSpec("replicas: 1", "clusterName: other"),
 			want: []string{"spec.template.spec.clusterName"}},
 		{reason: "neither bootstrap data nor a reference", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachinePool",
-			spec: strings.Replace(poolSpec("replicas: 1", "clusterName: capa"), "{dataSecretName: data}", "{}", 1), want: []string{"spec.template.spec.bootstrap"}},
+			spec: strings.Replace(poolSpec("replicas: 1", "clusterName: capa"), "{dataSecretName: data}", "{}", 1),
+			want: []string{"spec.template.spec.bootstrap"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			if tc.kind == "" {
@@ -200,11 +213,13 @@ func TestStrategyIsFilledIn(t *testing.T) {
 	for _, tc := range []struct{ name, reason, version, strategy, want string }{
 		{"empty", "everything has a default", "v1beta2", "{}", "RollingUpdate 1 0 Oldest"},
 		{"surge", "what is said stays", "v1beta1", "{rollingUpdate: {maxSurge: 25%, deletePolicy: Newest}}", "RollingUpdate 25% 0 Newest"},
-		{"unavailable", "one of the two is enough", "v1beta2", "{type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 2}}", "RollingUpdate 0 2 Oldest"},
+		{"unavailable", "one of the two is enough", "v1beta2", "{type: RollingUpdate, rollingUpdate: {maxSurge: 0, maxUnavailable: 2}}",
+			"RollingUpdate 0 2 Oldest"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			group := "infrastructure.cluster.x-k8s.io/"
-			u := object(t, ns, "{apiVersion: "+group+tc.version+", kind: AWSMachinePool, metadata: {name: "+tc.name+"}, spec: {strategy: "+tc.strategy+", awsLaunchTemplate: {instanceType: t3.large}}}")
+			u := object(t, ns, "{apiVersion: "+group+tc.version+", kind: AWSMachinePool, metadata: {name: "+tc.name+"}, spec: {strategy: "+
+				tc.strategy+", awsLaunchTemplate: {instanceType: t3.large}}}")
 			if err := c.Create(t.Context(), u); err != nil {
 				t.Fatal(err)
 			}

@@ -111,7 +111,8 @@ func serveWebhooks(ctx context.Context, config *rest.Config, dir string) (stop f
 // installWebhooks installs the definitions and the configurations of the webhooks, without an authority. It returns where the manager is
 // to write one.
 func installWebhooks(ctx context.Context, config *rest.Config, url string) (*manager.Certificates, error) {
-	if err := install.Definitions(ctx, config, &install.Webhook{URL: url}, slices.Concat(awskinds.All(), azurekinds.All(), gcpkinds.All())...); err != nil {
+	if err := install.Definitions(ctx, config, &install.Webhook{URL: url},
+		slices.Concat(awskinds.All(), azurekinds.All(), gcpkinds.All())...); err != nil {
 		return nil, err
 	}
 	hooks := manager.WebhookConfigurations(func(path string) admissionregistrationv1.WebhookClientConfig {

@@ -56,7 +56,8 @@ func TestViewFollowsPools(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("a change of its infrastructure", func(p view.Pool) bool { return p.State == "Creating" })
-	mp.Object["status"] = map[string]any{"replicas": int64(3), "readyReplicas": int64(3), "upToDateReplicas": int64(3), "observedGeneration": int64(1)}
+	mp.Object["status"] = map[string]any{"replicas": int64(3), "readyReplicas": int64(3), "upToDateReplicas": int64(3),
+		"observedGeneration": int64(1)}
 	if err := c.Status().Update(ctx, mp); err != nil {
 		t.Fatal(err)
 	}

@@ -190,8 +190,10 @@ func declares(s ast.Spec, name string) bool {
 // places are where the packages are that documents name by the last word of their path; versioned ones by the name that imports
 // give them.
 var places = map[string]string{
-	"azurev1": "api/azure/v1beta1", "cloud": "cloud", "cloudtest": "cloud/cloudtest", "common": "api/common", "driverkit": "cloud/driverkit", "infrapool": "kube/infrapool",
-	"metrics": "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "server": "sim/server", "sim": "sim", "trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
+	"azurev1": "api/azure/v1beta1", "cloud": "cloud", "cloudtest": "cloud/cloudtest", "common": "api/common", "driverkit": "cloud/driverkit",
+	"infrapool": "kube/infrapool",
+	"metrics":   "cloud/metrics", "pool": "pool", "providers": "providers", "cache": "cloud/cache", "server": "sim/server", "sim": "sim",
+	"trace": "cloud/trace", "wire": "cloud/wire", "world": "local/world",
 }
 
 var (

@@ -36,7 +36,8 @@ func TestHealthIsTold(t *testing.T) {
 			t.Errorf("want %s on both pages", annotation)
 		}
 	}
-	if bootstrap := read(t, "docs/bootstrap-data.md"); !strings.Contains(bootstrap, "`"+settings.BootstrapRolloutAnnotation+": ") || !strings.Contains(conditions, "`"+settings.BootstrapRolloutAnnotation+": ") {
+	if bootstrap := read(t, "docs/bootstrap-data.md"); !strings.Contains(bootstrap, "`"+settings.BootstrapRolloutAnnotation+": ") ||
+		!strings.Contains(conditions, "`"+settings.BootstrapRolloutAnnotation+": ") {
 		t.Errorf("want %s on both pages", settings.BootstrapRolloutAnnotation)
 	}
 }

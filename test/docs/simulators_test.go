@@ -58,7 +58,8 @@ func simulate(t *testing.T) simulated {
 		for _, change := range []struct {
 			deed sim.Action
 			on   sim.Resource
-		}{{sim.SetBounds, sim.Resource{Name: "byhand", Size: 5}}, {sim.SetSize, sim.Resource{Name: "byhand", Size: 1}}, {sim.ChangeTag, sim.Resource{Name: "byhand", Key: "Name", Value: "x"}}} {
+		}{{sim.SetBounds, sim.Resource{Name: "byhand", Size: 5}}, {sim.SetSize, sim.Resource{Name: "byhand", Size: 1}},
+			{sim.ChangeTag, sim.Resource{Name: "byhand", Key: "Name", Value: "x"}}} {
 			if _, err := hands.Do(change.deed, change.on); err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,8 @@ func simulate(t *testing.T) simulated {
 	}
 	s.makePools(t)
 	s.makeNodePool(t)
-	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == "" || s.env["VM"] == ""; <-time.After(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); s.env["INSTANCE"] == "" || s.env["MACHINE"] == "" ||
+		s.env["VM"] == ""; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("want a machine in each cloud within half a minute")
 		}
@@ -91,8 +93,9 @@ func (s simulated) makePools(t *testing.T) {
 	pool := func(name, mode string) any {
 		return map[string]any{"name": name, "mode": mode, "count": 1.0, "vmSize": simazure.VMSize}
 	}
-	want := containerservice.Wanted{SubscriptionID: simazure.SubscriptionID, Group: "aks", Name: "aks", Body: map[string]any{"location": simazure.Location,
-		"properties": map[string]any{"agentPoolProfiles": []any{pool("system", "System"), pool("user", "User")}}}}
+	want := containerservice.Wanted{SubscriptionID: simazure.SubscriptionID, Group: "aks", Name: "aks",
+		Body: map[string]any{"location": simazure.Location,
+			"properties": map[string]any{"agentPoolProfiles": []any{pool("system", "System"), pool("user", "User")}}}}
 	for end := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
 		is, err := s.azure.AKS.PutCluster(want)
 		if err != nil {
@@ -197,10 +200,12 @@ func TestSimulatorExamples(t *testing.T) {
 			return "0", fmt.Sprint(s.aws.Calls().Summary(0).Total)
 		},
 		"Take the capacity of a zone away": func(s simulated) (string, string) {
-			return "no-capacity, no-capacity no-capacity, no-capacity", faults(s.aws.Faults()) + ", " + faults(s.azure.Faults()) + ", " + faults(s.gcp.Faults())
+			return "no-capacity, no-capacity no-capacity, no-capacity",
+				faults(s.aws.Faults()) + ", " + faults(s.azure.Faults()) + ", " + faults(s.gcp.Faults())
 		},
 		"Kill a machine": func(s simulated) (string, string) {
-			runs := slices.ContainsFunc(s.aws.State(simaws.AccountID, simaws.Region).Living(), func(i simaws.Instance) bool { return i.ID == s.env["INSTANCE"] })
+			runs := slices.ContainsFunc(s.aws.State(simaws.AccountID, simaws.Region).Living(),
+				func(i simaws.Instance) bool { return i.ID == s.env["INSTANCE"] })
 			again := len(s.gcp.State().Groups[0].Instances)
 			return "false stopped 1", fmt.Sprint(runs, " ", s.azure.State().Sets[0].Machines[0].Power, " ", again)
 		},

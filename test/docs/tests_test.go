@@ -47,7 +47,8 @@ func TestRequirementsAreShownByTests(t *testing.T) {
 			rows[strings.TrimSpace(cells[1])] = cells[3]
 		}
 	}
-	for _, want := range []string{"FR1", "FR2", "FR3", "FR4", "FR5", "FR6", "FR7", "NFR1", "NFR2", "NFR3", "NFR4", "Story 1", "Story 2", "Story 3", "Story 4", "Story 5"} {
+	for _, want := range []string{"FR1", "FR2", "FR3", "FR4", "FR5", "FR6", "FR7", "NFR1", "NFR2", "NFR3", "NFR4", "Story 1", "Story 2",
+		"Story 3", "Story 4", "Story 5"} {
 		if !named.MatchString(rows[want]) {
 			t.Errorf("%s: want a row that names tests, got %q", want, rows[want])
 		}

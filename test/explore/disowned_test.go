@@ -23,7 +23,8 @@ func TestSystemPoolDisownedRightAfterItsAdoption(t *testing.T) {
 				t.Parallel()
 				s := s
 				s.Events = []world.Event{
-					{What: world.CloudFault, At: adopted - time.Second, Fault: sim.Fault{Kind: sim.DropBefore, Action: "ManagedClusters_Get", Skip: 2 + reads, Times: 4}},
+					{What: world.CloudFault, At: adopted - time.Second, Fault: sim.Fault{Kind: sim.DropBefore, Action: "ManagedClusters_Get",
+						Skip: 2 + reads, Times: 4}},
 					{What: world.HandDisown, At: adopted + 50*time.Millisecond},
 					{What: world.HandOwn, At: adopted + time.Minute},
 				}

@@ -19,11 +19,12 @@ import (
 
 var (
 	scenarios = flag.Int("n", 300, "how many scenarios are explored")
-	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so that each commit explores others")
-	stop      = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
-	drop      = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
-	kind      = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
-	output    = flag.String("report", "", "file for a report of the run")
+	first     = flag.Uint64("seed", 0, "the seed of the first scenario, or of the one that is replayed; 0 takes one from the commit, so "+
+		"that each commit explores others")
+	stop   = flag.Bool("stop", false, "explore one scenario after the other, and stop at the first violation")
+	drop   = flag.String("drop", "", "places of the events that a replayed scenario goes without, as a failure names them")
+	kind   = flag.String("kind", "", "explore scenarios of one kind alone, by its name in test/explore/kinds")
+	output = flag.String("report", "", "file for a report of the run")
 )
 
 func TestMain(m *testing.M) {

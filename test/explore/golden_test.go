@@ -41,7 +41,8 @@ type run struct {
 	asked asked
 }
 
-// clean is the run of a golden scenario without a disturbance. Its manager may do what the permissions of its cloud allow, and that is enough.
+// clean is the run of a golden scenario without a disturbance. Its manager may do what the permissions of its cloud allow, and that is
+// enough.
 func clean(t *testing.T, s world.Scenario) run {
 	t.Helper()
 	once, _ := undisturbed.LoadOrStore(s.Name, sync.OnceValue(func() run {
@@ -94,8 +95,8 @@ func (of turn) plays(at int, inLong bool) bool {
 	return drawn%uint64(turns) == uint64(of) && (drawn >= uint64(turns)) == inLong
 }
 
-// eachGolden plays golden scenarios undisturbed, and hands on what each did, with its place among them. In a long test they are those that the
-// others leave out.
+// eachGolden plays golden scenarios undisturbed, and hands on what each did, with its place among them. In a long test they are those that
+// the others leave out.
 func eachGolden(t *testing.T, of turn, disturb func(t *testing.T, at int, s world.Scenario, clean world.Result)) {
 	for at, s := range all.Golden() {
 		if !of.plays(at, long.In(t)) {
@@ -111,7 +112,8 @@ func eachGolden(t *testing.T, of turn, disturb func(t *testing.T, at int, s worl
 // Every golden scenario can be disturbed at hundreds of places: without a flag each is at one, every scenario at another.
 var (
 	every        = flag.Bool("every", false, "disturb golden scenarios at every effect, right before and right after it, which takes hours")
-	disturbances = flag.Int("disturb", 1, "how many disturbances of each kind a golden scenario meets; with 1 it meets those of one kind alone")
+	disturbances = flag.Int("disturb", 1, "how many disturbances of each kind a golden scenario meets; with 1 it meets those of one kind "+
+		"alone")
 )
 
 // few are the given number of a list, spread over it, beginning at another one for each scenario.

@@ -34,7 +34,8 @@ func TestLongIgnoredChangesComeToRest(t *testing.T) {
 func comeToRest(t *testing.T, remainder uint64) {
 	t.Helper()
 	for _, s := range all.Golden() {
-		if !slices.Contains([]string{"create", "managed: create", "azure Uniform: create", "azure Flexible: create", "aks: create", "gcp zonal: create", "gcp regional: create", "gke: create"}, s.Name) {
+		if !slices.Contains([]string{"create", "managed: create", "azure Uniform: create", "azure Flexible: create", "aks: create",
+			"gcp zonal: create", "gcp regional: create", "gke: create"}, s.Name) {
 			continue
 		}
 		for n := range 9 {

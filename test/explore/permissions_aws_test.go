@@ -1,5 +1,5 @@
-// The tests of permissions play scenarios with controllers whose credentials allow what the packages permissions of AWS and Google Cloud print
-// and nothing else, and hold that nothing of it is superfluous.
+// The tests of permissions play scenarios with controllers whose credentials allow what the packages permissions of AWS and Google Cloud
+// print and nothing else, and hold that nothing of it is superfluous.
 
 package explore
 
@@ -64,14 +64,16 @@ func refreshes() []world.Scenario {
 			events[k].At += world.Edited
 		}
 		return world.Scenario{
-			Name: name, Kind: asg.Kind, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5, Refresh: world.Surplus,
-			Events: events, Ends: world.Edited + time.Hour,
+			Name: name, Kind: asg.Kind, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
+			Refresh: world.Surplus,
+			Events:  events, Ends: world.Edited + time.Hour,
 		}
 	}
 	image := world.Event{What: world.Template, N: 3}
 	return []world.Scenario{
 		at("refresh, taken back in its midst", image, world.Event{What: world.Back, At: 20 * time.Second}),
-		at("restart by refresh, beside a machine that has just come", world.Event{What: world.RestartNow}, world.Event{What: world.Replicas, N: 4, At: time.Second}),
+		at("restart by refresh, beside a machine that has just come", world.Event{What: world.RestartNow},
+			world.Event{What: world.Replicas, N: 4, At: time.Second}),
 	}
 }
 
@@ -87,9 +89,10 @@ func lookedUp(t *testing.T) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, err := aws.New(aws.Options{Base: sim.Transport{Handler: server}, Config: func(_ context.Context, region string) (awssdk.Config, error) {
-		return awssdk.Config{Region: region, Credentials: keys, BaseEndpoint: awssdk.String("http://simulated.aws")}, nil
-	}})
+	driver, err := aws.New(aws.Options{Base: sim.Transport{Handler: server},
+		Config: func(_ context.Context, region string) (awssdk.Config, error) {
+			return awssdk.Config{Region: region, Credentials: keys, BaseEndpoint: awssdk.String("http://simulated.aws")}, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

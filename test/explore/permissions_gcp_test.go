@@ -16,9 +16,9 @@ import (
 	"github.com/muster-project/muster/test/long"
 )
 
-// TestLongGoogleCloudScenarios plays the golden scenarios of both kinds of Google Cloud under the role that package permissions prints. Each ends
-// as it does with credentials that may do everything, and every permission of the role that Muster asks for is asked for by one of them.
-// Without that permission, a condition or an event of this scenario names it.
+// TestLongGoogleCloudScenarios plays the golden scenarios of both kinds of Google Cloud under the role that package permissions prints.
+// Each ends as it does with credentials that may do everything, and every permission of the role that Muster asks for is asked for by one
+// of them. Without that permission, a condition or an event of this scenario names it.
 func TestLongGoogleCloudScenarios(t *testing.T) {
 	long.Only(t)
 	t.Parallel()

@@ -16,8 +16,10 @@ var theirs = strings.Fields(`
 autoscaling:DescribeAutoScalingGroups autoscaling:DescribeInstanceRefreshes autoscaling:DescribeLifecycleHooks autoscaling:PutLifecycleHook
 autoscaling:DeleteLifecycleHook autoscaling:CreateAutoScalingGroup autoscaling:UpdateAutoScalingGroup autoscaling:DeleteAutoScalingGroup
 autoscaling:CreateOrUpdateTags autoscaling:DeleteTags autoscaling:StartInstanceRefresh autoscaling:CancelInstanceRefresh
-ec2:CreateLaunchTemplate ec2:CreateLaunchTemplateVersion ec2:DescribeLaunchTemplates ec2:DescribeLaunchTemplateVersions ec2:DeleteLaunchTemplate
-ec2:DeleteLaunchTemplateVersions ec2:DescribeImages ec2:DescribeInstanceTypes ec2:DescribeInstances ec2:DescribeSubnets ec2:DescribeSecurityGroups
+ec2:CreateLaunchTemplate ec2:CreateLaunchTemplateVersion ec2:DescribeLaunchTemplates ec2:DescribeLaunchTemplateVersions
+ec2:DeleteLaunchTemplate
+ec2:DeleteLaunchTemplateVersions ec2:DescribeImages ec2:DescribeInstanceTypes ec2:DescribeInstances ec2:DescribeSubnets
+ec2:DescribeSecurityGroups
 ec2:DescribeKeyPairs ec2:DescribeVpcs ec2:DescribeDhcpOptions ec2:DescribeNetworkInterfaces ec2:CreateTags ec2:DeleteTags ec2:RunInstances
 ec2:TerminateInstances eks:CreateNodegroup eks:DescribeNodegroup eks:UpdateNodegroupConfig eks:UpdateNodegroupVersion eks:DeleteNodegroup
 eks:TagResource eks:UntagResource ssm:GetParameter iam:GetRole iam:ListAttachedRolePolicies iam:CreateRole iam:DeleteRole iam:TagRole
@@ -44,7 +46,8 @@ func TestTheirPolicy(t *testing.T) {
 		}
 		named = append(named, service+":"+word[2])
 	}
-	missing := slices.DeleteFunc(allowed(t, permissions.Options{EKS: true, EKSIAM: true}), func(action string) bool { return slices.Contains(theirs, action) })
+	missing := slices.DeleteFunc(allowed(t, permissions.Options{EKS: true, EKSIAM: true}),
+		func(action string) bool { return slices.Contains(theirs, action) })
 	slices.Sort(named)
 	if !slices.Equal(named, missing) {
 		t.Errorf("want the page to name %v, it names %v", missing, named)

@@ -13,8 +13,8 @@ import (
 	"github.com/muster-project/muster/view/plan"
 )
 
-// lives are fault-free lives of a kind that are compared with their plans: how one is drawn, and how many are played, with -short fewer, and with
-// the long test more. It is enough that machines are replaced.
+// lives are fault-free lives of a kind that are compared with their plans: how one is drawn, and how many are played, with -short fewer,
+// and with the long test more. It is enough that machines are replaced.
 type lives struct {
 	draw               func(seed uint64) world.Scenario
 	whole, short, more uint64

@@ -9,8 +9,8 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// The version of an agent pool is raised when its machines are an hour old. AKS reimages them one after the other: none of them counts as a new
-// one that does not join in time, and the upgrade is not aborted for it.
+// The version of an agent pool is raised when its machines are an hour old. AKS reimages them one after the other: none of them counts as a
+// new one that does not join in time, and the upgrade is not aborted for it.
 func TestOldMachinesAreReimaged(t *testing.T) {
 	t.Parallel()
 	for _, s := range all.Golden() {

@@ -43,7 +43,8 @@ func (s *sums) add(seed uint64, got world.Result) int {
 	}
 	if len(got.Wrong) > 0 {
 		s.wrong++
-		s.failures = append(s.failures, fmt.Sprintf("| %d | %s | %s |", seed, got.Wrong[0].Oracle, strings.ReplaceAll(got.Wrong[0].Text, "\n", " ")))
+		s.failures = append(s.failures, fmt.Sprintf("| %d | %s | %s |", seed, got.Wrong[0].Oracle,
+			strings.ReplaceAll(got.Wrong[0].Text, "\n", " ")))
 	}
 	return s.wrong
 }
@@ -55,7 +56,8 @@ func (s *sums) count() int {
 }
 
 func (s *sums) line() string {
-	return fmt.Sprintf("scenarios=%d faults=%d calls=%d virtual=%s violations=%d", s.scenarios, s.faults, s.calls, s.virtual.Round(time.Second), s.wrong)
+	return fmt.Sprintf("scenarios=%d faults=%d calls=%d virtual=%s violations=%d", s.scenarios, s.faults, s.calls,
+		s.virtual.Round(time.Second), s.wrong)
 }
 
 // write writes the report of a run, if one is wanted.
@@ -64,11 +66,13 @@ func (s *sums) write(file string) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Exploration\n\n| scenarios | faults | virtual hours | passes | calls to the cloud | violations |\n| --- | --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(&b, "# Exploration\n\n| scenarios | faults | virtual hours | passes | calls to the cloud | violations |\n| --- | --- | --- "+
+		"| --- | --- | --- |\n")
 	fmt.Fprintf(&b, "| %d | %d | %.0f | %d | %d | %d |\n", s.scenarios, s.faults, s.virtual.Hours(), s.passes, s.calls, s.wrong)
 	if len(s.failures) > 0 {
 		slices.Sort(s.failures)
-		fmt.Fprintf(&b, "\n## Failures\n\nReplay one with `go test ./test/explore -run Replay -v -seed N`.\n\n| seed | oracle | finding |\n| --- | --- | --- |\n%s\n", strings.Join(s.failures, "\n"))
+		fmt.Fprintf(&b, "\n## Failures\n\nReplay one with `go test ./test/explore -run Replay -v -seed N`.\n\n| seed | oracle | finding |\n| "+
+			"--- | --- | --- |\n%s\n", strings.Join(s.failures, "\n"))
 	}
 	b.WriteString("\n## Calls\n\n| step | begun | calls to the cloud | calls a step |\n| --- | --- | --- | --- |\n")
 	for _, name := range slices.Sorted(maps.Keys(s.steps)) {

@@ -143,7 +143,8 @@ func match(pattern, path string) (name string, ok bool) {
 	for k, element := range want {
 		begin, end, star := strings.Cut(element, "*")
 		switch {
-		case !star && element != have[k], len(have[k]) < len(begin)+len(end), !strings.HasPrefix(have[k], begin), !strings.HasSuffix(have[k], end):
+		case !star && element != have[k], len(have[k]) < len(begin)+len(end), !strings.HasPrefix(have[k], begin),
+			!strings.HasSuffix(have[k], end):
 			return "", false
 		case star && name == "":
 			name = have[k][len(begin) : len(have[k])-len(end)]

@@ -51,7 +51,8 @@ func TestNamesOfClouds(t *testing.T) {
 	}
 	for _, file := range slices.Sorted(maps.Keys(found)) {
 		if _, ok := registrations[file]; !ok && !slices.Contains(named, file) {
-			t.Errorf("%s names a cloud (%s) outside the cloud's own folders: move that into a folder of the cloud, and range over the list of clouds", file, found[file])
+			t.Errorf("%s names a cloud (%s) outside the cloud's own folders: move that into a folder of the cloud, and range over the list of "+
+				"clouds", file, found[file])
 		}
 	}
 	for _, file := range append(slices.Sorted(maps.Keys(registrations)), named...) {
@@ -64,9 +65,12 @@ func TestNamesOfClouds(t *testing.T) {
 func TestWordsOfClouds(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"AWSMachinePool": "aws", "awsNetwork": "aws", "newAWS": "aws", "AwsRegion": "aws", "sim/aws": "aws", "AWS_REGION": "aws", "capaEKS": "aws", "eks-mmp-0": "aws",
-		"azuremachinepool": "azure", "isAzure": "azure", "AZURE_LOCATION": "azure", "management.azure.com": "azure", "GKECluster": "gcp", "an OKE pool": "oci",
-		"bareOCID": "oci", "SetGCPercent": "", "draws": "", "weeks": "", "laws of TOKENS": "", "breaks": "", "society": "", "WEEKS": "", "associate": "",
+		"AWSMachinePool": "aws", "awsNetwork": "aws", "newAWS": "aws", "AwsRegion": "aws", "sim/aws": "aws", "AWS_REGION": "aws",
+		"capaEKS": "aws", "eks-mmp-0": "aws",
+		"azuremachinepool": "azure", "isAzure": "azure", "AZURE_LOCATION": "azure", "management.azure.com": "azure", "GKECluster": "gcp",
+		"an OKE pool": "oci",
+		"bareOCID":    "oci", "SetGCPercent": "", "draws": "", "weeks": "", "laws of TOKENS": "", "breaks": "", "society": "", "WEEKS": "",
+		"associate": "",
 	} {
 		if got := cloudIn(text, nil); got != want {
 			t.Errorf("%q: want %q, got %q", text, want, got)

@@ -52,12 +52,14 @@ spec:
 ---
 `
 
-// TestLongClusterctl follows the page's section with clusterctl itself, on a cluster that has nothing but cert-manager, and upgrades Muster.
+// TestLongClusterctl follows the page's section with clusterctl itself, on a cluster that has nothing but cert-manager, and upgrades
+// Muster.
 func TestLongClusterctl(t *testing.T) {
 	long.Only(t)
 	c := newCluster(t)
 	binary := filepath.Join(scratch, "clusterctl")
-	compile := exec.Command("go", "build", "-modfile=hack/clusterctl/go.mod", "-ldflags=-s -w", "-o", binary, "sigs.k8s.io/cluster-api/cmd/clusterctl")
+	compile := exec.Command("go", "build", "-modfile=hack/clusterctl/go.mod", "-ldflags=-s -w", "-o", binary,
+		"sigs.k8s.io/cluster-api/cmd/clusterctl")
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("build clusterctl: %v\n%s", err, out)
 	}
@@ -74,13 +76,15 @@ func TestLongClusterctl(t *testing.T) {
 	c.wantObjects(t, "config/default")
 	c.wantManager(t)
 	c.wantTrust(t, "config/default")
-	if got := c.kubectl(t, "kubectl get -A -o name providers.clusterctl.cluster.x-k8s.io"); !strings.Contains(got, "/infrastructure-muster\n") {
+	if got := c.kubectl(t, "kubectl get -A -o name providers.clusterctl.cluster.x-k8s.io"); !strings.Contains(got,
+		"/infrastructure-muster\n") {
 		t.Errorf("want Muster in clusterctl's inventory, found %s", got)
 	}
 	release(t, dir, nextVersion)
 	c.clusterctl(t, binary, home, upgradeClusterctl)
 	c.wantObjects(t, "config/default")
-	if got := c.kubectl(t, "kubectl get -n "+namespace+" deployment muster-controller-manager -o jsonpath={.spec.template.spec.containers[0].image}"); !strings.HasSuffix(got, ":"+nextVersion) {
+	if got := c.kubectl(t, "kubectl get -n "+namespace+
+		" deployment muster-controller-manager -o jsonpath={.spec.template.spec.containers[0].image}"); !strings.HasSuffix(got, ":"+nextVersion) {
 		t.Errorf("want the manager of %s, found %s", nextVersion, got)
 	}
 }
@@ -109,7 +113,8 @@ func release(t *testing.T, dir, version string) {
 	}
 	folder := filepath.Join(dir, "infrastructure-muster", version)
 	write(t, filepath.Join(folder, "metadata.yaml"), string(metadata))
-	write(t, filepath.Join(folder, "infrastructure-components.yaml"), strings.ReplaceAll(build(t, "config/clusterctl"), "/muster:latest", "/muster:"+version))
+	write(t, filepath.Join(folder, "infrastructure-components.yaml"),
+		strings.ReplaceAll(build(t, "config/clusterctl"), "/muster:latest", "/muster:"+version))
 }
 
 // repositories writes the files of the releases below dir, and clusterctl's configuration into home. Of Cluster API's own releases they

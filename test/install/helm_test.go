@@ -26,7 +26,8 @@ func TestHelm(t *testing.T) {
 	if left := c.kubectl(t, "kubectl get -o name customresourcedefinition awsmachinepools.infrastructure.cluster.x-k8s.io"); left == "" {
 		t.Error("want the definitions kept, and the objects with them")
 	}
-	if left := c.kubectl(t, "kubectl get -o name --ignore-not-found --namespace "+namespace+" deployment muster-controller-manager"); left != "" {
+	if left := c.kubectl(t, "kubectl get -o name --ignore-not-found --namespace "+namespace+
+		" deployment muster-controller-manager"); left != "" {
 		t.Errorf("want the manager removed, found %s", left)
 	}
 }

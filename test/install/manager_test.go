@@ -42,8 +42,8 @@ func (c *cluster) wantManager(t *testing.T) {
 	}
 }
 
-// startManager starts the manager as the Deployment says, and returns its log once it has ended: interrupted when it is ready, or, when that
-// is not wanted, by itself. It returns an error if the manager ended by itself or with one. Only what a pod's own network, files and
+// startManager starts the manager as the Deployment says, and returns its log once it has ended: interrupted when it is ready, or, when
+// that is not wanted, by itself. It returns an error if the manager ended by itself or with one. Only what a pod's own network, files and
 // service account decide is set here.
 func (c *cluster) startManager(t *testing.T, wantReady bool) (log string, err error) {
 	t.Helper()
@@ -63,7 +63,8 @@ func (c *cluster) startManager(t *testing.T, wantReady bool) (log string, err er
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), readyTimeout)
 	defer cancel()
-	command := exec.CommandContext(ctx, binary, append(slices.Clone(container.Args), "--health-addr="+health, "--diagnostics-address=127.0.0.1:0",
+	command := exec.CommandContext(ctx, binary, append(slices.Clone(container.Args), "--health-addr="+health,
+		"--diagnostics-address=127.0.0.1:0",
 		"--webhook-port="+port, "--leader-election-namespace="+deployment.Namespace, "--kubeconfig="+c.credentials(t, deployment))...)
 	var output bytes.Buffer
 	command.Env, command.Stdout, command.Stderr = environment(t, container.Env), &output, &output

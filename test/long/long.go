@@ -1,4 +1,5 @@
-// Package long marks the tests that go test ./... leaves out for the time that they take. make test-long runs them, and so does every submission.
+// Package long marks the tests that go test ./... leaves out for the time that they take. make test-long runs them, and so does every
+// submission.
 package long
 
 import (

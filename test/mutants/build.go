@@ -113,7 +113,8 @@ func replaced(source string, edits []Edit) (string, error) {
 	spans := make([]span, 0, len(edits))
 	for _, e := range edits {
 		if n := strings.Count(source, e.Old); n != 1 {
-			return "", fmt.Errorf("want the text to be mutated once, found it %d times: the code has changed, and the mutation has to follow:\n%s", n, e.Old)
+			return "", fmt.Errorf("want the text to be mutated once, found it %d times: the code has changed, and the mutation has to follow:\n%s",
+				n, e.Old)
 		}
 		spans = append(spans, span{e, strings.Index(source, e.Old)})
 	}

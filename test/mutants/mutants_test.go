@@ -96,10 +96,13 @@ func TestRead(t *testing.T) {
 		want   Verdict
 	}{
 		{"nothing was noticed", Explore, "PASS\nexplored seed=1 scenarios=100 faults=1 calls=1 virtual=1s violations=0\n", Verdict{}},
-		{"the first violation counts", Explore, "violation seed=7 scenarios=7 oracle=\"as desired\": a is \"1\"\nviolation seed=8 scenarios=8 oracle=\"x\": y\nFAIL\n",
+		{"the first violation counts", Explore,
+			"violation seed=7 scenarios=7 oracle=\"as desired\": a is \"1\"\nviolation seed=8 scenarios=8 oracle=\"x\": y\nFAIL\n",
 			Verdict{"as desired", 7, `a is "1"`}},
-		{"a property counts its tests", Pool, "--- FAIL: TestX (0.00s)\n    a_test.go:1: [rapid] failed after 3 tests: the words\n", Verdict{"TestX", 4, "the words"}},
-		{"a table is one", Pool, "--- FAIL: TestX (0.00s)\n    --- FAIL: TestX/row (0.00s)\n        a_test.go:1: the words\n", Verdict{"TestX", 1, "the words"}},
+		{"a property counts its tests", Pool, "--- FAIL: TestX (0.00s)\n    a_test.go:1: [rapid] failed after 3 tests: the words\n",
+			Verdict{"TestX", 4, "the words"}},
+		{"a table is one", Pool, "--- FAIL: TestX (0.00s)\n    --- FAIL: TestX/row (0.00s)\n        a_test.go:1: the words\n",
+			Verdict{"TestX", 1, "the words"}},
 		{"a test that passes", Pool, "PASS\n", Verdict{}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -259,9 +262,9 @@ func everyOracle(t *testing.T, table []Mutation, verdicts []Verdict) {
 // introduction tells a stranger what the table is.
 const introduction = `# Mutations
 
-Each row is a mistake that a developer might make: a small change of the source that is switched on by its name. All of them are compiled into
-one build of the tests, over the sources, which stay as they are. They run one by one until an oracle or a test fails. The same build passes
-while no mistake is switched on.
+Each row is a mistake that a developer might make: a small change of the source that is switched on by its name. All of them are compiled
+into one build of the tests, over the sources, which stay as they are. They run one by one until an oracle or a test fails. The same build
+passes while no mistake is switched on.
 
 Of %d mistakes the [exploration](exploration.md) notices %d: it plays whole lives of a pool, with faults and crashes, one seed after the
 other, until an oracle finds a violation. The table names the oracle, and how many scenarios it took. The other %d run with the tests of one
@@ -274,7 +277,8 @@ A mistake that no test notices, or another oracle than expected, fails the test:
 | --- | --- |
 | all mistakes | ` + "`" + `make mutants` + "`" + ` |
 | one mistake | ` + "`" + `go test ./test/mutants -v -args -only "drain forgotten"` + "`" + ` |
-| that every mistake fits the code; those that the tests of ` + "`" + `pool` + "`" + ` and ` + "`" + `engine` + "`" + ` notice | ` + "`" + `go test ./test/mutants` + "`" + `; with ` + "`" + `MUSTER_LONG=1` + "`" + ` |
+| that every mistake fits the code; those that the tests of ` + "`" + `pool` + "`" + ` and ` + "`" + `engine` + "`" + ` notice | ` + "`" +
+	`go test ./test/mutants` + "`" + `; with ` + "`" + `MUSTER_LONG=1` + "`" + ` |
 | write this page again after a change of the table | ` + "`" + `go test ./test/mutants -run Mutants -timeout 2h -args -update` + "`" + ` |
 
 The mistakes are in ` + "`" + `test/mutants/table_*.go` + "`" + `.
@@ -315,7 +319,8 @@ func golden(t *testing.T, text string) {
 		t.Fatal(err)
 	}
 	if want, got := rows(string(old)), rows(text); !slices.Equal(want, got) {
-		t.Errorf("docs/mutations.md tells of other mutations: write their rows, or run go test ./test/mutants -run Mutants -timeout 2h -args -update\nwant %q\ngot  %q", got, want)
+		t.Errorf("docs/mutations.md tells of other mutations: write their rows, or run go test ./test/mutants -run Mutants -timeout 2h -args "+
+			"-update\nwant %q\ngot  %q", got, want)
 	}
 }
 

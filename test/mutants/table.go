@@ -95,5 +95,6 @@ func Binaries(table []Mutation) (list []Binary, by map[Binary][]string) {
 
 // Table is all mutations.
 func Table() []Mutation {
-	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, agentTable, nodepoolTable, instancegroupTable, kubeTable)
+	return slices.Concat(poolTable, rolloutTable, healTable, engineTable, awsTable, templateTable, nodegroupTable, azureTable, agentTable,
+		nodepoolTable, instancegroupTable, kubeTable)
 }

@@ -52,7 +52,8 @@ var agentTable = []Mutation{
 		AgentPool, []string{"TestNodeImage"},
 		`if m.image != "" {`,
 		`if m.image != "" && !mutated("node image of machines not read") {`),
-	one("rollout of others taken for Muster's", agentMemory, "takes any rollout for Muster's own as long as an operation of Muster is remembered",
+	one("rollout of others taken for Muster's", agentMemory,
+		"takes any rollout for Muster's own as long as an operation of Muster is remembered",
 		AgentPool, []string{"TestRolloutsOfOthers"},
 		`return err == nil && outcome.Done`,
 		`return err == nil && outcome.Done && !mutated("rollout of others taken for Muster's")`),
@@ -93,7 +94,8 @@ var azureTable = []Mutation{
 	one("every machine removed", azureStart, "names all machines of a scale set that is to lose some",
 		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
 		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
-	err = begun(p, "DELETE", poller, err)`, `		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("every machine removed"), []*string{new("*")}, idsOf(chosen))}, nil)
+	err = begun(p, "DELETE", poller, err)`,
+		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("every machine removed"), []*string{new("*")}, idsOf(chosen))}, nil)
 	err = begun(p, "DELETE", poller, err)`),
 	one("capacity lowered below what exists", azureStart, "asks Azure for fewer machines than there are, which chooses who goes",
 		Azure, []string{"TestResizeTakesNobody"},
@@ -128,7 +130,8 @@ var azureTable = []Mutation{
 	one("instances without objects", poolMachines, "makes no object for an instance unless a gate says so",
 		Explore, []string{"as desired"},
 		`Always:       true,`, `Always: !mutated("instances without objects"),`),
-	one("Machines made to be deleted", machinesDecide, "keeps the object of a machine that the cloud takes, of which a Machine is made each time that one is deleted",
+	one("Machines made to be deleted", machinesDecide,
+		"keeps the object of a machine that the cloud takes, of which a Machine is made each time that one is deleted",
 		Machines, []string{"TestDecide"},
 		`case taken(seen) && !i.Deleting && !i.Place:`,
 		`case taken(seen) && !i.Deleting && (i.Machine != nil || !mutated("Machines made to be deleted")):`),

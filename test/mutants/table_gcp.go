@@ -29,7 +29,8 @@ var instancegroupTable = []Mutation{
 	if mutated("bootstrap data is content of templates") {
 		t.Content += t.Data
 	}`),
-	one("deleted instances awaited", migMembers, "waits for instances that another client has deleted and that the group does not create again",
+	one("deleted instances awaited", migMembers,
+		"waits for instances that another client has deleted and that the group does not create again",
 		InstanceGroup, []string{"TestDeletedAndNotRepaired"},
 		`return i.id == 0 && i.status == "" && i.action == actionNone }`,
 		`return i.id == 0 && i.status == "" && i.action == actionNone && !mutated("deleted instances awaited") }`),

@@ -4,7 +4,8 @@ const poolRemediation = "pool/remediation.go"
 
 // healTable is what goes wrong where machines are replaced for their health.
 var healTable = []Mutation{
-	one("healed all at once", poolRemediation, "goes on to the next unhealthy machine before the last one's successor has proved to be healthy",
+	one("healed all at once", poolRemediation,
+		"goes on to the next unhealthy machine before the last one's successor has proved to be healthy",
 		Pool, []string{"TestHeal", "TestStepsAreSafe"},
 		`|| v.expectsInstances() ||`,
 		`|| v.expectsInstances() && !mutated("healed all at once") ||`),

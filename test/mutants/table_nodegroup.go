@@ -7,7 +7,8 @@ const (
 	groupTarget, groupBacking           = "cloud/aws/nodegroup/target.go", "cloud/aws/nodegroup/backinggroup.go"
 	groupObserve, groupRoll             = "cloud/aws/nodegroup/observe.go", "cloud/aws/nodegroup/roll.go"
 	groupUpdate, groupAdopt             = "cloud/aws/nodegroup/update.go", "cloud/aws/nodegroup/adopt.go"
-	roleMain, roleCleanUp, rolePolicies = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go", "cloud/aws/nodegroup/noderole/policies.go"
+	roleMain, roleCleanUp, rolePolicies = "cloud/aws/nodegroup/noderole/noderole.go", "cloud/aws/nodegroup/noderole/cleanup.go",
+		"cloud/aws/nodegroup/noderole/policies.go"
 )
 
 // templateTable is what goes wrong with the versions of launch templates, in both kinds.
@@ -54,7 +55,8 @@ var nodegroupTable = []Mutation{
 		Explore, []string{"foreign"},
 		`if group.is != nil || !r.t.namesAnother(on) ||`,
 		`if group.is != nil || mutated("named node group made beside") || !r.t.namesAnother(on) ||`),
-	one("adopted node group given another template", groupAdopt, "makes a launch template of its own for a node group that it adopts with another",
+	one("adopted node group given another template", groupAdopt,
+		"makes a launch template of its own for a node group that it adopts with another",
 		Explore, []string{"as desired"},
 		`if !r.t.Adopt || r.t.template == "" ||`,
 		`if !r.t.Adopt || mutated("adopted node group given another template") || r.t.template == "" ||`),

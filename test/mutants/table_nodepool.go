@@ -23,7 +23,8 @@ var nodepoolTable = []Mutation{
 		NodePool, []string{"TestNoMachineIsLeftToGKE"},
 		`if n := max(len(read.machines()), shown); s.Size < n {`,
 		`if n := max(len(read.machines()), shown); s.Size < n && !mutated("smaller node pool left to GKE") {`),
-	one("machine type needed for a node pool", nodepoolCapacity, "holds a node pool up whose machine type the credentials do not allow to look up",
+	one("machine type needed for a node pool", nodepoolCapacity,
+		"holds a node pool up whose machine type the credentials do not allow to look up",
 		NodePool, []string{"TestMachineTypesDenied"},
 		`if cloud.KindOf(err) != cloud.Denied {
 		return err
@@ -37,7 +38,8 @@ var nodepoolTable = []Mutation{
 		NodePool, []string{"TestUpgrade"},
 		`if !rolling || blueGreen(m.read.pool) != nil {`,
 		`if !rolling || blueGreen(m.read.pool) != nil || mutated("surge of GKE taken for the size") {`),
-	one("machines of a cancelled upgrade forgotten", nodepoolOperations, "takes machines that a cancelled upgrade left for up to date after a restart of the manager",
+	one("machines of a cancelled upgrade forgotten", nodepoolOperations,
+		"takes machines that a cancelled upgrade left for up to date after a restart of the manager",
 		NodePool, []string{"TestCancelledRolloutOfKernelSettings"},
 		`|| m.leftBehind(w)`,
 		`|| m.leftBehind(w) && !mutated("machines of a cancelled upgrade forgotten")`),

@@ -76,7 +76,8 @@ func (b *bench) crash(ctx context.Context) error {
 	}()
 	delete(data, removed.name)
 	n, last, rotated := b.untilRotationEnds(ctx, data)
-	b.say("%d of %d pools have new bootstrap data, the last one %s after the kill; the tokens of the others are kept alive", n, len(data), last.Sub(killed).Round(time.Second))
+	b.say("%d of %d pools have new bootstrap data, the last one %s after the kill; the tokens of the others are kept alive", n, len(data),
+		last.Sub(killed).Round(time.Second))
 	b.say("%s", <-answers)
 	if err := errors.Join(rotated, sleep(ctx, watched)); err != nil {
 		return err

@@ -84,12 +84,14 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.pools, "n", 100, "number of pools")
 	f.IntVar(&o.machines, "machines", 0, "machines of each pool; 0 is one to three")
 	f.IntVar(&o.clusters, "clusters", 2, "workload clusters of each kind of pools; node groups have as many more as EKS's quota needs")
-	f.StringVar(&o.mix, "mix", "40,10,25,25", "hundredths of AWSMachinePools, AWSManagedMachinePools, AzureMachinePools in Uniform and in Flexible mode")
+	f.StringVar(&o.mix, "mix", "40,10,25,25",
+		"hundredths of AWSMachinePools, AWSManagedMachinePools, AzureMachinePools in Uniform and in Flexible mode")
 	f.Float64Var(&o.speed, "speed", 0, "how much faster than life machines come, boot and go; 0 is the simulators' default")
 	f.DurationVar(&o.rest, "rest", 3*time.Minute, "how long the pools are watched at rest")
 	f.DurationVar(&o.limit, "limit", 20*time.Minute, "how long each phase may take")
 	f.DurationVar(&o.tokens, "token-ttl", 0, "how long bootstrap tokens are valid; 0 is the bootstrap provider's default")
-	f.BoolVar(&o.kill, "kill", false, "after the edits kill the controllers, in the middle of a rotation of bootstrap tokens if one comes, instead of scaling, changing and deleting")
+	f.BoolVar(&o.kill, "kill", false, "after the edits kill the controllers, in the middle of a rotation of bootstrap tokens if one comes, "+
+		"instead of scaling, changing and deleting")
 	f.StringVar(&o.dir, "dir", "", "folder that keeps the world and its logs; a temporary one that is removed by default")
 	f.StringVar(&o.profiles, "profiles", "", "folder for profiles of the controllers at rest; none are made by default")
 	if err := f.Parse(args); err != nil {

@@ -186,7 +186,8 @@ func (b *bench) some() (some []*wanted) {
 }
 
 // during has something done to pools and waits until all of them have what is waited for.
-func (b *bench) during(ctx context.Context, name string, pools []*wanted, do func(context.Context, *wanted) error, waits func(*wanted, seen) bool) error {
+func (b *bench) during(ctx context.Context, name string, pools []*wanted, do func(context.Context, *wanted) error,
+	waits func(*wanted, seen) bool) error {
 	by := map[string]*wanted{}
 	for _, p := range pools {
 		by[p.name] = p
@@ -202,7 +203,8 @@ func (b *bench) during(ctx context.Context, name string, pools []*wanted, do fun
 		return err
 	}
 	b.say("%s: all asked for after %s", name, time.Since(began).Round(time.Second/10))
-	took, late := b.watch.wait(ctx, b.limit, func(left int) { b.say("%s: %d pools left after %s", name, left, time.Since(began).Round(time.Second)) })
+	took, late := b.watch.wait(ctx, b.limit,
+		func(left int) { b.say("%s: %d pools left after %s", name, left, time.Since(began).Round(time.Second)) })
 	for n, why := range late {
 		if n < 10 {
 			b.say("%s: LATE %s", name, why)

@@ -41,10 +41,14 @@ type kind struct {
 
 // kinds are all kinds, in the order of the flag mix.
 var kinds = []kind{
-	{"aws", "capa-mp-0", "capa", infrastructure("v1beta2", "AWSMachinePool"), []string{"spec", "awsLaunchTemplate", "instanceType"}, "m5.large", 0},
-	{"eks", "eks-mmp-0", "eks", infrastructure("v1beta2", "AWSManagedMachinePool"), []string{"spec", "awsLaunchTemplate", "instanceType"}, "m5.large", 30},
-	{"uniform", "capz-mp-0", "capz", infrastructure("v1beta1", "AzureMachinePool"), []string{"spec", "template", "vmSize"}, "Standard_D4s_v3", 0},
-	{"flexible", "capz-flex-0", "capz-flex", infrastructure("v1beta1", "AzureMachinePool"), []string{"spec", "template", "vmSize"}, "Standard_D4s_v3", 0},
+	{"aws", "capa-mp-0", "capa", infrastructure("v1beta2", "AWSMachinePool"), []string{"spec", "awsLaunchTemplate", "instanceType"},
+		"m5.large", 0},
+	{"eks", "eks-mmp-0", "eks", infrastructure("v1beta2", "AWSManagedMachinePool"), []string{"spec", "awsLaunchTemplate", "instanceType"},
+		"m5.large", 30},
+	{"uniform", "capz-mp-0", "capz", infrastructure("v1beta1", "AzureMachinePool"), []string{"spec", "template", "vmSize"},
+		"Standard_D4s_v3", 0},
+	{"flexible", "capz-flex-0", "capz-flex", infrastructure("v1beta1", "AzureMachinePool"), []string{"spec", "template", "vmSize"},
+		"Standard_D4s_v3", 0},
 }
 
 func infrastructure(version, kind string) schema.GroupVersionKind {
@@ -82,7 +86,8 @@ func (o options) fleet() ([]*wanted, error) {
 			if replicas == 0 {
 				replicas = 1 + n%3
 			}
-			all = append(all, &wanted{kind: k, name: fmt.Sprintf("%s-%04d", k.name, n), cluster: fmt.Sprintf("%s-%d", k.cluster, n%clusters), replicas: replicas})
+			all = append(all, &wanted{kind: k, name: fmt.Sprintf("%s-%04d", k.name, n), cluster: fmt.Sprintf("%s-%d", k.cluster, n%clusters),
+				replicas: replicas})
 		}
 	}
 	return all, nil

@@ -15,13 +15,15 @@ func (b *bench) table() {
 	line("\nphase\tpools\tp50 s\tp99 s\tlast s\tlate\tlost Ready\tcalls aws\tcalls azure\tcalls a minute")
 	for _, p := range b.phases {
 		all := p.calls.total("aws") + p.calls.total("azure")
-		line("%s\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.1f", p.name, p.pools, share100(p.took, 50), share100(p.took, 99), share100(p.took, 100), len(p.late), len(p.lost),
+		line("%s\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.1f", p.name, p.pools, share100(p.took, 50), share100(p.took, 99), share100(p.took, 100),
+			len(p.late), len(p.lost),
 			p.calls.total("aws"), p.calls.total("azure"), float64(all)/p.lasted.Minutes())
 	}
 	line("\nphase\tprocess\tcore\tmemory MiB\town MiB\tpeak MiB")
 	for _, p := range b.phases {
 		for _, u := range p.processes {
-			line("%s\t%s\t%.1f %%\t%d\t%d\t%d", p.name, u.name, 100*u.processor.Seconds()/max(1, u.over.Seconds()), u.memory>>20, u.own>>20, u.peak>>20)
+			line("%s\t%s\t%.1f %%\t%d\t%d\t%d", p.name, u.name, 100*u.processor.Seconds()/max(1, u.over.Seconds()), u.memory>>20, u.own>>20,
+				u.peak>>20)
 		}
 	}
 	line("\nphase\tcalls\toperation")

@@ -32,7 +32,8 @@ type seen struct {
 // has reports whether the pool has so many machines, all of them listed, Ready and up to date.
 func (s seen) has(replicas int) bool {
 	n := int64(replicas)
-	return s.core && s.infra && s.replicas == n && s.ready == n && s.fresh == n && len(s.listed) == replicas && s.nodes == replicas && s.status == "True"
+	return s.core && s.infra && s.replicas == n && s.ready == n && s.fresh == n && len(s.listed) == replicas && s.nodes == replicas &&
+		s.status == "True"
 }
 
 // watch follows all pools of a world.

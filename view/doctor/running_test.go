@@ -42,7 +42,8 @@ func TestControllers(t *testing.T) {
 			[]string{"OK " + one, "PROBLEM Deployment c/m: cluster-api-provider-cloud runs its controllers of pools too"}},
 		{"another provider for clusters alone", Facts{Providers: []Provider{someCloud()}, Managers: []Manager{upstream(nil), other(false)}},
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
-		{"another provider with node pools that have a gate of their own", Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(true)}},
+		{"another provider with node pools that have a gate of their own",
+			Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(true)}},
 			[]string{"OK " + one, "PROBLEM Deployment c/m: cluster-api-provider-cloud runs its controllers of pools too (Managed=true)"}},
 		{"whose gate is off", Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(false)}},
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
@@ -97,7 +98,8 @@ func TestWebhooks(t *testing.T) {
 			Services: map[string]Service{"ns/hooks": s}}
 	}
 	run(t, webhooks, []row{
-		{"served and trusted", with(own, Service{Exists: true, Ready: 2, Certificate: own}), []string{"OK W: calls service ns/hooks, webhooks: 1"}},
+		{"served and trusted", with(own, Service{Exists: true, Ready: 2, Certificate: own}),
+			[]string{"OK W: calls service ns/hooks, webhooks: 1"}},
 		{"a certificate of another authority", with(another, Service{Exists: true, Ready: 2, Certificate: own}),
 			[]string{"PROBLEM W: caBundle does not trust the certificate in secret ns/secret"}},
 		{"a bundle that is none", with([]byte("x"), Service{Exists: true, Ready: 2, Certificate: own}),

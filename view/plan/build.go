@@ -66,7 +66,8 @@ func (p *Plan) follow(f Facts) Forecast {
 // comesByItself reports whether a new pool waits for nothing but what its machines boot with, which a bootstrap provider makes as soon
 // as there is a pool.
 func comesByItself(f Facts) bool {
-	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == bootstrap.ReasonWaiting && f.Observed.Wanted.Content == "" && len(f.Observed.Issues) == 0
+	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == bootstrap.ReasonWaiting && f.Observed.Wanted.Content == "" &&
+		len(f.Observed.Issues) == 0
 }
 
 // hindrances are what keeps the pool from following its objects.
@@ -87,7 +88,8 @@ func (p *Plan) hindrances(f Facts, c Forecast) {
 	}
 	p.wrong(f, c)
 	if f.Unreachable != nil {
-		p.blocked(pool.Cause{Reason: "ConnectionDown", Message: "nothing is known of nodes, so that no machine is replaced or removed: " + f.Unreachable.Error()})
+		p.blocked(pool.Cause{Reason: "ConnectionDown",
+			Message: "nothing is known of nodes, so that no machine is replaced or removed: " + f.Unreachable.Error()})
 	}
 	switch c.Last.Rollout.State {
 	case pool.RolloutHalted, pool.RolloutPaused, pool.RolloutWaiting, pool.RolloutNone:
@@ -96,7 +98,8 @@ func (p *Plan) hindrances(f Facts, c Forecast) {
 		}
 	}
 	if !c.Converges {
-		p.blocked(pool.Cause{Reason: "NoEnd", Message: "the pool comes to no rest even on a cloud that does all it is asked for; this should not be"})
+		p.blocked(pool.Cause{Reason: "NoEnd", Message: "the pool comes to no rest even on a cloud that does all it is asked for; this " +
+			"should not be"})
 	}
 }
 
@@ -115,7 +118,8 @@ func (p *Plan) wrong(f Facts, c Forecast) {
 		p.blocked(*g.Failed)
 	}
 	if len(g.Unchangeable) > 0 {
-		p.blocked(pool.Cause{Reason: "GroupUnchangeable", Message: fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists", f.Traits.Group, strings.Join(g.Unchangeable, ", "))})
+		p.blocked(pool.Cause{Reason: "GroupUnchangeable", Message: fmt.Sprintf("the %s differs in %s, which can't be changed on one that exists",
+			f.Traits.Group, strings.Join(g.Unchangeable, ", "))})
 	}
 }
 
@@ -130,21 +134,25 @@ func rolls(f Facts, c Forecast) (out []string) {
 	if !f.Traits.CanCancelRollout {
 		out = append(out, fmt.Sprintf("a roll of the %s can't be cancelled once it has begun", f.Traits.Group))
 	}
-	return append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that it promises", f.Traits.Group))
+	return append(out, fmt.Sprintf("the %s replaces these machines by itself: their order is its own, and the figures are the bounds that "+
+		"it promises", f.Traits.Group))
 }
 
 // warnings are what a reader of the plan should know.
 func warnings(f Facts, c Forecast) []string {
 	var out []string
 	if f.Desired.ReplicasManagedExternally && f.Observed.Group != nil {
-		out = append(out, fmt.Sprintf("an external autoscaler owns the size of the %s (annotation cluster.x-k8s.io/replicas-managed-by): its size of %d is kept, and spec.replicas follows it",
+		out = append(out, fmt.Sprintf("an external autoscaler owns the size of the %s (annotation cluster.x-k8s.io/replicas-managed-by): its "+
+			"size of %d is kept, and spec.replicas follows it",
 			f.Traits.Group, c.First.Budget.Desired))
 	}
 	if f.Desired.SkipModel {
-		out = append(out, cmp.Or(f.Desired.SkipModelCause.Message, "feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine"))
+		out = append(out, cmp.Or(f.Desired.SkipModelCause.Message,
+			"feature gate SkipMachinePoolModelReconciliation is on: a changed template replaces no machine"))
 	}
 	out = append(out, rolls(f, c)...)
-	if now := c.First.Rollout; (now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted) && now.Cause != c.Last.Rollout.Cause && now.Cause.Reason != "TemplateOutOfDate" {
+	if now := c.First.Rollout; (now.State == pool.RolloutWaiting || now.State == pool.RolloutHalted) && now.Cause != c.Last.Rollout.Cause &&
+		now.Cause.Reason != "TemplateOutOfDate" {
 		out = append(out, "for now: "+now.Cause.Message)
 	}
 	if f.Observed.Wanted.Content != "" {
@@ -198,7 +206,8 @@ func (p *Plan) sentences(c Forecast) []string {
 	case len(does) > 0 && p.NodesUnknown:
 		out = append(out, strings.Join(does, ", ")+".")
 	case len(does) > 0:
-		out = append(out, fmt.Sprintf("%s; at least %s Ready at any time, at most %d exist.", strings.Join(does, ", "), are(p.LowestReady), p.MostMachines))
+		out = append(out, fmt.Sprintf("%s; at least %s Ready at any time, at most %d exist.", strings.Join(does, ", "), are(p.LowestReady),
+			p.MostMachines))
 	case len(p.InPlace) > 0:
 		out = append(out, fmt.Sprintf("No machine is replaced; %s changed in place. %s", are(len(p.InPlace)), p.readiness()))
 	case len(c.Steps) > 0:

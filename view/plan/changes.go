@@ -60,7 +60,8 @@ func (b fieldEffects) changes(ctx context.Context, mp *clusterv1.MachinePool, af
 		}
 		for _, d := range list {
 			if len(out) >= changesMost {
-				return append(out, Change{Kind: groupKind(one.after).Kind, Name: one.after.GetName(), Path: "...", Effect: Unknown, Why: "there are more changes than are told one by one"}), nil
+				return append(out, Change{Kind: groupKind(one.after).Kind, Name: one.after.GetName(), Path: "...", Effect: Unknown,
+					Why: "there are more changes than are told one by one"}), nil
 			}
 			if base.Object == nil {
 				base, err = b.look(ctx, nil, sameLook)

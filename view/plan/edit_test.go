@@ -21,10 +21,12 @@ func TestRefusal(t *testing.T) {
 		want string
 	}{
 		{"an unknown field is told without the object that the API server repeats before it",
-			apierrors.NewInvalid(kind, "w", field.ErrorList{field.Invalid(field.NewPath("patch"), `{"spec":{"token":"s3cret"}}`, `strict decoding error: unknown field "spec.x"`)}),
+			apierrors.NewInvalid(kind, "w", field.ErrorList{field.Invalid(field.NewPath("patch"), `{"spec":{"token":"s3cret"}}`,
+				`strict decoding error: unknown field "spec.x"`)}),
 			`Widget default/w: unknown field "spec.x"`},
 		{"a field that is refused is named with what is wrong with it",
-			apierrors.NewInvalid(kind, "w", field.ErrorList{field.Invalid(field.NewPath("spec", "n"), 0, "must be more"), field.Required(field.NewPath("spec", "m"), "")}),
+			apierrors.NewInvalid(kind, "w", field.ErrorList{field.Invalid(field.NewPath("spec", "n"), 0, "must be more"),
+				field.Required(field.NewPath("spec", "m"), "")}),
 			"Widget default/w: spec.n: Invalid value: 0: must be more; spec.m: Required value"},
 		{"what names no field is said as it is", apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "w", errors.New("no")),
 			`Widget default/w: widgets "w" is forbidden: no`},
@@ -47,11 +49,15 @@ func TestThreeWay(t *testing.T) {
 		given, live map[string]any
 		want        string
 	}{
-		{"what is given and differs is changed, what is not given stays", "", map[string]any{"a": "2"}, map[string]any{"a": "1", "b": "1"}, `{"spec":{"a":"2"}}`},
-		{"what was given before and is not any more is taken away", `{"spec":{"a":"1","b":"1"}}`, map[string]any{"a": "1"}, map[string]any{"a": "1", "b": "1", "c": "1"}, `{"spec":{"b":null}}`},
+		{"what is given and differs is changed, what is not given stays", "", map[string]any{"a": "2"}, map[string]any{"a": "1", "b": "1"},
+			`{"spec":{"a":"2"}}`},
+		{"what was given before and is not any more is taken away", `{"spec":{"a":"1","b":"1"}}`, map[string]any{"a": "1"},
+			map[string]any{"a": "1", "b": "1", "c": "1"}, `{"spec":{"b":null}}`},
 		{"what is as given is left alone", "", map[string]any{"a": "1"}, map[string]any{"a": "1"}, `{}`},
-		{"annotations of others stay, although kubectl notes that it was given some", `{"metadata":{"annotations":{}},"spec":{"a":"1"}}`, map[string]any{"a": "1"}, map[string]any{"a": "1"}, `{}`},
-		{"an annotation that was given before goes alone", `{"metadata":{"annotations":{"own":"x"}},"spec":{"a":"1"}}`, map[string]any{"a": "1"}, map[string]any{"a": "1"}, `{"metadata":{"annotations":{"own":null}}}`},
+		{"annotations of others stay, although kubectl notes that it was given some", `{"metadata":{"annotations":{}},"spec":{"a":"1"}}`,
+			map[string]any{"a": "1"}, map[string]any{"a": "1"}, `{}`},
+		{"an annotation that was given before goes alone", `{"metadata":{"annotations":{"own":"x"}},"spec":{"a":"1"}}`, map[string]any{"a": "1"},
+			map[string]any{"a": "1"}, `{"metadata":{"annotations":{"own":null}}}`},
 	} {
 		given := &unstructured.Unstructured{Object: map[string]any{"spec": c.given}}
 		live := &unstructured.Unstructured{Object: map[string]any{"spec": c.live}}
@@ -90,13 +96,16 @@ func TestParseSet(t *testing.T) {
 		{text: "spec.replicas=5", want: assignment{at: path{"spec", "replicas"}, value: int64(5)}},
 		{text: "spec.x=1.5", want: assignment{at: path{"spec", "x"}, value: 1.5}},
 		{text: "spec.template.spec.version=v1.36.3", want: assignment{at: path{"spec", "template", "spec", "version"}, value: "v1.36.3"}},
-		{text: "spec.strategy.rollingUpdate.maxSurge=25%", want: assignment{at: path{"spec", "strategy", "rollingUpdate", "maxSurge"}, value: "25%"}},
+		{text: "spec.strategy.rollingUpdate.maxSurge=25%", want: assignment{at: path{"spec", "strategy", "rollingUpdate", "maxSurge"},
+			value: "25%"}},
 		{text: `spec.x="5"`, want: assignment{at: path{"spec", "x"}, value: "5"}},
 		{text: "spec.x=", want: assignment{at: path{"spec", "x"}, value: ""}},
 		{text: "spec.x=null", want: assignment{at: path{"spec", "x"}, remove: true}},
 		{text: "spec.subnets[0].id=subnet-1", want: assignment{at: path{"spec", "subnets", 0, "id"}, value: "subnet-1"}},
-		{text: "spec.subnets=[{id: a}, {size: 2}]", want: assignment{at: path{"spec", "subnets"}, value: []any{map[string]any{"id": "a"}, map[string]any{"size": int64(2)}}}},
-		{text: "metadata.annotations[muster.dev/restart-now]=new kernel, a=b", want: assignment{at: path{"metadata", "annotations", "muster.dev/restart-now"}, value: "new kernel, a=b"}},
+		{text: "spec.subnets=[{id: a}, {size: 2}]", want: assignment{at: path{"spec", "subnets"},
+			value: []any{map[string]any{"id": "a"}, map[string]any{"size": int64(2)}}}},
+		{text: "metadata.annotations[muster.dev/restart-now]=new kernel, a=b",
+			want: assignment{at: path{"metadata", "annotations", "muster.dev/restart-now"}, value: "new kernel, a=b"}},
 		{text: "metadata.annotations[a=b]=c", want: assignment{at: path{"metadata", "annotations", "a=b"}, value: "c"}},
 		{text: "spec.replicas", bad: true},
 		{text: "replicas=5", bad: true},
@@ -144,11 +153,14 @@ func TestWith(t *testing.T) {
 		bad   bool
 	}{
 		{"a value is set", path{"spec", "a"}, int64(2), true, `{"spec":{"a":2,"list":[{"id":"x"},{"id":"y"}]}}`, false},
-		{"where nothing is, the way there is made", path{"spec", "b", "c"}, "d", true, `{"spec":{"a":1,"b":{"c":"d"},"list":[{"id":"x"},{"id":"y"}]}}`, false},
+		{"where nothing is, the way there is made", path{"spec", "b", "c"}, "d", true,
+			`{"spec":{"a":1,"b":{"c":"d"},"list":[{"id":"x"},{"id":"y"}]}}`, false},
 		{"a value is taken away", path{"spec", "a"}, nil, false, `{"spec":{"list":[{"id":"x"},{"id":"y"}]}}`, false},
-		{"what is not there need not be taken away", path{"spec", "b", "c"}, nil, false, `{"spec":{"a":1,"list":[{"id":"x"},{"id":"y"}]}}`, false},
+		{"what is not there need not be taken away", path{"spec", "b", "c"}, nil, false,
+			`{"spec":{"a":1,"list":[{"id":"x"},{"id":"y"}]}}`, false},
 		{"one of a list is changed", path{"spec", "list", 1, "id"}, "z", true, `{"spec":{"a":1,"list":[{"id":"x"},{"id":"z"}]}}`, false},
-		{"one more is put at the end", path{"spec", "list", 2, "id"}, "z", true, `{"spec":{"a":1,"list":[{"id":"x"},{"id":"y"},{"id":"z"}]}}`, false},
+		{"one more is put at the end", path{"spec", "list", 2, "id"}, "z", true,
+			`{"spec":{"a":1,"list":[{"id":"x"},{"id":"y"},{"id":"z"}]}}`, false},
 		{"one of a list is taken away", path{"spec", "list", 0}, nil, false, `{"spec":{"a":1,"list":[{"id":"y"}]}}`, false},
 		{"there is no gap in a list", path{"spec", "list", 5}, "z", true, "", true},
 		{"a number has no fields", path{"spec", "a", "b"}, "z", true, "", true},
@@ -172,9 +184,11 @@ func TestDifferences(t *testing.T) {
 		u.SetAnnotations(annotations)
 		return u
 	}
-	a := object(map[string]any{"same": "x", "gone": "x", "m": map[string]any{"x": "1"}, "l": []any{map[string]any{"id": "a"}}, "len": []any{"a"}, "providerID": "old"},
+	a := object(map[string]any{"same": "x", "gone": "x", "m": map[string]any{"x": "1"}, "l": []any{map[string]any{"id": "a"}},
+		"len": []any{"a"}, "providerID": "old"},
 		map[string]string{lastApplied: "{}"})
-	b := object(map[string]any{"same": "x", "new": "x", "m": map[string]any{"x": "2", "y": "1"}, "l": []any{map[string]any{"id": "b"}}, "len": []any{"a", "b"}, "providerID": "new"},
+	b := object(map[string]any{"same": "x", "new": "x", "m": map[string]any{"x": "2", "y": "1"}, "l": []any{map[string]any{"id": "b"}},
+		"len": []any{"a", "b"}, "providerID": "new"},
 		map[string]string{lastApplied: "{...}", "muster.dev/rollout": "paused"})
 	list, err := differences(a, b)
 	if err != nil {
@@ -198,7 +212,8 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("all but %s: want one difference less, got %v, %v", d.at, left, err)
 		}
 	}
-	want := []string{"spec.gone x -", "spec.l[0].id a b", `spec.len ["a"] ["a","b"]`, "spec.m.x 1 2", "spec.m.y - 1", "spec.new - x", "metadata.annotations[muster.dev/rollout] - paused"}
+	want := []string{"spec.gone x -", "spec.l[0].id a b", `spec.len ["a"] ["a","b"]`, "spec.m.x 1 2", "spec.m.y - 1", "spec.new - x",
+		"metadata.annotations[muster.dev/rollout] - paused"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

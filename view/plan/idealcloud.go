@@ -79,7 +79,8 @@ func (c *idealCloud) do(p pool.Plan) {
 		c.o.Leftovers = nil
 	case pool.StartProviderRollout:
 		c.rolled = append(c.rolled, s.Targets...)
-		c.o.ProviderRollout = &pool.ProviderRollout{ID: "new", State: pool.ProviderRolloutRunning, Template: c.version(s.Template), Started: c.now}
+		c.o.ProviderRollout = &pool.ProviderRollout{ID: "new", State: pool.ProviderRolloutRunning, Template: c.version(s.Template),
+			Started: c.now}
 	case pool.CancelProviderRollout:
 		c.o.ProviderRollout.State = pool.ProviderRolloutCancelling
 	case pool.DeleteGroup:
@@ -251,7 +252,8 @@ func (c *idealCloud) launch() bool {
 	for range missing {
 		c.next++
 		id := fmt.Sprintf("new-%d", c.next)
-		c.o.Instances = append(c.o.Instances, pool.Instance{ID: id, ProviderID: "new:///" + id, Template: c.launches(), State: pool.Pending, Created: c.now})
+		c.o.Instances = append(c.o.Instances, pool.Instance{ID: id, ProviderID: "new:///" + id, Template: c.launches(), State: pool.Pending,
+			Created: c.now})
 		c.launched = append(c.launched, c.round)
 	}
 	return missing > 0

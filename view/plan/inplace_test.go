@@ -26,7 +26,8 @@ func TestInPlaceIsTold(t *testing.T) {
 	if want := "UpdateGroup Apply Protect"; strings.Join(p.Steps, " ") != want {
 		t.Errorf("want the steps %s, got %v", want, p.Steps)
 	}
-	if len(p.InPlace) != 3 || p.InPlace[0].Node != "node-i-00" || strings.Join(p.InPlace[0].Fields, " ") != "spec.additionalTags" || p.Replaced+p.Removed+p.Added > 0 {
+	if len(p.InPlace) != 3 || p.InPlace[0].Node != "node-i-00" || strings.Join(p.InPlace[0].Fields, " ") != "spec.additionalTags" ||
+		p.Replaced+p.Removed+p.Added > 0 {
 		t.Errorf("want three machines with their nodes and fields, and none that goes, got %+v", p)
 	}
 	var b strings.Builder
@@ -50,7 +51,8 @@ func TestFollowLeavesScaleSetsAlone(t *testing.T) {
 	l := stocked(2, by(1, 0), scaleSets)
 	before := *l.Observed.Group
 	_ = Simulate(l)
-	if l.Observed.Group.Template != before.Template || len(l.Observed.Versions) != 1 || l.Observed.Versions[0] != (pool.Template{Ref: "lt:1", Content: "v1:a", Data: "d"}) {
+	if l.Observed.Group.Template != before.Template || len(l.Observed.Versions) != 1 ||
+		l.Observed.Versions[0] != (pool.Template{Ref: "lt:1", Content: "v1:a", Data: "d"}) {
 		t.Errorf("want what was observed left alone, got %+v with %+v", l.Observed.Group, l.Observed.Versions)
 	}
 }

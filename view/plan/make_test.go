@@ -59,12 +59,14 @@ func TestMake(t *testing.T) {
 		{name: "instance-type", why: "a field of the template replaces machines, in waves, and the lowest Ready count is told", infra: strategy,
 			request: func(_ *testing.T, r *plan.Request) {
 				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.maxSize=30", "spec.template.spec.deletion.nodeDrainTimeoutSeconds=60"}
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.maxSize=30",
+					"spec.template.spec.deletion.nodeDrainTimeoutSeconds=60"}
 			}},
-		{name: "instance-type-and-fewer", why: "both at once: who is too many goes for good", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
-			named(r)
-			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}
-		}},
+		{name: "instance-type-and-fewer", why: "both at once: who is too many goes for good", infra: strategy,
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}
+			}},
 		{name: "replicas", why: "more machines replace none", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
 			named(r)
 			r.Set = []string{"spec.replicas=6"}
@@ -73,10 +75,11 @@ func TestMake(t *testing.T) {
 			r.Kind, r.Name = "awsmachinepools.infrastructure.cluster.x-k8s.io", "workers"
 			r.Set = []string{"spec.additionalTags.team=b"}
 		}},
-		{name: "refresh", why: "without a strategy the group's own refresh replaces machines, or nothing does", request: func(_ *testing.T, r *plan.Request) {
-			named(r)
-			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
-		}},
+		{name: "refresh", why: "without a strategy the group's own refresh replaces machines, or nothing does",
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}
+			}},
 		{name: "unreachable", why: "who can't see nodes replaces none, and says why", infra: strategy, world: func(w *world) { w.away = true },
 			request: func(_ *testing.T, r *plan.Request) {
 				named(r)
@@ -90,47 +93,60 @@ func TestMake(t *testing.T) {
 			named(r)
 			r.Set = []string{"spec.replicas=50"}
 		}},
-		{name: "unknown-image", why: "what the cloud does not have can't be launched", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
-			named(r)
-			r.Set = []string{"spec.awsLaunchTemplate.imageLookupFormat=no-such-image", "spec.template.spec.version=v1.35.1"}
-		}},
-		{name: "file", why: "manifests of the older version are planned like those of the newer one", infra: strategy, request: func(t *testing.T, r *plan.Request) {
-			r.Manifests = manifest(t, fileManifest)
-		}},
+		{name: "unknown-image", why: "what the cloud does not have can't be launched", infra: strategy,
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.imageLookupFormat=no-such-image", "spec.template.spec.version=v1.35.1"}
+			}},
+		{name: "file", why: "manifests of the older version are planned like those of the newer one", infra: strategy,
+			request: func(t *testing.T, r *plan.Request) {
+				r.Manifests = manifest(t, fileManifest)
+			}},
 		{name: "new", why: "a pool that does not exist yet is made", infra: strategy, request: func(t *testing.T, r *plan.Request) {
 			r.Manifests = manifest(t, newManifest)
 		}},
-		{name: "adopt", why: "an adoption tells what is tagged and what is changed in place, and replaces nothing", infra: strategy, world: disowned,
+		{name: "adopt", why: "an adoption tells what is tagged and what is changed in place, and replaces nothing", infra: strategy,
+			world: disowned,
 			request: func(_ *testing.T, r *plan.Request) {
 				named(r)
-				r.Set = []string{"metadata.annotations[muster.dev/adopt]=" + cloud.Owner{ID: string(awsMachinePool().UID), Name: "workers"}.ResourceName()}
+				r.Set = []string{"metadata.annotations[muster.dev/adopt]=" + cloud.Owner{ID: string(awsMachinePool().UID),
+					Name: "workers"}.ResourceName()}
 			}},
-		{name: "rollout-paused", why: "a rollout that is held waits, and says how many", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
-			named(r)
-			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "metadata.annotations[muster.dev/rollout]=paused"}
-		}},
-		{name: "restart", why: "who asks for a replacement of all is told what it takes", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
-			r.Kind, r.Name = "awsmachinepool", "workers"
-			r.Set = []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}
-		}},
-		{name: "external", why: "an autoscaler sizes the group: replicas follow it, and rolling works", infra: strategy, request: func(_ *testing.T, r *plan.Request) {
-			named(r)
-			r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=9", "metadata.annotations[cluster.x-k8s.io/replicas-managed-by]=external-autoscaler"}
-		}},
+		{name: "rollout-paused", why: "a rollout that is held waits, and says how many", infra: strategy,
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "metadata.annotations[muster.dev/rollout]=paused"}
+			}},
+		{name: "restart", why: "who asks for a replacement of all is told what it takes", infra: strategy,
+			request: func(_ *testing.T, r *plan.Request) {
+				r.Kind, r.Name = "awsmachinepool", "workers"
+				r.Set = []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}
+			}},
+		{name: "external", why: "an autoscaler sizes the group: replicas follow it, and rolling works", infra: strategy,
+			request: func(_ *testing.T, r *plan.Request) {
+				named(r)
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=9",
+					"metadata.annotations[cluster.x-k8s.io/replicas-managed-by]=external-autoscaler"}
+			}},
 		{name: "strategy-both-zero", why: "what could never replace a machine is refused, also where no API server has done so", infra: strategy,
 			request: func(_ *testing.T, r *plan.Request) {
 				named(r)
-				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.maxSurge=0", "spec.strategy.rollingUpdate.maxUnavailable=0"}
+				r.Set = []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.maxSurge=0",
+					"spec.strategy.rollingUpdate.maxUnavailable=0"}
 			}},
-		{name: "bootstrap", why: "what machines boot with replaces none, and is never shown", infra: strategy, request: func(t *testing.T, r *plan.Request) {
-			r.Manifests = manifest(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: data}\ndata: {value: I2Nsb3VkLWNvbmZpZwpydW5jbWQ6IFtdCg==}\n")
-		}},
-		{name: "new-waiting", why: "a new pool waits for what its machines boot with", infra: strategy, request: func(t *testing.T, r *plan.Request) {
-			r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "{dataSecretName: data}", "{configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: second}}"))
-		}},
-		{name: "new-without-infrastructure", why: "a pool without its infrastructure object is no pool yet", infra: strategy, request: func(t *testing.T, r *plan.Request) {
-			r.Manifests = manifest(t, newManifest)[:1]
-		}},
+		{name: "bootstrap", why: "what machines boot with replaces none, and is never shown", infra: strategy,
+			request: func(t *testing.T, r *plan.Request) {
+				r.Manifests = manifest(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: data}\ndata: {value: I2Nsb3VkLWNvbmZpZwpydW5jbWQ6IFtdCg==}\n")
+			}},
+		{name: "new-waiting", why: "a new pool waits for what its machines boot with", infra: strategy,
+			request: func(t *testing.T, r *plan.Request) {
+				r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "{dataSecretName: data}",
+					"{configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: second}}"))
+			}},
+		{name: "new-without-infrastructure", why: "a pool without its infrastructure object is no pool yet", infra: strategy,
+			request: func(t *testing.T, r *plan.Request) {
+				r.Manifests = manifest(t, newManifest)[:1]
+			}},
 		{name: "other-kind", why: "the pools of other providers are theirs", infra: strategy, request: func(t *testing.T, r *plan.Request) {
 			r.Manifests = manifest(t, strings.ReplaceAll(newManifest, "kind: AWSMachinePool, name", "kind: DockerMachinePool, name"))[:1]
 		}},
@@ -260,14 +276,17 @@ func TestMakeRefuses(t *testing.T) {
 		why, want string
 		request   func(*plan.Request)
 	}{
-		{"a pool that is not there", "machinepool default/other does not exist", func(r *plan.Request) { r.Kind, r.Name = "machinepool", "other" }},
-		{"the MachinePool's name given for its infrastructure object's", "MachinePool default/workers refers to AWSMachinePool workers: plan machinepool/workers",
+		{"a pool that is not there", "machinepool default/other does not exist",
+			func(r *plan.Request) { r.Kind, r.Name = "machinepool", "other" }},
+		{"the MachinePool's name given for its infrastructure object's",
+			"MachinePool default/workers refers to AWSMachinePool workers: plan machinepool/workers",
 			func(r *plan.Request) { r.Kind, r.Name = "azuremachinepool", "workers" }},
 		{"a path that leads nowhere", "path", func(r *plan.Request) { named(r); r.Set = []string{"spec..x=1"} }},
 		{"an assignment without a value", "want path=value", func(r *plan.Request) { named(r); r.Set = []string{"spec.replicas"} }},
 		{"a place beyond the list", "beyond the end", func(r *plan.Request) { named(r); r.Set = []string{"spec.subnets[3].id=x"} }},
 		{"a kind that is not served", `no matches for kind "Widget"`, func(r *plan.Request) {
-			r.Manifests = []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "w"}}}}
+			r.Manifests = []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget",
+				"metadata": map[string]any{"name": "w"}}}}
 		}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -293,11 +312,14 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 		set       []string
 	}{
 		{name: "surge and unavailable", why: "in waves", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
-		{name: "fewer", why: "with some that go for good", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}},
+		{name: "fewer", why: "with some that go for good", infra: strategy,
+			set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}},
 		{name: "more", why: "with some more", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=7"}},
 		{name: "newest first", why: "in another order, after another strategy", infra: strategy, set: []string{
-			"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.deletePolicy=Newest", "spec.strategy.rollingUpdate.maxSurge=0"}},
-		{name: "restart", why: "for a reason of the user's own", infra: strategy, set: []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}},
+			"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.strategy.rollingUpdate.deletePolicy=Newest",
+			"spec.strategy.rollingUpdate.maxSurge=0"}},
+		{name: "restart", why: "for a reason of the user's own", infra: strategy,
+			set: []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}},
 		{name: "refresh", why: "by the group's own refresh", set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
 		{name: "tags", why: "or not at all", infra: strategy, set: []string{"spec.additionalTags.team=b"}},
 	} {

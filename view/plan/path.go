@@ -55,7 +55,8 @@ func parsePath(text string) (path, error) {
 		err = errShort
 	}
 	if err != nil {
-		return nil, fmt.Errorf("path %q: %w; want a path such as spec.template.spec.version, spec.subnets[0].id or metadata.annotations[muster.dev/rollout]", text, err)
+		return nil, fmt.Errorf("path %q: %w; want a path such as spec.template.spec.version, spec.subnets[0].id or "+
+			"metadata.annotations[muster.dev/rollout]", text, err)
 	}
 	return p, nil
 }

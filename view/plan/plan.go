@@ -111,7 +111,8 @@ func (r Request) pools(ctx context.Context, edits []edited) ([]*clusterv1.Machin
 		}
 	}
 	if len(out) == 0 && r.Name != "" {
-		return nil, fmt.Errorf("%w: %s %s/%s does not exist, or no MachinePool refers to it%s", ErrNoPool, r.Kind, r.Namespace, r.Name, r.namesake(all))
+		return nil, fmt.Errorf("%w: %s %s/%s does not exist, or no MachinePool refers to it%s", ErrNoPool, r.Kind, r.Namespace, r.Name,
+			r.namesake(all))
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%w is concerned by these manifests", ErrNoPool)
@@ -208,13 +209,15 @@ func (r Request) plan(ctx context.Context, mp *clusterv1.MachinePool, edits []ed
 	ref := mp.Spec.Template.Spec.InfrastructureRef
 	p := Plan{
 		Namespace: mp.Namespace, Name: mp.Name, Cluster: mp.Spec.ClusterName, Infrastructure: Reference{ref.Kind, ref.Name},
-		Changes: []Change{}, Waves: []Wave{}, Rolled: []Machine{}, Gone: []Machine{}, InPlace: []Machine{}, Steps: []string{}, Blocked: []Cause{}, Warnings: []string{},
+		Changes: []Change{}, Waves: []Wave{}, Rolled: []Machine{}, Gone: []Machine{}, InPlace: []Machine{}, Steps: []string{}, Blocked: []Cause{},
+		Warnings: []string{},
 	}
 	k := slices.IndexFunc(r.Planners, func(p preview.Planner) bool {
 		return p.Kind() == schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}
 	})
 	if k < 0 {
-		p.blocked(pool.Cause{Reason: "KindNotPlanned", Message: fmt.Sprintf("pools of kind %s are another provider's, and nothing is known of their plans", ref.Kind)})
+		p.blocked(pool.Cause{Reason: "KindNotPlanned",
+			Message: fmt.Sprintf("pools of kind %s are another provider's, and nothing is known of their plans", ref.Kind)})
 		p.Headline = p.headline(Facts{}, Forecast{})
 		return p, nil
 	}

@@ -43,7 +43,8 @@ func (p Plan) text(b *strings.Builder) {
 
 // words are the effects for people.
 var words = map[Effect]string{
-	ReplacesMachines: "replaces machines", NewMachinesOnly: "new machines only", InPlace: "no machine replaced", Nothing: "nothing changes now", Unknown: "can't be told",
+	ReplacesMachines: "replaces machines", NewMachinesOnly: "new machines only", InPlace: "no machine replaced",
+	Nothing: "nothing changes now", Unknown: "can't be told",
 }
 
 func (p Plan) textChanges(b *strings.Builder) {

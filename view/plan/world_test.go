@@ -145,7 +145,8 @@ func (w *world) sealing(where string) interceptor.Funcs {
 			}
 			return c.Patch(ctx, o, p, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			judge("patch "+sub, o, nil)
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
@@ -222,14 +223,18 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	place := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": awsv1.GroupVersion.String(), "kind": "AWSCluster", "metadata": map[string]any{"name": "c", "namespace": "default"},
-		"spec":   map[string]any{"region": simaws.Region, "network": map[string]any{"vpc": map[string]any{"id": n.VPCID}, "subnets": subnets}},
-		"status": map[string]any{"networkStatus": map[string]any{"securityGroups": map[string]any{"node": map[string]any{"id": n.NodeSecurityGroupID}}}},
+		"spec": map[string]any{"region": simaws.Region, "network": map[string]any{"vpc": map[string]any{"id": n.VPCID}, "subnets": subnets}},
+		"status": map[string]any{"networkStatus": map[string]any{
+			"securityGroups": map[string]any{"node": map[string]any{"id": n.NodeSecurityGroupID}}}},
 	}}
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}}
-	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSCluster", Name: "c"}
-	cluster.Status.Initialization = clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true), ControlPlaneInitialized: new(true)}
+	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSCluster",
+		Name: "c"}
+	cluster.Status.Initialization = clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true),
+		ControlPlaneInitialized: new(true)}
 	objects = append(objects, place, cluster,
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}, Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: s3cret")}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"},
+			Data: map[string][]byte{"value": []byte("#cloud-config\ntoken: s3cret")}},
 		definition("awsclusters"), definition("awsmachinepools"))
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for gvk := range s.AllKnownTypes() {
@@ -280,15 +285,18 @@ func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
 func machinePool(replicas int32) *clusterv1.MachinePool {
 	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "workers", UID: "mp"}}
 	mp.TypeMeta = metav1.TypeMeta{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool"}
-	mp.Spec = clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: new(replicas), Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-		ClusterName: "c", Version: "v1.36.3", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("data")},
-		InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachinePool", Name: "workers"},
-	}}}
+	mp.Spec = clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: new(replicas),
+		Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+			ClusterName: "c", Version: "v1.36.3", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("data")},
+			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachinePool",
+				Name: "workers"},
+		}}}
 	return mp
 }
 
 func awsMachinePool() *awsv1.AWSMachinePool {
-	o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "workers", UID: "11111111-2222-3333-4444-555555555555"}}
+	o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "workers",
+		UID: "11111111-2222-3333-4444-555555555555"}}
 	o.TypeMeta = metav1.TypeMeta{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool"}
 	o.Spec = awsv1.AWSMachinePoolSpec{MaxSize: 20, AdditionalTags: awsv1.Tags{"team": "a"},
 		AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: simaws.InstanceType, SSHKeyName: awssdk.String(simaws.KeyName)}}
@@ -362,7 +370,8 @@ func (w *world) join() {
 		if slices.Contains(off, m.ID) {
 			continue
 		}
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%02d", k+1), CreationTimestamp: metav1.Now()}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID}}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%02d", k+1), CreationTimestamp: metav1.Now()},
+			Spec: corev1.NodeSpec{ProviderID: m.ProviderID}}
 		if w.workload.Get(w.t.Context(), client.ObjectKeyFromObject(n), n) == nil {
 			continue
 		}

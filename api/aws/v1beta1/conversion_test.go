@@ -210,7 +210,8 @@ func TestAnnotation(t *testing.T) {
 
 // FuzzSubnets holds that whatever stands in a list of subnets is either taken and read back alike, or refused by name.
 func FuzzSubnets(f *testing.F) {
-	for _, text := range []string{`["subnet-1"]`, `[{"id":"subnet-1"}]`, `[{"filters":[{"name":"n","values":["v"]}]}]`, `[1]`, `[{"filters":[]}]`, `[null]`, `null`, `{}`, `"a"`, `[[]]`} {
+	for _, text := range []string{`["subnet-1"]`, `[{"id":"subnet-1"}]`, `[{"filters":[{"name":"n","values":["v"]}]}]`, `[1]`,
+		`[{"filters":[]}]`, `[null]`, `null`, `{}`, `"a"`, `[[]]`} {
 		f.Add([]byte(text))
 		spoilt := []byte(text)
 		spoilt[len(spoilt)/2] ^= 1

@@ -67,9 +67,12 @@ func TestManagedSpelling(t *testing.T) {
 		name, reason, older string
 		want                string
 	}{
-		{"share", "v1beta1 has always spelled it so", `{"spec":{"updateConfig":{"maxUnavailablePrecentage":33}}}`, `{"maxUnavailablePercentage":33}`},
-		{"number", "the other way to say it", `{"spec":{"updateConfig":{"maxUnavailable":2,"updateStrategy":"MINIMAL","force":true}}}`, `{"maxUnavailable":2,"updateStrategy":"MINIMAL","force":true}`},
-		{"right spelling", "v1beta1 never knew it: its schema refuses it, and no other version has it", `{"spec":{"updateConfig":{"maxUnavailablePercentage":33}}}`, `{}`},
+		{"share", "v1beta1 has always spelled it so", `{"spec":{"updateConfig":{"maxUnavailablePrecentage":33}}}`,
+			`{"maxUnavailablePercentage":33}`},
+		{"number", "the other way to say it", `{"spec":{"updateConfig":{"maxUnavailable":2,"updateStrategy":"MINIMAL","force":true}}}`,
+			`{"maxUnavailable":2,"updateStrategy":"MINIMAL","force":true}`},
+		{"right spelling", "v1beta1 never knew it: its schema refuses it, and no other version has it",
+			`{"spec":{"updateConfig":{"maxUnavailablePercentage":33}}}`, `{}`},
 	} {
 		older, stored := &AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
 		if err := json.Unmarshal([]byte(c.older), older); err != nil {
@@ -94,7 +97,8 @@ func TestManagedAside(t *testing.T) {
 	if err := older.ConvertFrom(stored); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := older.Annotations[conversionDataAnnotation], `{"spec":{"rolePath":"/a/","awsLaunchTemplate":{"marketType":"OnDemand"}}}`; got != want {
+	if got, want := older.Annotations[conversionDataAnnotation],
+		`{"spec":{"rolePath":"/a/","awsLaunchTemplate":{"marketType":"OnDemand"}}}`; got != want {
 		t.Errorf("kept aside: want %s, got %s", want, got)
 	}
 	older.Spec.AWSLaunchTemplate = nil
@@ -105,7 +109,8 @@ func TestManagedAside(t *testing.T) {
 	if got.Spec.AWSLaunchTemplate != nil || got.Spec.RolePath != "/a/" {
 		t.Errorf("want no template and the path, got %+v", got.Spec)
 	}
-	if err := older.ConvertFrom(&v1beta2.AWSManagedMachinePool{Spec: v1beta2.AWSManagedMachinePoolSpec{EKSNodegroupName: "n"}}); err != nil || len(older.Annotations) != 0 {
+	if err := older.ConvertFrom(&v1beta2.AWSManagedMachinePool{Spec: v1beta2.AWSManagedMachinePoolSpec{EKSNodegroupName: "n"}}); err != nil ||
+		len(older.Annotations) != 0 {
 		t.Errorf("v1beta1 says all of it: want no noise on the object, got %v, %v", older.Annotations, err)
 	}
 	spoilt := &AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{conversionDataAnnotation: "{"}}}

@@ -80,7 +80,8 @@ status:
 		{
 			name: "control plane of EKS", reason: "where node groups are, and whether nodes can join; the version that runs counts",
 			object: `{kind: AWSManagedControlPlane, metadata: {name: eks}, spec: {region: eu-west-1, eksClusterName: default_eks, version: v1.32, s3Bucket: {}}, status: {ready: true, version: "1.31"}}`,
-			want:   ClusterView{Name: "eks", Region: "eu-west-1", EKS: true, EKSClusterName: "default_eks", ControlPlaneVersion: "v1.31", ControlPlaneReady: true},
+			want: ClusterView{Name: "eks", Region: "eu-west-1", EKS: true, EKSClusterName: "default_eks", ControlPlaneVersion: "v1.31",
+				ControlPlaneReady: true},
 		},
 		{
 			name: "new control plane of EKS", reason: "what it shall run is all that is known yet",
@@ -151,11 +152,15 @@ func TestSuspended(t *testing.T) {
 		want         []string
 	}{
 		{name: "nothing", reason: "nothing said, nothing suspended"},
-		{name: "one", reason: "only what is set to true", set: &SuspendProcessesTypes{Processes: &Processes{Launch: &yes, Terminate: &no}}, want: []string{"Launch"}},
-		{name: "all", reason: "every process that the cloud knows, in the cloud's spelling", set: &SuspendProcessesTypes{All: true}, want: []string{
-			"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "HealthCheck", "InstanceRefresh", "Launch", "ReplaceUnhealthy", "ScheduledActions", "Terminate"}},
-		{name: "all but two", reason: "false takes one out of all", set: &SuspendProcessesTypes{All: true, Processes: &Processes{Launch: &no, HealthCheck: &no, Terminate: &yes}}, want: []string{
-			"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "InstanceRefresh", "ReplaceUnhealthy", "ScheduledActions", "Terminate"}},
+		{name: "one", reason: "only what is set to true", set: &SuspendProcessesTypes{Processes: &Processes{Launch: &yes, Terminate: &no}},
+			want: []string{"Launch"}},
+		{name: "all", reason: "every process that the cloud knows, in the cloud's spelling", set: &SuspendProcessesTypes{All: true},
+			want: []string{
+				"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "HealthCheck", "InstanceRefresh", "Launch", "ReplaceUnhealthy",
+				"ScheduledActions", "Terminate"}},
+		{name: "all but two", reason: "false takes one out of all",
+			set: &SuspendProcessesTypes{All: true, Processes: &Processes{Launch: &no, HealthCheck: &no, Terminate: &yes}}, want: []string{
+				"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "InstanceRefresh", "ReplaceUnhealthy", "ScheduledActions", "Terminate"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,7 +32,8 @@ func TestAccessKeysAreNotShown(t *testing.T) {
 	}{IdentityView{Keys: keys}, IdentityView{Keys: keys}}
 	texts := []string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
-		texts = append(texts, fmt.Sprintf(verb, keys), fmt.Sprintf(verb, &keys), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder), fmt.Sprintf(verb, holder.hidden))
+		texts = append(texts, fmt.Sprintf(verb, keys), fmt.Sprintf(verb, &keys), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder),
+			fmt.Sprintf(verb, holder.hidden))
 	}
 	encoded, err := json.Marshal(holder)
 	if err != nil {
@@ -53,7 +54,8 @@ func TestAccessKeysAreNotShown(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	base := func() *IdentityView {
-		return &IdentityView{Name: "AWSClusterRoleIdentity/a", Keys: NewAccessKeys("a", "b", ""), Roles: []RoleView{{ARN: "arn", PolicyARNs: []string{"p"}}}}
+		return &IdentityView{Name: "AWSClusterRoleIdentity/a", Keys: NewAccessKeys("a", "b", ""),
+			Roles: []RoleView{{ARN: "arn", PolicyARNs: []string{"p"}}}}
 	}
 	if (*IdentityView)(nil).Fingerprint() != "" {
 		t.Error("want no fingerprint for the controller's own credentials")
@@ -75,7 +77,8 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("%s: want another fingerprint", reason)
 		}
 	}
-	if !NewAccessKeys("a", "b", "c").Equal(NewAccessKeys("a", "b", "c")) || NewAccessKeys("a", "b", "").Equal(AccessKeys{}) || !(AccessKeys{}).Equal(AccessKeys{}) {
+	if !NewAccessKeys("a", "b", "c").Equal(NewAccessKeys("a", "b", "c")) || NewAccessKeys("a", "b", "").Equal(AccessKeys{}) ||
+		!(AccessKeys{}).Equal(AccessKeys{}) {
 		t.Error("want keys to be equal by what they hold")
 	}
 }
@@ -118,9 +121,12 @@ func TestAllowedNamespaces(t *testing.T) {
 		{name: "empty list", reason: "an empty list allows none", spec: `{allowedNamespaces: {list: []}}`},
 		{name: "listed", reason: "a name is enough", spec: `{allowedNamespaces: {list: [other, ns]}}`, byName: true},
 		{name: "not listed", reason: "others may not", spec: `{allowedNamespaces: {list: [other]}}`},
-		{name: "selected", reason: "labels are looked at where names don't decide", spec: `{allowedNamespaces: {selector: {matchLabels: {a: b}}}}`, selector: "a=b"},
-		{name: "empty selector", reason: "an empty selector selects nothing", spec: `{allowedNamespaces: {list: [other], selector: {matchLabels: {}}}}`},
-		{name: "broken selector", reason: "what means nothing is said", spec: `{allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}}`, err: true},
+		{name: "selected", reason: "labels are looked at where names don't decide",
+			spec: `{allowedNamespaces: {selector: {matchLabels: {a: b}}}}`, selector: "a=b"},
+		{name: "empty selector", reason: "an empty selector selects nothing",
+			spec: `{allowedNamespaces: {list: [other], selector: {matchLabels: {}}}}`},
+		{name: "broken selector", reason: "what means nothing is said",
+			spec: `{allowedNamespaces: {selector: {matchExpressions: [{key: a, operator: Maybe}]}}}`, err: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -158,8 +164,9 @@ spec:
   sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}
 `))
 	want := IdentitySource{
-		Allowed: &common.AllowedNamespaces{List: []string{"ns"}}, RoleARN: "arn:aws:iam::1:role/r", SessionName: "s", DurationSeconds: 900, InlinePolicy: "{}",
-		PolicyARNs: []string{"arn:aws:iam::1:policy/p"}, ExternalID: "e",
+		Allowed: &common.AllowedNamespaces{List: []string{"ns"}}, RoleARN: "arn:aws:iam::1:role/r", SessionName: "s", DurationSeconds: 900,
+		InlinePolicy: "{}",
+		PolicyARNs:   []string{"arn:aws:iam::1:policy/p"}, ExternalID: "e",
 		SourceIdentityRef: &IdentityReference{Kind: ControllerIdentityKind, Name: ControllerIdentityName},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

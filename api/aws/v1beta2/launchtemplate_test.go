@@ -10,13 +10,19 @@ func TestImages(t *testing.T) {
 		spec       AWSManagedMachinePoolSpec
 		names, own bool
 	}{
-		"no template":           {"EKS gives the image", AWSManagedMachinePoolSpec{AMIType: &family}, false, false},
-		"template":              {"EKS gives the image", AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{InstanceType: "a"}}, false, false},
-		"template and family":   {"EKS gives the image", AWSManagedMachinePoolSpec{AMIType: &family, AWSLaunchTemplate: &AWSLaunchTemplate{}}, false, false},
-		"image":                 {"the template names it", AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{AMI: AMIReference{ID: new("ami-1")}}}, true, true},
-		"family of EKS":         {"a look-up names one too", AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{AMI: AMIReference{EKSOptimizedLookupType: &lookup}}}, true, true},
-		"pattern":               {"a look-up names one too", AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{ImageLookupBaseOS: "ubuntu"}}, true, true},
-		"word alone":            {"CUSTOM has the image looked up", AWSManagedMachinePoolSpec{AMIType: &custom, AWSLaunchTemplate: &AWSLaunchTemplate{}}, false, true},
+		"no template": {"EKS gives the image", AWSManagedMachinePoolSpec{AMIType: &family}, false, false},
+		"template": {"EKS gives the image", AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{InstanceType: "a"}},
+			false, false},
+		"template and family": {"EKS gives the image", AWSManagedMachinePoolSpec{AMIType: &family, AWSLaunchTemplate: &AWSLaunchTemplate{}},
+			false, false},
+		"image": {"the template names it",
+			AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{AMI: AMIReference{ID: new("ami-1")}}}, true, true},
+		"family of EKS": {"a look-up names one too",
+			AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{AMI: AMIReference{EKSOptimizedLookupType: &lookup}}}, true, true},
+		"pattern": {"a look-up names one too",
+			AWSManagedMachinePoolSpec{AWSLaunchTemplate: &AWSLaunchTemplate{ImageLookupBaseOS: "ubuntu"}}, true, true},
+		"word alone": {"CUSTOM has the image looked up",
+			AWSManagedMachinePoolSpec{AMIType: &custom, AWSLaunchTemplate: &AWSLaunchTemplate{}}, false, true},
 		"word without template": {"there is nothing to name it", AWSManagedMachinePoolSpec{AMIType: &custom}, false, false},
 	} {
 		if names, own := c.spec.AWSLaunchTemplate.NamesImage(), c.spec.OwnImage(); names != c.names || own != c.own {

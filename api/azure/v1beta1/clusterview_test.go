@@ -29,15 +29,22 @@ spec:
     - {name: nodes, role: node, cidrBlocks: ['fd00::/64'], securityGroup: {name: sg}, routeTable: {name: rt}, natGateway: {name: nat}}
     nodeOutboundLB: {name: lb, backendPool: {name: pool}}
 status: {ready: true, failureDomains: {'2': {controlPlane: true}, '1': {controlPlane: true}}}`,
-			ClusterView{Name: "az", ClusterName: "capz", SubscriptionID: "s", ResourceGroup: "RG", Location: "westus2", Environment: "AzureUSGovernmentCloud",
-				Vnet: VnetView{Name: "v", ResourceGroup: "net"}, IPv6: true, AdditionalTags: Tags{"team": "a"}, FailureDomains: []string{"1", "2"}, Ready: true,
-				Subnets:        []SubnetView{{Name: "cp", Role: "control-plane"}, {Name: "nodes", Role: "node", IPv6: true, SecurityGroup: "sg", RouteTable: "rt", NatGateway: "nat"}},
+			ClusterView{Name: "az", ClusterName: "capz", SubscriptionID: "s", ResourceGroup: "RG", Location: "westus2",
+				Environment: "AzureUSGovernmentCloud",
+				Vnet:        VnetView{Name: "v", ResourceGroup: "net"}, IPv6: true, AdditionalTags: Tags{"team": "a"},
+				FailureDomains: []string{"1", "2"}, Ready: true,
+				Subnets: []SubnetView{{Name: "cp", Role: "control-plane"},
+					{Name: "nodes", Role: "node", IPv6: true, SecurityGroup: "sg", RouteTable: "rt", NatGateway: "nat"}},
 				NodeOutboundLB: "lb", NodeOutboundBackendPool: "pool"}},
-		"the least": {"names that are not said are the ecosystem's", "metadata: {name: capz}\nspec: {location: westus2, networkSpec: {subnets: [{role: node}], nodeOutboundLB: {}}}",
-			ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud", Vnet: VnetView{Name: "capz-vnet", ResourceGroup: "capz"},
-				Subnets: []SubnetView{{Name: "capz-node-subnet", Role: "node"}}, NodeOutboundLB: "capz", NodeOutboundBackendPool: "capz-outboundBackendPool"}},
+		"the least": {"names that are not said are the ecosystem's",
+			"metadata: {name: capz}\nspec: {location: westus2, networkSpec: {subnets: [{role: node}], nodeOutboundLB: {}}}",
+			ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud",
+				Vnet:    VnetView{Name: "capz-vnet", ResourceGroup: "capz"},
+				Subnets: []SubnetView{{Name: "capz-node-subnet", Role: "node"}}, NodeOutboundLB: "capz",
+				NodeOutboundBackendPool: "capz-outboundBackendPool"}},
 		"private": {"a cluster whose nodes reach the world by no load balancer", "metadata: {name: capz}\nspec: {location: westus2}",
-			ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud", Vnet: VnetView{Name: "capz-vnet", ResourceGroup: "capz"}}},
+			ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud",
+				Vnet: VnetView{Name: "capz-vnet", ResourceGroup: "capz"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +57,8 @@ status: {ready: true, failureDomains: {'2': {controlPlane: true}, '1': {controlP
 			}
 		})
 	}
-	if _, err := ClusterViewOf(untyped(t, "kind: AzureCluster\nmetadata: {name: capz}\nspec: {networkSpec: {subnets: all}}")); err == nil || !strings.Contains(err.Error(), "another type") {
+	if _, err := ClusterViewOf(untyped(t, "kind: AzureCluster\nmetadata: {name: capz}\nspec: {networkSpec: {subnets: all}}")); err == nil ||
+		!strings.Contains(err.Error(), "another type") {
 		t.Errorf("a cluster of another shape is none without subnets: got %v", err)
 	}
 }
@@ -89,9 +97,12 @@ func TestInterfaces(t *testing.T) {
 		is     AzureMachinePoolMachineTemplate
 		want   []NetworkInterface
 	}{
-		"none":       {"one in the cluster's subnet", AzureMachinePoolMachineTemplate{}, []NetworkInterface{{PrivateIPConfigs: 1}}},
-		"deprecated": {"the older fields say the same", AzureMachinePoolMachineTemplate{SubnetName: "a", AcceleratedNetworking: &yes}, []NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1, AcceleratedNetworking: &yes}}},
-		"listed":     {"the list says it all", AzureMachinePoolMachineTemplate{AcceleratedNetworking: &yes, NetworkInterfaces: []NetworkInterface{{SubnetName: "a"}, {PrivateIPConfigs: 3}}}, []NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1}, {PrivateIPConfigs: 3}}},
+		"none": {"one in the cluster's subnet", AzureMachinePoolMachineTemplate{}, []NetworkInterface{{PrivateIPConfigs: 1}}},
+		"deprecated": {"the older fields say the same", AzureMachinePoolMachineTemplate{SubnetName: "a", AcceleratedNetworking: &yes},
+			[]NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1, AcceleratedNetworking: &yes}}},
+		"listed": {"the list says it all", AzureMachinePoolMachineTemplate{AcceleratedNetworking: &yes,
+			NetworkInterfaces: []NetworkInterface{{SubnetName: "a"}, {PrivateIPConfigs: 3}}},
+			[]NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1}, {PrivateIPConfigs: 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -25,7 +25,8 @@ func (f Future) Operation(subscription string) (resource, token string, err erro
 	if err != nil {
 		return "", "", fmt.Errorf("decode what operation %s on %s is asked about with: %w", f.Type, f.Name, err)
 	}
-	resource = fmt.Sprintf("azure:///subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s", subscription, f.ResourceGroup, f.Name)
+	resource = fmt.Sprintf("azure:///subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s", subscription,
+		f.ResourceGroup, f.Name)
 	return resource, string(text), nil
 }
 

@@ -25,7 +25,8 @@ func untyped(t *testing.T, text string) *unstructured.Unstructured {
 func TestIdentityFingerprint(t *testing.T) {
 	t.Parallel()
 	base := func() *IdentityView {
-		return &IdentityView{Name: "AzureClusterIdentity/ns/a", Type: IdentityServicePrincipal, TenantID: "t", ClientID: "c", Secret: common.NewSecret("s3cret")}
+		return &IdentityView{Name: "AzureClusterIdentity/ns/a", Type: IdentityServicePrincipal, TenantID: "t", ClientID: "c",
+			Secret: common.NewSecret("s3cret")}
 	}
 	if (*IdentityView)(nil).Fingerprint() != "" {
 		t.Error("want no fingerprint for the controller's own credentials")
@@ -59,8 +60,10 @@ func TestIdentityRefOf(t *testing.T) {
 		reason, spec, want string
 		err                bool
 	}{
-		{reason: "the cluster's namespace is meant where none is said", spec: "{identityRef: {apiVersion: x/v1, kind: AzureClusterIdentity, name: a}}", want: "AzureClusterIdentity/ns/a"},
-		{reason: "another may be said", spec: "{identityRef: {kind: AzureClusterIdentity, name: a, namespace: other}}", want: "AzureClusterIdentity/other/a"},
+		{reason: "the cluster's namespace is meant where none is said",
+			spec: "{identityRef: {apiVersion: x/v1, kind: AzureClusterIdentity, name: a}}", want: "AzureClusterIdentity/ns/a"},
+		{reason: "another may be said", spec: "{identityRef: {kind: AzureClusterIdentity, name: a, namespace: other}}",
+			want: "AzureClusterIdentity/other/a"},
 		{reason: "the kind is the only one there is", spec: "{identityRef: {name: a}}", want: "AzureClusterIdentity/ns/a"},
 		{reason: "no reference is the controller's own", spec: "{}"},
 		{reason: "null is no reference", spec: "{identityRef: null}"},
@@ -127,7 +130,8 @@ spec:
 		{reason: "an empty list allows none", spec: `{allowedNamespaces: {list: []}}`},
 		{reason: "an empty selector selects nothing", spec: `{allowedNamespaces: {selector: {}}}`},
 		{reason: "a name is enough", spec: `{allowedNamespaces: {list: [ns], selector: {}}}`, byName: true},
-		{reason: "labels are looked at where names don't decide", spec: `{allowedNamespaces: {list: [b], selector: {matchLabels: {a: b}}}}`, selector: "a=b"},
+		{reason: "labels are looked at where names don't decide", spec: `{allowedNamespaces: {list: [b], selector: {matchLabels: {a: b}}}}`,
+			selector: "a=b"},
 	} {
 		source, err := IdentitySourceOf(untyped(t, "{kind: AzureClusterIdentity, spec: "+c.spec+"}"))
 		if err != nil {

@@ -28,7 +28,8 @@ func (v *ClusterView) Remember() map[string]string {
 // there.
 func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterView, error) {
 	v := ClusterView{
-		SubscriptionID: kept[keepSubscription], ResourceGroup: kept[keepResourceGroup], Location: kept[keepLocation], Environment: kept[keepEnvironment],
+		SubscriptionID: kept[keepSubscription], ResourceGroup: kept[keepResourceGroup], Location: kept[keepLocation],
+		Environment: kept[keepEnvironment],
 	}
 	if v.ResourceGroup == "" {
 		return v, NotRemembered(annotation, "scale set", "")
@@ -36,8 +37,8 @@ func ClusterViewRemembered(kept map[string]string, annotation string) (ClusterVi
 	return v, nil
 }
 
-// NotRemembered is the error of an object whose annotation does not say where its group is. more is a further part of what to write there, in
-// JSON.
+// NotRemembered is the error of an object whose annotation does not say where its group is. more is a further part of what to write there,
+// in JSON.
 func NotRemembered(annotation, group, more string) error {
 	return fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say where the %s is: "+
 		`set it to {"%s": "<subscription ID>", "%s": "<resource group>", "%s": "<region>", "%s": "%s"%s}`,

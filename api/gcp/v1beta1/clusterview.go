@@ -2,8 +2,8 @@ package v1beta1
 
 import "slices"
 
-// ClusterView is what pools read of their infrastructure cluster (GCPCluster, GCPManagedCluster). The kinds are other controllers': nothing but
-// the fields that are read is named, and nothing is ever written.
+// ClusterView is what pools read of their infrastructure cluster (GCPCluster, GCPManagedCluster). The kinds are other controllers': nothing
+// but the fields that are read is named, and nothing is ever written.
 // +kubebuilder:object:generate=false
 type ClusterView struct {
 	// Name of the infrastructure cluster object, for messages; ClusterName that of the Cluster, which names labels and network tags.
@@ -24,8 +24,8 @@ type ClusterView struct {
 	Endpoints Endpoints
 	// Ready is true if the network exists.
 	Ready bool
-	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it to all users that
-	// may read the Secret that the cluster's credentialsRef names.
+	// Identity is who asks the cloud for the cluster; nil is the controller with its own credentials. ClusterViewOf leaves it to all users
+	// that may read the Secret that the cluster's credentialsRef names.
 	Identity *IdentityView
 }
 
@@ -43,8 +43,8 @@ type Endpoints struct {
 	Compute, Container, IAM string
 }
 
-// NodeSubnet returns the name of the subnet that nodes are in unless a pool names another: the first of the cluster's region. It is empty if
-// the cluster names none.
+// NodeSubnet returns the name of the subnet that nodes are in unless a pool names another: the first of the cluster's region. It is empty
+// if the cluster names none.
 func (v *ClusterView) NodeSubnet() string {
 	i := slices.IndexFunc(v.Subnets, func(s SubnetView) bool { return s.Region == "" || s.Region == v.Region })
 	if i < 0 {

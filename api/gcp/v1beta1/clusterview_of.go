@@ -52,8 +52,8 @@ type clusterFields struct {
 	} `json:"status,omitempty"`
 }
 
-// ClusterViewOf reads a GCPCluster or a GCPManagedCluster. Names that it does not say are those that the ecosystem's provider gives; everything
-// else that is not there yet stays empty. It is an error only when a field that is read has another type than it should.
+// ClusterViewOf reads a GCPCluster or a GCPManagedCluster. Names that it does not say are those that the ecosystem's provider gives;
+// everything else that is not there yet stays empty. It is an error only when a field that is read has another type than it should.
 func ClusterViewOf(u *unstructured.Unstructured) (ClusterView, error) {
 	var fields clusterFields
 	if err := fieldsOf(u, &fields); err != nil {
@@ -70,8 +70,9 @@ func ClusterViewOf(u *unstructured.Unstructured) (ClusterView, error) {
 		AdditionalLabels:    spec.AdditionalLabels,
 		ResourceManagerTags: spec.ResourceManagerTags,
 		FailureDomains:      slices.Sorted(maps.Keys(fields.Status.FailureDomains)),
-		Endpoints:           Endpoints{Compute: spec.ServiceEndpoints.Compute, Container: spec.ServiceEndpoints.Container, IAM: spec.ServiceEndpoints.IAM},
-		Ready:               fields.Status.Ready,
+		Endpoints: Endpoints{Compute: spec.ServiceEndpoints.Compute, Container: spec.ServiceEndpoints.Container,
+			IAM: spec.ServiceEndpoints.IAM},
+		Ready: fields.Status.Ready,
 	}
 	if len(view.FailureDomains) == 0 {
 		view.FailureDomains = slices.Sorted(slices.Values(spec.FailureDomains))
@@ -111,8 +112,9 @@ func ManagedClusterViewOf(u *unstructured.Unstructured, cluster string) (Managed
 		Name: spec.ClusterName, Location: spec.Location, Autopilot: spec.EnableAutopilot,
 		Version: cmp.Or(status.Version, status.CurrentVersion, spec.Version, spec.ControlPlaneVersion),
 		View: ClusterView{
-			Name: u.GetName(), ClusterName: cmp.Or(cluster, u.GetLabels()[clusterNameLabel], u.GetName()), Project: spec.Project, NetworkProject: spec.Project,
-			Region: RegionOf(spec.Location), Ready: status.Ready,
+			Name: u.GetName(), ClusterName: cmp.Or(cluster, u.GetLabels()[clusterNameLabel], u.GetName()), Project: spec.Project,
+			NetworkProject: spec.Project,
+			Region:         RegionOf(spec.Location), Ready: status.Ready,
 		},
 	}, nil
 }

@@ -34,7 +34,8 @@ kind: GCPCluster
 metadata: {name: c}
 spec: {project: p, region: us-central1, network: {name: net}}
 status: {ready: true, failureDomains: {us-central1-b: {controlPlane: true}, us-central1-a: {controlPlane: true}}}`, ClusterView{
-			Name: "c", ClusterName: "c", Project: "p", Region: "us-central1", Network: "net", NetworkProject: "p", FailureDomains: []string{"us-central1-a", "us-central1-b"}, Ready: true,
+			Name: "c", ClusterName: "c", Project: "p", Region: "us-central1", Network: "net", NetworkProject: "p",
+			FailureDomains: []string{"us-central1-a", "us-central1-b"}, Ready: true,
 		}, ""},
 		{"a shared network, and everything else", `
 kind: GCPCluster
@@ -43,11 +44,13 @@ spec:
   project: p
   region: us-central1
   failureDomains: [us-central1-f, us-central1-a]
-  network: {hostProject: host, subnets: [{name: far, region: europe-west1}, {name: near, region: us-central1}, {name: next, region: us-central1}]}
+  network: {hostProject: host, subnets: [{name: far, region: europe-west1}, {name: near, region: us-central1}, {name: next,
+    region: us-central1}]}
   additionalLabels: {team: a}
   resourceManagerTags: [{parentID: '1', key: k, value: v}]
   serviceEndpoints: {compute: 'https://c', container: 'https://k', iam: 'https://i'}`, ClusterView{
-			Name: "c", ClusterName: "owner", Project: "p", Region: "us-central1", Network: "default", NetworkProject: "host", FailureDomains: []string{"us-central1-a", "us-central1-f"},
+			Name: "c", ClusterName: "owner", Project: "p", Region: "us-central1", Network: "default", NetworkProject: "host",
+			FailureDomains:   []string{"us-central1-a", "us-central1-f"},
 			Subnets:          []SubnetView{{"far", "europe-west1"}, {"near", "us-central1"}, {"next", "us-central1"}},
 			AdditionalLabels: map[string]string{"team": "a"}, ResourceManagerTags: []ResourceManagerTag{{"1", "k", "v"}},
 			Endpoints: Endpoints{Compute: "https://c", Container: "https://k", IAM: "https://i"},
@@ -64,7 +67,8 @@ spec:
 			t.Errorf("%s: want subnet %q, got %q", c.why, c.subnet, got.NodeSubnet())
 		}
 	}
-	if _, err := ClusterViewOf(untyped(t, "{kind: GCPCluster, metadata: {name: c}, spec: {network: net}}")); err == nil || !strings.Contains(err.Error(), "read GCPCluster c") {
+	if _, err := ClusterViewOf(untyped(t, "{kind: GCPCluster, metadata: {name: c}, spec: {network: net}}")); err == nil ||
+		!strings.Contains(err.Error(), "read GCPCluster c") {
 		t.Errorf("want the object named, got %v", err)
 	}
 }
@@ -77,17 +81,25 @@ func TestManagedClusterView(t *testing.T) {
 		name, location, region, version string
 		regional, ready, autopilot      bool
 	}{
-		{"the published flavor", "spec: {project: p, location: us-central1, clusterName: gke}\nstatus: {ready: true, version: 1.34.2-gke.1, currentVersion: 1.34.1}", "gke", "us-central1", "us-central1", "1.34.2-gke.1", true, true, false},
-		{"a zone, and the older words for versions", "spec: {project: p, location: europe-west1-b, controlPlaneVersion: v1.33.0}\nstatus: {currentVersion: 1.33.1}", "", "europe-west1-b", "europe-west1", "1.33.1", false, false, false},
-		{"a version that is wanted", "spec: {project: p, location: us-central1, enableAutopilot: true, version: v1.34.0, controlPlaneVersion: v1.33.0}", "", "us-central1", "us-central1", "v1.34.0", true, false, true},
+		{"the published flavor", "spec: {project: p, location: us-central1, clusterName: gke}\nstatus: {ready: true, version: 1.34.2-gke.1, " +
+			"currentVersion: 1.34.1}", "gke", "us-central1", "us-central1", "1.34.2-gke.1", true, true, false},
+		{"a zone, and the older words for versions",
+			"spec: {project: p, location: europe-west1-b, controlPlaneVersion: v1.33.0}\nstatus: {currentVersion: 1.33.1}", "", "europe-west1-b",
+			"europe-west1", "1.33.1", false, false, false},
+		{"a version that is wanted", "spec: {project: p, location: us-central1, enableAutopilot: true, version: v1.34.0, " +
+			"controlPlaneVersion: v1.33.0}", "", "us-central1", "us-central1", "v1.34.0", true, false, true},
 	} {
 		got, err := ManagedClusterViewOf(untyped(t, "kind: GCPManagedControlPlane\nmetadata: {name: cp}\n"+c.object), "c")
-		if err != nil || got.Name != c.name || got.Location != c.location || got.View.Region != c.region || got.Version != c.version || got.Regional() != c.regional ||
-			got.View.Ready != c.ready || got.Autopilot != c.autopilot || got.View.Project != "p" || got.View.ClusterName != "c" || got.View.Name != "cp" {
+		if err != nil || got.Name != c.name || got.Location != c.location || got.View.Region != c.region || got.Version != c.version ||
+			got.Regional() != c.regional ||
+			got.View.Ready != c.ready || got.Autopilot != c.autopilot || got.View.Project != "p" || got.View.ClusterName != "c" ||
+			got.View.Name != "cp" {
 			t.Errorf("%s: got %+v, %v", c.why, got, err)
 		}
-		got.Complete(ClusterView{Project: "other", Network: "net", NetworkProject: "host", Endpoints: Endpoints{Container: "https://k"}, AdditionalLabels: map[string]string{"team": "a"}})
-		if v := got.View; v.Project != "p" || v.Network != "net" || v.NetworkProject != "host" || v.Endpoints.Container != "https://k" || v.AdditionalLabels["team"] != "a" || v.Name != "cp" {
+		got.Complete(ClusterView{Project: "other", Network: "net", NetworkProject: "host", Endpoints: Endpoints{Container: "https://k"},
+			AdditionalLabels: map[string]string{"team": "a"}})
+		if v := got.View; v.Project != "p" || v.Network != "net" || v.NetworkProject != "host" || v.Endpoints.Container != "https://k" ||
+			v.AdditionalLabels["team"] != "a" || v.Name != "cp" {
 			t.Errorf("%s: want the cluster object's part added, got %+v", c.why, v)
 		}
 	}
@@ -127,8 +139,9 @@ func TestAccessors(t *testing.T) {
 		disk    int64
 		scaled  bool
 	}{
-		"{}": {}, "{machineType: a, diskSizeGb: 20, scaling: {}}": {"a", 20, true}, "{instanceType: b, machineType: a, diskSizeGB: 30, diskSizeGb: 20, scaling: {enableAutoscaling: true}}": {"b", 30, true},
-		"{instanceType: '', machineType: a, scaling: {enableAutoscaling: false}}": {"a", 0, false},
+		"{}": {}, "{machineType: a, diskSizeGb: 20, scaling: {}}": {"a", 20, true},
+		"{instanceType: b, machineType: a, diskSizeGB: 30, diskSizeGb: 20, scaling: {enableAutoscaling: true}}": {"b", 30, true},
+		"{instanceType: '', machineType: a, scaling: {enableAutoscaling: false}}":                               {"a", 0, false},
 	} {
 		m := &GCPManagedMachinePoolSpec{}
 		if err := yaml.Unmarshal([]byte(text), m); err != nil {
@@ -144,7 +157,8 @@ func TestAccessors(t *testing.T) {
 func TestIdentityView(t *testing.T) {
 	t.Parallel()
 	var none *IdentityView
-	a, b := &IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("s3cret")}, &IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("other")}
+	a, b := &IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("s3cret")},
+		&IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("other")}
 	if none.Fingerprint() != "" || a.Fingerprint() == b.Fingerprint() || strings.Contains(a.Fingerprint(), "s3cret") {
 		t.Errorf("want fingerprints that differ and show nothing, got %q and %q", a.Fingerprint(), b.Fingerprint())
 	}

@@ -81,8 +81,8 @@ type GCPMachineStatus struct {
 	FailureMessage *string `json:"failureMessage,omitempty"`
 }
 
-// GCPMachine stands for one instance of a GCPMachinePool. It is made and taken away by the pool's controller, while the pool has machines of
-// its own.
+// GCPMachine stands for one instance of a GCPMachinePool. It is made and taken away by the pool's controller, while the pool has machines
+// of its own.
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=gcpmachines,scope=Namespaced,categories=cluster-api
 // +kubebuilder:subresource:status

@@ -20,7 +20,8 @@ type IdentityView struct {
 	Credentials common.Secret
 }
 
-// Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated key makes new ones.
+// Fingerprint tells identities apart by all that they hold, without showing it. Clients are kept by it, so that a rotated key makes new
+// ones.
 func (i *IdentityView) Fingerprint() string {
 	if i == nil {
 		return ""
@@ -53,8 +54,8 @@ func ParseCredentialsReference(text string) (CredentialsReference, error) {
 	return CredentialsReference{Namespace: parts[1], Name: parts[2]}, nil
 }
 
-// CredentialsRefOf returns the Secret that a GCPCluster or GCPManagedCluster names in spec.credentialsRef; nil if it names none, which leaves it
-// to the controller's own credentials. A reference without a namespace means that of the cluster.
+// CredentialsRefOf returns the Secret that a GCPCluster or GCPManagedCluster names in spec.credentialsRef; nil if it names none, which
+// leaves it to the controller's own credentials. A reference without a namespace means that of the cluster.
 func CredentialsRefOf(u *unstructured.Unstructured) (*CredentialsReference, error) {
 	var fields struct {
 		Spec struct {

@@ -216,8 +216,8 @@ const (
 	UpgradeBlueGreen UpgradeStrategy = "BlueGreen"
 )
 
-// UpgradeSettings are how GKE replaces nodes, in an upgrade and when a change of the specification needs other nodes. Absent fields have GKE's
-// defaults. They are Muster's own addition to the ecosystem's kind.
+// UpgradeSettings are how GKE replaces nodes, in an upgrade and when a change of the specification needs other nodes. Absent fields have
+// GKE's defaults. They are Muster's own addition to the ecosystem's kind.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !has(self.maxUnavailable) || self.maxSurge + self.maxUnavailable >= 1",fieldPath=".maxUnavailable",reason=FieldValueInvalid,message="must be at least 1 when maxSurge is 0: no node could be replaced"
 // +kubebuilder:validation:XValidation:rule="(has(self.maxSurge) ? self.maxSurge : 0) + (has(self.maxUnavailable) ? self.maxUnavailable : 0) <= 20",fieldPath=".maxSurge",reason=FieldValueInvalid,message="maxSurge and maxUnavailable must be at most 20 together: GKE replaces no more nodes at once"
 // +kubebuilder:validation:XValidation:rule="!has(self.strategy) || self.strategy != 'BlueGreen' || (!has(self.maxSurge) && !has(self.maxUnavailable))",fieldPath=".maxSurge",reason=FieldValueForbidden,message="maxSurge and maxUnavailable can't be set when strategy is BlueGreen"

@@ -56,7 +56,8 @@ func ManagedClusterViewRemembered(kept map[string]string, annotation string) (Ma
 	}}
 	if v.View.Project == "" || v.Location == "" || v.Name == "" {
 		return v, fmt.Errorf("the control plane of the cluster is gone, and metadata.annotations[%s] does not say where the node pool is: "+
-			`set it to {"%s": "<project ID>", "%s": "<region or zone>", "%s": "<name of the GKE cluster>"}`, annotation, keepProject, keepLocation, keepCluster)
+			`set it to {"%s": "<project ID>", "%s": "<region or zone>", "%s": "<name of the GKE cluster>"}`, annotation, keepProject, keepLocation,
+			keepCluster)
 	}
 	return v, nil
 }

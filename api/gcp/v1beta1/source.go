@@ -2,8 +2,8 @@ package v1beta1
 
 import "time"
 
-// MachinePoolSource is everything that the driver of instance groups translates into cloud objects: the pool's own specification and what is
-// read of its cluster. It is no API object, and it is never changed once it is made.
+// MachinePoolSource is everything that the driver of instance groups translates into cloud objects: the pool's own specification and what
+// is read of its cluster. It is no API object, and it is never changed once it is made.
 // +kubebuilder:object:generate=false
 type MachinePoolSource struct {
 	// Pool is the pool's specification.
@@ -12,8 +12,8 @@ type MachinePoolSource struct {
 	Cluster ClusterView
 }
 
-// ManagedMachinePoolSource is everything that the driver of node pools translates into requests: the pool's own specification and what is read
-// of its cluster. It is no API object, and it is never changed once it is made.
+// ManagedMachinePoolSource is everything that the driver of node pools translates into requests: the pool's own specification and what is
+// read of its cluster. It is no API object, and it is never changed once it is made.
 // +kubebuilder:object:generate=false
 type ManagedMachinePoolSource struct {
 	// Name of the node pool in GKE.

@@ -11,7 +11,8 @@ var GroupVersion = schema.GroupVersion{Group: "controlplane.cluster.x-k8s.io", V
 
 // AddToScheme makes a scheme know the kinds in this package.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &LocalControlPlane{}, &LocalControlPlaneList{}, &LocalControlPlaneTemplate{}, &LocalControlPlaneTemplateList{})
+	s.AddKnownTypes(GroupVersion, &LocalControlPlane{}, &LocalControlPlaneList{}, &LocalControlPlaneTemplate{},
+		&LocalControlPlaneTemplateList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

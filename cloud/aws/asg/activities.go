@@ -38,7 +38,8 @@ func (a *Activities) Issues() []pool.Cause { return a.issues }
 
 // Read asks the group why instances are missing, if some are and had time to come since the size was changed. A refusal for lack of
 // permission is the only issue then.
-func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.AutoScalingGroup, resized, now time.Time) ([]pool.Cause, error) {
+func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.AutoScalingGroup, resized,
+	now time.Time) ([]pool.Cause, error) {
 	if is == nil || !Missing(is) {
 		*a = Activities{}
 		return nil, nil
@@ -49,7 +50,8 @@ func (a *Activities) Read(ctx context.Context, c *session.Session, is *asgtypes.
 	pages := autoscaling.NewDescribeScalingActivitiesPaginator(c.AutoScaling, &autoscaling.DescribeScalingActivitiesInput{
 		AutoScalingGroupName: is.AutoScalingGroupName, MaxRecords: new(int32(activitiesMost)),
 	})
-	found, err := session.Listed(ctx, pages, func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
+	found, err := session.Listed(ctx, pages,
+		func(page *autoscaling.DescribeScalingActivitiesOutput) []asgtypes.Activity { return page.Activities },
 		activitiesMost, now)
 	if err != nil && cloud.KindOf(err) == cloud.Denied {
 		a.keep([]pool.Cause{driverkit.CauseOf(err)}, now)

@@ -30,7 +30,8 @@ func (c Client) PutTags(ctx context.Context, tags map[string]string, bookkeeping
 	if len(tags) == 0 {
 		return nil
 	}
-	_, err := c.Session.AutoScaling.CreateOrUpdateTags(ctx, &autoscaling.CreateOrUpdateTagsInput{Tags: session.GroupTags(c.Name, tags, bookkeeping)})
+	_, err := c.Session.AutoScaling.CreateOrUpdateTags(ctx,
+		&autoscaling.CreateOrUpdateTagsInput{Tags: session.GroupTags(c.Name, tags, bookkeeping)})
 	return session.Refusal(err, c.Now)
 }
 

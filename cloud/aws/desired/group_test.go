@@ -72,11 +72,15 @@ func TestDrift(t *testing.T) {
 			s.DefaultCoolDown, s.DefaultInstanceWarmup = &metav1.Duration{Duration: time.Minute}, &metav1.Duration{}
 		}, []string{"spec.defaultCoolDown", "spec.defaultInstanceWarmup"}},
 		{"rebalance", same, func(s *spec) { s.CapacityRebalance = true }, []string{"spec.capacityRebalance"}},
-		{"a policy is added", same, func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, []string{"spec.mixedInstancesPolicy"}},
-		{"a policy is taken away", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, same, []string{"spec.mixedInstancesPolicy"}},
-		{"a policy's default said outright is no change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
-			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{InstancesDistribution: &awsv1.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: new(int64(100))}}
-		}, nil},
+		{"a policy is added", same, func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} },
+			[]string{"spec.mixedInstancesPolicy"}},
+		{"a policy is taken away", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, same,
+			[]string{"spec.mixedInstancesPolicy"}},
+		{"a policy's default said outright is no change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} },
+			func(s *spec) {
+				s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{
+					InstancesDistribution: &awsv1.InstancesDistribution{OnDemandPercentageAboveBaseCapacity: new(int64(100))}}
+			}, nil},
 		{"a policy's types change", func(s *spec) { s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{} }, func(s *spec) {
 			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m6i.large"}}}
 		}, []string{"spec.mixedInstancesPolicy"}},
@@ -84,10 +88,13 @@ func TestDrift(t *testing.T) {
 		{"a tag changes", same, func(s *spec) { s.AdditionalTags = awsv1.Tags{"team": "b"} }, []string{"spec.additionalTags"}},
 		{"a tag that Muster put there is removed", same, func(s *spec) { s.AdditionalTags = nil }, []string{"spec.additionalTags"}},
 		{"a hook is added", same, func(s *spec) {
-			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more", LifecycleTransition: awsv1.LifecycleTransitionInstanceLaunching})
+			s.AWSLifecycleHooks = append(s.AWSLifecycleHooks, awsv1.AWSLifecycleHook{Name: "more",
+				LifecycleTransition: awsv1.LifecycleTransitionInstanceLaunching})
 		}, []string{"spec.lifecycleHooks"}},
-		{"a hook changes", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Minute} }, []string{"spec.lifecycleHooks"}},
-		{"a hook's default said outright is no change", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Hour} }, nil},
+		{"a hook changes", same, func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Minute} },
+			[]string{"spec.lifecycleHooks"}},
+		{"a hook's default said outright is no change", same,
+			func(s *spec) { s.AWSLifecycleHooks[0].HeartbeatTimeout = &metav1.Duration{Duration: time.Hour} }, nil},
 		{"a hook is taken away", same, func(s *spec) { s.AWSLifecycleHooks = nil }, []string{"spec.lifecycleHooks"}},
 		{"a process more", same, func(s *spec) { s.SuspendProcesses.Processes.Launch = new(true) }, []string{"spec.suspendProcesses"}},
 		{"a process less", same, func(s *spec) { s.SuspendProcesses = nil }, []string{"spec.suspendProcesses"}},
@@ -139,7 +146,8 @@ func TestSuspendedIssues(t *testing.T) {
 			g.Tags = []asgtypes.TagDescription{{Key: new(tagSuspended), Value: new("AZRebalance,Launch")}}
 		}, nil, "spec.suspendProcesses"},
 		{"as many as wanted", "Launch", func(*asgtypes.AutoScalingGroup) {}, nil, ""},
-		{"more than wanted", "Terminate", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(0)) }, nil, "the group terminates no instance"},
+		{"more than wanted", "Terminate", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(0)) }, nil,
+			"the group terminates no instance"},
 		{"an unhealthy one", "Terminate", func(g *asgtypes.AutoScalingGroup) {
 			g.Instances = append(g.Instances, instance(asgtypes.LifecycleStateInService, "Unhealthy"))
 		}, nil, "the group terminates no instance"},
@@ -151,7 +159,8 @@ func TestSuspendedIssues(t *testing.T) {
 		{"a launch without one", "AddToLoadBalancer", func(g *asgtypes.AutoScalingGroup) {
 			g.Instances = append(g.Instances, instance(asgtypes.LifecycleStatePending, "Healthy"))
 		}, nil, ""},
-		{"a refresh runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, &pool.ProviderRollout{State: pool.ProviderRolloutRunning}, "does not go on"},
+		{"a refresh runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, &pool.ProviderRollout{State: pool.ProviderRolloutRunning},
+			"does not go on"},
 		{"none runs", "InstanceRefresh", func(*asgtypes.AutoScalingGroup) {}, nil, ""},
 		{"one that nothing waits for", "AZRebalance", func(g *asgtypes.AutoScalingGroup) { g.DesiredCapacity = new(int32(2)) }, nil, ""},
 	} {
@@ -161,7 +170,8 @@ func TestSuspendedIssues(t *testing.T) {
 		}
 		c.change(g)
 		got := SuspendedIssues(g, c.roll)
-		if named := len(got) == 1 && got[0].Reason == c.process+"Suspended" && strings.Contains(got[0].Message, c.want); named != (c.want != "") || len(got) > 1 {
+		if named := len(got) == 1 && got[0].Reason == c.process+"Suspended" &&
+			strings.Contains(got[0].Message, c.want); named != (c.want != "") || len(got) > 1 {
 			t.Errorf("%s, %s suspended: want %q, got %+v", c.why, c.process, c.want, got)
 		}
 	}
@@ -194,29 +204,35 @@ func TestStateOf(t *testing.T) {
 func TestIssues(t *testing.T) {
 	at := func(minute int) *time.Time { return new(time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC)) }
 	failed := func(minute int, message string) asgtypes.Activity {
-		return asgtypes.Activity{StartTime: at(minute), StatusCode: asgtypes.ScalingActivityStatusCodeFailed, Description: new("Launching a new EC2 instance."), StatusMessage: &message}
+		return asgtypes.Activity{StartTime: at(minute), StatusCode: asgtypes.ScalingActivityStatusCodeFailed,
+			Description: new("Launching a new EC2 instance."), StatusMessage: &message}
 	}
-	noRoom := "Could not launch On-Demand Instances. InsufficientInstanceCapacity - We currently do not have sufficient m5.large capacity in the Availability Zone you requested (eu-west-1a). Launching EC2 instance failed."
+	noRoom := "Could not launch On-Demand Instances. InsufficientInstanceCapacity - We currently do not have sufficient m5.large capacity " +
+		"in the Availability Zone you requested (eu-west-1a). Launching EC2 instance failed."
 	for _, c := range []struct {
 		reason string
 		given  []asgtypes.Activity
 		want   []pool.Cause
 	}{
 		{"nothing happened", nil, nil},
-		{"the same refusal again and again is one issue", []asgtypes.Activity{failed(1, noRoom), failed(2, noRoom)}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
+		{"the same refusal again and again is one issue", []asgtypes.Activity{failed(1, noRoom), failed(2, noRoom)},
+			[]pool.Cause{{Reason: "Capacity", Message: noRoom}}},
 		{"what came before a launch that worked is over", []asgtypes.Activity{
 			failed(1, noRoom),
-			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: new("Launching a new EC2 instance: i-0123456789abcdef0")},
+			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful,
+				Description: new("Launching a new EC2 instance: i-0123456789abcdef0")},
 		}, nil},
 		{"a termination that worked says nothing about launches", []asgtypes.Activity{
 			failed(1, noRoom),
-			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful, Description: new("Terminating EC2 instance: i-0123456789abcdef0")},
+			{StartTime: at(2), StatusCode: asgtypes.ScalingActivityStatusCodeSuccessful,
+				Description: new("Terminating EC2 instance: i-0123456789abcdef0")},
 		}, []pool.Cause{{Reason: "Capacity", Message: noRoom}}},
 		{"instance IDs differ each time", []asgtypes.Activity{
 			failed(1, "Instance i-0123456789abcdef0 failed to launch."), failed(2, "Instance i-0fedcba9876543210 failed to launch."),
 		}, []pool.Cause{{Reason: "LaunchFailed", Message: "Instance an instance failed to launch."}}},
 		{"a quota, and a permission", []asgtypes.Activity{
-			failed(2, "You have requested more vCPU capacity than your current vCPU limit of 32 allows"), failed(1, "You are not authorized to use launch template: lt-1"),
+			failed(2, "You have requested more vCPU capacity than your current vCPU limit of 32 allows"),
+			failed(1, "You are not authorized to use launch template: lt-1"),
 		}, []pool.Cause{
 			{Reason: "Capacity", Message: "You have requested more vCPU capacity than your current vCPU limit of 32 allows"},
 			{Reason: "Denied", Message: "You are not authorized to use launch template: lt-1"},

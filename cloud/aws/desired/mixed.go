@@ -65,7 +65,8 @@ type distribution struct {
 }
 
 func distributionText(d *asgtypes.InstancesDistribution) distribution {
-	out := distribution{onDemand: defaultOnDemandStrategy, spot: defaultSpotStrategy, base: defaultOnDemandBase, percent: defaultOnDemandPercent}
+	out := distribution{onDemand: defaultOnDemandStrategy, spot: defaultSpotStrategy, base: defaultOnDemandBase,
+		percent: defaultOnDemandPercent}
 	if d == nil {
 		return out
 	}

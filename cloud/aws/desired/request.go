@@ -11,7 +11,8 @@ import (
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
-// Create returns the request that creates the group with a size and a launch template. Its bookkeeping names the processes that are suspended next.
+// Create returns the request that creates the group with a size and a launch template. Its bookkeeping names the processes that are
+// suspended next.
 func (g Group) Create(name string, size int, from *asgtypes.LaunchTemplateSpecification) *autoscaling.CreateAutoScalingGroupInput {
 	input := &autoscaling.CreateAutoScalingGroupInput{
 		AutoScalingGroupName:           &name,
@@ -41,7 +42,8 @@ func (g Group) launch(from *asgtypes.LaunchTemplateSpecification) (*asgtypes.Lau
 
 // Update returns the request that repairs fields of the group itself, and no others; nil if there is nothing to send. from is the launch
 // template that the group shall launch from, nil where neither that nor the policy around it changes.
-func (g Group) Update(is *asgtypes.AutoScalingGroup, fields []string, from *asgtypes.LaunchTemplateSpecification) *autoscaling.UpdateAutoScalingGroupInput {
+func (g Group) Update(is *asgtypes.AutoScalingGroup, fields []string,
+	from *asgtypes.LaunchTemplateSpecification) *autoscaling.UpdateAutoScalingGroupInput {
 	input := &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: is.AutoScalingGroupName}
 	changed := from != nil
 	for _, field := range fields {

@@ -37,7 +37,8 @@ func SuspendedIssues(is *asgtypes.AutoScalingGroup, roll *pool.ProviderRollout) 
 	} {
 		if c.needed && slices.Contains(asg.Suspended(is), c.process) {
 			issues = append(issues, pool.Cause{Reason: c.process + "Suspended", Message: fmt.Sprintf(
-				"process %s of Auto Scaling group %s is suspended (%s): %s. Resume it", c.process, session.Deref(is.AutoScalingGroupName), suspendedBy(is, c.process), c.effect)})
+				"process %s of Auto Scaling group %s is suspended (%s): %s. Resume it", c.process, session.Deref(is.AutoScalingGroupName),
+				suspendedBy(is, c.process), c.effect)})
 		}
 	}
 	return issues

@@ -131,7 +131,8 @@ func leavesOf(path string, value any, into map[string]string) {
 
 // leafNames are the specification's names where they are not the service's.
 var leafNames = map[string]string{
-	"Ebs": "", "DeviceName": "", "VolumeSize": ".size", "VolumeType": ".type", "KmsKeyId": ".encryptionKey", "HttpProtocolIpv6": ".httpProtocolIpv6",
+	"Ebs": "", "DeviceName": "", "VolumeSize": ".size", "VolumeType": ".type", "KmsKeyId": ".encryptionKey",
+	"HttpProtocolIpv6":          ".httpProtocolIpv6",
 	"CapacityReservationTarget": "", "CapacityReservationId": "", "CapacityReservationPreference": ".preference",
 	"SpotOptions": "",
 }

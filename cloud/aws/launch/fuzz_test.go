@@ -53,8 +53,10 @@ func FuzzUserData(f *testing.F) {
 // are read as ours only where they carry hashes of our form.
 func FuzzDescription(f *testing.F) {
 	for _, text := range []string{
-		"", "by hand", "muster content=v1:0123456789abcdef data=0123456789ab", "muster content=v1:0123456789abcdef data=0123456789ab type=t3.large image=ami-1",
-		"muster content=v99:0123456789abcdef data=0123456789abc", "muster content=v1:0123456789ABCDEF data=0123456789ab", "muster content= data=", "\nmuster content=v1:0123456789abcdef data=0123456789ab",
+		"", "by hand", "muster content=v1:0123456789abcdef data=0123456789ab",
+		"muster content=v1:0123456789abcdef data=0123456789ab type=t3.large image=ami-1",
+		"muster content=v99:0123456789abcdef data=0123456789abc", "muster content=v1:0123456789ABCDEF data=0123456789ab", "muster content= data=",
+		"\nmuster content=v1:0123456789abcdef data=0123456789ab",
 	} {
 		f.Add(text, "t3.large", "ami-0123456789abcdef0")
 	}
@@ -81,7 +83,8 @@ func FuzzDescription(f *testing.F) {
 // FuzzRememberedImage holds that an image that is remembered is read as it was written, and other text is refused or read as
 // what it would be written as.
 func FuzzRememberedImage(f *testing.F) {
-	for _, text := range []string{"ami-1 x86_64 /dev/sda1 8", "ami-1 - - 0", "ami-1", "", "a b c 99999999999999999999", " ami-1\tx86_64  /dev/sda1 -8 ", "ami-1 -- - 1"} {
+	for _, text := range []string{"ami-1 x86_64 /dev/sda1 8", "ami-1 - - 0", "ami-1", "", "a b c 99999999999999999999",
+		" ami-1\tx86_64  /dev/sda1 -8 ", "ami-1 -- - 1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -180,11 +180,13 @@ func (r resolver) newestImage(ctx context.Context, q imageQuery) (string, error)
 	}
 	if len(found) == 0 {
 		return "", cloud.Invalidf(Field+".ami",
-			"account %s has no image named %s for %s in region %s: set ami.id, or the imageLookup fields, or a Kubernetes version that images are published for",
+			"account %s has no image named %s for %s in region %s: set ami.id, or the imageLookup fields, or a Kubernetes version that images are "+
+				"published for",
 			org, name, q.Architecture, r.Session.Region)
 	}
 	newest := slices.MaxFunc(found, func(a, b ec2types.Image) int {
-		return cmp.Or(cmp.Compare(session.Deref(a.CreationDate), session.Deref(b.CreationDate)), cmp.Compare(session.Deref(a.ImageId), session.Deref(b.ImageId)))
+		return cmp.Or(cmp.Compare(session.Deref(a.CreationDate), session.Deref(b.CreationDate)),
+			cmp.Compare(session.Deref(a.ImageId), session.Deref(b.ImageId)))
 	})
 	return imageOf(newest).text(), nil
 }
@@ -206,16 +208,17 @@ func (r resolver) eksImage(ctx context.Context, q imageQuery) (image, error) {
 		q.EKS = *family
 	}
 	name := eksParameter(q.EKS, minor, q.Architecture)
-	id, err := r.Resolve(ctx, cache.Question{Kind: "eksImage", Inputs: q, Good: cache.NotEmpty, Ask: func(ctx context.Context) (string, error) {
-		found, err := r.Session.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
-		if err != nil {
-			return "", cloud.InField(session.Refusal(err, r.Now), Field+".ami.eksLookupType")
-		}
-		if found.Parameter == nil || session.Deref(found.Parameter.Value) == "" {
-			return "", cloud.Invalidf(Field+".ami.eksLookupType", "EKS publishes no image under %s", name)
-		}
-		return *found.Parameter.Value, nil
-	}})
+	id, err := r.Resolve(ctx, cache.Question{Kind: "eksImage", Inputs: q, Good: cache.NotEmpty,
+		Ask: func(ctx context.Context) (string, error) {
+			found, err := r.Session.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
+			if err != nil {
+				return "", cloud.InField(session.Refusal(err, r.Now), Field+".ami.eksLookupType")
+			}
+			if found.Parameter == nil || session.Deref(found.Parameter.Value) == "" {
+				return "", cloud.Invalidf(Field+".ami.eksLookupType", "EKS publishes no image under %s", name)
+			}
+			return *found.Parameter.Value, nil
+		}})
 	if err != nil {
 		return image{}, err
 	}

@@ -59,7 +59,8 @@ func (r resolver) machines(ctx context.Context) (*machine, error) {
 	return &least, nil
 }
 
-// Machines returns the architecture of the instance types, empty where none is named and EKS has one, and what each of them offers at least.
+// Machines returns the architecture of the instance types, empty where none is named and EKS has one, and what each of them offers at
+// least.
 func (s Source) Machines(ctx context.Context, look *session.Resolver) (architecture string, capacity *pool.NodeCapacity, err error) {
 	of, err := resolver{Resolver: look, s: s}.machines(ctx)
 	if of == nil || err != nil {
@@ -83,7 +84,8 @@ func (r resolver) describeTypes(ctx context.Context, names []string, types []Typ
 		asked = append(asked, ec2types.InstanceType(name))
 	}
 	pages := ec2.NewDescribeInstanceTypesPaginator(r.Session.EC2, &ec2.DescribeInstanceTypesInput{InstanceTypes: asked})
-	found, err := session.Listed(ctx, pages, func(page *ec2.DescribeInstanceTypesOutput) []ec2types.InstanceTypeInfo { return page.InstanceTypes }, 0, r.Now)
+	found, err := session.Listed(ctx, pages,
+		func(page *ec2.DescribeInstanceTypesOutput) []ec2types.InstanceTypeInfo { return page.InstanceTypes }, 0, r.Now)
 	if err != nil {
 		return "", unknownType(err, types, r.Session.Region)
 	}

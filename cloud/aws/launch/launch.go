@@ -146,7 +146,8 @@ func (p Pass) Foreign() *pool.Cause {
 		return nil
 	}
 	return &pool.Cause{Reason: "ForeignTemplate", Message: fmt.Sprintf(
-		"launch template %s (%s) exists and is not this pool's: its tag %s is not this pool's. It is left alone. Delete it, or give this pool's template another name in %s",
+		"launch template %s (%s) exists and is not this pool's: its tag %s is not this pool's. It is left alone. Delete it, or give this "+
+			"pool's template another name in %s",
 		p.Source.Name, p.Memory.id, session.TagOwner, fieldName)}
 }
 
@@ -165,7 +166,8 @@ func (p Pass) Unowned() (id string, conflict *pool.Cause) {
 	case p.Memory.owner != "":
 		return p.Memory.id, foreign
 	case p.Memory.otherCluster != "":
-		foreign.Message = fmt.Sprintf("launch template %s (%s) is not adopted: its tags say that it belongs to cluster %q", p.Source.Name, p.Memory.id, p.Memory.otherCluster)
+		foreign.Message = fmt.Sprintf("launch template %s (%s) is not adopted: its tags say that it belongs to cluster %q", p.Source.Name,
+			p.Memory.id, p.Memory.otherCluster)
 		return p.Memory.id, foreign
 	}
 	return p.Memory.id, nil

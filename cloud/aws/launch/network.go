@@ -148,7 +148,8 @@ func (r resolver) securityGroups(ctx context.Context, field string, list []awsv1
 	items := itemsOf{kind: "securityGroups", field: field, idField: ".id", vpc: r.s.Cluster.VPCID, known: known}
 	return items.find(ctx, r.Resolver, list, func(ctx context.Context, ids []string, by []ec2types.Filter) ([]string, error) {
 		pages := ec2.NewDescribeSecurityGroupsPaginator(r.Session.EC2, &ec2.DescribeSecurityGroupsInput{GroupIds: ids, Filters: by})
-		found, err := session.Listed(ctx, pages, func(page *ec2.DescribeSecurityGroupsOutput) []ec2types.SecurityGroup { return page.SecurityGroups }, 0, r.Now)
+		found, err := session.Listed(ctx, pages,
+			func(page *ec2.DescribeSecurityGroupsOutput) []ec2types.SecurityGroup { return page.SecurityGroups }, 0, r.Now)
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,8 @@ func placement(p *awsv1.Placement) *ec2types.LaunchTemplatePlacementRequest {
 
 // interfaces are the network interfaces. EC2 takes security groups for each of them or for the instance, never both: those of the
 // instance are given to each interface that names none.
-func interfaces(list []awsv1.NetworkInterface, groups []string, own map[int][]string) []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
+func interfaces(list []awsv1.NetworkInterface, groups []string,
+	own map[int][]string) []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
 	var out []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest
 	for i, n := range list {
 		sent := ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{

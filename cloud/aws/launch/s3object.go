@@ -126,7 +126,8 @@ func (p objectStore) store(ctx context.Context) ([]byte, error) {
 }
 
 func (p objectStore) putObject(ctx context.Context, at object) error {
-	_, err := p.Session.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &at.bucket, Key: &at.key, Body: bytes.NewReader(p.Source.Bootstrap.Data())})
+	_, err := p.Session.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &at.bucket, Key: &at.key,
+		Body: bytes.NewReader(p.Source.Bootstrap.Data())})
 	if err = session.Refusal(err, p.Now); err != nil {
 		return cloud.InField(cloud.RedactError(err, p.Source.Bootstrap), fieldBucket)
 	}
@@ -141,7 +142,8 @@ type dated struct {
 }
 
 // PresignHTTP signs for that moment.
-func (d dated) PresignHTTP(ctx context.Context, c awssdk.Credentials, r *http.Request, payload, service, region string, _ time.Time, options ...func(*v4.SignerOptions)) (string, http.Header, error) {
+func (d dated) PresignHTTP(ctx context.Context, c awssdk.Credentials, r *http.Request, payload, service, region string, _ time.Time,
+	options ...func(*v4.SignerOptions)) (string, http.Header, error) {
 	return d.Signer.PresignHTTP(ctx, c, r, payload, service, region, d.at, options...)
 }
 
@@ -273,7 +275,8 @@ func (p objectStore) lookAt(ctx context.Context, at object) objectRead {
 	case err != nil:
 		read.problem = &pool.Cause{Reason: string(cloud.KindOf(err)), Message: fmt.Sprintf("%s can't be looked at: %v", at, err)}
 	default:
-		read.modified, read.expires = session.Deref(session.OurTime(found.LastModified, found.ResultMetadata)), session.Deref(found.Expiration) != ""
+		read.modified, read.expires = session.Deref(session.OurTime(found.LastModified, found.ResultMetadata)),
+			session.Deref(found.Expiration) != ""
 	}
 	p.Memory.knowObject(at, read)
 	return read
@@ -291,8 +294,8 @@ func (m *Memory) knowObject(at object, read objectRead) {
 	m.objects[at] = read
 }
 
-// EnsurePrerequisites puts objects there again that Prerequisites has named; objects with other names have other owners. Data that is not at hand any more is
-// copied onto itself, which makes it young.
+// EnsurePrerequisites puts objects there again that Prerequisites has named; objects with other names have other owners. Data that is not
+// at hand any more is copied onto itself, which makes it young.
 func (p Pass) EnsurePrerequisites(ctx context.Context, needs []string) error {
 	for _, need := range needs {
 		at, ok := parseObject(need)

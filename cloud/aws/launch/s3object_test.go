@@ -22,10 +22,14 @@ func TestPointerOf(t *testing.T) {
 		want         object
 		until        time.Time
 	}{
-		{"an include, the bucket in the path", "#include\nhttps://s3.eu-west-1.amazonaws.com/b/machine-pool/o/0123456789ab" + signed + "\n", at, ends},
-		{"an include, the bucket in the host", "#include\nhttps://b.s3.eu-west-1.amazonaws.com/machine-pool/o/0123456789ab" + signed + "\n", at, ends},
-		{"Ignition of version 2", `{"ignition":{"version":"2.3.0","config":{"append":[{"source":"s3://b/machine-pool/o/0123456789ab"}]}}}`, at, time.Time{}},
-		{"Ignition of version 3", `{"ignition":{"version":"3.4.0","config":{"merge":[{"source":"s3://b/machine-pool/o/0123456789ab"}]}}}`, at, time.Time{}},
+		{"an include, the bucket in the path", "#include\nhttps://s3.eu-west-1.amazonaws.com/b/machine-pool/o/0123456789ab" + signed + "\n",
+			at, ends},
+		{"an include, the bucket in the host", "#include\nhttps://b.s3.eu-west-1.amazonaws.com/machine-pool/o/0123456789ab" + signed + "\n",
+			at, ends},
+		{"Ignition of version 2", `{"ignition":{"version":"2.3.0","config":{"append":[{"source":"s3://b/machine-pool/o/0123456789ab"}]}}}`, at,
+			time.Time{}},
+		{"Ignition of version 3", `{"ignition":{"version":"3.4.0","config":{"merge":[{"source":"s3://b/machine-pool/o/0123456789ab"}]}}}`, at,
+			time.Time{}},
 		{"the data itself", "#cloud-config\n", object{}, time.Time{}},
 		{"an include of something else", "#include\nhttps://example.com/x\n", object{}, time.Time{}},
 		{"Ignition that points elsewhere", `{"ignition":{"config":{"merge":[{"source":"https://example.com"}]}}}`, object{}, time.Time{}},
@@ -56,7 +60,8 @@ func TestKeysNeverMeet(t *testing.T) {
 		}
 	}
 	seen := map[object]string{}
-	for _, s := range []Source{source("a", "x"), source("b", "x"), source("a", "y"), source("a/b", "x"), source("a%2Fb", "x"), source("a ", "x")} {
+	for _, s := range []Source{source("a", "x"), source("b", "x"), source("a", "y"), source("a/b", "x"), source("a%2Fb", "x"),
+		source("a ", "x")} {
 		at := s.object()
 		if other, ok := seen[at]; ok {
 			t.Errorf("want owners %q and %q to have objects of their own, got %s", other, s.Owner.ID, at)
@@ -74,7 +79,8 @@ func TestKeysNeverMeet(t *testing.T) {
 // FuzzPointer holds that whatever user data a version shows, at most an object of the ecosystem's folder is read out of it.
 func FuzzPointer(f *testing.F) {
 	for _, text := range []string{
-		"#include\nhttps://h/b/machine-pool/o/1?X-Amz-Date=20300102T030400Z&X-Amz-Expires=99999999999", "#include\n::", "{}", `{"ignition":{"config":{"append":[{}]}}}`,
+		"#include\nhttps://h/b/machine-pool/o/1?X-Amz-Date=20300102T030400Z&X-Amz-Expires=99999999999", "#include\n::", "{}",
+		`{"ignition":{"config":{"append":[{}]}}}`,
 		"#include\nhttps://h/machine-pool/machine-pool/..", "", "#include\ns3:///machine-pool/",
 	} {
 		f.Add(text)

@@ -20,8 +20,10 @@ import (
 type nothing struct{}
 
 func (nothing) RoundTrip(req *http.Request) (*http.Response, error) {
-	body := "<Response><Errors><Error><Code>InvalidLaunchTemplateName.NotFoundException</Code><Message>none</Message></Error></Errors></Response>"
-	return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+	body := "<Response><Errors><Error><Code>InvalidLaunchTemplateName.NotFoundException</Code><Message>none</Message></Error></Errors></" +
+		"Response>"
+	return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)),
+		Request: req}, nil
 }
 
 // A template that we made a moment ago is there, whatever a read says; after that it may be gone.

@@ -72,10 +72,12 @@ func (s Source) groups(own []string) []string {
 // notManaged refuses what EKS refuses in the template of a node group.
 func notManaged(data *ec2types.RequestLaunchTemplateData) error {
 	if data.IamInstanceProfile != nil {
-		return cloud.Invalidf(fieldProfile, "EKS gives the instances of a node group their profile itself, by the node group's role: set the role instead")
+		return cloud.Invalidf(fieldProfile, "EKS gives the instances of a node group their profile itself, by the node group's role: set the "+
+			"role instead")
 	}
 	if m := data.InstanceMarketOptions; m != nil && m.MarketType == ec2types.MarketTypeSpot {
-		return cloud.Invalidf(Field+".marketType", "EKS takes no spot options in the template of a node group: set spec.capacityType to spot instead")
+		return cloud.Invalidf(Field+".marketType",
+			"EKS takes no spot options in the template of a node group: set spec.capacityType to spot instead")
 	}
 	return nil
 }
@@ -198,7 +200,8 @@ func (s Source) volumes(image image) ([]ec2types.LaunchTemplateBlockDeviceMappin
 			return nil, cloud.Invalidf(fieldRoot+".deviceName", "image %s does not name its root device: name it here", image.id)
 		}
 		if root.Size < image.rootSize {
-			return nil, cloud.Invalidf(fieldRoot+".size", "image %s needs a root volume of %d GiB at least, not %d", image.id, image.rootSize, root.Size)
+			return nil, cloud.Invalidf(fieldRoot+".size", "image %s needs a root volume of %d GiB at least, not %d", image.id, image.rootSize,
+				root.Size)
 		}
 		list = append(list, volume(device, *root))
 	}

@@ -34,10 +34,12 @@ func full() awsv1.AWSLaunchTemplate {
 		RootVolume:         &awsv1.Volume{Size: 40, Type: "gp3", IOPS: 4000, Throughput: new(int64(200)), Encrypted: new(true)},
 		NonRootVolumes:     []awsv1.Volume{{DeviceName: "/dev/xvdb", Size: 100, Type: "io2", IOPS: 5000, EncryptionKey: "alias/k"}},
 		InstanceMetadataOptions: &awsv1.InstanceMetadataOptions{
-			HTTPEndpoint: "enabled", HTTPProtocolIPv6: "enabled", HTTPPutResponseHopLimit: 2, HTTPTokens: "required", InstanceMetadataTags: "enabled",
+			HTTPEndpoint: "enabled", HTTPProtocolIPv6: "enabled", HTTPPutResponseHopLimit: 2, HTTPTokens: "required",
+			InstanceMetadataTags: "enabled",
 		},
-		EnclaveOptions:                &awsv1.EnclaveOptions{Enabled: new(true)},
-		PrivateDNSName:                &awsv1.PrivateDNSName{EnableResourceNameDNSARecord: new(true), HostnameType: new(awsv1.HostnameTypeResourceName)},
+		EnclaveOptions: &awsv1.EnclaveOptions{Enabled: new(true)},
+		PrivateDNSName: &awsv1.PrivateDNSName{EnableResourceNameDNSARecord: new(true),
+			HostnameType: new(awsv1.HostnameTypeResourceName)},
 		SpotMarketOptions:             &awsv1.SpotMarketOptions{MaxPrice: new("0.5")},
 		CapacityReservationID:         new("cr-1"),
 		CapacityReservationPreference: awsv1.CapacityReservationPreferenceOnly,
@@ -52,7 +54,8 @@ func fuller() awsv1.AWSLaunchTemplate {
 		GroupName: new("g"), PartitionNumber: new(int32(2)), Tenancy: new(awsv1.TenancyHost), HostID: new("h-1"), Affinity: new("host"),
 	}
 	l.NetworkInterfaces = []awsv1.NetworkInterface{
-		{DeviceIndex: 0, AssociatePublicIPAddress: new(false), Description: new("first"), IPv6AddressCount: new(int32(1)), PrimaryIPv6: new(true)},
+		{DeviceIndex: 0, AssociatePublicIPAddress: new(false), Description: new("first"), IPv6AddressCount: new(int32(1)),
+			PrimaryIPv6: new(true)},
 		{DeviceIndex: 1, NetworkCardIndex: new(int32(1)), InterfaceType: new(awsv1.InterfaceTypeEFAOnly), DeleteOnTermination: new(true)},
 	}
 	l.NonRootVolumes[0].SnapshotID, l.NonRootVolumes[0].VolumeInitializationRate = new("snap-1"), new(int32(200))
@@ -80,10 +83,12 @@ func TestLaunchDataSaysEverything(t *testing.T) {
 		IamInstanceProfile: &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: new("nodes.example")},
 		SecurityGroupIds:   []string{"sg-a", "sg-b", "sg-node"},
 		MetadataOptions: &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{
-			HttpEndpoint: "enabled", HttpProtocolIpv6: "enabled", HttpPutResponseHopLimit: new(int32(2)), HttpTokens: "required", InstanceMetadataTags: "enabled",
+			HttpEndpoint: "enabled", HttpProtocolIpv6: "enabled", HttpPutResponseHopLimit: new(int32(2)), HttpTokens: "required",
+			InstanceMetadataTags: "enabled",
 		},
-		EnclaveOptions:        &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: new(true)},
-		PrivateDnsNameOptions: &ec2types.LaunchTemplatePrivateDnsNameOptionsRequest{EnableResourceNameDnsARecord: new(true), HostnameType: "resource-name"},
+		EnclaveOptions: &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: new(true)},
+		PrivateDnsNameOptions: &ec2types.LaunchTemplatePrivateDnsNameOptionsRequest{EnableResourceNameDnsARecord: new(true),
+			HostnameType: "resource-name"},
 		InstanceMarketOptions: &ec2types.LaunchTemplateInstanceMarketOptionsRequest{
 			MarketType: "spot", SpotOptions: &ec2types.LaunchTemplateSpotMarketOptionsRequest{MaxPrice: new("0.5")},
 		},
@@ -93,10 +98,12 @@ func TestLaunchDataSaysEverything(t *testing.T) {
 		},
 		BlockDeviceMappings: []ec2types.LaunchTemplateBlockDeviceMappingRequest{
 			{DeviceName: new("/dev/sda1"), Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{
-				DeleteOnTermination: new(true), VolumeSize: new(int32(40)), VolumeType: "gp3", Iops: new(int32(4000)), Throughput: new(int32(200)), Encrypted: new(true),
+				DeleteOnTermination: new(true), VolumeSize: new(int32(40)), VolumeType: "gp3", Iops: new(int32(4000)), Throughput: new(int32(200)),
+				Encrypted: new(true),
 			}},
 			{DeviceName: new("/dev/xvdb"), Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{
-				DeleteOnTermination: new(true), VolumeSize: new(int32(100)), VolumeType: "io2", Iops: new(int32(5000)), Encrypted: new(true), KmsKeyId: new("alias/k"),
+				DeleteOnTermination: new(true), VolumeSize: new(int32(100)), VolumeType: "io2", Iops: new(int32(5000)), Encrypted: new(true),
+				KmsKeyId: new("alias/k"),
 			}},
 		},
 	}
@@ -117,7 +124,8 @@ func TestLaunchDataSaysEverything(t *testing.T) {
 	}
 	wantTags := map[string]string{
 		"Name": "g", "team": "a", "muster.dev/owner": "owner", "muster.dev/cluster": "c", "muster.dev/namespace": "ns", "muster.dev/pool": "p",
-		"sigs.k8s.io/cluster-api-provider-aws/cluster/c": "owned", "sigs.k8s.io/cluster-api-provider-aws/role": "node", "kubernetes.io/cluster/c": "owned",
+		"sigs.k8s.io/cluster-api-provider-aws/cluster/c": "owned", "sigs.k8s.io/cluster-api-provider-aws/role": "node",
+		"kubernetes.io/cluster/c": "owned",
 	}
 	if diff := gocmp.Diff(wantTags, tags); diff != "" {
 		t.Errorf("tags (-want +got):\n%s", diff)
@@ -182,7 +190,8 @@ func TestContentHash(t *testing.T) {
 		{"metadata over IPv6", false, func(l *awsv1.AWSLaunchTemplate) { l.InstanceMetadataOptions.HTTPProtocolIPv6 = "disabled" }},
 		{"no enclaves", false, func(l *awsv1.AWSLaunchTemplate) { l.EnclaveOptions.Enabled = new(false) }},
 		{"a name for the template makes no other machine", true, func(l *awsv1.AWSLaunchTemplate) { l.Name = "other" }},
-		{"spot said by its type is the same as spot by its options", true, func(l *awsv1.AWSLaunchTemplate) { l.MarketType = awsv1.MarketTypeSpot }},
+		{"spot said by its type is the same as spot by its options", true,
+			func(l *awsv1.AWSLaunchTemplate) { l.MarketType = awsv1.MarketTypeSpot }},
 		{"a version number is no content", true, func(l *awsv1.AWSLaunchTemplate) { l.VersionNumber = new(int64(7)) }},
 	} {
 		if got := hash(c.change); (got == base) != c.same {
@@ -259,9 +268,12 @@ func TestLaunchDataRefuses(t *testing.T) {
 		{"a capacity block without its reservation", "spec.awsLaunchTemplate.capacityReservationId", anImage, func(l *awsv1.AWSLaunchTemplate) {
 			l.MarketType, l.CapacityReservationID = awsv1.MarketTypeCapacityBlock, nil
 		}},
-		{"a market type that does not exist", "spec.awsLaunchTemplate.marketType", anImage, func(l *awsv1.AWSLaunchTemplate) { l.MarketType = "Barter" }},
-		{"a root volume smaller than the image", "spec.awsLaunchTemplate.rootVolume.size", image{id: "ami-2", rootDevice: "/dev/sda1", rootSize: 50}, func(*awsv1.AWSLaunchTemplate) {}},
-		{"a root volume where nothing says what its device is", "spec.awsLaunchTemplate.rootVolume.deviceName", image{id: "ami-2"}, func(*awsv1.AWSLaunchTemplate) {}},
+		{"a market type that does not exist", "spec.awsLaunchTemplate.marketType", anImage,
+			func(l *awsv1.AWSLaunchTemplate) { l.MarketType = "Barter" }},
+		{"a root volume smaller than the image", "spec.awsLaunchTemplate.rootVolume.size",
+			image{id: "ami-2", rootDevice: "/dev/sda1", rootSize: 50}, func(*awsv1.AWSLaunchTemplate) {}},
+		{"a root volume where nothing says what its device is", "spec.awsLaunchTemplate.rootVolume.deviceName", image{id: "ami-2"},
+			func(*awsv1.AWSLaunchTemplate) {}},
 	} {
 		template := full()
 		c.change(&template)
@@ -304,12 +316,14 @@ func TestDescription(t *testing.T) {
 	if want := "muster content=v1:0123456789abcdef data=0123456789ab instanceType m5.large -> m5.xlarge"; text != want {
 		t.Errorf("want %q, got %q", want, text)
 	}
-	if long := describe(template, strings.Repeat("\u00e9", 200)+"\n"); len(long) > descriptionMost || !utf8.ValidString(long) || !strings.HasSuffix(long, "...") {
+	if long := describe(template, strings.Repeat("\u00e9", 200)+"\n"); len(long) > descriptionMost || !utf8.ValidString(long) ||
+		!strings.HasSuffix(long, "...") {
 		t.Errorf("want a text that EC2 takes that shows that it was cut, got %q of %d bytes", long, len(long))
 	}
 	for _, c := range []struct{ reason, text, content, data, about string }{
 		{"what we write", text, template.Content, template.Data, "instanceType m5.large -> m5.xlarge"},
-		{"what we wrote before", "muster content=v1:0123456789abcdef data=0123456789ab type=m5.large image=ami-1", template.Content, template.Data, "type=m5.large image=ami-1"},
+		{"what we wrote before", "muster content=v1:0123456789abcdef data=0123456789ab type=m5.large image=ami-1", template.Content,
+			template.Data, "type=m5.large image=ami-1"},
 		{"without further words", "muster content=v1:0123456789abcdef data=0123456789ab", template.Content, template.Data, ""},
 		{"of a later algorithm", "muster content=v2:0123456789abcdef data=0123456789ab", "v2:0123456789abcdef", template.Data, ""},
 		{"another owner's", "my version", "", "", ""},
@@ -362,23 +376,33 @@ func TestDelivery(t *testing.T) {
 		{reason: "data of exactly the limit is sent as it is", data: strings.Repeat("x", userDataLimit)},
 		{reason: "longer data is compressed", data: long, packed: true},
 		{reason: "data that stays too long is refused", data: string(noise), refused: fieldBootstrap},
-		{reason: "data that stays too long goes through the bucket", data: string(noise), change: func(s *Source) { s.Cluster.Bucket = bucket }, stored: true},
-		{reason: "Ignition is refused while its gate is off", data: "{}", format: "ignition", change: func(s *Source) { s.IgnitionAllowed = false }, refused: fieldBootstrap},
+		{reason: "data that stays too long goes through the bucket", data: string(noise), change: func(s *Source) { s.Cluster.Bucket = bucket },
+			stored: true},
+		{reason: "Ignition is refused while its gate is off", data: "{}", format: "ignition",
+			change: func(s *Source) { s.IgnitionAllowed = false }, refused: fieldBootstrap},
 		{reason: "what boots by Ignition can't read compressed data", data: long, format: "ignition", refused: fieldBootstrap},
-		{reason: "long Ignition data goes through the bucket", data: long, format: "ignition", change: func(s *Source) { s.Cluster.Bucket = bucket }, stored: true},
-		{reason: "short Ignition data does when asked to", data: "{}", format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, store }, stored: true},
+		{reason: "long Ignition data goes through the bucket", data: long, format: "ignition",
+			change: func(s *Source) { s.Cluster.Bucket = bucket }, stored: true},
+		{reason: "short Ignition data does when asked to", data: "{}", format: "ignition",
+			change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, store }, stored: true},
 		{reason: "which needs a bucket", data: "{}", format: "ignition", change: func(s *Source) { s.Ignition = store }, refused: fieldStorage},
-		{reason: "short Ignition data stays inside when asked to", data: "{}", format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }},
-		{reason: "long Ignition data can't stay inside", data: long, format: "ignition", change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }, refused: fieldStorage},
-		{reason: "a node group's data can't be behind an address that ends", data: string(noise), change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, refused: fieldBootstrap},
+		{reason: "short Ignition data stays inside when asked to", data: "{}", format: "ignition",
+			change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }},
+		{reason: "long Ignition data can't stay inside", data: long, format: "ignition",
+			change: func(s *Source) { s.Cluster.Bucket, s.Ignition = bucket, inside }, refused: fieldStorage},
+		{reason: "a node group's data can't be behind an address that ends", data: string(noise),
+			change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, refused: fieldBootstrap},
 		{reason: "nor can Ignition's", data: long, format: "ignition", change: func(s *Source) {
 			s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, &awsv1.BucketView{Name: "b", PresignedURLDuration: time.Hour}
 		}, refused: fieldBootstrap},
-		{reason: "which may be where the instance's own permissions reach", data: long, format: "ignition", change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, stored: true},
+		{reason: "which may be where the instance's own permissions reach", data: long, format: "ignition",
+			change: func(s *Source) { s.Managed, s.OwnImage, s.Cluster.Bucket = true, true, bucket }, stored: true},
 		{reason: "an unknown format is sent as it is", data: "version: v1alpha1\n", format: "raw"},
 		{reason: "also to node groups", data: "[settings.kubernetes]\n", format: "bottlerocket", change: func(s *Source) { s.Managed = true }},
-		{reason: "and is neither compressed nor elsewhere, for it is unknown who could read it then", data: long, format: "raw", change: func(s *Source) { s.Cluster.Bucket = bucket }, refused: fieldBootstrap},
-		{reason: "what EKS merges can't be compressed", data: "MIME-Version: 1.0\n" + long, change: func(s *Source) { s.Managed, s.Cluster.Bucket = true, bucket }, refused: fieldBootstrap},
+		{reason: "and is neither compressed nor elsewhere, for it is unknown who could read it then", data: long, format: "raw",
+			change: func(s *Source) { s.Cluster.Bucket = bucket }, refused: fieldBootstrap},
+		{reason: "what EKS merges can't be compressed", data: "MIME-Version: 1.0\n" + long,
+			change: func(s *Source) { s.Managed, s.Cluster.Bucket = true, bucket }, refused: fieldBootstrap},
 	} {
 		format := cmp.Or(c.format, "cloud-config")
 		s := sourceWith(awsv1.AWSLaunchTemplate{})
@@ -485,7 +509,8 @@ func TestBothKindsLaunchAlike(t *testing.T) {
 		change func(*awsv1.AWSLaunchTemplate)
 		groups []string
 	}{
-		{"security groups that are asked for stand beside the cluster's", found{image: anImage, groups: []string{"sg-a"}}, func(l *awsv1.AWSLaunchTemplate) { l.NetworkInterfaces = nil }, []string{"sg-a", "sg-node"}},
+		{"security groups that are asked for stand beside the cluster's", found{image: anImage, groups: []string{"sg-a"}},
+			func(l *awsv1.AWSLaunchTemplate) { l.NetworkInterfaces = nil }, []string{"sg-a", "sg-node"}},
 		{"none asked for are EKS's matter", found{image: anImage}, func(l *awsv1.AWSLaunchTemplate) { l.NetworkInterfaces = nil }, nil},
 		{"network interfaces name them in any case", found{image: anImage}, func(*awsv1.AWSLaunchTemplate) {}, nil},
 	} {

@@ -63,7 +63,8 @@ func (s Source) deliver(ownImage bool) (delivery, error) {
 	case s.Managed:
 		return delivery{}, s.tooLong(fieldBootstrap, len(packed), "make it shorter, for example by fetching files at boot: "+noAddress)
 	case s.Cluster.Bucket == nil:
-		return delivery{}, s.tooLong(fieldBootstrap, len(packed), "make it shorter, for example by fetching files at boot, or give the cluster a bucket in "+fieldBucket)
+		return delivery{}, s.tooLong(fieldBootstrap, len(packed),
+			"make it shorter, for example by fetching files at boot, or give the cluster a bucket in "+fieldBucket)
 	}
 	return delivery{stored: true}, nil
 }
@@ -82,11 +83,13 @@ func (s Source) deliverIgnition() (delivery, error) {
 	fits := len(data) <= userDataLimit
 	switch storage := s.storage(); {
 	case storage == awsv1.IgnitionStorageTypeOptionClusterObjectStore && !bucket:
-		return delivery{}, cloud.Invalidf(fieldStorage, "%s needs a bucket: set %s of the infrastructure cluster, or %s here, for data of up to %d bytes",
+		return delivery{}, cloud.Invalidf(fieldStorage,
+			"%s needs a bucket: set %s of the infrastructure cluster, or %s here, for data of up to %d bytes",
 			storage, fieldBucket, awsv1.IgnitionStorageTypeOptionUnencryptedUserData, userDataLimit)
 	case storage == awsv1.IgnitionStorageTypeOptionClusterObjectStore, storage == "" && !fits && bucket:
 		if s.Managed && s.Cluster.Bucket.PresignedURLDuration > 0 {
-			return delivery{}, s.tooLong(fieldBootstrap, len(data), "make it shorter, or have the cluster's bucket give no presigned addresses: "+noAddress)
+			return delivery{}, s.tooLong(fieldBootstrap, len(data),
+				"make it shorter, or have the cluster's bucket give no presigned addresses: "+noAddress)
 		}
 		return delivery{stored: true}, nil
 	case !fits && storage == awsv1.IgnitionStorageTypeOptionUnencryptedUserData:
@@ -102,7 +105,8 @@ func (s Source) deliverIgnition() (delivery, error) {
 func (s Source) deliverRaw() (delivery, error) {
 	data := s.Bootstrap.Data()
 	if len(data) > userDataLimit {
-		return delivery{}, s.tooLong(fieldBootstrap, len(data), "make it shorter: it is unknown whether what boots from it could read it compressed or from elsewhere")
+		return delivery{}, s.tooLong(fieldBootstrap, len(data),
+			"make it shorter: it is unknown whether what boots from it could read it compressed or from elsewhere")
 	}
 	return delivery{text: data}, nil
 }
@@ -121,7 +125,8 @@ func (s Source) deliverMerged() (delivery, error) {
 	data := inParts(s.Bootstrap.Data())
 	if len(data) > userDataLimit {
 		return delivery{}, s.tooLong(fieldBootstrap, len(data),
-			"make it shorter: EKS adds a part of its own to the data of nodes whose image it gives, and can't do so with data that is compressed or elsewhere")
+			"make it shorter: EKS adds a part of its own to the data of nodes whose image it gives, and can't do so with data that is compressed "+
+				"or elsewhere")
 	}
 	return delivery{text: data}, nil
 }
@@ -145,7 +150,8 @@ func inParts(data []byte) []byte {
 		kind = "text/jinja2"
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=%q\n\n--%s\nContent-Type: %s; charset=\"us-ascii\"\n\n", boundary, boundary, kind)
+	fmt.Fprintf(&b, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=%q\n\n--%s\nContent-Type: %s; charset=\"us-ascii\"\n\n",
+		boundary, boundary, kind)
 	b.Write(data)
 	fmt.Fprintf(&b, "\n--%s--\n", boundary)
 	return b.Bytes()
@@ -153,7 +159,8 @@ func inParts(data []byte) []byte {
 
 // tooLong refuses data that finds no way to the machines.
 func (s Source) tooLong(field string, sent int, advice string) error {
-	return cloud.Invalidf(field, "the bootstrap data has %d bytes, %d as it would be sent; EC2 takes %d: %s", len(s.Bootstrap.Data()), sent, userDataLimit, advice)
+	return cloud.Invalidf(field, "the bootstrap data has %d bytes, %d as it would be sent; EC2 takes %d: %s", len(s.Bootstrap.Data()), sent,
+		userDataLimit, advice)
 }
 
 // encoded is user data as EC2 is sent it.

@@ -63,8 +63,8 @@ func templatePeriod(deleting bool) time.Duration {
 	return session.TemplatePeriod
 }
 
-// doubts reports whether what was read before counts for nothing: it was contradicted, an absence is unproven where it must be proven, or the
-// pool is being deleted and the template was absent, unless Muster deleted it and has just read that it is gone.
+// doubts reports whether what was read before counts for nothing: it was contradicted, an absence is unproven where it must be proven, or
+// the pool is being deleted and the template was absent, unless Muster deleted it and has just read that it is gone.
 func (p Pass) doubts(refs []string) bool {
 	m := p.Memory
 	gone := m.deletedBefore(m.seen) && p.Now.Sub(m.seen) <= session.SameMoment
@@ -256,7 +256,8 @@ func versionOf(v ec2types.LaunchTemplateVersion) version {
 	number := session.Deref(v.VersionNumber)
 	content, data, about := undescribe(session.Deref(v.VersionDescription))
 	out := version{number: number, Template: pool.Template{
-		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Description: about, Undeletable: session.Deref(v.DefaultVersion),
+		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Description: about,
+		Undeletable: session.Deref(v.DefaultVersion),
 	}}
 	if v.LaunchTemplateData != nil && content == "" {
 		out.Content, out.Data = ofProvider(*v.LaunchTemplateData)

@@ -134,7 +134,8 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 	}
 	p.Memory.made = p.Now
 	if made.LaunchTemplate != nil {
-		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data), pointer: pointerOf(want.data.UserData)}
+		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data),
+			pointer: pointerOf(want.data.UserData)}
 		_, _, first.Description = undescribe(words)
 		first.whole = isData(want.data.UserData, want.Template.Data)
 		first.Undeletable = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
@@ -169,7 +170,8 @@ func (p Pass) Prune(ctx context.Context, refs []string) error {
 		numbers = append(numbers, number)
 	}
 	defer p.touched()()
-	done, err := p.Session.EC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
+	done, err := p.Session.EC2.DeleteLaunchTemplateVersions(ctx,
+		&ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: numbers})
 	if err != nil {
 		if err = session.Refusal(err, p.Now); session.Absent(err) {
 			return nil

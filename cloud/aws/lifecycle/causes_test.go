@@ -6,21 +6,36 @@ func TestCauseOf(t *testing.T) {
 	const at = "At 2026-11-21T08:00:00Z "
 	const ours = "the Auto Scaling group takes the instance out of service in response to "
 	for _, c := range []struct{ why, cause, reason, message string }{
-		{"a recommendation, with capacity rebalancing", at + "an instance was taken out of service in response to an EC2 instance rebalance recommendation.", "RebalanceRecommended", ours + "EC2 instance rebalance recommendation"},
-		{"an end that the health check found", at + "an instance was taken out of service in response to an EC2 health check indicating it has been terminated or stopped.", "Unhealthy", ours + "EC2 health check indicating it has been terminated or stopped"},
-		{"a health that a client set", at + "an instance was taken out of service in response to a user health-check.", "Unhealthy", ours + "user health-check"},
-		{"status checks", at + "an instance was taken out of service in response to EC2 instance status checks failure.", "Unhealthy", ours + "EC2 instance status checks failure"},
-		{"zones", at + "instances were launched to balance instances in zones eu-west-1a with other zones resulting in more than desired number of instances in the group.  " +
-			at + "an instance was taken out of service in response to a difference in the balance of Availability Zones.", "ZonesUneven", ours + "difference in the balance of Availability Zones"},
-		{"a refresh", at + "an instance was taken out of service in response to an instance refresh.", "InstanceRefresh", ours + "instance refresh"},
-		{"age", at + "an instance was taken out of service in response to its age exceeding the maximum instance lifetime.", "LifetimeOver", ours + "its age exceeding the maximum instance lifetime"},
+		{"a recommendation, with capacity rebalancing",
+			at + "an instance was taken out of service in response to an EC2 instance rebalance recommendation.", "RebalanceRecommended",
+			ours + "EC2 instance rebalance recommendation"},
+		{"an end that the health check found",
+			at + "an instance was taken out of service in response to an EC2 health check indicating it has been terminated or stopped.",
+			"Unhealthy", ours + "EC2 health check indicating it has been terminated or stopped"},
+		{"a health that a client set", at + "an instance was taken out of service in response to a user health-check.", "Unhealthy",
+			ours + "user health-check"},
+		{"status checks", at + "an instance was taken out of service in response to EC2 instance status checks failure.", "Unhealthy",
+			ours + "EC2 instance status checks failure"},
+		{"zones", at + "instances were launched to balance instances in zones eu-west-1a with other zones resulting in more than desired " +
+			"number of instances in the group.  " +
+			at + "an instance was taken out of service in response to a difference in the balance of Availability Zones.", "ZonesUneven",
+			ours + "difference in the balance of Availability Zones"},
+		{"a refresh", at + "an instance was taken out of service in response to an instance refresh.", "InstanceRefresh",
+			ours + "instance refresh"},
+		{"age", at + "an instance was taken out of service in response to its age exceeding the maximum instance lifetime.", "LifetimeOver",
+			ours + "its age exceeding the maximum instance lifetime"},
 		{"a size that a client lowered: the last sentence counts, without names and times",
 			at + "a user request explicitly set group desired capacity changing the desired capacity from 3 to 2.  " + at +
-				"an instance was taken out of service in response to a difference between desired and actual capacity, shrinking the capacity from 3 to 2.  " +
-				at + "instance i-0123456789abcdef0 was selected for termination.", "GroupShrinks", ours + "difference between desired and actual capacity"},
-		{"a reason that is new to us", at + "an instance was taken out of service in response to the moon over i-0123456789abcdef0.", "TakenByGroup", ours + "the moon over an instance"},
-		{"by name: the client that requested it knows why", at + "instance i-0123456789abcdef0 was taken out of service in response to a user request, shrinking the capacity from 3 to 2.", "", ""},
-		{"with the group", at + "a user request force deleted AutoScalingGroup.  " + at + "instance i-0123456789abcdef0 was taken out of service in response to a user request.", "", ""},
+				"an instance was taken out of service in response to a difference between desired and actual capacity, shrinking the capacity from " +
+				"3 to 2.  " +
+				at + "instance i-0123456789abcdef0 was selected for termination.", "GroupShrinks",
+			ours + "difference between desired and actual capacity"},
+		{"a reason that is new to us", at + "an instance was taken out of service in response to the moon over i-0123456789abcdef0.",
+			"TakenByGroup", ours + "the moon over an instance"},
+		{"by name: the client that requested it knows why",
+			at + "instance i-0123456789abcdef0 was taken out of service in response to a user request, shrinking the capacity from 3 to 2.", "", ""},
+		{"with the group", at + "a user request force deleted AutoScalingGroup.  " + at +
+			"instance i-0123456789abcdef0 was taken out of service in response to a user request.", "", ""},
 		{"nothing", "", "", ""},
 	} {
 		reason, message := "", ""

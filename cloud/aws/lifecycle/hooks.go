@@ -38,7 +38,8 @@ func Wanted(list []awsv1.AWSLifecycleHook) []asgtypes.LifecycleHookSpecification
 func CheckNames(list []awsv1.AWSLifecycleHook, field string) error {
 	for k, h := range list {
 		if h.Name == drainHook {
-			return cloud.Invalidf(fmt.Sprintf("%s[%d].name", field, k), "the name %s is that of the hook by which nodes are drained: choose another", drainHook)
+			return cloud.Invalidf(fmt.Sprintf("%s[%d].name", field, k), "the name %s is that of the hook by which nodes are drained: choose another",
+				drainHook)
 		}
 	}
 	return nil
@@ -102,8 +103,9 @@ type hookText struct {
 // textOf returns the text of a hook as the service shows it.
 func textOf(h asgtypes.LifecycleHook) hookText {
 	return hookText{
-		name: session.Deref(h.LifecycleHookName), transition: session.Deref(h.LifecycleTransition), target: session.Deref(h.NotificationTargetARN),
-		role: session.Deref(h.RoleARN), metadata: session.Deref(h.NotificationMetadata),
+		name: session.Deref(h.LifecycleHookName), transition: session.Deref(h.LifecycleTransition),
+		target: session.Deref(h.NotificationTargetARN),
+		role:   session.Deref(h.RoleARN), metadata: session.Deref(h.NotificationMetadata),
 		result: or(h.DefaultResult, defaultResult), heartbeat: or(h.HeartbeatTimeout, defaultHeartbeat),
 	}
 }
@@ -136,7 +138,8 @@ func sameHook(want asgtypes.LifecycleHookSpecification, is asgtypes.LifecycleHoo
 func notificationTarget(want asgtypes.LifecycleHookSpecification, existing []asgtypes.LifecycleHook) *string {
 	for _, h := range existing {
 		same := session.Deref(h.LifecycleHookName) == session.Deref(want.LifecycleHookName)
-		if same && want.NotificationTargetARN == nil && session.Deref(want.LifecycleHookName) != drainHook && session.Deref(h.NotificationTargetARN) != "" {
+		if same && want.NotificationTargetARN == nil && session.Deref(want.LifecycleHookName) != drainHook &&
+			session.Deref(h.NotificationTargetARN) != "" {
 			return new(string)
 		}
 	}
@@ -191,7 +194,8 @@ func (w *Written) Apply(ctx context.Context, c Client, h Hooks, changes Changes)
 		}
 	}
 	for _, name := range changes.Remove {
-		_, err := c.Session.AutoScaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: &c.Name, LifecycleHookName: &name})
+		_, err := c.Session.AutoScaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: &c.Name,
+			LifecycleHookName: &name})
 		if err = session.Refusal(err, c.Now); err != nil && !session.Absent(err) {
 			return err
 		}

@@ -102,7 +102,8 @@ func (h *Holds) keep(is *asgtypes.AutoScalingGroup, mayHold func(asgtypes.Instan
 func holdFrom(activities []asgtypes.Activity, id string, now time.Time) hold {
 	read := hold{since: now}
 	for _, a := range activities {
-		if strings.HasPrefix(session.Deref(a.Description), "Terminating") && strings.HasSuffix(session.Deref(a.Description), id) && a.StartTime != nil {
+		if strings.HasPrefix(session.Deref(a.Description), "Terminating") && strings.HasSuffix(session.Deref(a.Description), id) &&
+			a.StartTime != nil {
 			read.since, read.cause = *a.StartTime, causeOf(session.Deref(a.Cause))
 		}
 	}
@@ -126,7 +127,8 @@ func (h Holds) Cause(id string) *pool.Cause { return h.known[id].cause }
 func (h *Holds) Release(ctx context.Context, c Client, targets []pool.InstanceRef) error {
 	return h.each(c, targets, func(id string) error {
 		_, err := c.Session.AutoScaling.CompleteLifecycleAction(ctx, &autoscaling.CompleteLifecycleActionInput{
-			AutoScalingGroupName: &c.Name, LifecycleHookName: new(drainHook), InstanceId: &id, LifecycleActionResult: new(string(awsv1.LifecycleHookDefaultResultContinue)),
+			AutoScalingGroupName: &c.Name, LifecycleHookName: new(drainHook), InstanceId: &id,
+			LifecycleActionResult: new(string(awsv1.LifecycleHookDefaultResultContinue)),
 		})
 		return err
 	}, h.released)

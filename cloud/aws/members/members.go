@@ -56,7 +56,8 @@ func (m *Members) Read(ctx context.Context, c asg.Client, is *asgtypes.AutoScali
 		Incomplete: func(known member, i asgtypes.Instance) bool { return known.incomplete(i, c.Now) },
 		Keep: func(known member, i ec2types.Instance) member {
 			return member{
-				created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: c.Now, entered: known.entered,
+				created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: c.Now,
+				entered: known.entered,
 				standby: known.standby || session.TaggedFor(i.Tags, tagStandby, owner), kept: known.kept || session.TaggedFor(i.Tags, tagKept, owner),
 			}
 		},
@@ -111,7 +112,8 @@ func (m *Members) ReadNotices(ctx context.Context, c asg.Client, is *asgtypes.Au
 }
 
 // interrupted is why an instance is about to be terminated that has its notice.
-var interrupted = pool.Cause{Reason: "SpotInterruption", Message: "EC2 has given notice that it takes the spot instance back within two minutes"}
+var interrupted = pool.Cause{Reason: "SpotInterruption",
+	Message: "EC2 has given notice that it takes the spot instance back within two minutes"}
 
 // Interruption returns the notice that EC2 gave of an instance's interruption; nil if it gave none.
 func (m Members) Interruption(id string) *pool.Cause {

@@ -48,7 +48,8 @@ func named(targets []pool.InstanceRef) map[string]bool {
 
 // Kept returns the instances that a refresh would replace and is not for, and which of them are not protected yet. A refresh that replaces
 // nothing of the wanted version leaves those for which matches is true.
-func Kept(is *asgtypes.AutoScalingGroup, targets []pool.InstanceRef, matches func(asgtypes.Instance) bool) (keep, protect []string, err error) {
+func Kept(is *asgtypes.AutoScalingGroup, targets []pool.InstanceRef,
+	matches func(asgtypes.Instance) bool) (keep, protect []string, err error) {
 	named := named(targets)
 	for _, i := range is.Instances {
 		id := session.Deref(i.InstanceId)
@@ -107,7 +108,8 @@ func setProtection(ctx context.Context, c asg.Client, ids []string, on bool) err
 			AutoScalingGroupName: &c.Name, InstanceIds: some, ProtectedFromScaleIn: &on,
 		})
 		if err = session.Refusal(err, c.Now); cloud.KindOf(err) == cloud.Invalid {
-			return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesChanged", Message: "the group's instances have changed meanwhile: " + err.Error()}
+			return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesChanged",
+				Message: "the group's instances have changed meanwhile: " + err.Error()}
 		}
 		if err != nil {
 			return err

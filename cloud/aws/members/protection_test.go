@@ -51,7 +51,8 @@ func TestManyAreProtectedInParts(t *testing.T) {
 	settings := awssdk.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: &http.Client{Transport: count},
 	}
-	client := asg.Client{Session: &session.Session{EC2: session.NewEC2(ec2.NewFromConfig(settings)), AutoScaling: autoscaling.NewFromConfig(settings)}, Name: "g"}
+	client := asg.Client{Session: &session.Session{EC2: session.NewEC2(ec2.NewFromConfig(settings)),
+		AutoScaling: autoscaling.NewFromConfig(settings)}, Name: "g"}
 	owner, known := cloud.Owner{ID: "owner"}, Members{}
 	var ids []string
 	for k := range 2500 {

@@ -79,7 +79,8 @@ func (w *world) theirTemplate(cluster, image string) string {
 
 func ptr[T any](v T) *T { return &v }
 
-// withOwnImage is the specification of a node group whose template names its image and, as the provider's does, the security group of nodes.
+// withOwnImage is the specification of a node group whose template names its image and, as the provider's does, the security group of
+// nodes.
 func withOwnImage() source {
 	return spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
 		s.AMIType = ptr(awsv1.AMITypeCustom)
@@ -121,7 +122,8 @@ func (w *world) passes(target nodegroup.Target, d pool.Desired) (kinds []pool.St
 		o := w.observe(target)
 		target.Remembered = o.ResolvedLookups
 		for k := range o.Instances {
-			o.Instances[k].Node = &pool.Node{Name: o.Instances[k].ID, Ready: true, Joined: o.Instances[k].Created, ReadySince: o.Instances[k].Created}
+			o.Instances[k].Node = &pool.Node{Name: o.Instances[k].ID, Ready: true, Joined: o.Instances[k].Created,
+				ReadySince: o.Instances[k].Created}
 		}
 		d.Adopt.Done = d.Adopt.Done || o.Group != nil
 		last, seen = pool.Decide(d, o, w.driver.Traits(), time.Now()), o
@@ -138,7 +140,8 @@ func (w *world) passes(target nodegroup.Target, d pool.Desired) (kinds []pool.St
 }
 
 func adoption() pool.Desired {
-	return pool.Desired{Replicas: 2, Min: 1, Max: 300, MinField: "spec.scaling.minSize", MaxField: "spec.scaling.maxSize", Adopt: pool.Adoption{Name: theirGroup}}
+	return pool.Desired{Replicas: 2, Min: 1, Max: 300, MinField: "spec.scaling.minSize", MaxField: "spec.scaling.maxSize",
+		Adopt: pool.Adoption{Name: theirGroup}}
 }
 
 // TestAdoption takes over node groups as the ecosystem's provider makes them. EKS rolls nothing.
@@ -166,7 +169,8 @@ func TestAdoption(t *testing.T) {
 				preview.AssumeOwned = true
 				before := w.observe(preview)
 				kinds, last, seen := w.passes(target, adoption())
-				if len(kinds) == 0 || kinds[0] != pool.Adopt || slices.Contains(kinds, pool.StartProviderRollout) || slices.Contains(kinds, pool.PutTemplate) || last.Refused != nil {
+				if len(kinds) == 0 || kinds[0] != pool.Adopt || slices.Contains(kinds, pool.StartProviderRollout) ||
+					slices.Contains(kinds, pool.PutTemplate) || last.Refused != nil {
 					t.Errorf("%s: want it adopted and nothing rolled, got %v, %+v", tc.why, kinds, last.Refused)
 				}
 				if len(seen.Instances) != 2 || last.Rollout.Left != 0 {

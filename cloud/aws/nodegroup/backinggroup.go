@@ -88,8 +88,8 @@ func (b behindRead) drifted(want groupSpec, members instancesRead) bool {
 	return len(put)+len(remove) > 0 || len(members.untagged(b, want)) > 0
 }
 
-// rolloutUnknown returns why it is unknown what the updates did: EKS refused to report them, or EC2 refused the launch times that tell which
-// instances an open update launched. The templates of those are unknown then, and no update is begun on a guess.
+// rolloutUnknown returns why it is unknown what the updates did: EKS refused to report them, or EC2 refused the launch times that tell
+// which instances an open update launched. The templates of those are unknown then, and no update is begun on a guess.
 func (m *memory) rolloutUnknown() *pool.Cause {
 	if refused := m.updates.refused; refused != nil {
 		return refused
@@ -150,7 +150,8 @@ func healthIssues(is *ekstypes.Nodegroup) []pool.Cause {
 	}
 	var issues []pool.Cause
 	for _, i := range is.Health.Issues {
-		issues = append(issues, pool.Cause{Reason: cmp.Or(string(i.Code), "Unknown"), Message: errorLine("", cmp.Or(session.Deref(i.Message), strings.ToLower(string(is.Status))), i.ResourceIds)})
+		issues = append(issues, pool.Cause{Reason: cmp.Or(string(i.Code), "Unknown"),
+			Message: errorLine("", cmp.Or(session.Deref(i.Message), strings.ToLower(string(is.Status))), i.ResourceIds)})
 	}
 	return issues
 }

@@ -41,7 +41,8 @@ func suite() cloudtest.Suite[source] {
 		Needy:             spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "for-this-pool" }),
 		Broken: map[string]func(source) source{
 			"spec.awsLaunchTemplate.instanceType": spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate.InstanceType = "m5.nope" }),
-			"spec.subnetIDs[0]":                   spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.SubnetIDs = []string{"subnet-0123456789abcdef0"} }),
+			"spec.subnetIDs[0]": spec(
+				func(s *awsv1.AWSManagedMachinePoolSpec) { s.SubnetIDs = []string{"subnet-0123456789abcdef0"} }),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev/cluster",
 		Many: 210, SteadyReads: 4, Works: true, Late: true, BootsAlone: true, RecordsRolls: true,
@@ -64,7 +65,8 @@ func reshape(s *awsv1.AWSManagedMachinePoolSpec) {
 
 // search finds all that can be found by its properties so that there are several of each.
 func search(s *awsv1.AWSManagedMachinePoolSpec) {
-	s.AWSLaunchTemplate.AdditionalSecurityGroups = []awsv1.AWSResourceReference{{Filters: []awsv1.Filter{{Name: "group-name", Values: []string{"muster-*"}}}}}
+	s.AWSLaunchTemplate.AdditionalSecurityGroups = []awsv1.AWSResourceReference{{Filters: []awsv1.Filter{{Name: "group-name",
+		Values: []string{"muster-*"}}}}}
 	s.AWSLaunchTemplate.ImageLookupFormat = "capa-ami-{{.BaseOS}}-?1.33.*"
 }
 
@@ -81,7 +83,8 @@ func (m managed) Capabilities() sim.Capabilities {
 	settings := config(simaws.Region)
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: m.Server}}
 	by := hands{eks.NewFromConfig(settings)}
-	for _, d := range []sim.Action{sim.LaunchFrom, sim.ResumeProcesses, sim.RemoveHooks, sim.StartRollout, sim.CancelRollout, sim.FailRollout} {
+	for _, d := range []sim.Action{sim.LaunchFrom, sim.ResumeProcesses, sim.RemoveHooks, sim.StartRollout, sim.CancelRollout,
+		sim.FailRollout} {
 		p.OutOfBand[d] = nil
 	}
 	for _, d := range []sim.Action{sim.CreateTemplate, sim.DeleteTemplate, sim.CreateVersion, sim.DeleteVersion} {
@@ -100,8 +103,10 @@ type hands struct{ eks *eks.Client }
 
 func (h hands) make(on sim.Resource) error {
 	_, err := h.eks.CreateNodegroup(context.Background(), &eks.CreateNodegroupInput{
-		ClusterName: new(clusterName), NodegroupName: &on.Name, NodeRole: new("arn:aws:iam::" + simaws.AccountID + ":role/" + simaws.NodegroupRole),
-		Subnets: []string{simaws.SubnetID}, ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: new(int32(0)), MaxSize: new(int32(1)), DesiredSize: new(int32(0))},
+		ClusterName: new(clusterName), NodegroupName: &on.Name,
+		NodeRole: new("arn:aws:iam::" + simaws.AccountID + ":role/" + simaws.NodegroupRole),
+		Subnets:  []string{simaws.SubnetID}, ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: new(int32(0)), MaxSize: new(int32(1)),
+			DesiredSize: new(int32(0))},
 	})
 	return err
 }
@@ -112,7 +117,8 @@ func (h hands) drop(on sim.Resource) error {
 }
 
 func (h hands) update(on sim.Resource, scaling ekstypes.NodegroupScalingConfig) error {
-	_, err := h.eks.UpdateNodegroupConfig(context.Background(), &eks.UpdateNodegroupConfigInput{ClusterName: new(clusterName), NodegroupName: &on.Name, ScalingConfig: &scaling})
+	_, err := h.eks.UpdateNodegroupConfig(context.Background(),
+		&eks.UpdateNodegroupConfigInput{ClusterName: new(clusterName), NodegroupName: &on.Name, ScalingConfig: &scaling})
 	return err
 }
 
@@ -141,7 +147,8 @@ func (h hands) retag(on sim.Resource) error {
 }
 
 func (h hands) arn(on sim.Resource) (*string, error) {
-	found, err := h.eks.DescribeNodegroup(context.Background(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: &on.Name})
+	found, err := h.eks.DescribeNodegroup(context.Background(),
+		&eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: &on.Name})
 	if err != nil {
 		return nil, err
 	}

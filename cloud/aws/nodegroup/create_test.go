@@ -38,7 +38,8 @@ func TestRemoteAccessForNobody(t *testing.T) {
 			o := w.observe(target)
 			err := w.driver.Start(t.Context(), target, pool.Step{Kind: pool.CreateGroup, Size: 1, Template: o.Latest().Ref})
 			var e *cloud.Error
-			if refused := errors.As(err, &e) && e.Kind == cloud.Invalid && e.Field == "spec.remoteAccess.sourceSecurityGroups"; refused != c.refused || err != nil && !refused {
+			if refused := errors.As(err, &e) && e.Kind == cloud.Invalid &&
+				e.Field == "spec.remoteAccess.sourceSecurityGroups"; refused != c.refused || err != nil && !refused {
 				t.Errorf("%s: want it refused %t, got %v", c.why, c.refused, err)
 			}
 		})
@@ -69,15 +70,17 @@ func TestGroupWhoseReplyWasLost(t *testing.T) {
 	})
 }
 
-// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no node group, also where
-// the launch template exists: it is made again soon, and the node group created then. A pool that is being deleted deletes the template.
+// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no node group,
+// also where the launch template exists: it is made again soon, and the node group created then. A pool that is being deleted deletes the
+// template.
 func TestFailedLookupBesideItsTemplate(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
 		target := aTarget(withTemplate())
 		w.observe(target)
 		w.must(w.driver.Start(t.Context(), target, pool.Step{Kind: pool.PutTemplate}))
-		w.must(w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "RequestLimitExceeded", Status: http.StatusServiceUnavailable}))
+		w.must(w.server.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "DescribeInstanceTypes", Code: "RequestLimitExceeded",
+			Status: http.StatusServiceUnavailable}))
 		var err error
 		w.driver, err = newDriver(w.over)
 		w.must(err)

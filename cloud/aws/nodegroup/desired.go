@@ -50,7 +50,8 @@ func (r *reader) want(ctx context.Context) (wanted, error) {
 func (r *reader) refused() error {
 	if len(r.t.pool.RoleAdditionalPolicies) > 0 && !r.options.AllowAddRoles {
 		return cloud.Invalidf(noderole.FieldPolicies,
-			"policies may be added to the node role only where the controller allows it: switch on its feature gate EKSAllowAddRoles, or take the field out")
+			"policies may be added to the node role only where the controller allows it: switch on its feature gate EKSAllowAddRoles, or take the "+
+				"field out")
 	}
 	return nil
 }
@@ -92,7 +93,8 @@ func (r *reader) wantTemplate(ctx context.Context, look *session.Resolver, w *wa
 	}
 	given := r.t.template == ""
 	w.template = pool.Template{
-		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, UserManaged: given || w.launch.Template.UserManaged,
+		Content: compose(w.launch.Template.Content, given, w.course.next), Data: w.launch.Template.Data, UserManaged: given ||
+			w.launch.Template.UserManaged,
 		ByCloud: given, Description: w.launch.Template.Description,
 	}
 	return nil

@@ -159,7 +159,8 @@ func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 	return driverkit.Differing(
 		driverkit.Field{Name: fieldTemplate, Differs: t.pool.AWSLaunchTemplate != nil != templated},
 		driverkit.Field{Name: fieldSubnets, Differs: g.otherSubnets(t, is)},
-		driverkit.Field{Name: noderole.FieldName, Differs: t.pool.RoleName != "" && noderole.NameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
+		driverkit.Field{Name: noderole.FieldName, Differs: t.pool.RoleName != "" &&
+			noderole.NameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
 		driverkit.Field{Name: fieldImages, Differs: otherImages(t, is)},
 		driverkit.Field{Name: fieldTypes, Differs: g.otherTypes(is)},
 		driverkit.Field{Name: fieldDisk, Differs: g.diskSize != nil && is.DiskSize != nil && *g.diskSize != *is.DiskSize},
@@ -179,7 +180,8 @@ func otherImages(t target, is *ekstypes.Nodegroup) bool {
 }
 
 func (g groupSpec) otherTypes(is *ekstypes.Nodegroup) bool {
-	return len(g.instanceTypes) > 0 && len(is.InstanceTypes) > 0 && !slices.Equal(session.Unique(g.instanceTypes), session.Unique(is.InstanceTypes))
+	return len(g.instanceTypes) > 0 && len(is.InstanceTypes) > 0 &&
+		!slices.Equal(session.Unique(g.instanceTypes), session.Unique(is.InstanceTypes))
 }
 
 // sameRemote compares what the specification itself says of the remote access.

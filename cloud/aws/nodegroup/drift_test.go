@@ -65,8 +65,10 @@ func TestDrift(t *testing.T) {
 		{"a taint without a value is one with an empty value", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Taints[0].Value = "" },
 			func(n *ekstypes.Nodegroup) { n.Taints[0].Value = nil }, 2, nil},
 		{"a smallest size that was changed", nil, func(n *ekstypes.Nodegroup) { n.ScalingConfig.MinSize = new(int32(0)) }, 2, []string{fieldMin}},
-		{"a smallest size above the size waits for it", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MinSize = new(int32(3)) }, nil, 2, nil},
-		{"a largest size below the size waits for it", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MaxSize = new(int32(1)) }, nil, 2, nil},
+		{"a smallest size above the size waits for it", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MinSize = new(int32(3)) }, nil,
+			2, nil},
+		{"a largest size below the size waits for it", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MaxSize = new(int32(1)) }, nil,
+			2, nil},
 		{"a largest size that fits", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MaxSize = new(int32(4)) }, nil, 2, []string{fieldMax}},
 		{"a largest size that is not named is as it is", func(s *awsv1.AWSManagedMachinePoolSpec) { s.Scaling.MaxSize = nil },
 			func(n *ekstypes.Nodegroup) { n.ScalingConfig.MaxSize = new(int32(9)) }, 2, nil},
@@ -80,7 +82,8 @@ func TestDrift(t *testing.T) {
 			func(n *ekstypes.Nodegroup) {
 				n.NodeRepairConfig = &ekstypes.NodeRepairConfig{Enabled: new(true), MaxUnhealthyNodeThresholdCount: new(int32(3))}
 			}, 2, nil},
-		{"repair that another client has enabled", nil, func(n *ekstypes.Nodegroup) { n.NodeRepairConfig = &ekstypes.NodeRepairConfig{Enabled: new(true)} }, 2, []string{driftRepair}},
+		{"repair that another client has enabled", nil,
+			func(n *ekstypes.Nodegroup) { n.NodeRepairConfig = &ekstypes.NodeRepairConfig{Enabled: new(true)} }, 2, []string{driftRepair}},
 		{"a tag of another client stays", nil, func(n *ekstypes.Nodegroup) { n.Tags["theirs"] = "x" }, 2, nil},
 		{"a tag that is not wanted any more", func(s *awsv1.AWSManagedMachinePoolSpec) { s.AdditionalTags = nil }, nil, 2, []string{driftTags}},
 		{"a tag of Muster's that is gone", nil, func(n *ekstypes.Nodegroup) { delete(n.Tags, "cost") }, 2, []string{driftTags}},
@@ -125,7 +128,8 @@ func TestUnchangeable(t *testing.T) {
 			func(n *ekstypes.Nodegroup) { n.NodeRole = new("arn:aws:iam::1:role/path/theirs") }, []string{noderole.FieldName}},
 		{"the role below a path", func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "mine" },
 			func(n *ekstypes.Nodegroup) { n.NodeRole = new("arn:aws:iam::1:role/path/mine") }, nil},
-		{"a template that the group was not made with", func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{} }, nil, []string{fieldTemplate}},
+		{"a template that the group was not made with",
+			func(s *awsv1.AWSManagedMachinePoolSpec) { s.AWSLaunchTemplate = &awsv1.AWSLaunchTemplate{} }, nil, []string{fieldTemplate}},
 		{"remote access for others", func(s *awsv1.AWSManagedMachinePoolSpec) {
 			s.RemoteAccess = &awsv1.ManagedRemoteAccess{SourceSecurityGroups: []string{"sg-1"}}
 		}, func(n *ekstypes.Nodegroup) {
@@ -151,7 +155,8 @@ func TestOnlyOursIsRemoved(t *testing.T) {
 	is := made(aTarget(t))
 	is.Labels["theirs"], is.Tags["theirs"], is.Tags["eks:cluster-name"] = "x", "x", "c"
 	is.Taints = append(is.Taints, ekstypes.Taint{Key: new("theirs"), Effect: ekstypes.TaintEffectNoExecute})
-	none := groupSpecOf(aTarget(t, func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels, s.Taints, s.AdditionalTags = nil, nil, nil }), written{}, time.Time{})
+	none := groupSpecOf(aTarget(t, func(s *awsv1.AWSManagedMachinePoolSpec) { s.Labels, s.Taints, s.AdditionalTags = nil, nil, nil }),
+		written{}, time.Time{})
 	putLabels, labels := none.labelChanges(is)
 	putTaints, taints := none.taintChanges(is)
 	putTags, tags := none.tagChanges(is)

@@ -43,7 +43,8 @@ func (e *edge) pass() {
 	e.target.Remembered = o.ResolvedLookups
 	for k := range o.Instances {
 		if i := &o.Instances[k]; i.State == pool.Running {
-			i.Node = &pool.Node{Name: i.ID, Joined: i.Created, Ready: true, ReadySince: i.Created, DrainStarted: e.drained[i.ID], Cordoned: !e.drained[i.ID].IsZero()}
+			i.Node = &pool.Node{Name: i.ID, Joined: i.Created, Ready: true, ReadySince: i.Created, DrainStarted: e.drained[i.ID],
+				Cordoned: !e.drained[i.ID].IsZero()}
 		}
 	}
 	e.seen, e.plan = o, pool.Decide(e.desired, o, e.driver.Traits(), time.Now())

@@ -34,7 +34,8 @@ type instancesRead struct {
 // does not show yet, for its reads are eventually consistent, is asked for again.
 func (m *instancesRead) read(ctx context.Context, s *session.Session, behind behindRead) error {
 	current, err := asg.Details[memberRead]{Keep: func(_ memberRead, i ec2types.Instance) memberRead {
-		read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, tags: map[string]string{}}
+		read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot,
+			tags: map[string]string{}}
 		for _, t := range i.Tags {
 			read.tags[session.Deref(t.Key)] = session.Deref(t.Value)
 		}

@@ -52,8 +52,8 @@ func TestMendedAfterAFailure(t *testing.T) {
 	}
 }
 
-// TestLabelsAreBookedFirst holds that no label is put while EKS ignores the tag that books it: without it the label could not be told from one
-// of another client, and would stay when the specification drops it.
+// TestLabelsAreBookedFirst holds that no label is put while EKS ignores the tag that books it: without it the label could not be told from
+// one of another client, and would stay when the specification drops it.
 func TestLabelsAreBookedFirst(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
@@ -112,7 +112,8 @@ func TestBroughtTemplate(t *testing.T) {
 		settings.HTTPClient = &http.Client{Transport: w.over}
 		by := ec2.NewFromConfig(settings)
 		made, err := by.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{
-			LaunchTemplateName: new("golden"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(simaws.InstanceType)},
+			LaunchTemplateName: new("golden"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(
+				simaws.InstanceType)},
 		})
 		w.must(err)
 		_, err = by.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{
@@ -158,14 +159,17 @@ func TestBroughtImage(t *testing.T) {
 			by := ec2.NewFromConfig(settings)
 			data := &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(c.kind)}
 			if c.own {
-				images, err := by.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: new("architecture"), Values: []string{"x86_64"}}}})
+				images, err := by.DescribeImages(t.Context(),
+					&ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: new("architecture"), Values: []string{"x86_64"}}}})
 				w.must(err)
 				data.ImageId = images.Images[0].ImageId
 			}
-			_, err := by.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: new("golden"), LaunchTemplateData: data})
+			_, err := by.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: new("golden"),
+				LaunchTemplateData: data})
 			w.must(err)
 			data.KeyName = new("mine")
-			_, err = by.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateName: new("golden"), LaunchTemplateData: data})
+			_, err = by.CreateLaunchTemplateVersion(t.Context(), &ec2.CreateLaunchTemplateVersionInput{LaunchTemplateName: new("golden"),
+				LaunchTemplateData: data})
 			w.must(err)
 			brought := func(version int64) source {
 				return spec(func(s *awsv1.AWSManagedMachinePoolSpec) {
@@ -176,10 +180,12 @@ func TestBroughtImage(t *testing.T) {
 			e.run()
 			e.target.Spec = brought(2)
 			e.check("steps of another version", []pool.StepKind{pool.StartProviderRollout}, e.run())
-			found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: new(e.name())})
+			found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName),
+				NodegroupName: new(e.name())})
 			w.must(err)
 			if is := found.Nodegroup; is.AmiType != c.want || *is.LaunchTemplate.Version != "2" {
-				t.Errorf("%s of %s: %s: want images %s, version 2; got %s, version %s", c.kind, e.name(), c.reason, c.want, is.AmiType, *is.LaunchTemplate.Version)
+				t.Errorf("%s of %s: %s: want images %s, version 2; got %s, version %s", c.kind, e.name(), c.reason, c.want, is.AmiType,
+					*is.LaunchTemplate.Version)
 			}
 		})
 	}

@@ -41,7 +41,8 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 		return pool.Observed{}, err
 	}
 	if foreign := r.conflict(); foreign != nil {
-		out := pool.Observed{OwnershipConflict: foreign, Unowned: r.templates().unowned(r.memory.group), Versions: r.templates().toDelete(r.memory.group),
+		out := pool.Observed{OwnershipConflict: foreign, Unowned: r.templates().unowned(r.memory.group),
+			Versions:        r.templates().toDelete(r.memory.group),
 			ResolvedLookups: r.t.Remembered, TaggedFor: r.memory.template.TaggedFor()}
 		return r.observeConflict(ctx, out)
 	}
@@ -315,7 +316,8 @@ func (r *reader) orphan() error {
 	if r.memory.template.ID() == "" {
 		r.memory.template.Forget()
 	}
-	return cloud.Invalidf(fieldTemplate, "launch template %s, which node group %s was made with, is there no more, and EKS takes no other in its place: its machines stay as they are; make another pool",
+	return cloud.Invalidf(fieldTemplate, "launch template %s, which node group %s was made with, is there no more, and EKS takes no other "+
+		"in its place: its machines stay as they are; make another pool",
 		session.Deref(is.LaunchTemplate.Id), r.t.name)
 }
 

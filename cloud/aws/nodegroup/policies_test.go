@@ -11,12 +11,13 @@ import (
 	"github.com/muster-project/muster/cloud/aws/nodegroup"
 )
 
-// TestPolicyThatIsTakenOut of the specification is taken from the role, and does not block the deletion of the role; one that another client
-// has attached stays, and what is detached by hand is forgotten.
+// TestPolicyThatIsTakenOut of the specification is taken from the role, and does not block the deletion of the role; one that another
+// client has attached stays, and what is detached by hand is forgotten.
 func TestPolicyThatIsTakenOut(t *testing.T) {
 	t.Parallel()
 	inWorld(t, version, func(o *nodegroup.Options) { o.EnableIAM, o.AllowAddRoles = true, true }, func(t *testing.T, w *world) {
-		const first, second, others = "arn:aws:iam::aws:policy/ReadOnlyAccess", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore", "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"
+		const first, second, others = "arn:aws:iam::aws:policy/ReadOnlyAccess", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore",
+			"arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"
 		with := func(policies ...string) func(source) source {
 			return spec(func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName, s.RoleAdditionalPolicies = "", policies })
 		}

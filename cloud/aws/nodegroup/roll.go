@@ -162,7 +162,8 @@ func (w *writer) confirmRolloutStarted(ctx context.Context, s pool.Step, refused
 	if err != nil {
 		return err
 	}
-	if roll := w.memory.rollout(is, want, w.templates(), nil); roll != nil && roll.State == pool.ProviderRolloutRunning && roll.Template.Ref == s.Template && roll.Template.Same(want.template) {
+	if roll := w.memory.rollout(is, want, w.templates(), nil); roll != nil && roll.State == pool.ProviderRolloutRunning &&
+		roll.Template.Ref == s.Template && roll.Template.Same(want.template) {
 		return nil
 	}
 	return refused

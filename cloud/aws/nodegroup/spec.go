@@ -173,7 +173,8 @@ func closed(t target, remote *ekstypes.RemoteAccessConfig) error {
 		return nil
 	}
 	return cloud.Invalidf(fieldRemote+".sourceSecurityGroups",
-		"neither the pool nor the cluster's nodes have a security group, and EKS opens SSH to everybody where none is named: name one, or set public")
+		"neither the pool nor the cluster's nodes have a security group, and EKS opens SSH to everybody where none is named: name one, or "+
+			"set public")
 }
 
 // newestAL2Minor is the last minor version of Kubernetes for which Amazon Linux 2 is EKS's own choice.

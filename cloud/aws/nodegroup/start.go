@@ -25,8 +25,11 @@ const codeInUse = "ResourceInUseException"
 
 // steps maps each step to the method that begins it.
 var steps = driverkit.Steps[*writer]{
-	pool.PutTemplate:          (*writer).putTemplate,
-	pool.DefaultTemplate:      onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.SetDefault(ctx, s.Template) }),
+	pool.PutTemplate: (*writer).putTemplate,
+	pool.DefaultTemplate: onTemplate(func(ctx context.Context, l launch.Pass,
+		s pool.Step) error {
+		return l.SetDefault(ctx, s.Template)
+	}),
 	pool.PruneTemplates:       onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Prune(ctx, s.Refs) }),
 	pool.DeleteTemplates:      (*writer).deleteTemplates,
 	pool.EnsurePrerequisites:  (*writer).provide,
@@ -157,7 +160,8 @@ func spent(err error) bool {
 		return false
 	}
 	text := strings.ToLower(err.Error())
-	return session.Absent(err) && strings.Contains(text, "node group") || strings.Contains(text, "token") || strings.Contains(text, "idempotent")
+	return session.Absent(err) && strings.Contains(text, "node group") || strings.Contains(text, "token") ||
+		strings.Contains(text, "idempotent")
 }
 
 // createInput is the request for a node group of that size.
@@ -244,7 +248,8 @@ func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	members := w.memory.behind.present()
 	w.memory.touchedGroup()
 	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })
-	return asg.Termination{Session: w.c, Now: w.now, Group: name, Size: size, Lower: lower, Asked: &w.memory.asked, Going: w.going}.Terminate(ctx, there)
+	return asg.Termination{Session: w.c, Now: w.now, Group: name, Size: size, Lower: lower, Asked: &w.memory.asked,
+		Going: w.going}.Terminate(ctx, there)
 }
 
 // upToDate returns an error unless the group shows the size that was last requested: what is removed is chosen from the instances that

@@ -188,6 +188,7 @@ func (t target) places() launch.Places {
 func (t target) source() launch.Source {
 	return launch.Source{
 		Owner: t.Owner, Name: t.template, Spec: t.pool.AWSLaunchTemplate, Cluster: t.cluster, Tags: t.tags(),
-		Types: t.types(), TypesField: fieldTypes, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap, Managed: true, OwnImage: t.pool.OwnImage(), AssumeOwned: t.AssumeOwned,
+		Types: t.types(), TypesField: fieldTypes, KubernetesVersion: t.KubernetesVersion, Bootstrap: t.Bootstrap, Managed: true,
+		OwnImage: t.pool.OwnImage(), AssumeOwned: t.AssumeOwned,
 	}
 }

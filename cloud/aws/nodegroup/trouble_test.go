@@ -70,7 +70,8 @@ func TestWhatReadsDoNotShowYetIsRemoved(t *testing.T) {
 			time.Sleep(15 * time.Second)
 		}
 		e.run()
-		found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName), NodegroupName: new(e.name())})
+		found, err := w.eks.DescribeNodegroup(t.Context(), &eks.DescribeNodegroupInput{ClusterName: new(clusterName),
+			NodegroupName: new(e.name())})
 		w.must(err)
 		n := found.Nodegroup
 		e.check("the label that is no longer wanted", "", n.Labels["stage"])
@@ -96,13 +97,15 @@ func TestUpdateThatFails(t *testing.T) {
 		}
 		old := func(i pool.Instance) bool { return !i.Template.Same(e.seen.Wanted) }
 		if e.seen.Group.Size != 3 || len(e.seen.Instances) <= 3 || !slices.ContainsFunc(e.seen.Instances, old) || e.seen.Group.Busy == nil {
-			t.Errorf("want a size of 3 without the surge, machines of both templates, and a busy group, got %+v with %+v", e.seen.Group, e.seen.Instances)
+			t.Errorf("want a size of 3 without the surge, machines of both templates, and a busy group, got %+v with %+v", e.seen.Group,
+				e.seen.Instances)
 		}
 		w.must(w.server.FailUpdate(clusterName, e.name()))
 		time.Sleep(time.Minute)
 		e.pass()
 		r := e.seen.ProviderRollout
-		if r == nil || r.State != pool.ProviderRolloutFailed || r.Failures != 1 || !strings.HasPrefix(r.Reason, "NodeCreationFailure: ") || !r.Template.Same(e.seen.Wanted) || r.Ended.IsZero() {
+		if r == nil || r.State != pool.ProviderRolloutFailed || r.Failures != 1 || !strings.HasPrefix(r.Reason, "NodeCreationFailure: ") ||
+			!r.Template.Same(e.seen.Wanted) || r.Ended.IsZero() {
 			t.Fatalf("want a roll that has failed once, in EKS's words, to what is wanted, got %+v", r)
 		}
 		fresh, err := newDriver(w.over)
@@ -126,7 +129,8 @@ func TestUpdateThatFails(t *testing.T) {
 func (w *world) mayNotDescribe(e *edge) {
 	w.t.Helper()
 	w.must(w.server.Faults().Add(sim.Fault{
-		Kind: sim.ErrorBefore, Action: "DescribeInstances", Status: http.StatusForbidden, Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.",
+		Kind: sim.ErrorBefore, Action: "DescribeInstances", Status: http.StatusForbidden, Code: "UnauthorizedOperation",
+		Message: "You are not authorized to perform this operation.",
 	}))
 	fresh, err := newDriver(w.over)
 	w.must(err)
@@ -136,8 +140,10 @@ func (w *world) mayNotDescribe(e *edge) {
 	for _, i := range o.Instances {
 		e.check("the template of an instance of unknown age", pool.Template{}, i.Template)
 	}
-	if o.ProviderRolloutUnknown == nil || o.ProviderRolloutUnknown.Reason != string(cloud.Denied) || len(o.Issues) == 0 || o.Issues[0] != *o.ProviderRolloutUnknown {
-		w.t.Errorf("want the refusal as an issue and as the reason why the updates are unknown, got %+v and %+v", o.ProviderRolloutUnknown, o.Issues)
+	if o.ProviderRolloutUnknown == nil || o.ProviderRolloutUnknown.Reason != string(cloud.Denied) || len(o.Issues) == 0 ||
+		o.Issues[0] != *o.ProviderRolloutUnknown {
+		w.t.Errorf("want the refusal as an issue and as the reason why the updates are unknown, got %+v and %+v", o.ProviderRolloutUnknown,
+			o.Issues)
 	}
 	w.server.Faults().Clear()
 }
@@ -156,7 +162,8 @@ func TestHealth(t *testing.T) {
 			time.Sleep(20 * time.Second)
 		}
 		e.check("instances of a degraded group that grows", 2, len(e.seen.Instances))
-		if len(e.seen.Issues) != 1 || e.seen.Issues[0].Reason != "InsufficientFreeAddresses" || !strings.Contains(e.seen.Issues[0].Message, "no free addresses in the subnet") {
+		if len(e.seen.Issues) != 1 || e.seen.Issues[0].Reason != "InsufficientFreeAddresses" ||
+			!strings.Contains(e.seen.Issues[0].Message, "no free addresses in the subnet") {
 			t.Errorf("want the issue in EKS's code and words, got %+v", e.seen.Issues)
 		}
 		w.must(w.server.ClearIssues(clusterName, e.name()))
@@ -185,7 +192,8 @@ func TestCreationThatFails(t *testing.T) {
 		for e.pass(); e.seen.Group == nil || e.seen.Group.Failed == nil; e.pass() {
 			time.Sleep(20 * time.Second)
 		}
-		if f := e.seen.Group.Failed; f.Reason != "AsgInstanceLaunchFailures" || !strings.Contains(f.Message, "do not have sufficient") || e.seen.Group.Busy != nil {
+		if f := e.seen.Group.Failed; f.Reason != "AsgInstanceLaunchFailures" || !strings.Contains(f.Message, "do not have sufficient") ||
+			e.seen.Group.Busy != nil {
 			t.Errorf("want a creation that has failed in EKS's code and words, got %+v", f)
 		}
 		time.Sleep(time.Minute)
@@ -213,8 +221,9 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		e.run()
 		_, err := w.eks.UpdateNodegroupConfig(t.Context(), &eks.UpdateNodegroupConfigInput{
 			ClusterName: new(clusterName), NodegroupName: new(e.name()),
-			Labels:           &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{"theirs": "2"}},
-			Taints:           &ekstypes.UpdateTaintsPayload{AddOrUpdateTaints: []ekstypes.Taint{{Key: new("theirs"), Value: new("x"), Effect: ekstypes.TaintEffectNoExecute}}},
+			Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{"theirs": "2"}},
+			Taints: &ekstypes.UpdateTaintsPayload{AddOrUpdateTaints: []ekstypes.Taint{{Key: new("theirs"), Value: new("x"),
+				Effect: ekstypes.TaintEffectNoExecute}}},
 			NodeRepairConfig: &ekstypes.NodeRepairConfig{Enabled: new(true), MaxUnhealthyNodeThresholdCount: new(int32(3))},
 		})
 		w.must(err)
@@ -253,13 +262,18 @@ func TestRoleIsMadeAndDeleted(t *testing.T) {
 		s := withTemplate()
 		s.Pool.RoleName, s.Pool.RolePath = "", "/nodes/"
 		e := w.edge(s, 1)
-		e.check("steps of a pool without a role", []pool.StepKind{pool.PutTemplate, pool.EnsurePrerequisites, pool.CreateGroup, pool.UpdateGroup}, e.run())
+		e.check("steps of a pool without a role", []pool.StepKind{pool.PutTemplate, pool.EnsurePrerequisites, pool.CreateGroup, pool.UpdateGroup},
+			e.run())
 		e.inPlace(1)
 		name := "east-" + e.name() + "_nodegroup-iam-service-role"
 		role, err := w.iam.GetRole(t.Context(), &iam.GetRoleInput{RoleName: &name})
 		w.must(err)
-		owner := slices.ContainsFunc(role.Role.Tags, func(t iamtypes.Tag) bool { return *t.Key == "muster.dev/owner" && *t.Value == e.target.Owner.ID })
-		if !owner || !strings.Contains(*role.Role.Arn, ":role/nodes/"+name) || !strings.Contains(*role.Role.AssumeRolePolicyDocument, "ec2.amazonaws.com") {
+		owner := slices.ContainsFunc(role.Role.Tags, func(t iamtypes.Tag) bool {
+			return *t.Key == "muster.dev/owner" &&
+				*t.Value == e.target.Owner.ID
+		})
+		if !owner || !strings.Contains(*role.Role.Arn, ":role/nodes/"+name) ||
+			!strings.Contains(*role.Role.AssumeRolePolicyDocument, "ec2.amazonaws.com") {
 			t.Errorf("want a role below the path, tagged as ours, for EC2, got %+v", role.Role)
 		}
 		worker, own := "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy", "arn:aws:iam::aws:policy/ReadOnlyAccess"
@@ -304,7 +318,8 @@ func TestWhatIsLeftTellsItsObject(t *testing.T) {
 			}
 			e := w.edge(s, 1)
 			e.run()
-			_, err := w.eks.TagResource(t.Context(), &eks.TagResourceInput{ResourceArn: &e.seen.Group.ID, Tags: map[string]string{"muster.dev/owner": "another"}})
+			_, err := w.eks.TagResource(t.Context(), &eks.TagResourceInput{ResourceArn: &e.seen.Group.ID,
+				Tags: map[string]string{"muster.dev/owner": "another"}})
 			w.must(err)
 			time.Sleep(5 * time.Minute)
 			if o := w.observe(e.target); o.OwnershipConflict == nil || o.TaggedFor != e.target.Owner.Key() {
@@ -354,7 +369,8 @@ func TestRefused(t *testing.T) {
 		version           string
 		spec              func(*awsv1.AWSManagedMachinePoolSpec)
 	}{
-		{"no role, and none may be made", "spec.roleName", "EKSEnableIAM", version, func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "nope" }},
+		{"no role, and none may be made", "spec.roleName", "EKSEnableIAM", version,
+			func(s *awsv1.AWSManagedMachinePoolSpec) { s.RoleName = "nope" }},
 		{"policies that may not be added", "spec.roleAdditionalPolicies", "EKSAllowAddRoles", version,
 			func(s *awsv1.AWSManagedMachinePoolSpec) {
 				s.RoleAdditionalPolicies = []string{"arn:aws:iam::aws:policy/ReadOnlyAccess"}
@@ -362,7 +378,8 @@ func TestRefused(t *testing.T) {
 		{"a version that the control plane does not run yet", "MachinePool spec.template.spec.version", "control plane", "v1.34.0", nil},
 		{"a version that the control plane does not run any more", "MachinePool spec.template.spec.version", "control plane", "v1.32.0", nil},
 		{"no version", "MachinePool spec.template.spec.version", "no Kubernetes version", "soon", nil},
-		{"a release that EKS does not have", "spec.amiVersion", "", version, func(s *awsv1.AWSManagedMachinePoolSpec) { s.AMIVersion = new("1.33.0-19990101") }},
+		{"a release that EKS does not have", "spec.amiVersion", "", version,
+			func(s *awsv1.AWSManagedMachinePoolSpec) { s.AMIVersion = new("1.33.0-19990101") }},
 	} {
 		inWorld(t, version, func(*nodegroup.Options) {}, func(t *testing.T, w *world) {
 			s := withTemplate()

@@ -60,7 +60,8 @@ func (w *writer) existing(ctx context.Context) (*ekstypes.Nodegroup, error) {
 		return nil, err
 	}
 	if w.memory.group.is == nil {
-		return nil, &cloud.Error{Kind: cloud.Conflict, Code: "NoGroup", Message: "node group " + w.t.name + " is gone: there is nothing to change"}
+		return nil, &cloud.Error{Kind: cloud.Conflict, Code: "NoGroup",
+			Message: "node group " + w.t.name + " is gone: there is nothing to change"}
 	}
 	return w.memory.group.is, nil
 }
@@ -122,7 +123,8 @@ func (g groupSpec) bounds(fields []string, is *ekstypes.Nodegroup, size int32) *
 		return nil
 	}
 	// EKS may not have heard yet of a size that a user has set in the group behind.
-	if said := session.Deref(scaling.DesiredSize); said > session.Deref(cmp.Or(out.MaxSize, scaling.MaxSize)) || said < session.Deref(cmp.Or(out.MinSize, scaling.MinSize)) {
+	if said := session.Deref(scaling.DesiredSize); said > session.Deref(cmp.Or(out.MaxSize, scaling.MaxSize)) ||
+		said < session.Deref(cmp.Or(out.MinSize, scaling.MinSize)) {
 		out.DesiredSize = &size
 	}
 	return out
@@ -138,9 +140,8 @@ func withRepair(is *ekstypes.NodeRepairConfig, on bool) *ekstypes.NodeRepairConf
 	return &out
 }
 
-// bookConfig books the labels and taints that are or will be ours before they are changed, so that a crash in between forgets
-// none. The next pass books out what was removed. It returns the fields that may be changed: what EKS does not show as booked would stay for
-// ever.
+// bookConfig books the labels and taints that are or will be ours before they are changed, so that a crash in between forgets none. The
+// next pass books out what was removed. It returns the fields that may be changed: what EKS does not show as booked would stay for ever.
 func (w *writer) bookConfig(ctx context.Context, fields []string, is *ekstypes.Nodegroup, want groupSpec) ([]string, error) {
 	put := map[string]string{}
 	var remove []string

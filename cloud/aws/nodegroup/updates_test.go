@@ -31,7 +31,8 @@ func TestChangesThatFailAreNotRepeatedAtOnce(t *testing.T) {
 		{"one has failed", []ekstypes.UpdateStatus{failed, ok, failed}, 10 * time.Second, 20 * time.Second, true},
 		{"its pause is over", []ekstypes.UpdateStatus{failed, ok}, 30 * time.Second, 0, true},
 		{"three have failed in a row", []ekstypes.UpdateStatus{failed, failed, failed, ok}, time.Minute, time.Minute, true},
-		{"many have failed in a row", []ekstypes.UpdateStatus{failed, failed, failed, failed, failed, failed, failed, failed}, time.Minute, 4 * time.Minute, true},
+		{"many have failed in a row", []ekstypes.UpdateStatus{failed, failed, failed, failed, failed, failed, failed, failed}, time.Minute,
+			4 * time.Minute, true},
 		{"it is long ago, so that nothing is left to change", []ekstypes.UpdateStatus{failed}, 2 * time.Hour, 0, false},
 	} {
 		p := &writer{reader{now: now, memory: &memory{reads: reads{updates: updateHistory{known: map[string]updateRead{}}}}}}
@@ -43,7 +44,8 @@ func TestChangesThatFailAreNotRepeatedAtOnce(t *testing.T) {
 			}}
 		}
 		var e *cloud.Error
-		if got := p.memory.updates.configPause(p.t.name, now); (got != nil) != (c.want > 0) || errors.As(got, &e) && (e.After != c.want || e.Kind != cloud.Throttled) {
+		if got := p.memory.updates.configPause(p.t.name, now); (got != nil) != (c.want > 0) || errors.As(got, &e) &&
+			(e.After != c.want || e.Kind != cloud.Throttled) {
 			t.Errorf("%s: want a pause of %s, got %v", c.reason, c.want, got)
 		}
 		if c.want > 0 {

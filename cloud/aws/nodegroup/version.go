@@ -68,7 +68,8 @@ func courseOf(a asked, is int) (course, error) {
 	case is == 0:
 		return c, c.create(a)
 	case c.path.Downgrade:
-		return c, cloud.Invalidf(fieldVersion, "the node group runs Kubernetes %s, and EKS takes no node group back to %s: ask for %s or later, or make another pool",
+		return c, cloud.Invalidf(fieldVersion,
+			"the node group runs Kubernetes %s, and EKS takes no node group back to %s: ask for %s or later, or make another pool",
 			eksVersion(is), eksVersion(a.minor), eksVersion(is))
 	}
 	if c.next.minor = c.path.Next; c.next.minor == a.minor {
@@ -82,7 +83,8 @@ func (c *course) create(a asked) error {
 	switch {
 	case a.controlPlane == 0 || a.controlPlane == a.minor:
 	case a.minor > a.controlPlane:
-		return cloud.Invalidf(fieldVersion, "a node group can't run Kubernetes %s before the control plane, which runs %s: it is made once that is upgraded",
+		return cloud.Invalidf(fieldVersion, "a node group can't run Kubernetes %s before the control plane, which runs %s: it is made once "+
+			"that is upgraded",
 			eksVersion(a.minor), eksVersion(a.controlPlane))
 	default:
 		return cloud.Invalidf(fieldVersion, "EKS makes new node groups of the control plane's version %s alone: ask for that in place of %s",

@@ -16,7 +16,8 @@ func TestCourse(t *testing.T) {
 		err   string
 	}{
 		{"a new group has the version that is asked for", asked{minor: 31, controlPlane: 31}, 0, runs{minor: 31}, "", ""},
-		{"a new group has the release that is asked for from the beginning", asked{minor: 31, release: "1.31.2-20250103", controlPlane: 31}, 0, runs{31, "1.31.2-20250103"}, "", ""},
+		{"a new group has the release that is asked for from the beginning", asked{minor: 31, release: "1.31.2-20250103", controlPlane: 31}, 0,
+			runs{31, "1.31.2-20250103"}, "", ""},
 		{"a new group of an unknown control plane is left to EKS", asked{minor: 31}, 0, runs{minor: 31}, "", ""},
 		{"a new group waits for the control plane's upgrade", asked{minor: 32, controlPlane: 31}, 0, runs{}, "", "before the control plane"},
 		{"EKS makes no group behind the control plane", asked{minor: 30, controlPlane: 31}, 0, runs{}, "", "1.31 alone"},
@@ -24,11 +25,15 @@ func TestCourse(t *testing.T) {
 		{"a release alone is compared alone", asked{release: "1.30.1-20250101"}, 30, runs{release: "1.30.1-20250101"}, "", ""},
 		{"what runs is what is wanted", asked{minor: 30, controlPlane: 31}, 30, runs{minor: 30}, "", ""},
 		{"one minor version is one step", asked{minor: 31, controlPlane: 31}, 30, runs{minor: 31}, "Kubernetes 1.30 to 1.31", ""},
-		{"two are two, and the goal is told", asked{minor: 31, controlPlane: 31}, 29, runs{minor: 30}, "Kubernetes 1.29 to 1.30, on the way to 1.31", ""},
-		{"the release belongs to the goal alone", asked{minor: 31, release: "1.31.2-20250103", controlPlane: 31}, 29, runs{minor: 30}, "Kubernetes 1.29 to 1.30, on the way to 1.31", ""},
-		{"no step goes past the control plane", asked{minor: 32, controlPlane: 30}, 30, runs{minor: 30}, "Kubernetes 1.30 of the wanted 1.32, which waits for the control plane", ""},
+		{"two are two, and the goal is told", asked{minor: 31, controlPlane: 31}, 29, runs{minor: 30},
+			"Kubernetes 1.29 to 1.30, on the way to 1.31", ""},
+		{"the release belongs to the goal alone", asked{minor: 31, release: "1.31.2-20250103", controlPlane: 31}, 29, runs{minor: 30},
+			"Kubernetes 1.29 to 1.30, on the way to 1.31", ""},
+		{"no step goes past the control plane", asked{minor: 32, controlPlane: 30}, 30, runs{minor: 30},
+			"Kubernetes 1.30 of the wanted 1.32, which waits for the control plane", ""},
 		{"EKS takes nothing back", asked{minor: 29, controlPlane: 31}, 30, runs{}, "", "back to 1.29"},
-		{"an image of the template's own has its version in itself", asked{minor: 29, release: "x", image: true, controlPlane: 31}, 30, runs{}, "", ""},
+		{"an image of the template's own has its version in itself", asked{minor: 29, release: "x", image: true, controlPlane: 31}, 30, runs{},
+			"", ""},
 	} {
 		got, err := courseOf(c.asked, c.is)
 		if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {

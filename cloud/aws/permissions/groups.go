@@ -83,8 +83,9 @@ func launches(o Options) []Grant {
 			},
 		},
 		{
-			Name:       "MusterTagNew",
-			Resources:  []string{o.arn("ec2", "instance/*"), o.arn("ec2", "launch-template/*"), o.arn("ec2", "network-interface/*"), o.arn("ec2", "spot-instances-request/*"), o.arn("ec2", "volume/*")},
+			Name: "MusterTagNew",
+			Resources: []string{o.arn("ec2", "instance/*"), o.arn("ec2", "launch-template/*"), o.arn("ec2", "network-interface/*"),
+				o.arn("ec2", "spot-instances-request/*"), o.arn("ec2", "volume/*")},
 			Conditions: Conditions{"StringEquals": {"ec2:CreateAction": {"CreateLaunchTemplate", "RunInstances"}}},
 			Actions: []Action{
 				{Name: "ec2:CreateTags", ByService: true, Why: "asked about when something is made with tags"},

@@ -14,7 +14,8 @@ import (
 
 // all is every option switched on.
 func all() Options {
-	return Options{EKS: true, EKSIAM: true, EKSAddRoles: true, Bucket: "cluster-api-provider-aws-data", NodeRoles: []string{"nodes"}, AssumeRoles: []string{"arn:aws:iam::210987654321:role/tenant"}}
+	return Options{EKS: true, EKSIAM: true, EKSAddRoles: true, Bucket: "cluster-api-provider-aws-data", NodeRoles: []string{"nodes"},
+		AssumeRoles: []string{"arn:aws:iam::210987654321:role/tenant"}}
 }
 
 // TestDocument holds the documents word by word: who has given them to an account must be told when they change. Set

@@ -145,7 +145,8 @@ func leaving(is *asgtypes.AutoScalingGroup) map[string]bool {
 func timed(found *autoscaling.DescribeInstanceRefreshesOutput) []asgtypes.InstanceRefresh {
 	list := found.InstanceRefreshes
 	for k := range list {
-		list[k].StartTime, list[k].EndTime = session.OurTime(list[k].StartTime, found.ResultMetadata), session.OurTime(list[k].EndTime, found.ResultMetadata)
+		list[k].StartTime, list[k].EndTime = session.OurTime(list[k].StartTime, found.ResultMetadata),
+			session.OurTime(list[k].EndTime, found.ResultMetadata)
 	}
 	return list
 }

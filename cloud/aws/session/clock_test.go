@@ -14,12 +14,14 @@ import (
 // replyAt is what the SDK makes of a reply with that date.
 func replyAt(t *testing.T, date string) smithymiddleware.Metadata {
 	t.Helper()
-	next := smithymiddleware.DeserializeHandlerFunc(func(context.Context, smithymiddleware.DeserializeInput) (smithymiddleware.DeserializeOutput, smithymiddleware.Metadata, error) {
+	next := smithymiddleware.DeserializeHandlerFunc(func(context.Context,
+		smithymiddleware.DeserializeInput) (smithymiddleware.DeserializeOutput, smithymiddleware.Metadata, error) {
 		h := http.Header{}
 		if date != "" {
 			h.Set("Date", date)
 		}
-		return smithymiddleware.DeserializeOutput{RawResponse: &smithyhttp.Response{Response: &http.Response{Header: h}}}, smithymiddleware.Metadata{}, nil
+		return smithymiddleware.DeserializeOutput{RawResponse: &smithyhttp.Response{Response: &http.Response{Header: h}}},
+			smithymiddleware.Metadata{}, nil
 	})
 	_, metadata, err := (&middleware.RecordResponseTiming{}).HandleDeserialize(t.Context(), smithymiddleware.DeserializeInput{}, next)
 	if err != nil {
@@ -36,9 +38,10 @@ func TestOurTime(t *testing.T) {
 		date   string
 		moved  time.Duration
 	}{
-		"no date":   {"a reply that does not tell the time is taken at its word", "", 0},
-		"a little":  {"replies tell whole seconds, and some while after", time.Now().Add(time.Second).UTC().Format(http.TimeFormat), 0},
-		"ahead":     {"what the service made at noon was made earlier by our clock", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat), -time.Hour},
+		"no date":  {"a reply that does not tell the time is taken at its word", "", 0},
+		"a little": {"replies tell whole seconds, and some while after", time.Now().Add(time.Second).UTC().Format(http.TimeFormat), 0},
+		"ahead": {"what the service made at noon was made earlier by our clock", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat),
+			-time.Hour},
 		"behind":    {"or later", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat), time.Hour},
 		"no moment": {"a date that is none tells nothing", "noon", 0},
 	} {

@@ -6,9 +6,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 )
 
-// EC2 has the operations of EC2 that Muster calls, with the names and types of the SDK. It holds no *ec2.Client: paginators turn what they are
-// given into an interface, and the linker then keeps every exported method of it and of what it holds, which for the client are 800 operations
-// and tens of megabytes of each binary.
+// EC2 has the operations of EC2 that Muster calls, with the names and types of the SDK. It holds no *ec2.Client: paginators turn what they
+// are given into an interface, and the linker then keeps every exported method of it and of what it holds, which for the client are 800
+// operations and tens of megabytes of each binary.
 type EC2 struct {
 	createLaunchTemplate           call[ec2.CreateLaunchTemplateInput, ec2.CreateLaunchTemplateOutput, ec2.Options]
 	createLaunchTemplateVersion    call[ec2.CreateLaunchTemplateVersionInput, ec2.CreateLaunchTemplateVersionOutput, ec2.Options]
@@ -49,12 +49,14 @@ func NewEC2(c *ec2.Client) *EC2 {
 }
 
 // CreateLaunchTemplate calls the operation of this name.
-func (c *EC2) CreateLaunchTemplate(ctx context.Context, in *ec2.CreateLaunchTemplateInput, o ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateOutput, error) {
+func (c *EC2) CreateLaunchTemplate(ctx context.Context, in *ec2.CreateLaunchTemplateInput,
+	o ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateOutput, error) {
 	return c.createLaunchTemplate(ctx, in, o...)
 }
 
 // CreateLaunchTemplateVersion calls the operation of this name.
-func (c *EC2) CreateLaunchTemplateVersion(ctx context.Context, in *ec2.CreateLaunchTemplateVersionInput, o ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateVersionOutput, error) {
+func (c *EC2) CreateLaunchTemplateVersion(ctx context.Context, in *ec2.CreateLaunchTemplateVersionInput,
+	o ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateVersionOutput, error) {
 	return c.createLaunchTemplateVersion(ctx, in, o...)
 }
 
@@ -64,12 +66,14 @@ func (c *EC2) CreateTags(ctx context.Context, in *ec2.CreateTagsInput, o ...func
 }
 
 // DeleteLaunchTemplate calls the operation of this name.
-func (c *EC2) DeleteLaunchTemplate(ctx context.Context, in *ec2.DeleteLaunchTemplateInput, o ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error) {
+func (c *EC2) DeleteLaunchTemplate(ctx context.Context, in *ec2.DeleteLaunchTemplateInput,
+	o ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error) {
 	return c.deleteLaunchTemplate(ctx, in, o...)
 }
 
 // DeleteLaunchTemplateVersions calls the operation of this name.
-func (c *EC2) DeleteLaunchTemplateVersions(ctx context.Context, in *ec2.DeleteLaunchTemplateVersionsInput, o ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateVersionsOutput, error) {
+func (c *EC2) DeleteLaunchTemplateVersions(ctx context.Context, in *ec2.DeleteLaunchTemplateVersionsInput,
+	o ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateVersionsOutput, error) {
 	return c.deleteLaunchTemplateVersions(ctx, in, o...)
 }
 
@@ -84,41 +88,49 @@ func (c *EC2) DescribeImages(ctx context.Context, in *ec2.DescribeImagesInput, o
 }
 
 // DescribeInstanceTypes calls the operation of this name.
-func (c *EC2) DescribeInstanceTypes(ctx context.Context, in *ec2.DescribeInstanceTypesInput, o ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error) {
+func (c *EC2) DescribeInstanceTypes(ctx context.Context, in *ec2.DescribeInstanceTypesInput,
+	o ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error) {
 	return c.describeInstanceTypes(ctx, in, o...)
 }
 
 // DescribeInstances calls the operation of this name.
-func (c *EC2) DescribeInstances(ctx context.Context, in *ec2.DescribeInstancesInput, o ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error) {
+func (c *EC2) DescribeInstances(ctx context.Context, in *ec2.DescribeInstancesInput,
+	o ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error) {
 	return c.describeInstances(ctx, in, o...)
 }
 
 // DescribeLaunchTemplateVersions calls the operation of this name.
-func (c *EC2) DescribeLaunchTemplateVersions(ctx context.Context, in *ec2.DescribeLaunchTemplateVersionsInput, o ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplateVersionsOutput, error) {
+func (c *EC2) DescribeLaunchTemplateVersions(ctx context.Context, in *ec2.DescribeLaunchTemplateVersionsInput,
+	o ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplateVersionsOutput, error) {
 	return c.describeLaunchTemplateVersions(ctx, in, o...)
 }
 
 // DescribeLaunchTemplates calls the operation of this name.
-func (c *EC2) DescribeLaunchTemplates(ctx context.Context, in *ec2.DescribeLaunchTemplatesInput, o ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplatesOutput, error) {
+func (c *EC2) DescribeLaunchTemplates(ctx context.Context, in *ec2.DescribeLaunchTemplatesInput,
+	o ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplatesOutput, error) {
 	return c.describeLaunchTemplates(ctx, in, o...)
 }
 
 // DescribeSecurityGroups calls the operation of this name.
-func (c *EC2) DescribeSecurityGroups(ctx context.Context, in *ec2.DescribeSecurityGroupsInput, o ...func(*ec2.Options)) (*ec2.DescribeSecurityGroupsOutput, error) {
+func (c *EC2) DescribeSecurityGroups(ctx context.Context, in *ec2.DescribeSecurityGroupsInput,
+	o ...func(*ec2.Options)) (*ec2.DescribeSecurityGroupsOutput, error) {
 	return c.describeSecurityGroups(ctx, in, o...)
 }
 
 // DescribeSpotInstanceRequests calls the operation of this name.
-func (c *EC2) DescribeSpotInstanceRequests(ctx context.Context, in *ec2.DescribeSpotInstanceRequestsInput, o ...func(*ec2.Options)) (*ec2.DescribeSpotInstanceRequestsOutput, error) {
+func (c *EC2) DescribeSpotInstanceRequests(ctx context.Context, in *ec2.DescribeSpotInstanceRequestsInput,
+	o ...func(*ec2.Options)) (*ec2.DescribeSpotInstanceRequestsOutput, error) {
 	return c.describeSpotInstanceRequests(ctx, in, o...)
 }
 
 // DescribeSubnets calls the operation of this name.
-func (c *EC2) DescribeSubnets(ctx context.Context, in *ec2.DescribeSubnetsInput, o ...func(*ec2.Options)) (*ec2.DescribeSubnetsOutput, error) {
+func (c *EC2) DescribeSubnets(ctx context.Context, in *ec2.DescribeSubnetsInput,
+	o ...func(*ec2.Options)) (*ec2.DescribeSubnetsOutput, error) {
 	return c.describeSubnets(ctx, in, o...)
 }
 
 // ModifyLaunchTemplate calls the operation of this name.
-func (c *EC2) ModifyLaunchTemplate(ctx context.Context, in *ec2.ModifyLaunchTemplateInput, o ...func(*ec2.Options)) (*ec2.ModifyLaunchTemplateOutput, error) {
+func (c *EC2) ModifyLaunchTemplate(ctx context.Context, in *ec2.ModifyLaunchTemplateInput,
+	o ...func(*ec2.Options)) (*ec2.ModifyLaunchTemplateOutput, error) {
 	return c.modifyLaunchTemplate(ctx, in, o...)
 }

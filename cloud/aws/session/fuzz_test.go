@@ -43,7 +43,8 @@ func FuzzMessages(f *testing.F) {
 		"You are not authorized to perform this operation. Encoded authorization failure message: 4hFfHBJ4oTOgBXlvpYUYkz",
 		"Value () for parameter groupId is invalid. (RequestId: 2f8d5d0a-1111-2222-3333-444455556666)",
 		"User: arn:aws:sts::123456789012:assumed-role/muster/1700000000000000000 is not authorized to perform: ec2:DescribeImages",
-		"We currently do not have sufficient t3.large capacity in the Availability Zone you requested (eu-west-1a). Launching EC2 instance failed.",
+		"We currently do not have sufficient t3.large capacity in the Availability Zone you requested (eu-west-1a). Launching EC2 " +
+			"instance failed.",
 		"The security group 'sg-1' does not exist in VPC 'vpc-1'", "", "\xff\xfe", strings.Repeat("\u00e9", 400),
 	} {
 		f.Add("InvalidParameterValue", text, 400)
@@ -55,7 +56,8 @@ func FuzzMessages(f *testing.F) {
 		if err == nil || !errors.As(err, &e) {
 			t.Fatalf("want a refusal of a known kind, got %v", err)
 		}
-		if !slices.Contains([]cloud.Kind{cloud.Throttled, cloud.Conflict, cloud.Capacity, cloud.Denied, cloud.Invalid, cloud.Unavailable}, e.Kind) {
+		if !slices.Contains([]cloud.Kind{cloud.Throttled, cloud.Conflict, cloud.Capacity, cloud.Denied, cloud.Invalid, cloud.Unavailable},
+			e.Kind) {
 			t.Errorf("%q: want one of the six kinds, got %q", code, e.Kind)
 		}
 		if utf8.ValidString(text) && !utf8.ValidString(e.Message) || len(e.Message) > 600+len("...") || strings.ContainsAny(e.Message, "\n\r\t") {
@@ -68,7 +70,8 @@ func FuzzMessages(f *testing.F) {
 			}
 		}
 		_ = Absent(err)
-		if blamed := Blame(err, []Blamed{{Words: regexp.MustCompile(`(?i)security group '([^']*)' does not exist`), Field: "spec.groups"}}); cloud.KindOf(blamed) != e.Kind {
+		if blamed := Blame(err, []Blamed{{Words: regexp.MustCompile(`(?i)security group '([^']*)' does not exist`),
+			Field: "spec.groups"}}); cloud.KindOf(blamed) != e.Kind {
 			t.Errorf("want the kind kept, %s, got %v", e.Kind, blamed)
 		}
 	})

@@ -63,7 +63,8 @@ func (g groups) ours(ctx context.Context, found func(string, *asgtypes.AutoScali
 }
 
 // read reads all pages of an answer.
-func (g groups) read(ctx context.Context, in *autoscaling.DescribeAutoScalingGroupsInput, found func(string, *asgtypes.AutoScalingGroup)) (int, error) {
+func (g groups) read(ctx context.Context, in *autoscaling.DescribeAutoScalingGroupsInput,
+	found func(string, *asgtypes.AutoScalingGroup)) (int, error) {
 	pages := autoscaling.NewDescribeAutoScalingGroupsPaginator(g.client, in)
 	ctx, _ = wire.Paged(ctx, 1)
 	count := 0

@@ -56,7 +56,8 @@ func (s *Sessions) identify(settings *awssdk.Config, i *awsv1.IdentityView) {
 
 // assume gets the credentials of a role. Its refusal names the object that names the role.
 func assume(ctx context.Context, source *sts.Client, role awsv1.RoleView, now time.Time) (awssdk.Credentials, error) {
-	in := &sts.AssumeRoleInput{RoleArn: &role.ARN, RoleSessionName: awssdk.String(roleSessionName), DurationSeconds: awssdk.Int32(int32(roleDuration.Seconds()))}
+	in := &sts.AssumeRoleInput{RoleArn: &role.ARN, RoleSessionName: awssdk.String(roleSessionName),
+		DurationSeconds: awssdk.Int32(int32(roleDuration.Seconds()))}
 	if role.SessionName != "" {
 		in.RoleSessionName = &role.SessionName
 	}
@@ -78,7 +79,8 @@ func assume(ctx context.Context, source *sts.Client, role awsv1.RoleView, now ti
 	}
 	c := out.Credentials
 	if c == nil || c.AccessKeyId == nil || c.SecretAccessKey == nil || c.SessionToken == nil || c.Expiration == nil {
-		return awssdk.Credentials{}, &cloud.Error{Kind: cloud.Unavailable, Op: "sts:AssumeRole", Code: cloud.CodeNoReply, Message: "the reply holds no credentials"}
+		return awssdk.Credentials{}, &cloud.Error{Kind: cloud.Unavailable, Op: "sts:AssumeRole", Code: cloud.CodeNoReply,
+			Message: "the reply holds no credentials"}
 	}
 	return awssdk.Credentials{
 		AccessKeyID: *c.AccessKeyId, SecretAccessKey: *c.SecretAccessKey, SessionToken: *c.SessionToken,

@@ -55,7 +55,8 @@ func (s *tokens) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.calls = append(s.calls, call)
 	for _, refused := range []string{key, role} {
 		if code := s.refuse[refused]; code != "" {
-			return reply(403, fmt.Sprintf("<ErrorResponse><Error><Code>%s</Code><Message>%s tenants-s3cret-0123456789 is refused</Message></Error></ErrorResponse>", code, refused)), nil
+			return reply(403, fmt.Sprintf("<ErrorResponse><Error><Code>%s</Code><Message>%s tenants-s3cret-0123456789 is "+
+				"refused</Message></Error></ErrorResponse>", code, refused)), nil
 		}
 	}
 	if form.Get("Action") != "AssumeRole" {
@@ -132,7 +133,8 @@ func TestWhoSigns(t *testing.T) {
 		{"keys", "keys sign by themselves", &awsv1.IdentityView{Name: "s", Keys: tenantKeys("s")}, []string{"TENANT" + describe}},
 		{"role", "the controller assumes the role", &awsv1.IdentityView{Name: "r", Roles: []awsv1.RoleView{role("r")}},
 			[]string{"CONTROLLER AssumeRole muster 900", "ASIA-r" + describe}},
-		{"chain", "each role is assumed by the one before", &awsv1.IdentityView{Name: "r", Keys: tenantKeys("s"), Roles: []awsv1.RoleView{role("a"), role("b")}},
+		{"chain", "each role is assumed by the one before", &awsv1.IdentityView{Name: "r", Keys: tenantKeys("s"),
+			Roles: []awsv1.RoleView{role("a"), role("b")}},
 			[]string{"TENANT AssumeRole muster 900", "ASIA-a AssumeRole muster 900", "ASIA-b" + describe}},
 		{"everything said", "what the identity says reaches the service", &awsv1.IdentityView{Name: "r", Roles: []awsv1.RoleView{full}},
 			[]string{"CONTROLLER AssumeRole name 3600 ext {} arn:p", "ASIA-full" + describe}},
@@ -203,7 +205,8 @@ func TestAccounts(t *testing.T) {
 // A refusal names the object that the refused credentials come from, and shows none of them.
 func TestRefusedIdentity(t *testing.T) {
 	t.Parallel()
-	chain := &awsv1.IdentityView{Name: "AWSClusterRoleIdentity/b", Keys: tenantKeys("tenants-s3cret-0123456789"), Roles: []awsv1.RoleView{role("a"), role("b")}}
+	chain := &awsv1.IdentityView{Name: "AWSClusterRoleIdentity/b", Keys: tenantKeys("tenants-s3cret-0123456789"),
+		Roles: []awsv1.RoleView{role("a"), role("b")}}
 	for _, c := range []struct{ reason, refuse, code, field, op string }{
 		{"keys that are refused", "TENANT", "InvalidClientTokenId", "AWSClusterRoleIdentity/a", "sts:AssumeRole"},
 		{"the first role is refused: the second names it not", "a", "AccessDenied", "AWSClusterRoleIdentity/a", "sts:AssumeRole"},
@@ -235,7 +238,8 @@ func TestRenewing(t *testing.T) {
 	gets, refuse := 0, error(nil)
 	r := &renewing{now: func() time.Time { return now }, get: func(context.Context) (awssdk.Credentials, error) {
 		gets++
-		return awssdk.Credentials{AccessKeyID: fmt.Sprint(gets), SecretAccessKey: "s", CanExpire: true, Expires: now.Add(15 * time.Minute)}, refuse
+		return awssdk.Credentials{AccessKeyID: fmt.Sprint(gets), SecretAccessKey: "s", CanExpire: true,
+			Expires: now.Add(15 * time.Minute)}, refuse
 	}}
 	for _, c := range []struct {
 		reason string

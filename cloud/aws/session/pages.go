@@ -22,7 +22,8 @@ type pager[Out, Options any] interface {
 
 // Listed reads a list to its end, or until there are as many items as can be used; most of zero means all. A list that has no
 // end is an error: what was cut off might be what counts.
-func Listed[Out, Options, Item any](ctx context.Context, pages pager[Out, Options], items func(*Out) []Item, most int, now time.Time) ([]Item, error) {
+func Listed[Out, Options, Item any](ctx context.Context, pages pager[Out, Options], items func(*Out) []Item, most int,
+	now time.Time) ([]Item, error) {
 	ctx, _ = wire.Paged(ctx, 1)
 	var all []Item
 	for range pagesMost {
@@ -37,6 +38,7 @@ func Listed[Out, Options, Item any](ctx context.Context, pages pager[Out, Option
 	}
 	return nil, &cloud.Error{
 		Kind: cloud.Unavailable, Code: "EndlessList",
-		Message: fmt.Sprintf("the service has given %d pages of a list and still has more: make the filters of the specification narrower", pagesMost),
+		Message: fmt.Sprintf("the service has given %d pages of a list and still has more: make the filters of the specification narrower",
+			pagesMost),
 	}
 }

@@ -178,7 +178,8 @@ func (s *Sessions) build(settings awssdk.Config, identity *awsv1.IdentityView) *
 	settings.APIOptions = append(settings.APIOptions[:len(settings.APIOptions):len(settings.APIOptions)],
 		s.naming(account, settings.Region, transport))
 	s.identify(&settings, identity)
-	client, machines, identities := autoscaling.NewFromConfig(settings), NewEC2(ec2.NewFromConfig(settings)), NewIAM(iam.NewFromConfig(settings))
+	client, machines, identities := autoscaling.NewFromConfig(settings), NewEC2(ec2.NewFromConfig(settings)),
+		NewIAM(iam.NewFromConfig(settings))
 	return &Session{
 		Region:      settings.Region,
 		AutoScaling: client,
@@ -233,7 +234,8 @@ func (s *Sessions) naming(account, region string, transport *wire.Transport) fun
 	) {
 		operation := awsmiddleware.GetOperationName(ctx)
 		call := wire.Call{
-			Service: serviceName(awsmiddleware.GetServiceID(ctx)), Operation: operation, Account: account, Region: region, ReadOnly: readOnly(operation),
+			Service: serviceName(awsmiddleware.GetServiceID(ctx)), Operation: operation, Account: account, Region: region,
+			ReadOnly: readOnly(operation),
 		}
 		sent := s.Now()
 		out, metadata, err := next.HandleInitialize(wire.WithCall(ctx, call), in)

@@ -65,7 +65,8 @@ func (t templates) one(ctx context.Context, name string, found func(string, *ec2
 
 // Template returns a launch template, nil if there is none, and when it was read. maxAge is as in cloud.Target. The template is shared and
 // must not be changed. proven is true if EC2 was asked for this very name: a list that leaves it out proves no absence.
-func (s *Session) Template(ctx context.Context, name string, maxAge time.Duration) (is *ec2types.LaunchTemplate, proven bool, at time.Time, err error) {
+func (s *Session) Template(ctx context.Context, name string,
+	maxAge time.Duration) (is *ec2types.LaunchTemplate, proven bool, at time.Time, err error) {
 	answer, err := s.templates.Get(ctx, name, maxAge)
 	if err != nil {
 		return nil, false, time.Time{}, err

@@ -33,8 +33,9 @@ func TestWithField(t *testing.T) {
 		{"a version that does not go with the control plane's", "NodePoolMcVersionIncompatible",
 			"Node pool version 1.35.1 and control plane version 1.34.7 are incompatible.",
 			"MachinePool spec.template.spec.version", "spec.resources[2].spec.orchestratorVersion"},
-		{"the count, which is the MachinePool's", "InvalidParameter", "The value of parameter agentPoolProfile.count is invalid: 0 must be from 1 to " +
-			"1000.",
+		{"the count, which is the MachinePool's", "InvalidParameter",
+			"The value of parameter agentPoolProfile.count is invalid: 0 must be from 1 to " +
+				"1000.",
 			"MachinePool spec.replicas", "spec.resources[2].spec.count"},
 		{"nothing is named", "InvalidParameter", "Must define at least one system pool.", "", ""},
 	} {

@@ -42,7 +42,8 @@ func TestSystemPoolIsAdopted(t *testing.T) {
 		}{
 			{"an object that is older than its agent pool", within, "", true},
 			{"an object that was created beside an agent pool of its name", time.Minute, "", false},
-			{"an object that another controller has found it for", within, "azure:///subscriptions/s/resourceGroups/g/providers/p/managedClusters/managed/agentPools/system", false},
+			{"an object that another controller has found it for", within,
+				"azure:///subscriptions/s/resourceGroups/g/providers/p/managedClusters/managed/agentPools/system", false},
 		} {
 			w.target.Spec.Created, w.target.GroupID = time.Now().Add(-c.created), c.group
 			if o := w.observe(); o.Unowned == nil || o.Unowned.CreatedWithCluster != c.want || o.Unowned.Busy != nil {
@@ -205,7 +206,8 @@ func TestAutoscaledPoolIsStartedAgain(t *testing.T) {
 			}
 			settle()
 			o := w.observe()
-			if (o.Group.Busy != nil) != power.busy || len(o.Instances) != power.left || o.Group.Size != 2 || o.Group.Drift != nil || o.ProviderRollout != nil {
+			if (o.Group.Busy != nil) != power.busy || len(o.Instances) != power.left || o.Group.Size != 2 || o.Group.Drift != nil ||
+				o.ProviderRollout != nil {
 				w.Errorf("want %d machines, busy %t, got %+v in %+v", power.left, power.busy, o.Instances, o.Group)
 			}
 		}
@@ -276,8 +278,8 @@ func TestSurge(t *testing.T) {
 	})
 }
 
-// TestBoundsAndCount holds that bounds which the present count is not within are brought in steps that AKS takes: the count is raised to the
-// lower bound, and no machine is taken for the upper one.
+// TestBoundsAndCount holds that bounds which the present count is not within are brought in steps that AKS takes: the count is raised to
+// the lower bound, and no machine is taken for the upper one.
 func TestBoundsAndCount(t *testing.T) {
 	inWorld(t, func(w *world) {
 		bounds := func(least, most int) {
@@ -310,8 +312,8 @@ func TestBoundsAndCount(t *testing.T) {
 	})
 }
 
-// TestModeWaitsForMachine holds that an agent pool without machines is not asked to become a System pool, which AKS refuses with all that is
-// asked for beside it: everything else is changed, and the reason says what the mode waits for.
+// TestModeWaitsForMachine holds that an agent pool without machines is not asked to become a System pool, which AKS refuses with all that
+// is asked for beside it: everything else is changed, and the reason says what the mode waits for.
 func TestModeWaitsForMachine(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(pool.Step{Kind: pool.CreateGroup})
@@ -334,8 +336,8 @@ func TestModeWaitsForMachine(t *testing.T) {
 	})
 }
 
-// TestVersionGoesBeforeTheSize holds the two rolls that a change of both takes: AKS refuses them in one request. It reimages the machines for
-// the version, and makes others for the size.
+// TestVersionGoesBeforeTheSize holds the two rolls that a change of both takes: AKS refuses them in one request. It reimages the machines
+// for the version, and makes others for the size.
 func TestVersionGoesBeforeTheSize(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.target.KubernetesVersion = "v1.33.7"
@@ -440,7 +442,8 @@ func TestPoolOfVMs(t *testing.T) {
 		w.target.KubernetesVersion = "v1.33.7"
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
 		o := w.observe()
-		if o.Group == nil || o.Group.Size != 3 || len(o.Instances) != 3 || o.Group.Drift != nil || o.Group.Unchangeable != nil || len(o.Issues) > 0 {
+		if o.Group == nil || o.Group.Size != 3 || len(o.Instances) != 3 || o.Group.Drift != nil || o.Group.Unchangeable != nil ||
+			len(o.Issues) > 0 {
 			w.Fatalf("want 3 machines as the manifest says, got %+v, issues %+v", o.Group, o.Issues)
 		}
 		const prefix = "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/mc_"
@@ -452,13 +455,15 @@ func TestPoolOfVMs(t *testing.T) {
 		gone := o.Instances[1].ID
 		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: gone}}})
 		w.target.Spec.Replicas = new(int32(2))
-		w.target.Spec.Manifest.Spec["virtualMachinesProfile"] = map[string]any{"scale": map[string]any{"manual": []any{map[string]any{"size": "Standard_D2s_v3"}}}}
+		w.target.Spec.Manifest.Spec["virtualMachinesProfile"] = map[string]any{
+			"scale": map[string]any{"manual": []any{map[string]any{"size": "Standard_D2s_v3"}}}}
 		if o = w.observe(); o.Group.Size != 2 || slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ID == gone }) {
 			w.Errorf("want %s gone and counted no more, got %+v of %d", gone, o.Instances, o.Group.Size)
 		}
 		w.target.KubernetesVersion = version
 		w.rollsInTurn("aks:1.34.7/standard_d2s_v3")
-		w.target.Spec.Manifest.Spec["virtualMachinesProfile"] = map[string]any{"scale": map[string]any{"manual": []any{map[string]any{"size": "Standard_D4s_v3"}}}}
+		w.target.Spec.Manifest.Spec["virtualMachinesProfile"] = map[string]any{
+			"scale": map[string]any{"manual": []any{map[string]any{"size": "Standard_D4s_v3"}}}}
 		w.rollsInTurn("aks:1.34.7/standard_d4s_v3")
 		w.target.Deleting = true
 		w.start(pool.Step{Kind: pool.DeleteGroup})

@@ -79,7 +79,8 @@ func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, now time.Time, ske
 }
 
 func virtualMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
-	m := machine{name: deref(vm.Name), id: deref(vm.ID), latest: true, runs: reported(strings.TrimPrefix(tagOf(vm.Tags, tagVersion), versionMark))}
+	m := machine{name: deref(vm.Name), id: deref(vm.ID), latest: true,
+		runs: reported(strings.TrimPrefix(tagOf(vm.Tags, tagVersion), versionMark))}
 	if len(vm.Zones) > 0 {
 		m.zone = deref(vm.Zones[0])
 	}

@@ -53,9 +53,9 @@ type machinesRead struct {
 // goingPeriod is how long the machines of a pool that is being deleted are taken as read.
 const goingPeriod = 5 * time.Minute
 
-// holds reports whether machines need not be read again for a pool that is being deleted. Its nodes tell whether they are drained, the agent
-// pool is deleted only after an exact read, and then nothing is decided by its machines. Azure gives all pools of a subscription some hundred
-// such reads a minute: those of hundreds of pools that wait for their turn would use up what the deletions need.
+// holds reports whether machines need not be read again for a pool that is being deleted. Its nodes tell whether they are drained, the
+// agent pool is deleted only after an exact read, and then nothing is decided by its machines. Azure gives all pools of a subscription some
+// hundred such reads a minute: those of hundreds of pools that wait for their turn would use up what the deletions need.
 func (m machinesRead) holds(t target, is *agentPool, now time.Time) bool {
 	return t.Deleting && t.MaxAge > 0 && !m.at.IsZero() && (is.deleting() || now.Sub(m.at) < goingPeriod)
 }
@@ -106,8 +106,8 @@ func (l *lastOperation) recall(remembered []pool.Operation) {
 	}
 }
 
-// byOthers reports whether another client began the operation that runs on the agent pool: AKS has one at a time, so that it is another than
-// Muster's last one if that has ended. Where nothing is known of Muster's last one, it is Muster's if the object asks for it.
+// byOthers reports whether another client began the operation that runs on the agent pool: AKS has one at a time, so that it is another
+// than Muster's last one if that has ended. Where nothing is known of Muster's last one, it is Muster's if the object asks for it.
 func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now time.Time, asked bool) bool {
 	if l.operation.Token == "" {
 		return !asked

@@ -44,7 +44,8 @@ func (t target) askedImage(properties body.Properties) (nodeImage, error) {
 	delete(properties, body.NodeImage)
 	text, _ := asked.(string)
 	if named && nodeImage(text).release() == nil {
-		return "", cloud.Invalidf(t.field(body.NodeImage), "%v is no version of a node image of the form AKSUbuntu-2204gen2containerd-202610.01.0", asked)
+		return "", cloud.Invalidf(t.field(body.NodeImage),
+			"%v is no version of a node image of the form AKSUbuntu-2204gen2containerd-202610.01.0", asked)
 	}
 	return nodeImage(text), nil
 }

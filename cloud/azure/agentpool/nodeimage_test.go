@@ -67,7 +67,8 @@ func (w *world) rollsImage(aborted bool) {
 	o := w.observe()
 	at := slices.IndexFunc(o.Instances, func(i pool.Instance) bool { return !i.Template.Same(o.Wanted) })
 	is := o.Instances[max(at, 0)]
-	if at < 0 || !slices.Equal(is.TemplateDiff, []string{"spec.nodeImageVersion"}) || is.Template.Ref != "aks:1.34.7/standard_d2s_v3/"+oldImage || len(o.Group.Drift) > 0 {
+	if at < 0 || !slices.Equal(is.TemplateDiff, []string{"spec.nodeImageVersion"}) ||
+		is.Template.Ref != "aks:1.34.7/standard_d2s_v3/"+oldImage || len(o.Group.Drift) > 0 {
 		w.Fatalf("want machines of an older node image stale, got %+v in %+v", o.Instances, o.Group)
 	}
 	if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout, Template: o.Latest().Ref}); err != nil {
@@ -98,7 +99,8 @@ func TestReimagedMachineIsRenewed(t *testing.T) {
 			w.Fatal(err)
 		}
 		w.target.Spec = atLeast(newImage)(w.target.Spec)
-		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref}); err != nil {
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout,
+			Template: w.observe().Latest().Ref}); err != nil {
 			w.Fatal(err)
 		}
 		seen := false

@@ -118,8 +118,9 @@ func (p *pass) group(w wanted) *pool.Group {
 		g.Drift, g.Unchangeable = w.drift, w.unchangeable
 	}
 	if w.modePending {
-		g.Deferred = &pool.Cause{Reason: "ModePending", Message: fmt.Sprintf("%s becomes %s once the agent pool has a machine: AKS keeps at least "+
-			"one in a System pool", p.t.field(body.Mode), modeSystem)}
+		g.Deferred = &pool.Cause{Reason: "ModePending",
+			Message: fmt.Sprintf("%s becomes %s once the agent pool has a machine: AKS keeps at least "+
+				"one in a System pool", p.t.field(body.Mode), modeSystem)}
 	}
 	if strings.EqualFold(is.text(body.Mode), modeSystem) {
 		g.Least = 1

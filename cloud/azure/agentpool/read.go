@@ -167,8 +167,8 @@ func (p *pass) readAgain(ctx context.Context) error {
 	return nil
 }
 
-// createdWithCluster reports whether an agent pool without an owner tag was created for the object: the object is older than the scale set of
-// the agent pool, and no controller has written the agent pool's ID to it. While a managed cluster is being created AKS takes no other
+// createdWithCluster reports whether an agent pool without an owner tag was created for the object: the object is older than the scale set
+// of the agent pool, and no controller has written the agent pool's ID to it. While a managed cluster is being created AKS takes no other
 // request, so that what appears then was in the request for the managed cluster.
 func (p *pass) createdWithCluster(ctx context.Context, read clusterRead, list machineReader) (bool, error) {
 	if read.pool.tag(model.TagOwner) != "" || p.t.GroupID != "" || p.t.Spec.Created.IsZero() || p.t.Deleting {

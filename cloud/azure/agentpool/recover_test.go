@@ -30,8 +30,8 @@ func TestUnfulfilledCapacity(t *testing.T) {
 	})
 }
 
-// TestPoweredOffMachineIsAMember holds that an agent pool that keeps machines which are scaled in counts one that another client has powered
-// off: AKS counts it, and starts no other in its place.
+// TestPoweredOffMachineIsAMember holds that an agent pool that keeps machines which are scaled in counts one that another client has
+// powered off: AKS counts it, and starts no other in its place.
 func TestPoweredOffMachineIsAMember(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.target.Spec = spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.ScaleDownMode = new("Deallocate") })(w.target.Spec)
@@ -76,8 +76,8 @@ func TestTagsNamedNoMoreAreRemoved(t *testing.T) {
 	})
 }
 
-// TestAbortedRolloutIsResumed holds that a rollout that a user aborted goes on with the same request, also after another operation that ended
-// well.
+// TestAbortedRolloutIsResumed holds that a rollout that a user aborted goes on with the same request, also after another operation that
+// ended well.
 func TestAbortedRolloutIsResumed(t *testing.T) {
 	for name, after := range map[string]func(*world) error{
 		"at once":                 func(*world) error { return nil },
@@ -175,8 +175,8 @@ func TestListBehindARemovalByOthers(t *testing.T) {
 	})
 }
 
-// TestRolloutsOfOthers holds which rollouts another client began: those that run when Muster's last operation has ended, and where nothing is
-// known of that, those that the object does not ask for.
+// TestRolloutsOfOthers holds which rollouts another client began: those that run when Muster's last operation has ended, and where nothing
+// is known of that, those that the object does not ask for.
 func TestRolloutsOfOthers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const at = clusterName + "/" + poolName
@@ -219,9 +219,11 @@ func TestRolloutsOfOthers(t *testing.T) {
 		runs("a version that is newer than the one asked for", true)
 		settle()
 		settle()
-		w.target.KubernetesVersion, w.target.Spec = version, spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
+		w.target.KubernetesVersion, w.target.Spec = version,
+			spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.SKU = "Standard_D4s_v3" })(w.target.Spec)
 		w.observe()
-		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout, Template: w.observe().Latest().Ref}); err != nil {
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.StartProviderRollout,
+			Template: w.observe().Latest().Ref}); err != nil {
 			w.Fatal(err)
 		}
 		runs("Muster's own", false)
@@ -241,7 +243,8 @@ func TestListBehindARemoval(t *testing.T) {
 		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "*_List*", Delay: sim.Duration(9 * time.Second)}); err != nil {
 			w.Fatal(err)
 		}
-		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}, {ID: o.Instances[1].ID}}}); err != nil {
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove,
+			Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}, {ID: o.Instances[1].ID}}}); err != nil {
 			w.Fatal(err)
 		}
 		behind := false
@@ -259,8 +262,8 @@ func TestListBehindARemoval(t *testing.T) {
 	})
 }
 
-// TestRemovalAfterAnother holds that a read which still shows the removal before is no proof of one that never arrived: the Nodes of machines
-// that serve would be deleted.
+// TestRemovalAfterAnother holds that a read which still shows the removal before is no proof of one that never arrived: the Nodes of
+// machines that serve would be deleted.
 func TestRemovalAfterAnother(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 4})
@@ -275,7 +278,8 @@ func TestRemovalAfterAnother(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		for _, f := range []sim.Fault{
-			{Kind: sim.Stale, Action: "ManagedClusters_*", Delay: sim.Duration(4 * time.Second)}, {Kind: sim.DropBefore, Action: "AgentPools_DeleteMachines", Times: 1},
+			{Kind: sim.Stale, Action: "ManagedClusters_*", Delay: sim.Duration(4 * time.Second)},
+			{Kind: sim.DropBefore, Action: "AgentPools_DeleteMachines", Times: 1},
 		} {
 			if err := w.cloud.Faults().Add(f); err != nil {
 				w.Fatal(err)

@@ -72,8 +72,8 @@ func (p *pass) send(ctx context.Context, r session.ResourceRequest) error {
 	return err
 }
 
-// unchanged returns a conflict if the agent pool is not as it was read, for requests for which AKS takes no condition on its version. A pass
-// that a rate budget has held back may rest on an older read: the agent pool may be another owner's by now.
+// unchanged returns a conflict if the agent pool is not as it was read, for requests for which AKS takes no condition on its version. A
+// pass that a rate budget has held back may rest on an older read: the agent pool may be another owner's by now.
 func (t target) unchanged(ctx context.Context, c *session.Session, read *agentPool) error {
 	if t.MaxAge <= 0 {
 		return nil
@@ -83,7 +83,8 @@ func (t target) unchanged(ctx context.Context, c *session.Session, read *agentPo
 		return err
 	}
 	if is := poolOf(all, t.name); is == nil || is.etag() != read.etag() {
-		return &cloud.Error{Kind: cloud.Conflict, Code: codePrecondition, Message: fmt.Sprintf("agent pool %s has changed since it was read", t.name)}
+		return &cloud.Error{Kind: cloud.Conflict, Code: codePrecondition,
+			Message: fmt.Sprintf("agent pool %s has changed since it was read", t.name)}
 	}
 	return nil
 }
@@ -116,8 +117,8 @@ func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
 
 func (p *pass) updateGroup(ctx context.Context) error { return p.change(ctx, body.InPlace) }
 
-// startRollout has AKS replace the machines that have another version or size, or an older node image than may be. A rollout that failed or was aborted is resumed by the same
-// request, whatever AKS has done to the agent pool since.
+// startRollout has AKS replace the machines that have another version or size, or an older node image than may be. A rollout that failed or
+// was aborted is resumed by the same request, whatever AKS has done to the agent pool since.
 func (p *pass) startRollout(ctx context.Context) error {
 	is, err := p.there()
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 
 // agent is an extension whose settings can be seen.
 func agent(level string) azurev1.VMExtension {
-	return azurev1.VMExtension{Name: "agent", Publisher: "Example.Monitor", Version: "1.2", Settings: map[string]string{"level": level, "<": "&"}}
+	return azurev1.VMExtension{Name: "agent", Publisher: "Example.Monitor", Version: "1.2",
+		Settings: map[string]string{"level": level, "<": "&"}}
 }
 
 // extended is the specification of a pool with a tag and extensions of its own.
@@ -30,7 +31,8 @@ func extended(list ...azurev1.VMExtension) *azurev1.AzureMachinePoolSpec {
 func TestBehind(t *testing.T) {
 	type vm = armcompute.VirtualMachineScaleSetVM
 	tags, extensions := []string{model.FieldTags}, []string{model.FieldExtensions}
-	open, secret := agent("info"), azurev1.VMExtension{Name: "s", Publisher: "p", Version: "1.0", ProtectedSettings: map[string]string{"password": "hunter2"}}
+	open, secret := agent("info"), azurev1.VMExtension{Name: "s", Publisher: "p", Version: "1.0",
+		ProtectedSettings: map[string]string{"password": "hunter2"}}
 	late := func(is *vm) { is.Properties.LatestModelApplied = new(false) }
 	unmarked := func(is *vm) { delete(is.Tags, model.TagInPlace) }
 	both := func(first, second func(*vm)) func(*vm) { return func(is *vm) { first(is); second(is) } }
@@ -48,28 +50,40 @@ func TestBehind(t *testing.T) {
 		behind []string
 	}{
 		{"as it was made", extended(open, secret), func(*vm) {}, nil},
-		{"made while a user had changed a tag: its hash is that of what was wanted", extended(open), func(is *vm) { is.Tags["team"] = new("theirs") }, tags},
+		{"made while a user had changed a tag: its hash is that of what was wanted", extended(open),
+			func(is *vm) { is.Tags["team"] = new("theirs") }, tags},
 		{"made while a user had taken a tag off", extended(open), func(is *vm) { delete(is.Tags, "team") }, tags},
 		{"a tag in another case", extended(open), func(is *vm) { delete(is.Tags, "team"); is.Tags["TEAM"] = new("pool") }, nil},
 		{"a tag of another owner's", extended(open), func(is *vm) { is.Tags["policy"] = new("theirs") }, nil},
-		{"a tag that a user named once", extended(open), func(is *vm) { is.Tags["gone"], is.Tags[model.TagNames] = new("x"), new(namesWith(t, "gone")) }, tags},
-		{"the ecosystem's tag has another value", extended(open), func(is *vm) { is.Tags["sigs.k8s.io_cluster-api-provider-azure_role"] = new("x") }, tags},
+		{"a tag that a user named once", extended(open), func(is *vm) {
+			is.Tags["gone"], is.Tags[model.TagNames] = new("x"),
+				new(namesWith(t, "gone"))
+		}, tags},
+		{"the ecosystem's tag has another value", extended(open),
+			func(is *vm) { is.Tags["sigs.k8s.io_cluster-api-provider-azure_role"] = new("x") }, tags},
 		{"its own hash tells what it shows", extended(open), level, nil},
 		{"its tags are its scale set's and an extension is not", extended(open), both(late, level), extensions},
 		{"an extension that is wanted no more", extended(), both(late, func(is *vm) {
 			is.Resources = []*armcompute.VirtualMachineExtension{{Name: new("agent")}}
 		}), extensions},
-		{"an older version", extended(open), both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.TypeHandlerVersion = new("1.1") })), extensions},
-		{"another publisher", extended(open), both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.Publisher = new("Other") })), extensions},
-		{"no settings", extended(open), both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.Settings = nil })), extensions},
-		{"empty settings are none", extended(azurev1.VMExtension{Name: "agent", Publisher: "p", Version: "1.0"}), both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.Settings = map[string]any{} })), nil},
-		{"a name behind the machine's", extended(open), both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Name = new("capz-mp-0_0/Agent") })), nil},
+		{"an older version", extended(open), both(late,
+			shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.TypeHandlerVersion = new("1.1") })), extensions},
+		{"another publisher", extended(open), both(late,
+			shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.Publisher = new("Other") })), extensions},
+		{"no settings", extended(open), both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.Settings = nil })),
+			extensions},
+		{"empty settings are none", extended(azurev1.VMExtension{Name: "agent", Publisher: "p", Version: "1.0"}),
+			both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties.Settings = map[string]any{} })), nil},
+		{"a name behind the machine's", extended(open),
+			both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Name = new("capz-mp-0_0/Agent") })), nil},
 		{"not the latest model and all that can be seen is there: nothing is done for what is not seen to lack", extended(open), late, nil},
 		{"not the latest model, without extensions", extended(), late, nil},
 		{"not the latest model, and extensions are not shown", extended(open), both(late, nothing), extensions},
-		{"an extension shown by its name alone", extended(open), both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties = nil })), extensions},
+		{"an extension shown by its name alone", extended(open),
+			both(late, shows(func(e *armcompute.VirtualMachineExtension) { e.Properties = nil })), extensions},
 		{"not the latest model, and what is secret is not shown", extended(secret), late, extensions},
-		{"older bootstrap data is why it has not the latest model", extended(open, secret), both(late, func(is *vm) { is.Tags[model.TagData] = new("0123456789ab") }), nil},
+		{"older bootstrap data is why it has not the latest model", extended(open, secret),
+			both(late, func(is *vm) { is.Tags[model.TagData] = new("0123456789ab") }), nil},
 		{"extensions are not shown, and its own hash tells of them", extended(open, secret), nothing, nil},
 		{"its hash was taken off, and all is there", extended(open), unmarked, nil},
 		{"its hash was taken off, and an extension is another", extended(open), both(unmarked, level), extensions},
@@ -205,7 +219,8 @@ func (w wire) tagged(m *model.Model) {
 			w.t.Fatal(err)
 		}
 		for _, vm := range page.Value {
-			w.began(w.flexible.BeginUpdate(w.t.Context(), simazure.ResourceGroup, *vm.Name, armcompute.VirtualMachineUpdate{Tags: m.MachineTags(vm.Tags)}, nil))
+			w.began(w.flexible.BeginUpdate(w.t.Context(), simazure.ResourceGroup, *vm.Name,
+				armcompute.VirtualMachineUpdate{Tags: m.MachineTags(vm.Tags)}, nil))
 		}
 	}
 }
@@ -224,7 +239,8 @@ func (w wire) applied(nth int, m *model.Model) {
 			w.t.Errorf("change %d: want it behind, got %+v", nth, is)
 		}
 	}
-	w.began(w.sets.BeginUpdateInstances(w.t.Context(), simazure.ResourceGroup, m.Name, armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: []*string{new("*")}}, nil))
+	w.began(w.sets.BeginUpdateInstances(w.t.Context(), simazure.ResourceGroup, m.Name,
+		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: []*string{new("*")}}, nil))
 	w.tagged(m)
 	cur = w.read(m.Name)
 	after := w.instances(m.Against(cur), cur)

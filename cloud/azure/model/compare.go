@@ -27,7 +27,8 @@ func (s seen) unlikePlain(names []string) []string {
 
 // judging are the names with one spelling, so that a difference in one of them makes a machine without a tag of another content.
 // The others are for people: a machine must not be replaced because Azure shows something in another way than it was asked for.
-var judging = []string{"size", "image", "plan", "osDisk.size", "osDisk.caching", "dataDisks", "ssh", "security.encryptionAtHost", "security.type", "identities"}
+var judging = []string{"size", "image", "plan", "osDisk.size", "osDisk.caching", "dataDisks", "ssh", "security.encryptionAtHost",
+	"security.type", "identities"}
 
 // judged are those of some names that count.
 func judged(names []string) []string {

@@ -28,7 +28,8 @@ func TestChangedByHand(t *testing.T) {
 		differs, drift, unchangeable []string
 	}{
 		{"nothing", func(*armcompute.VirtualMachineScaleSet) {}, nil, nil, nil},
-		{"the size", func(s *armcompute.VirtualMachineScaleSet) { s.SKU.Name = new("Standard_D8s_v3") }, []string{"spec.template.vmSize"}, nil, nil},
+		{"the size", func(s *armcompute.VirtualMachineScaleSet) { s.SKU.Name = new("Standard_D8s_v3") }, []string{"spec.template.vmSize"},
+			nil, nil},
 		{"the size's case", func(s *armcompute.VirtualMachineScaleSet) { s.SKU.Name = new("standard_d2S_v3") }, nil, nil, nil},
 		{"the capacity", func(s *armcompute.VirtualMachineScaleSet) { s.SKU.Capacity = new(int64(9)) }, nil, nil, nil},
 		{"the image", func(s *armcompute.VirtualMachineScaleSet) {
@@ -45,7 +46,8 @@ func TestChangedByHand(t *testing.T) {
 			key.KeyData = new(strings.Replace(*key.KeyData, "somebody@example", "", 1) + "\r\n")
 		}, nil, nil, nil},
 		{"a subnet", func(s *armcompute.VirtualMachineScaleSet) {
-			s.Properties.VirtualMachineProfile.NetworkProfile.NetworkInterfaceConfigurations[0].Properties.IPConfigurations[0].Properties.Subnet.ID = new("/other")
+			s.Properties.VirtualMachineProfile.NetworkProfile.NetworkInterfaceConfigurations[0].Properties.IPConfigurations[0].Properties.Subnet.ID =
+				new("/other")
 		}, []string{"spec.template.networkInterfaces"}, nil, nil},
 		{"an identity", func(s *armcompute.VirtualMachineScaleSet) {
 			s.Identity.UserAssignedIdentities["/subscriptions/s/more"] = &armcompute.UserAssignedIdentitiesValue{}
@@ -53,14 +55,21 @@ func TestChangedByHand(t *testing.T) {
 		{"what Azure shows in its own way is left alone", func(s *armcompute.VirtualMachineScaleSet) {
 			s.Properties.VirtualMachineProfile.DiagnosticsProfile.BootDiagnostics.StorageURI = new("https://mine.blob.core.windows.net:443/x")
 		}, nil, nil, nil},
-		{"a tag of the user's is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team") }, nil, []string{"spec.additionalTags"}, nil},
-		{"a tag of the user's has another value", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["team"] = new("x") }, nil, []string{"spec.additionalTags"}, nil},
-		{"a tag is spelled in another case", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team"); s.Tags["TEAM"] = new("pool") }, nil, nil, nil},
+		{"a tag of the user's is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team") }, nil,
+			[]string{"spec.additionalTags"}, nil},
+		{"a tag of the user's has another value", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["team"] = new("x") }, nil,
+			[]string{"spec.additionalTags"}, nil},
+		{"a tag is spelled in another case", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, "team"); s.Tags["TEAM"] = new("pool") },
+			nil, nil, nil},
 		{"a tag of another owner's", func(s *armcompute.VirtualMachineScaleSet) { s.Tags["policy"] = new("x") }, nil, nil, nil},
-		{"the hash of what is changed in place is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, model.TagInPlace) }, nil, []string{"spec.additionalTags", "spec.template.vmExtensions"}, nil},
-		{"an extension is gone", func(s *armcompute.VirtualMachineScaleSet) { s.Properties.VirtualMachineProfile.ExtensionProfile = nil }, nil, []string{"spec.template.vmExtensions"}, nil},
-		{"a zone is missing", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = s.Zones[:1] }, nil, []string{"MachinePool spec.failureDomains"}, nil},
-		{"a zone too many", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = append(s.Zones, new("3")) }, nil, nil, []string{"MachinePool spec.failureDomains"}},
+		{"the hash of what is changed in place is gone", func(s *armcompute.VirtualMachineScaleSet) { delete(s.Tags, model.TagInPlace) }, nil,
+			[]string{"spec.additionalTags", "spec.template.vmExtensions"}, nil},
+		{"an extension is gone", func(s *armcompute.VirtualMachineScaleSet) { s.Properties.VirtualMachineProfile.ExtensionProfile = nil }, nil,
+			[]string{"spec.template.vmExtensions"}, nil},
+		{"a zone is missing", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = s.Zones[:1] }, nil,
+			[]string{"MachinePool spec.failureDomains"}, nil},
+		{"a zone too many", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = append(s.Zones, new("3")) }, nil, nil,
+			[]string{"MachinePool spec.failureDomains"}},
 		{"Azure would replace machines by itself", func(s *armcompute.VirtualMachineScaleSet) {
 			s.Properties.UpgradePolicy.Mode = new(armcompute.UpgradeModeAutomatic)
 		}, nil, []string{"upgradePolicy"}, nil},
@@ -88,7 +97,8 @@ func TestChangedByHand(t *testing.T) {
 		if !slices.Equal(got.Differs, c.differs) || !slices.Equal(got.Drift, c.drift) || !slices.Equal(fixed, c.unchangeable) {
 			t.Errorf("%s: want differs %v, drift %v, fixed %v, got %+v, %v", c.reason, c.differs, c.drift, c.unchangeable, got, fixed)
 		}
-		if changed := got.Content != m.Content; changed != (len(c.differs) > 0) || changed && !strings.HasPrefix(got.Content, "seen:") || changed != (len(got.Changes) > 0) {
+		if changed := got.Content != m.Content; changed != (len(c.differs) > 0) || changed && !strings.HasPrefix(got.Content, "seen:") ||
+			changed != (len(got.Changes) > 0) {
 			t.Errorf("%s: want content of its own: %t, got %s (%v)", c.reason, len(c.differs) > 0, got.Content, got.Changes)
 		}
 		// A machine that was made before is what was asked for; one that was made since is not, whatever its tag says.
@@ -187,7 +197,8 @@ func TestTakenOut(t *testing.T) {
 	if *p.SecurityProfile.EncryptionAtHost || *p.SecurityProfile.SecurityType != armcompute.SecurityTypesTrustedLaunch {
 		t.Errorf("want no encryption at the host, and the security type as it is, for Azure gives one by itself, got %+v", p.SecurityProfile)
 	}
-	if *p.ScheduledEventsProfile.TerminateNotificationProfile.Enable || *next.Properties.AdditionalCapabilities.UltraSSDEnabled || p.DiagnosticsProfile.BootDiagnostics.StorageURI != nil {
+	if *p.ScheduledEventsProfile.TerminateNotificationProfile.Enable || *next.Properties.AdditionalCapabilities.UltraSSDEnabled ||
+		p.DiagnosticsProfile.BootDiagnostics.StorageURI != nil {
 		t.Error("want no notice, no ultra disks and diagnostics of Azure's own")
 	}
 	if model.Tag(next.Tags, "team") != "cluster" {
@@ -230,7 +241,8 @@ func TestBootstrapData(t *testing.T) {
 		t.Errorf("want a new scale set to have it, got %q", got)
 	}
 	change := m.Change(cur)
-	if got := deref(change.Properties.VirtualMachineProfile.OSProfile.CustomData); got != want || model.Tag(change.Tags, model.TagData) != m.Data {
+	if got := deref(change.Properties.VirtualMachineProfile.OSProfile.CustomData); got != want ||
+		model.Tag(change.Tags, model.TagData) != m.Data {
 		t.Errorf("want a changed model to have it and its hash %s, got %q and %v", m.Data, got, change.Tags)
 	}
 	if change.SKU != nil || change.Properties.VirtualMachineProfile.NetworkProfile != nil {
@@ -258,8 +270,10 @@ func TestTags(t *testing.T) {
 	m := build(t, in)
 	got := m.InPlaceChange(cur).Tags
 	for name, want := range map[string]string{
-		"Team": "other", "team": "other", "gone": "", "policy": "theirs", "cost": "1", "Name": "capz-mp-0", model.TagSurge: "1/3", model.TagData: cur.Data, model.TagContent: cur.Content,
-		"sigs.k8s.io_cluster-api-provider-azure_cluster_capz": "owned", "sigs.k8s.io_cluster-api-provider-azure_role": "node", model.TagOwner: "owner-1",
+		"Team": "other", "team": "other", "gone": "", "policy": "theirs", "cost": "1", "Name": "capz-mp-0", model.TagSurge: "1/3",
+		model.TagData: cur.Data, model.TagContent: cur.Content,
+		"sigs.k8s.io_cluster-api-provider-azure_cluster_capz": "owned", "sigs.k8s.io_cluster-api-provider-azure_role": "node",
+		model.TagOwner: "owner-1",
 	} {
 		if model.Tag(got, name) != want {
 			t.Errorf("%s: want %q, got %q", name, want, model.Tag(got, name))
@@ -360,7 +374,8 @@ func TestSpotAndLocalDisksStay(t *testing.T) {
 		}
 		change := m.Change(cur).Properties.VirtualMachineProfile
 		was := before.Set.Properties.VirtualMachineProfile
-		if price := change.BillingProfile; (price == nil) != (was.BillingProfile == nil) || price != nil && *price.MaxPrice != *was.BillingProfile.MaxPrice ||
+		if price := change.BillingProfile; (price == nil) != (was.BillingProfile == nil) || price != nil &&
+			*price.MaxPrice != *was.BillingProfile.MaxPrice ||
 			*change.StorageProfile.OSDisk.Caching != *was.StorageProfile.OSDisk.Caching {
 			t.Errorf("%s: want price and caching sent as they are, got %+v and %s", reason, price, *change.StorageProfile.OSDisk.Caching)
 		}

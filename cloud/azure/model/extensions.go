@@ -19,8 +19,10 @@ import (
 const (
 	bootstrapPublisher = "Microsoft.Azure.ContainerUpstream"
 	bootstrapSentinel  = "/run/cluster-api/bootstrap-success.complete"
-	bootstrapLinux     = "for i in $(seq 1 60); do test -f " + bootstrapSentinel + " && break; if [ $i -eq 60 ]; then exit 1; else sleep 5; fi; done"
-	bootstrapWindows   = `powershell.exe -Command "for ($i = 0; $i -lt 60; $i++) {if (Test-Path '` + bootstrapSentinel + `') {exit 0} else {Start-Sleep -Seconds 5}} exit -2"`
+	bootstrapLinux     = "for i in $(seq 1 60); do test -f " + bootstrapSentinel +
+		" && break; if [ $i -eq 60 ]; then exit 1; else sleep 5; fi; done"
+	bootstrapWindows = `powershell.exe -Command "for ($i = 0; $i -lt 60; $i++) {if (Test-Path '` + bootstrapSentinel +
+		`') {exit 0} else {Start-Sleep -Seconds 5}} exit -2"`
 	// publicCloud is the only one in which that extension is offered.
 	publicCloud = "AzurePublicCloud"
 )
@@ -69,7 +71,8 @@ func inPlace(owner cloud.Owner, extensions []*armcompute.VirtualMachineScaleSetE
 			return "", err
 		}
 		list = append(list, map[string]any{
-			"name": e.Name, "publisher": e.Properties.Publisher, "version": e.Properties.TypeHandlerVersion, "settings": e.Properties.Settings, "protected": secret,
+			"name": e.Name, "publisher": e.Properties.Publisher, "version": e.Properties.TypeHandlerVersion, "settings": e.Properties.Settings,
+			"protected": secret,
 		})
 	}
 	of, err := digestOf(list, inPlaceLength)
@@ -123,7 +126,8 @@ func (m *Model) ExtensionsShown(list []*armcompute.VirtualMachineExtension) (all
 	}
 	var names []string
 	for _, is := range list {
-		if name := extensionName(is); !slices.ContainsFunc(m.extensions(), func(e *armcompute.VirtualMachineScaleSetExtension) bool { return strings.EqualFold(*e.Name, name) }) {
+		if name := extensionName(is); !slices.ContainsFunc(m.extensions(),
+			func(e *armcompute.VirtualMachineScaleSetExtension) bool { return strings.EqualFold(*e.Name, name) }) {
 			names = append(names, strings.ToLower(name))
 		}
 	}

@@ -87,10 +87,11 @@ func at(v reflect.Value, path string) (reflect.Value, bool) {
 
 // others are other values than a base has, where any other text would not do.
 var others = map[string]string{
-	"template.sshPublicKey":                        "c3NoLXJzYSBBQUFBQiBvdGhlcg==",
-	"template.osDisk.osType":                       "Windows",
-	"template.securityProfile.securityType":        "",
-	"template.diagnostics.boot.storageAccountType": "Disabled", "template.diagnostics.boot.userManaged.storageAccountURI": "https://other.blob.core.windows.net/",
+	"template.sshPublicKey":                                   "c3NoLXJzYSBBQUFBQiBvdGhlcg==",
+	"template.osDisk.osType":                                  "Windows",
+	"template.securityProfile.securityType":                   "",
+	"template.diagnostics.boot.storageAccountType":            "Disabled",
+	"template.diagnostics.boot.userManaged.storageAccountURI": "https://other.blob.core.windows.net/",
 	"identity": "SystemAssigned", "orchestrationMode": "Flexible",
 }
 
@@ -126,39 +127,53 @@ func bases() []*azurev1.AzureMachinePoolSpec {
 	full := seed()
 	full.AdditionalTags = azurev1.Tags{"team": "pool"}
 	full.ProviderID, full.ProviderIDList = "azure:///x", []string{"azure:///x/0"}
-	full.Identity, full.UserAssignedIdentities = azurev1.VMIdentityUserAssigned, []azurev1.UserAssignedIdentity{{ProviderID: "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}}
+	full.Identity, full.UserAssignedIdentities = azurev1.VMIdentityUserAssigned,
+		[]azurev1.UserAssignedIdentity{{ProviderID: "azure:///subscriptions/s/resourceGroups/g/" +
+			"providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}}
 	full.PlatformFaultDomainCount, full.ZoneBalance, full.OrchestrationMode = new(int32(1)), new(true), azurev1.UniformOrchestrationMode
 	full.Strategy.Type = "RollingUpdate"
 	t := &full.Template
 	t.OSDisk.CachingType = azurev1.CachingReadWrite
 	t.OSDisk.ManagedDisk.DiskEncryptionSet = &azurev1.DiskEncryptionSetParameters{ID: "/subscriptions/s/des"}
-	t.OSDisk.ManagedDisk.SecurityProfile = &azurev1.VMDiskSecurityProfile{SecurityEncryptionType: azurev1.SecurityEncryptionTypeVMGuestStateOnly, DiskEncryptionSet: &azurev1.DiskEncryptionSetParameters{ID: "/subscriptions/s/cvm"}}
-	t.DataDisks = []azurev1.DataDisk{{NameSuffix: "a", DiskSizeGB: 10, Lun: new(int32(3)), CachingType: azurev1.CachingReadOnly, ManagedDisk: new(*t.OSDisk.ManagedDisk)}}
+	t.OSDisk.ManagedDisk.SecurityProfile = &azurev1.VMDiskSecurityProfile{
+		SecurityEncryptionType: azurev1.SecurityEncryptionTypeVMGuestStateOnly,
+		DiskEncryptionSet:      &azurev1.DiskEncryptionSetParameters{ID: "/subscriptions/s/cvm"},
+	}
+	t.DataDisks = []azurev1.DataDisk{{NameSuffix: "a", DiskSizeGB: 10, Lun: new(int32(3)), CachingType: azurev1.CachingReadOnly,
+		ManagedDisk: new(*t.OSDisk.ManagedDisk)}}
 	t.SSHPublicKey = seed().Template.SSHPublicKey
 	t.AdditionalCapabilities = &azurev1.AdditionalCapabilities{UltraSSDEnabled: new(true)}
-	t.Diagnostics = &azurev1.Diagnostics{Boot: &azurev1.BootDiagnostics{StorageAccountType: azurev1.UserManagedDiagnosticsStorage, UserManaged: &azurev1.UserManagedBootDiagnostics{StorageAccountURI: "https://mine.blob.core.windows.net"}}}
+	t.Diagnostics = &azurev1.Diagnostics{Boot: &azurev1.BootDiagnostics{StorageAccountType: azurev1.UserManagedDiagnosticsStorage,
+		UserManaged: &azurev1.UserManagedBootDiagnostics{StorageAccountURI: "https://mine.blob.core.windows.net"}}}
 	t.TerminateNotificationTimeout = new(7)
-	t.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: new(true), SecurityType: azurev1.SecurityTypesTrustedLaunch, UefiSettings: &azurev1.UefiSettings{SecureBootEnabled: new(true), VTpmEnabled: new(true)}}
-	t.VMExtensions = []azurev1.VMExtension{{Name: "e", Publisher: "p", Version: "1.0", Settings: map[string]string{"a": "b"}, ProtectedSettings: map[string]string{"password": "hunter2"}}}
+	t.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: new(true), SecurityType: azurev1.SecurityTypesTrustedLaunch,
+		UefiSettings: &azurev1.UefiSettings{SecureBootEnabled: new(true), VTpmEnabled: new(true)}}
+	t.VMExtensions = []azurev1.VMExtension{{Name: "e", Publisher: "p", Version: "1.0", Settings: map[string]string{"a": "b"},
+		ProtectedSettings: map[string]string{"password": "hunter2"}}}
 	t.DisableVMBootstrapExtension = new(true)
 	t.NetworkInterfaces = []azurev1.NetworkInterface{{SubnetName: "capz-node-subnet", PrivateIPConfigs: 2, AcceleratedNetworking: new(true)}}
 
 	spot := seed()
-	spot.Template.SpotVMOptions = &azurev1.SpotVMOptions{MaxPrice: new(resource.MustParse("0.25")), EvictionPolicy: new(azurev1.SpotEvictionPolicyDelete)}
+	spot.Template.SpotVMOptions = &azurev1.SpotVMOptions{MaxPrice: new(resource.MustParse("0.25")),
+		EvictionPolicy: new(azurev1.SpotEvictionPolicyDelete)}
 	spot.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local", Placement: new(azurev1.DiffDiskPlacementCacheDisk)}
 	spot.Template.SubnetName, spot.Template.AcceleratedNetworking = "capz-node-subnet", new(true)
 	spot.Template.Image = &azurev1.Image{ID: new("/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/images/i")}
 
 	role := seed()
-	role.Identity, role.SystemAssignedIdentityRole = azurev1.VMIdentitySystemAssigned, &azurev1.SystemAssignedIdentityRole{Name: "00000000-0000-0000-0000-00000000000a", DefinitionID: "/roles/a", Scope: "/subscriptions/s"}
-	role.Template.Image = &azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{ImagePlan: azurev1.ImagePlan{Publisher: "p", Offer: "o", SKU: "s"}, Version: "1.0.0", ThirdPartyImage: true}}
+	role.Identity, role.SystemAssignedIdentityRole = azurev1.VMIdentitySystemAssigned,
+		&azurev1.SystemAssignedIdentityRole{Name: "00000000-0000-0000-0000-00000000000a", DefinitionID: "/roles/a", Scope: "/subscriptions/s"}
+	role.Template.Image = &azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{ImagePlan: azurev1.ImagePlan{Publisher: "p", Offer: "o",
+		SKU: "s"}, Version: "1.0.0", ThirdPartyImage: true}}
 
 	old := seed()
 	old.Identity, old.RoleAssignmentName = azurev1.VMIdentitySystemAssigned, "00000000-0000-0000-0000-00000000000b"
-	old.Template.Image = &azurev1.Image{SharedGallery: &azurev1.AzureSharedGalleryImage{SubscriptionID: "s", ResourceGroup: "g", Gallery: "g", Name: "n", Version: "1.0.0", Publisher: new("p"), Offer: new("o"), SKU: new("k")}}
+	old.Template.Image = &azurev1.Image{SharedGallery: &azurev1.AzureSharedGalleryImage{SubscriptionID: "s", ResourceGroup: "g", Gallery: "g",
+		Name: "n", Version: "1.0.0", Publisher: new("p"), Offer: new("o"), SKU: new("k")}}
 
 	own := seed()
-	own.Template.Image = &azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "g", Name: "n", Version: "1.0.0", SubscriptionID: new("s"), ResourceGroup: new("g"), Plan: &azurev1.ImagePlan{Publisher: "p", Offer: "o", SKU: "k"}}}
+	own.Template.Image = &azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "g", Name: "n", Version: "1.0.0",
+		SubscriptionID: new("s"), ResourceGroup: new("g"), Plan: &azurev1.ImagePlan{Publisher: "p", Offer: "o", SKU: "k"}}}
 	return []*azurev1.AzureMachinePoolSpec{full, spot, role, old, own}
 }
 

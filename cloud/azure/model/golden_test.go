@@ -46,7 +46,8 @@ var golden = []struct {
 		s := bases()[0]
 		s.Template.DisableVMBootstrapExtension = new(false)
 		s.Template.NetworkInterfaces = append(s.Template.NetworkInterfaces, azurev1.NetworkInterface{SubnetName: "made-beside-it"})
-		s.Template.DataDisks = append(s.Template.DataDisks, azurev1.DataDisk{NameSuffix: "b", DiskSizeGB: 20, ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "UltraSSD_LRS"}})
+		s.Template.DataDisks = append(s.Template.DataDisks, azurev1.DataDisk{NameSuffix: "b", DiskSizeGB: 20,
+			ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "UltraSSD_LRS"}})
 		return s
 	}, ipv6: true},
 }

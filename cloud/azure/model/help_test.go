@@ -41,8 +41,9 @@ func seed() *azurev1.AzureMachinePoolSpec {
 	return &azurev1.AzureMachinePoolSpec{
 		Location: "westus2",
 		Template: azurev1.AzureMachinePoolMachineTemplate{
-			VMSize:       "Standard_D2s_v3",
-			OSDisk:       azurev1.OSDisk{OSType: azurev1.LinuxOS, DiskSizeGB: new(int32(30)), ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"}},
+			VMSize: "Standard_D2s_v3",
+			OSDisk: azurev1.OSDisk{OSType: azurev1.LinuxOS, DiskSizeGB: new(int32(30)),
+				ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"}},
 			SSHPublicKey: base64.StdEncoding.EncodeToString([]byte(sshKey + "\n")),
 		},
 	}
@@ -57,9 +58,10 @@ func size(over map[string]string) *armcompute.ResourceSKU {
 	maps.Copy(says, over)
 	s := &armcompute.ResourceSKU{Name: new("Standard_D2s_v3"), LocationInfo: []*armcompute.ResourceSKULocationInfo{{
 		Location: new("WestUS2"), Zones: []*string{new("3"), new("1"), new("2")},
-		ZoneDetails: []*armcompute.ResourceSKUZoneDetails{{Name: []*string{new("1"), new("2")}, Capabilities: []*armcompute.ResourceSKUCapabilities{
-			{Name: new("UltraSSDAvailable"), Value: new("True")},
-		}}},
+		ZoneDetails: []*armcompute.ResourceSKUZoneDetails{{Name: []*string{new("1"), new("2")},
+			Capabilities: []*armcompute.ResourceSKUCapabilities{
+				{Name: new("UltraSSDAvailable"), Value: new("True")},
+			}}},
 	}}}
 	for name, value := range says {
 		s.Capabilities = append(s.Capabilities, &armcompute.ResourceSKUCapabilities{Name: &name, Value: &value})
@@ -104,8 +106,10 @@ func echo(t *testing.T, m *model.Model) model.Current {
 	if len(p.NetworkProfile.NetworkInterfaceConfigurations) > 0 {
 		nic := p.NetworkProfile.NetworkInterfaceConfigurations[0].Properties
 		nic.DNSSettings = &armcompute.VirtualMachineScaleSetNetworkConfigurationDNSSettings{DNSServers: []*string{}}
-		nic.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools = append(nic.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools,
-			&armcompute.SubResource{ID: new("/subscriptions/" + subID + "/resourceGroups/" + group + "/providers/Microsoft.Network/loadBalancers/kubernetes/backendAddressPools/kubernetes")})
+		nic.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools = append(
+			nic.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools,
+			&armcompute.SubResource{ID: new("/subscriptions/" + subID + "/resourceGroups/" + group +
+				"/providers/Microsoft.Network/loadBalancers/kubernetes/backendAddressPools/kubernetes")})
 		for _, a := range nic.IPConfigurations {
 			a.Properties.Subnet.ID = new(strings.ToUpper(*a.Properties.Subnet.ID))
 		}
@@ -134,15 +138,18 @@ func filledIn(set armcompute.VirtualMachineScaleSet) {
 	}
 	disk.Caching = new(armcompute.CachingTypes(strings.ToLower(string(*disk.Caching))))
 	if disk.ManagedDisk == nil {
-		disk.ManagedDisk = &armcompute.VirtualMachineScaleSetManagedDiskParameters{StorageAccountType: new(armcompute.StorageAccountTypesPremiumLRS)}
+		disk.ManagedDisk = &armcompute.VirtualMachineScaleSetManagedDiskParameters{StorageAccountType: new(
+			armcompute.StorageAccountTypesPremiumLRS)}
 	}
 	for _, d := range p.StorageProfile.DataDisks {
 		if d.ManagedDisk == nil {
-			d.ManagedDisk = &armcompute.VirtualMachineScaleSetManagedDiskParameters{StorageAccountType: new(armcompute.StorageAccountTypesStandardLRS)}
+			d.ManagedDisk = &armcompute.VirtualMachineScaleSetManagedDiskParameters{StorageAccountType: new(
+				armcompute.StorageAccountTypesStandardLRS)}
 		}
 	}
 	if p.SecurityProfile == nil {
-		p.SecurityProfile = &armcompute.SecurityProfile{SecurityType: new(armcompute.SecurityTypesTrustedLaunch), UefiSettings: &armcompute.UefiSettings{SecureBootEnabled: new(true), VTpmEnabled: new(true)}}
+		p.SecurityProfile = &armcompute.SecurityProfile{SecurityType: new(armcompute.SecurityTypesTrustedLaunch),
+			UefiSettings: &armcompute.UefiSettings{SecureBootEnabled: new(true), VTpmEnabled: new(true)}}
 	}
 	if p.Priority == nil {
 		p.Priority = new(armcompute.VirtualMachinePriorityTypesRegular)
@@ -166,8 +173,9 @@ func uniform(cur model.Current) armcompute.VirtualMachineScaleSetVM {
 		Properties: &armcompute.VirtualMachineScaleSetVMProperties{
 			LatestModelApplied: new(true), AdditionalCapabilities: set.Properties.AdditionalCapabilities, DiagnosticsProfile: p.DiagnosticsProfile,
 			SecurityProfile: p.SecurityProfile, StorageProfile: storage(p.StorageProfile),
-			OSProfile:                   &armcompute.OSProfile{LinuxConfiguration: p.OSProfile.LinuxConfiguration},
-			NetworkProfileConfiguration: &armcompute.VirtualMachineScaleSetVMNetworkProfileConfiguration{NetworkInterfaceConfigurations: p.NetworkProfile.NetworkInterfaceConfigurations},
+			OSProfile: &armcompute.OSProfile{LinuxConfiguration: p.OSProfile.LinuxConfiguration},
+			NetworkProfileConfiguration: &armcompute.VirtualMachineScaleSetVMNetworkProfileConfiguration{
+				NetworkInterfaceConfigurations: p.NetworkProfile.NetworkInterfaceConfigurations},
 		},
 	}
 	if set.Identity != nil {
@@ -183,9 +191,11 @@ func flexible(cur model.Current) armcompute.VirtualMachine {
 		Name: new("vm"), Tags: maps.Clone(set.Tags), Plan: set.Plan, Resources: extensions(p.ExtensionProfile),
 		Properties: &armcompute.VirtualMachineProperties{
 			HardwareProfile:        &armcompute.HardwareProfile{VMSize: new(armcompute.VirtualMachineSizeTypes(*set.SKU.Name))},
-			AdditionalCapabilities: set.Properties.AdditionalCapabilities, DiagnosticsProfile: p.DiagnosticsProfile, SecurityProfile: p.SecurityProfile,
-			StorageProfile: storage(p.StorageProfile), OSProfile: &armcompute.OSProfile{LinuxConfiguration: p.OSProfile.LinuxConfiguration},
-			Priority: p.Priority, EvictionPolicy: p.EvictionPolicy, BillingProfile: p.BillingProfile, ScheduledEventsProfile: p.ScheduledEventsProfile,
+			AdditionalCapabilities: set.Properties.AdditionalCapabilities, DiagnosticsProfile: p.DiagnosticsProfile,
+			SecurityProfile: p.SecurityProfile,
+			StorageProfile:  storage(p.StorageProfile), OSProfile: &armcompute.OSProfile{LinuxConfiguration: p.OSProfile.LinuxConfiguration},
+			Priority: p.Priority, EvictionPolicy: p.EvictionPolicy, BillingProfile: p.BillingProfile,
+			ScheduledEventsProfile: p.ScheduledEventsProfile,
 		},
 	}
 	if set.Identity != nil {
@@ -199,7 +209,8 @@ func extensions(p *armcompute.VirtualMachineScaleSetExtensionProfile) []*armcomp
 	var out []*armcompute.VirtualMachineExtension
 	for _, e := range deref(p).Extensions {
 		out = append(out, &armcompute.VirtualMachineExtension{Name: e.Name, Properties: &armcompute.VirtualMachineExtensionProperties{
-			Publisher: e.Properties.Publisher, Type: e.Properties.Type, TypeHandlerVersion: e.Properties.TypeHandlerVersion, Settings: e.Properties.Settings,
+			Publisher: e.Properties.Publisher, Type: e.Properties.Type, TypeHandlerVersion: e.Properties.TypeHandlerVersion,
+			Settings:          e.Properties.Settings,
 			ProvisioningState: new("Succeeded"),
 		}})
 	}
@@ -214,9 +225,11 @@ func storage(p *armcompute.VirtualMachineScaleSetStorageProfile) *armcompute.Sto
 		DiskSizeGB: d.DiskSizeGB, Caching: d.Caching, OSType: d.OSType, DiffDiskSettings: d.DiffDiskSettings, ManagedDisk: managed(d.ManagedDisk),
 	}}
 	for _, d := range p.DataDisks {
-		out.DataDisks = append(out.DataDisks, &armcompute.DataDisk{CreateOption: d.CreateOption, Lun: d.Lun, DiskSizeGB: d.DiskSizeGB, Caching: d.Caching, ManagedDisk: managed(d.ManagedDisk)})
+		out.DataDisks = append(out.DataDisks, &armcompute.DataDisk{CreateOption: d.CreateOption, Lun: d.Lun, DiskSizeGB: d.DiskSizeGB,
+			Caching: d.Caching, ManagedDisk: managed(d.ManagedDisk)})
 	}
-	out.DataDisks = append(out.DataDisks, &armcompute.DataDisk{CreateOption: new(armcompute.DiskCreateOptionTypesAttach), Lun: new(int32(63)), DiskSizeGB: new(int32(7))})
+	out.DataDisks = append(out.DataDisks, &armcompute.DataDisk{CreateOption: new(armcompute.DiskCreateOptionTypesAttach), Lun: new(int32(63)),
+		DiskSizeGB: new(int32(7))})
 	backwards(out.DataDisks)
 	return out
 }
@@ -225,7 +238,8 @@ func managed(d *armcompute.VirtualMachineScaleSetManagedDiskParameters) *armcomp
 	if d == nil {
 		return nil
 	}
-	return &armcompute.ManagedDiskParameters{ID: new("/disks/x"), StorageAccountType: d.StorageAccountType, DiskEncryptionSet: d.DiskEncryptionSet, SecurityProfile: d.SecurityProfile}
+	return &armcompute.ManagedDiskParameters{ID: new("/disks/x"), StorageAccountType: d.StorageAccountType,
+		DiskEncryptionSet: d.DiskEncryptionSet, SecurityProfile: d.SecurityProfile}
 }
 
 func copied[T any](t *testing.T, from T) T {

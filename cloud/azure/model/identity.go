@@ -47,12 +47,14 @@ func (in Input) checkIdentity() error {
 	spec := in.Source.Pool
 	switch {
 	case spec.Identity == azurev1.VMIdentitySystemAssigned && spec.Flexible():
-		return cloud.Invalidf(fieldIdentity, "a Flexible scale set takes no identity that Azure makes: set UserAssigned, or orchestrationMode Uniform")
+		return cloud.Invalidf(fieldIdentity, "a Flexible scale set takes no identity that Azure makes: set UserAssigned, or "+
+			"orchestrationMode Uniform")
 	case spec.Identity == azurev1.VMIdentityUserAssigned && len(spec.UserAssignedIdentities) == 0:
 		return cloud.Invalidf(fieldIdentities, "identity UserAssigned wants at least one identity: name it")
 	}
 	for k, i := range spec.UserAssignedIdentities {
-		if id := strings.ToLower(identityID(i.ProviderID)); spec.Identity == azurev1.VMIdentityUserAssigned && !strings.HasPrefix(id, "/subscriptions/") {
+		if id := strings.ToLower(identityID(i.ProviderID)); spec.Identity == azurev1.VMIdentityUserAssigned &&
+			!strings.HasPrefix(id, "/subscriptions/") {
 			return cloud.Invalidf(indexed(fieldIdentities, k)+".providerID", "want the resource ID of an identity, found %q", i.ProviderID)
 		}
 	}

@@ -91,7 +91,8 @@ func ImageOf(spec *azurev1.AzureMachinePoolSpec, version, windowsServerVersion s
 	}
 	found := kubernetesVersion.FindStringSubmatch(version)
 	if found == nil {
-		return Image{}, cloud.Invalidf(fieldVersion, "no image can be found for Kubernetes version %q: set a version of the form v1.36.3, or set %s", version, fieldImage)
+		return Image{}, cloud.Invalidf(fieldVersion,
+			"no image can be found for Kubernetes version %q: set a version of the form v1.36.3, or set %s", version, fieldImage)
 	}
 	plain := strings.Join(found[1:4], ".") + found[4]
 	if spec.Windows() {
@@ -106,7 +107,8 @@ func ImageOf(spec *azurev1.AzureMachinePoolSpec, version, windowsServerVersion s
 func windowsImageOf(version, server string) (Image, error) {
 	year := windowsVersion.FindStringSubmatch(cmp.Or(server, windowsServer))
 	if year == nil {
-		return Image{}, cloud.Invalidf("annotation windowsServerVersion", "%q is no version of Windows Server: want a year, for example windows-2022", server)
+		return Image{}, cloud.Invalidf("annotation windowsServerVersion",
+			"%q is no version of Windows Server: want a year, for example windows-2022", server)
 	}
 	if old, ok := oldWindows[version]; ok && (server == "" || year[1] == "2019") {
 		return marketplace(oldWindowsOffer, oldWindowsSKU, oldVersion(kubernetesVersion.FindStringSubmatch(version), old)), nil
@@ -156,7 +158,8 @@ func (i Image) reference() *armcompute.ImageReference {
 		if c.SubscriptionID != nil && c.ResourceGroup != nil {
 			return &armcompute.ImageReference{ID: new(galleryID(*c.SubscriptionID, *c.ResourceGroup, c.Gallery, c.Name, c.Version))}
 		}
-		return &armcompute.ImageReference{CommunityGalleryImageID: new("/CommunityGalleries/" + c.Gallery + "/Images/" + c.Name + "/Versions/" + c.Version)}
+		return &armcompute.ImageReference{CommunityGalleryImageID: new("/CommunityGalleries/" + c.Gallery + "/Images/" + c.Name + "/Versions/" +
+			c.Version)}
 	}
 	return nil
 }
@@ -174,7 +177,8 @@ func referenceOf(id string) *armcompute.ImageReference {
 
 // galleryID is the ID of a version of a gallery's image. The latest one is named by no version at all.
 func galleryID(subscription, group, gallery, name, version string) string {
-	id := "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Compute/galleries/" + gallery + "/images/" + name
+	id := "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Compute/galleries/" + gallery +
+		"/images/" + name
 	if version == latestVersion {
 		return id
 	}
@@ -203,16 +207,20 @@ func planOf(publisher, offer, sku string) *armcompute.Plan {
 var (
 	oldLinux = map[string]int{
 		"1.27.14": 20240517, "1.27.15": 20240612, "1.27.16": 20240717,
-		"1.28.1": 20230829, "1.28.2": 20230918, "1.28.3": 20231023, "1.28.4": 20231130, "1.28.5": 20240102, "1.28.6": 20240201, "1.28.7": 20240223,
+		"1.28.1": 20230829, "1.28.2": 20230918, "1.28.3": 20231023, "1.28.4": 20231130, "1.28.5": 20240102, "1.28.6": 20240201,
+		"1.28.7": 20240223,
 		"1.28.8": 20240327, "1.28.9": 20240418, "1.28.10": 20240517, "1.28.11": 20240612, "1.28.12": 20240717,
-		"1.29.1": 20240206, "1.29.2": 20240223, "1.29.3": 20240327, "1.29.4": 20240418, "1.29.5": 20240517, "1.29.6": 20240612, "1.29.7": 20240717,
+		"1.29.1": 20240206, "1.29.2": 20240223, "1.29.3": 20240327, "1.29.4": 20240418, "1.29.5": 20240517, "1.29.6": 20240612,
+		"1.29.7": 20240717,
 		"1.30.0": 20240506, "1.30.1": 20240517, "1.30.2": 20240612, "1.30.3": 20240717,
 	}
 	oldWindows = map[string]int{
 		"1.27.14": 20240515,
-		"1.28.1":  20230830, "1.28.2": 20230918, "1.28.3": 20231023, "1.28.4": 20231122, "1.28.5": 20240102, "1.28.6": 20240201, "1.28.7": 20240223,
+		"1.28.1":  20230830, "1.28.2": 20230918, "1.28.3": 20231023, "1.28.4": 20231122, "1.28.5": 20240102, "1.28.6": 20240201,
+		"1.28.7": 20240223,
 		"1.28.8": 20240327, "1.28.9": 20240418, "1.28.10": 20240515, "1.28.11": 20240612, "1.28.12": 20240717,
-		"1.29.1": 20240201, "1.29.2": 20240223, "1.29.3": 20240327, "1.29.4": 20240418, "1.29.5": 20240515, "1.29.6": 20240612, "1.29.7": 20240717,
+		"1.29.1": 20240201, "1.29.2": 20240223, "1.29.3": 20240327, "1.29.4": 20240418, "1.29.5": 20240515, "1.29.6": 20240612,
+		"1.29.7": 20240717,
 		"1.30.0": 20240418, "1.30.1": 20240515, "1.30.2": 20240612, "1.30.3": 20240717,
 	}
 )

@@ -49,7 +49,8 @@ func (m *Model) fixedOfSet(cur Current) []string {
 	return driverkit.Differing(
 		driverkit.Field{Name: fieldMode, Differs: mode(is) != mode(wanted)},
 		driverkit.Field{Name: fieldLocation, Differs: !sameLocation(deref(cur.Set.Location), deref(m.Set.Location))},
-		driverkit.Field{Name: fieldFaults, Differs: faults != nil && is.PlatformFaultDomainCount != nil && *is.PlatformFaultDomainCount != *faults},
+		driverkit.Field{Name: fieldFaults, Differs: faults != nil && is.PlatformFaultDomainCount != nil &&
+			*is.PlatformFaultDomainCount != *faults},
 		// A scale set whose zones can't be balanced yet (it gets a second one now) has no balance to compare.
 		driverkit.Field{Name: fieldZoneBalance, Differs: balance != nil && len(cur.zones()) > 1 && deref(is.ZoneBalance) != *balance},
 		driverkit.Field{Name: fieldZones, Differs: !contains(values(m.Set.Zones), cur.zones())},

@@ -48,7 +48,8 @@ func reported(latest *bool) report {
 // the tag is that of the model and Azure does not report that the machine has it (a user tagged all machines alike, or Azure took the tags
 // of a change and not the change), and where a client has changed the scale set beside its tag: bootstrap data and what is changed in
 // place leave nothing to see.
-func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen, azure report) Instance {
+func (c Comparison) instance(tags map[string]*string, extensions []*armcompute.VirtualMachineExtension, look func() seen,
+	azure report) Instance {
 	out := Instance{Content: Tag(tags, TagContent), Data: Tag(tags, TagData)}
 	trusted := azure != reportedBehind && c.State.Content == c.cur.Content
 	switch {

@@ -25,7 +25,8 @@ func maybe[T any](t *rapid.T, name string, from ...T) *T {
 // drawn is any specification that admission lets through, as far as the model is concerned.
 func drawn(t *rapid.T) *azurev1.AzureMachinePoolSpec {
 	s := seed()
-	s.OrchestrationMode = rapid.SampledFrom([]azurev1.OrchestrationModeType{"", azurev1.UniformOrchestrationMode, azurev1.FlexibleOrchestrationMode}).Draw(t, "mode")
+	s.OrchestrationMode = rapid.SampledFrom([]azurev1.OrchestrationModeType{"", azurev1.UniformOrchestrationMode,
+		azurev1.FlexibleOrchestrationMode}).Draw(t, "mode")
 	s.PlatformFaultDomainCount = maybe(t, "faults", int32(1), 5)
 	s.ZoneBalance = maybe(t, "balance", true, false)
 	s.AdditionalTags = rapid.MapOfN(rapid.StringMatching(`[a-z]{1,3}`), rapid.StringMatching(`[a-z]{0,3}`), 0, 3).Draw(t, "tags")
@@ -37,12 +38,14 @@ func drawn(t *rapid.T) *azurev1.AzureMachinePoolSpec {
 	}
 	d := &s.Template
 	d.VMSize = rapid.SampledFrom([]string{"Standard_D2s_v3", "standard_d4s_v5", "Standard_D2ps_v5"}).Draw(t, "size")
-	d.OSDisk.DiskSizeGB, d.OSDisk.CachingType = maybe(t, "disk", int32(30), 100), deref(maybe(t, "caching", azurev1.CachingNone, azurev1.CachingReadWrite))
+	d.OSDisk.DiskSizeGB, d.OSDisk.CachingType = maybe(t, "disk", int32(30), 100),
+		deref(maybe(t, "caching", azurev1.CachingNone, azurev1.CachingReadWrite))
 	if rapid.Bool().Draw(t, "unmanaged") {
 		d.OSDisk.ManagedDisk = nil
 	}
 	for k := range rapid.IntRange(0, 3).Draw(t, "disks") {
-		disk := azurev1.DataDisk{NameSuffix: string(rune('a' + k)), DiskSizeGB: rapid.Int32Range(1, 9).Draw(t, "GB"), CachingType: deref(maybe(t, "data caching", azurev1.CachingNone, azurev1.CachingReadOnly))}
+		disk := azurev1.DataDisk{NameSuffix: string(rune('a' + k)), DiskSizeGB: rapid.Int32Range(1, 9).Draw(t, "GB"),
+			CachingType: deref(maybe(t, "data caching", azurev1.CachingNone, azurev1.CachingReadOnly))}
 		if rapid.Bool().Draw(t, "lun") {
 			disk.Lun = new(int32(40 - k))
 		}
@@ -52,36 +55,45 @@ func drawn(t *rapid.T) *azurev1.AzureMachinePoolSpec {
 		d.DataDisks = append(d.DataDisks, disk)
 	}
 	if rapid.Bool().Draw(t, "spot") {
-		d.SpotVMOptions = &azurev1.SpotVMOptions{EvictionPolicy: maybe(t, "eviction", azurev1.SpotEvictionPolicyDelete, azurev1.SpotEvictionPolicyDeallocate)}
+		d.SpotVMOptions = &azurev1.SpotVMOptions{EvictionPolicy: maybe(t, "eviction", azurev1.SpotEvictionPolicyDelete,
+			azurev1.SpotEvictionPolicyDeallocate)}
 		if price := maybe(t, "price", "0.1", "-1", "2"); price != nil {
 			d.SpotVMOptions.MaxPrice = new(resource.MustParse(*price))
 		}
 	}
 	if rapid.Bool().Draw(t, "security") {
-		d.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: maybe(t, "host", true, false), SecurityType: deref(maybe(t, "type", azurev1.SecurityTypesTrustedLaunch))}
+		d.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: maybe(t, "host", true, false),
+			SecurityType: deref(maybe(t, "type", azurev1.SecurityTypesTrustedLaunch))}
 		if d.SecurityProfile.SecurityType != "" && rapid.Bool().Draw(t, "uefi") {
-			d.SecurityProfile.UefiSettings = &azurev1.UefiSettings{SecureBootEnabled: maybe(t, "boot", true, false), VTpmEnabled: maybe(t, "tpm", true, false)}
+			d.SecurityProfile.UefiSettings = &azurev1.UefiSettings{SecureBootEnabled: maybe(t, "boot", true, false),
+				VTpmEnabled: maybe(t, "tpm", true, false)}
 		}
 	}
-	if kind := maybe(t, "diagnostics", azurev1.DisabledDiagnosticsStorage, azurev1.ManagedDiagnosticsStorage, azurev1.UserManagedDiagnosticsStorage); kind != nil {
+	if kind := maybe(t, "diagnostics", azurev1.DisabledDiagnosticsStorage, azurev1.ManagedDiagnosticsStorage,
+		azurev1.UserManagedDiagnosticsStorage); kind != nil {
 		d.Diagnostics = &azurev1.Diagnostics{Boot: &azurev1.BootDiagnostics{StorageAccountType: *kind}}
 		if *kind == azurev1.UserManagedDiagnosticsStorage {
-			d.Diagnostics.Boot.UserManaged = &azurev1.UserManagedBootDiagnostics{StorageAccountURI: rapid.SampledFrom([]string{"https://a/", "https://b"}).Draw(t, "account")}
+			d.Diagnostics.Boot.UserManaged = &azurev1.UserManagedBootDiagnostics{StorageAccountURI: rapid.SampledFrom([]string{"https://a/",
+				"https://b"}).Draw(t, "account")}
 		}
 	}
 	d.TerminateNotificationTimeout = maybe(t, "notice", 5, 15)
 	for range rapid.IntRange(0, 2).Draw(t, "nics") {
 		d.NetworkInterfaces = append(d.NetworkInterfaces, azurev1.NetworkInterface{
-			SubnetName: deref(maybe(t, "subnet", "capz-node-subnet", "other")), PrivateIPConfigs: rapid.IntRange(0, 2).Draw(t, "addresses"), AcceleratedNetworking: maybe(t, "accelerated", true, false),
+			SubnetName: deref(maybe(t, "subnet", "capz-node-subnet", "other")), PrivateIPConfigs: rapid.IntRange(0, 2).Draw(t, "addresses"),
+			AcceleratedNetworking: maybe(t, "accelerated", true, false),
 		})
 	}
 	if rapid.Bool().Draw(t, "extension") {
-		d.VMExtensions = []azurev1.VMExtension{{Name: "e", Publisher: "p", Version: "1.0", ProtectedSettings: map[string]string{"s": rapid.StringN(0, 3, 9).Draw(t, "secret")}}}
+		d.VMExtensions = []azurev1.VMExtension{{Name: "e", Publisher: "p", Version: "1.0",
+			ProtectedSettings: map[string]string{"s": rapid.StringN(0, 3, 9).Draw(t, "secret")}}}
 	}
 	d.Image = maybe(t, "image",
 		azurev1.Image{ID: new("/subscriptions/s/resourceGroups/G/providers/Microsoft.Compute/images/i")},
-		azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{ImagePlan: azurev1.ImagePlan{Publisher: "p", Offer: "o", SKU: "s"}, Version: "latest", ThirdPartyImage: true}},
-		azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "g", Name: "n", Version: "latest", SubscriptionID: new("s"), ResourceGroup: new("g")}},
+		azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{ImagePlan: azurev1.ImagePlan{Publisher: "p", Offer: "o", SKU: "s"},
+			Version: "latest", ThirdPartyImage: true}},
+		azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "g", Name: "n", Version: "latest", SubscriptionID: new("s"),
+			ResourceGroup: new("g")}},
 	)
 	return s
 }
@@ -164,10 +176,12 @@ func TestOneChangeIsEnough(t *testing.T) {
 		if model.Tag(next.Set.Tags, "of another client") != "x" {
 			r.Fatalf("want the tags of others left alone, got %v", next.Set.Tags)
 		}
-		if n := change.Properties.VirtualMachineProfile.NetworkProfile; n != nil && len(n.NetworkInterfaceConfigurations[0].Properties.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools) != 2 {
+		if n := change.Properties.VirtualMachineProfile.NetworkProfile; n != nil &&
+			len(n.NetworkInterfaceConfigurations[0].Properties.IPConfigurations[0].Properties.LoadBalancerBackendAddressPools) != 2 {
 			r.Fatal("want our backend pool and that of the cloud provider")
 		}
-		if p := change.Properties.VirtualMachineProfile; p.StorageProfile.OSDisk.ManagedDisk != nil || p.StorageProfile.OSDisk.DiffDiskSettings != nil {
+		if p := change.Properties.VirtualMachineProfile; p.StorageProfile.OSDisk.ManagedDisk != nil ||
+			p.StorageProfile.OSDisk.DiffDiskSettings != nil {
 			r.Fatal("want nothing sent that Azure does not change")
 		}
 		in := model.Read(patched(t, cur.Set, m.InPlaceChange(cur)))

@@ -32,7 +32,8 @@ func (m *Model) Onto(cur Current) (*Model, []string) {
 
 // storageOnto is the storage with what stays of the disk of the operating system, nil where nothing has to: a disk does not shrink, and
 // what is cached is bound to where the disk lies.
-func (m *Model) storageOnto(is *armcompute.VirtualMachineScaleSetStorageProfile, there, wanted seen) *armcompute.VirtualMachineScaleSetStorageProfile {
+func (m *Model) storageOnto(is *armcompute.VirtualMachineScaleSetStorageProfile, there,
+	wanted seen) *armcompute.VirtualMachineScaleSetStorageProfile {
 	if is == nil || is.OSDisk == nil {
 		return nil
 	}

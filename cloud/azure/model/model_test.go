@@ -64,26 +64,36 @@ func TestImageOf(t *testing.T) {
 		field           string
 	}{
 		{"the published one", seed(), "v1.36.3", "", community + "capi-ubun2-2404/Versions/1.36.3", false, ""},
-		{"a version of which no image was published resolves all the same: Azure reports that there is none", seed(), "v1.22.0", "", community + "capi-ubun2-2404/Versions/1.22.0", false, ""},
+		{"a version of which no image was published resolves all the same: Azure reports that there is none", seed(), "v1.22.0", "",
+			community + "capi-ubun2-2404/Versions/1.22.0", false, ""},
 		{"an older one comes from the Marketplace", seed(), "v1.28.3", "", "cncf-upstream/capi/ubuntu-2204-gen1/128.3.20231023", false, ""},
 		{"the first version after these", seed(), "1.30.4", "", community + "capi-ubun2-2404/Versions/1.30.4", false, ""},
-		{"a version between them that was never published there", seed(), "v1.29.0", "", community + "capi-ubun2-2404/Versions/1.29.0", false, ""},
+		{"a version between them that was never published there", seed(), "v1.29.0", "", community + "capi-ubun2-2404/Versions/1.29.0",
+			false, ""},
 		{"Windows", windows, "v1.36.3", "", community + "capi-win-2022-containerd/Versions/1.36.3", false, ""},
 		{"another Windows", windows, "v1.36.3", "windows-2025", community + "capi-win-2025-containerd/Versions/1.36.3", false, ""},
 		{"an older Windows", windows, "v1.29.1", "", "cncf-upstream/capi-windows/windows-2019-containerd-gen1/129.1.20240201", false, ""},
-		{"an older version on a Windows that the Marketplace never had", windows, "v1.29.1", "windows-2022", community + "capi-win-2022-containerd/Versions/1.29.1", false, ""},
+		{"an older version on a Windows that the Marketplace never had", windows, "v1.29.1", "windows-2022",
+			community + "capi-win-2022-containerd/Versions/1.29.1", false, ""},
 		{"no Windows", windows, "v1.36.3", "windows-xp", "", false, "annotation windowsServerVersion"},
 		{"no version", seed(), "", "", "", false, "MachinePool spec.template.spec.version"},
 		{"no such version", seed(), "latest", "", "", false, "MachinePool spec.template.spec.version"},
 		{"by ID", named(azurev1.Image{ID: new("/subscriptions/s/i")}), "", "", "/subscriptions/s/i", false, ""},
-		{"by the ID of a community's", named(azurev1.Image{ID: new("/communityGalleries/g/images/i")}), "", "", "/communityGalleries/g/images/i", false, ""},
-		{"by the ID of one that is shared", named(azurev1.Image{ID: new("/sharedGalleries/g/images/i")}), "", "", "/sharedGalleries/g/images/i", false, ""},
-		{"two at once", named(azurev1.Image{ID: new("/x"), Marketplace: &azurev1.AzureMarketplaceImage{}}), "", "", "", false, "spec.template.image"},
+		{"by the ID of a community's", named(azurev1.Image{ID: new("/communityGalleries/g/images/i")}), "", "", "/communityGalleries/g/images/i",
+			false, ""},
+		{"by the ID of one that is shared", named(azurev1.Image{ID: new("/sharedGalleries/g/images/i")}), "", "", "/sharedGalleries/g/images/i",
+			false, ""},
+		{"two at once", named(azurev1.Image{ID: new("/x"), Marketplace: &azurev1.AzureMarketplaceImage{}}), "", "", "", false,
+			"spec.template.image"},
 		{"none at all", named(azurev1.Image{}), "", "", "", false, "spec.template.image"},
-		{"one that is sold", named(azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{ImagePlan: azurev1.ImagePlan{Publisher: "p", Offer: "o", SKU: "s"}, Version: "latest", ThirdPartyImage: true}}), "", "", "p/o/s/latest", true, ""},
-		{"one of one's own gallery, the latest", named(azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "g", Name: "n", Version: "latest", SubscriptionID: new("s"), ResourceGroup: new("r")}}),
+		{"one that is sold", named(azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{ImagePlan: azurev1.ImagePlan{Publisher: "p",
+			Offer: "o", SKU: "s"}, Version: "latest", ThirdPartyImage: true}}), "", "", "p/o/s/latest", true, ""},
+		{"one of one's own gallery, the latest",
+			named(azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Gallery: "g", Name: "n", Version: "latest",
+				SubscriptionID: new("s"), ResourceGroup: new("r")}}),
 			"", "", "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/galleries/g/images/n", false, ""},
-		{"the deprecated way to it", named(azurev1.Image{SharedGallery: &azurev1.AzureSharedGalleryImage{SubscriptionID: "s", ResourceGroup: "r", Gallery: "g", Name: "n", Version: "1.0.0", Publisher: new("p"), Offer: new("o"), SKU: new("k")}}),
+		{"the deprecated way to it", named(azurev1.Image{SharedGallery: &azurev1.AzureSharedGalleryImage{SubscriptionID: "s", ResourceGroup: "r",
+			Gallery: "g", Name: "n", Version: "1.0.0", Publisher: new("p"), Offer: new("o"), SKU: new("k")}}),
 			"", "", "/subscriptions/s/resourceGroups/r/providers/Microsoft.Compute/galleries/g/images/n/versions/1.0.0", true, ""},
 	} {
 		image, err := model.ImageOf(c.spec, c.version, c.server)
@@ -136,7 +146,8 @@ func TestBuildRefuses(t *testing.T) {
 		}},
 		{"no identity", "spec.userAssignedIdentities", func(in *model.Input) { in.Source.Pool.Identity = azurev1.VMIdentityUserAssigned }},
 		{"an identity's name instead of its ID", "spec.userAssignedIdentities[0].providerID", func(in *model.Input) {
-			in.Source.Pool.Identity, in.Source.Pool.UserAssignedIdentities = azurev1.VMIdentityUserAssigned, []azurev1.UserAssignedIdentity{{ProviderID: "mine"}}
+			in.Source.Pool.Identity, in.Source.Pool.UserAssignedIdentities = azurev1.VMIdentityUserAssigned,
+				[]azurev1.UserAssignedIdentity{{ProviderID: "mine"}}
 		}},
 		{"too much bootstrap data", "MachinePool spec.template.spec.bootstrap", func(in *model.Input) {
 			in.Bootstrap = cloud.NewBootstrap(make([]byte, 65536), "cloud-config")
@@ -148,8 +159,10 @@ func TestBuildRefuses(t *testing.T) {
 			in.Source.Pool.Template.DataDisks = []azurev1.DataDisk{{NameSuffix: "a", Lun: new(int32(64))}}
 		}},
 		{"a tag with a slash", "spec.additionalTags", func(in *model.Input) { in.Source.Pool.AdditionalTags = azurev1.Tags{"a/b": ""} }},
-		{"a cluster's tag with a slash", "AzureCluster spec.additionalTags", func(in *model.Input) { in.Source.Cluster.AdditionalTags = azurev1.Tags{"a/b": ""} }},
-		{"a tag of Muster's", "spec.additionalTags", func(in *model.Input) { in.Source.Pool.AdditionalTags = azurev1.Tags{"Muster.dev_owner": "me"} }},
+		{"a cluster's tag with a slash", "AzureCluster spec.additionalTags",
+			func(in *model.Input) { in.Source.Cluster.AdditionalTags = azurev1.Tags{"a/b": ""} }},
+		{"a tag of Muster's", "spec.additionalTags",
+			func(in *model.Input) { in.Source.Pool.AdditionalTags = azurev1.Tags{"Muster.dev_owner": "me"} }},
 		{"a long value", "spec.additionalTags", func(in *model.Input) {
 			in.Source.Pool.AdditionalTags = azurev1.Tags{"a": strings.Repeat("x", 257)}
 		}},
@@ -183,7 +196,8 @@ func TestFits(t *testing.T) {
 		{"a zone that is not", "MachinePool spec.failureDomains", nil, func(in *model.Input) { in.FailureDomains = []string{"1", "4"} }},
 		{"a zone that this subscription has no access to", "MachinePool spec.failureDomains", nil, func(in *model.Input) {
 			in.FailureDomains = []string{"2"}
-			in.Size.Restrictions = []*armcompute.ResourceSKURestrictions{{Type: new(armcompute.ResourceSKURestrictionsTypeZone), RestrictionInfo: &armcompute.ResourceSKURestrictionInfo{Zones: []*string{new("2")}}}}
+			in.Size.Restrictions = []*armcompute.ResourceSKURestrictions{{Type: new(armcompute.ResourceSKURestrictionsTypeZone),
+				RestrictionInfo: &armcompute.ResourceSKURestrictionInfo{Zones: []*string{new("2")}}}}
 		}},
 		{"a region that this subscription has no access to", "spec.template.vmSize", nil, func(in *model.Input) {
 			in.Size.Restrictions = []*armcompute.ResourceSKURestrictions{{Type: new(armcompute.ResourceSKURestrictionsTypeLocation)}}
@@ -191,44 +205,56 @@ func TestFits(t *testing.T) {
 		{"a disk of the host's own", "", nil, func(in *model.Input) {
 			in.Source.Pool.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local"}
 		}},
-		{"which the size has none for", "spec.template.osDisk.diffDiskSettings", map[string]string{"EphemeralOSDiskSupported": "False"}, func(in *model.Input) {
-			in.Source.Pool.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local"}
-		}},
-		{"or not there", "spec.template.osDisk.diffDiskSettings.placement", map[string]string{"SupportedEphemeralOSDiskPlacements": "ResourceDisk,CacheDisk"}, func(in *model.Input) {
-			in.Source.Pool.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local", Placement: new(azurev1.DiffDiskPlacementNvmeDisk)}
-		}},
-		{"too many disks", "spec.template.dataDisks", nil, func(in *model.Input) { in.Source.Pool.Template.DataDisks = make([]azurev1.DataDisk, 5) }},
+		{"which the size has none for", "spec.template.osDisk.diffDiskSettings", map[string]string{"EphemeralOSDiskSupported": "False"},
+			func(in *model.Input) {
+				in.Source.Pool.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local"}
+			}},
+		{"or not there", "spec.template.osDisk.diffDiskSettings.placement",
+			map[string]string{"SupportedEphemeralOSDiskPlacements": "ResourceDisk,CacheDisk"}, func(in *model.Input) {
+				in.Source.Pool.Template.OSDisk.DiffDiskSettings = &azurev1.DiffDiskSettings{Option: "Local",
+					Placement: new(azurev1.DiffDiskPlacementNvmeDisk)}
+			}},
+		{"too many disks", "spec.template.dataDisks", nil,
+			func(in *model.Input) { in.Source.Pool.Template.DataDisks = make([]azurev1.DataDisk, 5) }},
 		{"ultra disks in zones that have them", "", nil, func(in *model.Input) { ultra(in, "1", "2") }},
-		{"ultra disks in a zone that has none", "spec.template.additionalCapabilities.ultraSSDEnabled", nil, func(in *model.Input) { ultra(in, "1", "3") }},
+		{"ultra disks in a zone that has none", "spec.template.additionalCapabilities.ultraSSDEnabled", nil,
+			func(in *model.Input) { ultra(in, "1", "3") }},
 		{"ultra disks in no zone", "", nil, func(in *model.Input) { ultra(in) }},
 		{"ultra disks nowhere", "spec.template.additionalCapabilities.ultraSSDEnabled", nil, func(in *model.Input) {
 			ultra(in)
 			in.Size.LocationInfo = nil
 		}},
-		{"encryption at the host", "spec.template.securityProfile.encryptionAtHost", map[string]string{"EncryptionAtHostSupported": "False"}, func(in *model.Input) {
-			in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: new(true)}
-		}},
-		{"trusted launch without encryption at the host, where the size has none", "", map[string]string{"EncryptionAtHostSupported": "False"}, func(in *model.Input) {
-			in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesTrustedLaunch}
-		}},
-		{"trusted launch", "spec.template.securityProfile.securityType", map[string]string{"TrustedLaunchDisabled": "True"}, func(in *model.Input) {
-			in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesTrustedLaunch}
-		}},
-		{"trusted launch on an old generation", "spec.template.securityProfile.securityType", map[string]string{"HyperVGenerations": "V1"}, func(in *model.Input) {
-			in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesTrustedLaunch}
-		}},
+		{"encryption at the host", "spec.template.securityProfile.encryptionAtHost", map[string]string{"EncryptionAtHostSupported": "False"},
+			func(in *model.Input) {
+				in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: new(true)}
+			}},
+		{"trusted launch without encryption at the host, where the size has none", "", map[string]string{"EncryptionAtHostSupported": "False"},
+			func(in *model.Input) {
+				in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesTrustedLaunch}
+			}},
+		{"trusted launch", "spec.template.securityProfile.securityType", map[string]string{"TrustedLaunchDisabled": "True"},
+			func(in *model.Input) {
+				in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesTrustedLaunch}
+			}},
+		{"trusted launch on an old generation", "spec.template.securityProfile.securityType", map[string]string{"HyperVGenerations": "V1"},
+			func(in *model.Input) {
+				in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesTrustedLaunch}
+			}},
 		{"confidential", "spec.template.securityProfile.securityType", nil, func(in *model.Input) {
 			in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesConfidentialVM}
 		}},
 		{"confidential where the size is", "", map[string]string{"ConfidentialComputingType": "SNP"}, func(in *model.Input) {
 			in.Source.Pool.Template.SecurityProfile = &azurev1.SecurityProfile{SecurityType: azurev1.SecurityTypesConfidentialVM}
 		}},
-		{"too many interfaces", "spec.template.networkInterfaces", nil, func(in *model.Input) { in.Source.Pool.Template.NetworkInterfaces = make([]azurev1.NetworkInterface, 3) }},
-		{"accelerated networking that is asked for", "spec.template.networkInterfaces[1].acceleratedNetworking", map[string]string{"AcceleratedNetworkingEnabled": "False"}, func(in *model.Input) {
-			in.Source.Pool.Template.NetworkInterfaces = []azurev1.NetworkInterface{{}, {AcceleratedNetworking: new(true)}}
-		}},
+		{"too many interfaces", "spec.template.networkInterfaces", nil,
+			func(in *model.Input) { in.Source.Pool.Template.NetworkInterfaces = make([]azurev1.NetworkInterface, 3) }},
+		{"accelerated networking that is asked for", "spec.template.networkInterfaces[1].acceleratedNetworking",
+			map[string]string{"AcceleratedNetworkingEnabled": "False"}, func(in *model.Input) {
+				in.Source.Pool.Template.NetworkInterfaces = []azurev1.NetworkInterface{{}, {AcceleratedNetworking: new(true)}}
+			}},
 		{"accelerated networking that is not asked for", "", map[string]string{"AcceleratedNetworkingEnabled": "False"}, nil},
-		{"spot", "spec.template.spotVMOptions", map[string]string{"LowPriorityCapable": "False"}, func(in *model.Input) { in.Source.Pool.Template.SpotVMOptions = &azurev1.SpotVMOptions{} }},
+		{"spot", "spec.template.spotVMOptions", map[string]string{"LowPriorityCapable": "False"},
+			func(in *model.Input) { in.Source.Pool.Template.SpotVMOptions = &azurev1.SpotVMOptions{} }},
 	} {
 		in := input(t, seed())
 		in.Size = size(c.says)
@@ -247,7 +273,8 @@ func TestFits(t *testing.T) {
 // ultra asks for an ultra disk in some zones.
 func ultra(in *model.Input, zones ...string) {
 	in.FailureDomains = zones
-	in.Source.Pool.Template.DataDisks = []azurev1.DataDisk{{NameSuffix: "a", DiskSizeGB: 1, ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "UltraSSD_LRS"}}}
+	in.Source.Pool.Template.DataDisks = []azurev1.DataDisk{{NameSuffix: "a", DiskSizeGB: 1,
+		ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "UltraSSD_LRS"}}}
 }
 
 // What is sent in cases that today's provider gets wrong.
@@ -257,7 +284,8 @@ func TestWhatIsSent(t *testing.T) {
 	in.Source.Pool.ZoneBalance, in.FailureDomains = new(true), []string{"1"}
 	m := build(t, in)
 	p := m.Set.Properties
-	if s := p.VirtualMachineProfile.SecurityProfile; deref(s.SecurityType) != armcompute.SecurityTypesTrustedLaunch || s.EncryptionAtHost != nil || s.UefiSettings != nil {
+	if s := p.VirtualMachineProfile.SecurityProfile; deref(s.SecurityType) != armcompute.SecurityTypesTrustedLaunch ||
+		s.EncryptionAtHost != nil || s.UefiSettings != nil {
 		t.Errorf("want trusted launch alone, without a panic for what is not said, got %+v", s)
 	}
 	if p.ZoneBalance != nil {
@@ -273,11 +301,14 @@ func TestWhatIsSent(t *testing.T) {
 	in.Source.Pool.Template.SpotVMOptions = &azurev1.SpotVMOptions{}
 	m = build(t, in)
 	p = m.Set.Properties
-	if deref(p.PlatformFaultDomainCount) != 1 || p.Overprovision != nil || p.VirtualMachineProfile.NetworkProfile.NetworkAPIVersion == nil || m.Set.Zones != nil {
+	if deref(p.PlatformFaultDomainCount) != 1 || p.Overprovision != nil || p.VirtualMachineProfile.NetworkProfile.NetworkAPIVersion == nil ||
+		m.Set.Zones != nil {
 		t.Errorf("want what a Flexible scale set has to have, got %+v", p)
 	}
-	if *p.VirtualMachineProfile.EvictionPolicy != armcompute.VirtualMachineEvictionPolicyTypesDeallocate || p.VirtualMachineProfile.BillingProfile != nil {
-		t.Errorf("want machines kept that Azure takes back, at any price, got %v and %v", p.VirtualMachineProfile.EvictionPolicy, p.VirtualMachineProfile.BillingProfile)
+	if *p.VirtualMachineProfile.EvictionPolicy != armcompute.VirtualMachineEvictionPolicyTypesDeallocate ||
+		p.VirtualMachineProfile.BillingProfile != nil {
+		t.Errorf("want machines kept that Azure takes back, at any price, got %v and %v", p.VirtualMachineProfile.EvictionPolicy,
+			p.VirtualMachineProfile.BillingProfile)
 	}
 }
 
@@ -312,17 +343,22 @@ func TestRoleOf(t *testing.T) {
 	}
 	source.Pool.Identity = azurev1.VMIdentitySystemAssigned
 	got, ok := model.RoleOf(owner(), source)
-	if want := (model.Role{Name: got.Name, Scope: "/subscriptions/" + subID, DefinitionID: "/subscriptions/" + subID + "/providers/Microsoft.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c"}); !ok || got != want {
+	if want := (model.Role{Name: got.Name, Scope: "/subscriptions/" + subID,
+		DefinitionID: "/subscriptions/" + subID +
+			"/providers/Microsoft.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c"}); !ok || got != want {
 		t.Errorf("want %+v, got %+v", want, got)
 	}
-	if again, _ := model.RoleOf(owner(), source); again != got || len(got.Name) != 36 || got.Name[14] != '5' || !strings.ContainsRune("89ab", rune(got.Name[19])) {
+	if again, _ := model.RoleOf(owner(), source); again != got || len(got.Name) != 36 || got.Name[14] != '5' ||
+		!strings.ContainsRune("89ab", rune(got.Name[19])) {
 		t.Errorf("want a GUID that is the same each time, got %s and %s", got.Name, again.Name)
 	}
 	if other, _ := model.RoleOf(cloud.Owner{ID: "another"}, source); other.Name == got.Name {
 		t.Error("want another owner to have another assignment")
 	}
-	source.Pool.SystemAssignedIdentityRole = &azurev1.SystemAssignedIdentityRole{Name: "AAAAAAAA-0000-0000-0000-000000000000", Scope: "/subscriptions/x/", DefinitionID: "/d"}
-	if got, _ := model.RoleOf(owner(), source); got != (model.Role{Name: "aaaaaaaa-0000-0000-0000-000000000000", Scope: "/subscriptions/x", DefinitionID: "/d"}) {
+	source.Pool.SystemAssignedIdentityRole = &azurev1.SystemAssignedIdentityRole{Name: "AAAAAAAA-0000-0000-0000-000000000000",
+		Scope: "/subscriptions/x/", DefinitionID: "/d"}
+	if got, _ := model.RoleOf(owner(), source); got != (model.Role{Name: "aaaaaaaa-0000-0000-0000-000000000000", Scope: "/subscriptions/x",
+		DefinitionID: "/d"}) {
 		t.Errorf("want what is asked for, got %+v", got)
 	}
 }

@@ -34,10 +34,12 @@ func Name(owner cloud.Owner, osType azurev1.OSType) (string, error) {
 		limit = windowsNameLimit
 	}
 	if len(name) > limit {
-		return "", cloud.Invalidf(field, "a scale set of %s machines has a name of at most %d letters, for theirs begin with it: %q has %d", osName(osType), limit, name, len(name))
+		return "", cloud.Invalidf(field, "a scale set of %s machines has a name of at most %d letters, for theirs begin with it: %q has %d",
+			osName(osType), limit, name, len(name))
 	}
 	if !names.MatchString(name) {
-		return "", cloud.Invalidf(field, "%q is no name for a scale set: it takes letters, digits, dots and hyphens, and begins and ends with a letter or digit", name)
+		return "", cloud.Invalidf(field, "%q is no name for a scale set: it takes letters, digits, dots and hyphens, and begins and ends with "+
+			"a letter or digit", name)
 	}
 	return name, nil
 }

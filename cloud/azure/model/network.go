@@ -61,9 +61,10 @@ func (in Input) addresses(nic azurev1.NetworkInterface, k int) ([]*armcompute.Vi
 		return nil, err
 	}
 	address := func(name string, version armcompute.IPVersion, primary *bool) *armcompute.VirtualMachineScaleSetIPConfiguration {
-		return &armcompute.VirtualMachineScaleSetIPConfiguration{Name: &name, Properties: &armcompute.VirtualMachineScaleSetIPConfigurationProperties{
-			PrivateIPAddressVersion: &version, Primary: primary, Subnet: &armcompute.APIEntityReference{ID: new(in.subnetID(subnet.Name))},
-		}}
+		return &armcompute.VirtualMachineScaleSetIPConfiguration{Name: &name,
+			Properties: &armcompute.VirtualMachineScaleSetIPConfigurationProperties{
+				PrivateIPAddressVersion: &version, Primary: primary, Subnet: &armcompute.APIEntityReference{ID: new(in.subnetID(subnet.Name))},
+			}}
 	}
 	var out []*armcompute.VirtualMachineScaleSetIPConfiguration
 	for j := range max(nic.PrivateIPConfigs, 1) {
@@ -84,7 +85,8 @@ func (in Input) addresses(nic azurev1.NetworkInterface, k int) ([]*armcompute.Vi
 func (in Input) subnet(nic azurev1.NetworkInterface, k int) (azurev1.SubnetView, error) {
 	cluster := &in.Source.Cluster
 	if cluster.SubscriptionID == "" || cluster.ResourceGroup == "" {
-		return azurev1.SubnetView{}, cloud.Invalidf(fieldGroup, "AzureCluster %s names no subscription or no resource group: set both", cluster.Name)
+		return azurev1.SubnetView{}, cloud.Invalidf(fieldGroup, "AzureCluster %s names no subscription or no resource group: set both",
+			cluster.Name)
 	}
 	if cluster.Vnet.Name == "" || cluster.Vnet.ResourceGroup == "" {
 		return azurev1.SubnetView{}, cloud.Invalidf(fieldVnet, "AzureCluster %s names no network: set its name and resource group", cluster.Name)

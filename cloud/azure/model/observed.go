@@ -191,7 +191,8 @@ func (s seen) security(p *armcompute.SecurityProfile) {
 	}
 }
 
-func (s seen) spot(priority *armcompute.VirtualMachinePriorityTypes, policy *armcompute.VirtualMachineEvictionPolicyTypes, billing *armcompute.BillingProfile) {
+func (s seen) spot(priority *armcompute.VirtualMachinePriorityTypes, policy *armcompute.VirtualMachineEvictionPolicyTypes,
+	billing *armcompute.BillingProfile) {
 	put(s, "spot.priority", priority)
 	put(s, "spot.evictionPolicy", policy)
 	if billing != nil && billing.MaxPrice != nil {
@@ -274,7 +275,8 @@ func (s seen) disk(name string, d disk) {
 	}
 }
 
-func (s seen) osDisk(size *int32, caching *armcompute.CachingTypes, kind *armcompute.OperatingSystemTypes, local *armcompute.DiffDiskSettings, d disk) {
+func (s seen) osDisk(size *int32, caching *armcompute.CachingTypes, kind *armcompute.OperatingSystemTypes,
+	local *armcompute.DiffDiskSettings, d disk) {
 	put(s, "osDisk.size", size)
 	put(s, "osDisk.caching", caching)
 	put(s, "osDisk.type", kind)

@@ -22,7 +22,8 @@ type Current struct {
 // Read takes from a scale set what it says about itself.
 func Read(set armcompute.VirtualMachineScaleSet) Current {
 	return Current{
-		Set: set, Owner: Tag(set.Tags, TagOwner), Content: Tag(set.Tags, TagContent), InPlace: Tag(set.Tags, TagInPlace), Data: Tag(set.Tags, TagData),
+		Set: set, Owner: Tag(set.Tags, TagOwner), Content: Tag(set.Tags, TagContent), InPlace: Tag(set.Tags, TagInPlace),
+		Data: Tag(set.Tags, TagData),
 	}
 }
 

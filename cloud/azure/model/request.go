@@ -28,7 +28,8 @@ func (m *Model) Change(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 	update.Plan = over(cur.Set.Plan, m.Set.Plan)
 	update.Identity = m.identityOver(cur)
 	update.Properties.AdditionalCapabilities = m.Set.Properties.AdditionalCapabilities
-	if was := deref(cur.Set.Properties).AdditionalCapabilities; was != nil && deref(was.UltraSSDEnabled) && update.Properties.AdditionalCapabilities == nil {
+	if was := deref(cur.Set.Properties).AdditionalCapabilities; was != nil && deref(was.UltraSSDEnabled) &&
+		update.Properties.AdditionalCapabilities == nil {
 		update.Properties.AdditionalCapabilities = &armcompute.AdditionalCapabilities{UltraSSDEnabled: new(false)}
 	}
 	profile := update.Properties.VirtualMachineProfile
@@ -40,15 +41,18 @@ func (m *Model) Change(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 	}
 	profile.ScheduledEventsProfile = wanted.ScheduledEventsProfile
 	if seenOf(cur.Set)["notice"] != "" && wanted.ScheduledEventsProfile == nil {
-		profile.ScheduledEventsProfile = &armcompute.ScheduledEventsProfile{TerminateNotificationProfile: &armcompute.TerminateNotificationProfile{Enable: new(false)}}
+		profile.ScheduledEventsProfile = &armcompute.ScheduledEventsProfile{
+			TerminateNotificationProfile: &armcompute.TerminateNotificationProfile{Enable: new(false)}}
 	}
 	profile.OSProfile = &armcompute.VirtualMachineScaleSetUpdateOSProfile{
-		CustomData: wanted.OSProfile.CustomData, LinuxConfiguration: wanted.OSProfile.LinuxConfiguration, WindowsConfiguration: wanted.OSProfile.WindowsConfiguration,
+		CustomData: wanted.OSProfile.CustomData, LinuxConfiguration: wanted.OSProfile.LinuxConfiguration,
+		WindowsConfiguration: wanted.OSProfile.WindowsConfiguration,
 	}
 	profile.StorageProfile = &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
 		ImageReference: imageOver(deref(is.StorageProfile).ImageReference, wanted.StorageProfile.ImageReference),
-		OSDisk:         &armcompute.VirtualMachineScaleSetUpdateOSDisk{Caching: wanted.StorageProfile.OSDisk.Caching, DiskSizeGB: wanted.StorageProfile.OSDisk.DiskSizeGB},
-		DataDisks:      append([]*armcompute.VirtualMachineScaleSetDataDisk{}, wanted.StorageProfile.DataDisks...),
+		OSDisk: &armcompute.VirtualMachineScaleSetUpdateOSDisk{Caching: wanted.StorageProfile.OSDisk.Caching,
+			DiskSizeGB: wanted.StorageProfile.OSDisk.DiskSizeGB},
+		DataDisks: append([]*armcompute.VirtualMachineScaleSetDataDisk{}, wanted.StorageProfile.DataDisks...),
 	}
 	profile.NetworkProfile = m.networkOver(cur)
 	return update
@@ -119,7 +123,8 @@ func imageOver(is, wanted *armcompute.ImageReference) *armcompute.ImageReference
 	return &armcompute.ImageReference{
 		ID: over(is.ID, wanted.ID), CommunityGalleryImageID: over(is.CommunityGalleryImageID, wanted.CommunityGalleryImageID),
 		SharedGalleryImageID: over(is.SharedGalleryImageID, wanted.SharedGalleryImageID),
-		Publisher:            over(is.Publisher, wanted.Publisher), Offer: over(is.Offer, wanted.Offer), SKU: over(is.SKU, wanted.SKU), Version: over(is.Version, wanted.Version),
+		Publisher:            over(is.Publisher, wanted.Publisher), Offer: over(is.Offer, wanted.Offer), SKU: over(is.SKU, wanted.SKU),
+		Version: over(is.Version, wanted.Version),
 	}
 }
 
@@ -201,7 +206,8 @@ func (m *Model) networkOver(cur Current) *armcompute.VirtualMachineScaleSetUpdat
 				},
 			})
 		}
-		out.NetworkInterfaceConfigurations = append(out.NetworkInterfaceConfigurations, &armcompute.VirtualMachineScaleSetUpdateNetworkConfiguration{Name: nic.Name, Properties: of})
+		out.NetworkInterfaceConfigurations = append(out.NetworkInterfaceConfigurations,
+			&armcompute.VirtualMachineScaleSetUpdateNetworkConfiguration{Name: nic.Name, Properties: of})
 	}
 	return out
 }

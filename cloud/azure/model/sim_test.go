@@ -32,16 +32,19 @@ func newWire(t *testing.T, over http.Handler) wire {
 	t.Helper()
 	const endpoint = "http://simulated.azure"
 	options := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{
-		Cloud: azcloud.Configuration{ActiveDirectoryAuthorityHost: "https://login.invalid/", Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{
-			azcloud.ResourceManager: {Endpoint: endpoint, Audience: endpoint},
-		}},
-		Transport: &http.Client{Transport: sim.Transport{Handler: over}}, Retry: policy.RetryOptions{MaxRetries: -1}, InsecureAllowCredentialWithHTTP: true,
+		Cloud: azcloud.Configuration{ActiveDirectoryAuthorityHost: "https://login.invalid/",
+			Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{
+				azcloud.ResourceManager: {Endpoint: endpoint, Audience: endpoint},
+			}},
+		Transport: &http.Client{Transport: sim.Transport{Handler: over}}, Retry: policy.RetryOptions{MaxRetries: -1},
+		InsecureAllowCredentialWithHTTP: true,
 	}}
 	factory, err := armcompute.NewClientFactory(simazure.SubscriptionID, &azfake.TokenCredential{}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return wire{t, factory.NewVirtualMachineScaleSetsClient(), factory.NewVirtualMachineScaleSetVMsClient(), factory.NewVirtualMachinesClient(), factory.NewResourceSKUsClient()}
+	return wire{t, factory.NewVirtualMachineScaleSetsClient(), factory.NewVirtualMachineScaleSetVMsClient(),
+		factory.NewVirtualMachinesClient(), factory.NewResourceSKUsClient()}
 }
 
 // settled lets whatever was begun come to its end, and all that is to be started start.
@@ -72,7 +75,8 @@ func (w wire) input(spec *azurev1.AzureMachinePoolSpec) model.Input {
 	w.t.Helper()
 	in := input(w.t, spec)
 	c := &in.Source.Cluster
-	c.SubscriptionID, c.ResourceGroup, c.Vnet = simazure.SubscriptionID, simazure.ResourceGroup, azurev1.VnetView{Name: simazure.VirtualNetwork, ResourceGroup: simazure.ResourceGroup}
+	c.SubscriptionID, c.ResourceGroup, c.Vnet = simazure.SubscriptionID, simazure.ResourceGroup,
+		azurev1.VnetView{Name: simazure.VirtualNetwork, ResourceGroup: simazure.ResourceGroup}
 	c.Subnets = []azurev1.SubnetView{{Name: simazure.NodeSubnet, Role: azurev1.SubnetRoleNode}}
 	c.NodeOutboundLB, c.NodeOutboundBackendPool = simazure.ClusterName, simazure.ClusterName+"-outboundBackendPool"
 	in.Size, in.FailureDomains = w.size(spec.Template.VMSize), []string{"2", "1"}
@@ -102,7 +106,8 @@ func (w wire) instances(c model.Comparison, cur model.Current) []model.Instance 
 	w.t.Helper()
 	var out []model.Instance
 	if deref(cur.Set.Properties.OrchestrationMode) == armcompute.OrchestrationModeFlexible {
-		for pager := w.flexible.NewListPager(simazure.ResourceGroup, &armcompute.VirtualMachinesClientListOptions{Filter: new("'virtualMachineScaleSet/id' eq '" + *cur.Set.ID + "'")}); pager.More(); {
+		for pager := w.flexible.NewListPager(simazure.ResourceGroup,
+			&armcompute.VirtualMachinesClientListOptions{Filter: new("'virtualMachineScaleSet/id' eq '" + *cur.Set.ID + "'")}); pager.More(); {
 			page, err := pager.NextPage(w.t.Context())
 			if err != nil {
 				w.t.Fatal(err)
@@ -136,16 +141,21 @@ func lives(mode azurev1.OrchestrationModeType) []*azurev1.AzureMachinePoolSpec {
 	t.VMSize = "Standard_D4s_v5"
 	t.OSDisk.DiskSizeGB, t.OSDisk.CachingType = new(int32(64)), azurev1.CachingReadWrite
 	t.DataDisks = []azurev1.DataDisk{
-		{NameSuffix: "a", DiskSizeGB: 10, Lun: new(int32(7)), CachingType: azurev1.CachingReadOnly, ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"}},
+		{NameSuffix: "a", DiskSizeGB: 10, Lun: new(int32(7)), CachingType: azurev1.CachingReadOnly,
+			ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"}},
 		{NameSuffix: "b", DiskSizeGB: 20},
 	}
-	t.Diagnostics = &azurev1.Diagnostics{Boot: &azurev1.BootDiagnostics{StorageAccountType: azurev1.UserManagedDiagnosticsStorage, UserManaged: &azurev1.UserManagedBootDiagnostics{StorageAccountURI: "https://mine.blob.core.windows.net/"}}}
+	t.Diagnostics = &azurev1.Diagnostics{Boot: &azurev1.BootDiagnostics{StorageAccountType: azurev1.UserManagedDiagnosticsStorage,
+		UserManaged: &azurev1.UserManagedBootDiagnostics{StorageAccountURI: "https://mine.blob.core.windows.net/"}}}
 	t.TerminateNotificationTimeout = new(7)
-	t.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: new(true), SecurityType: azurev1.SecurityTypesTrustedLaunch, UefiSettings: &azurev1.UefiSettings{SecureBootEnabled: new(true), VTpmEnabled: new(true)}}
+	t.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: new(true), SecurityType: azurev1.SecurityTypesTrustedLaunch,
+		UefiSettings: &azurev1.UefiSettings{SecureBootEnabled: new(true), VTpmEnabled: new(true)}}
 	t.SpotVMOptions.MaxPrice = new(resource.MustParse("0.25"))
-	t.VMExtensions = []azurev1.VMExtension{{Name: "e", Publisher: "p", Version: "1.0", Settings: map[string]string{"a": "b"}, ProtectedSettings: map[string]string{"password": "hunter2"}}}
+	t.VMExtensions = []azurev1.VMExtension{{Name: "e", Publisher: "p", Version: "1.0", Settings: map[string]string{"a": "b"},
+		ProtectedSettings: map[string]string{"password": "hunter2"}}}
 	t.DisableVMBootstrapExtension = new(false)
-	t.NetworkInterfaces = []azurev1.NetworkInterface{{PrivateIPConfigs: 2}, {SubnetName: simazure.ControlPlaneSubnet, AcceleratedNetworking: new(false)}}
+	t.NetworkInterfaces = []azurev1.NetworkInterface{{PrivateIPConfigs: 2},
+		{SubnetName: simazure.ControlPlaneSubnet, AcceleratedNetworking: new(false)}}
 	other := rich.DeepCopy()
 	other.AdditionalTags = azurev1.Tags{"team": "other"}
 	other.Template.DataDisks, other.Template.NetworkInterfaces, other.Template.VMExtensions = other.Template.DataDisks[1:], nil, nil
@@ -182,7 +192,8 @@ func live(t *testing.T, mode azurev1.OrchestrationModeType) {
 			_, err = w.sets.BeginCreateOrUpdate(t.Context(), simazure.ResourceGroup, m.Name, m.Create(2), nil)
 		} else {
 			cur := w.read(m.Name)
-			_, err = w.sets.BeginUpdate(t.Context(), simazure.ResourceGroup, m.Name, m.Change(cur), &armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: cur.Set.Etag})
+			_, err = w.sets.BeginUpdate(t.Context(), simazure.ResourceGroup, m.Name, m.Change(cur),
+				&armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: cur.Set.Etag})
 		}
 		if err != nil {
 			t.Fatalf("life %d: %v", k, err)
@@ -201,7 +212,8 @@ func live(t *testing.T, mode azurev1.OrchestrationModeType) {
 func (w wire) young(comparison model.Comparison, cur model.Current, past map[string]bool, m *model.Model) {
 	w.t.Helper()
 	if len(past) > 0 {
-		if _, err := w.sets.BeginUpdate(w.t.Context(), simazure.ResourceGroup, m.Name, model.Resize(cur, cur.Capacity()+1, nil), nil); err != nil {
+		if _, err := w.sets.BeginUpdate(w.t.Context(), simazure.ResourceGroup, m.Name, model.Resize(cur, cur.Capacity()+1, nil),
+			nil); err != nil {
 			w.t.Fatal(err)
 		}
 		w.settled()

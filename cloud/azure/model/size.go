@@ -24,11 +24,12 @@ const (
 
 // NoSize is the refusal of a VM size that Azure does not offer in the pool's location.
 func NoSize(spec *azurev1.AzureMachinePoolSpec, location string) error {
-	return cloud.Invalidf(fieldSize, "no VM size %s in location %s: use one that is offered there, for example Standard_D2s_v3", spec.Template.VMSize, location)
+	return cloud.Invalidf(fieldSize, "no VM size %s in location %s: use one that is offered there, for example Standard_D2s_v3",
+		spec.Template.VMSize, location)
 }
 
-// Fits returns an error unless the VM size can carry what the specification asks for, before anything is written. What Azure does not tell of a
-// size is no reason to refuse it, unless it is a feature that has to be told. Without a Size it finds nothing.
+// Fits returns an error unless the VM size can carry what the specification asks for, before anything is written. What Azure does not tell
+// of a size is no reason to refuse it, unless it is a feature that has to be told. Without a Size it finds nothing.
 func Fits(in Input) error {
 	if in.Size == nil {
 		return nil
@@ -65,7 +66,8 @@ func (in Input) zonal() error {
 	for _, zone := range zones(in.FailureDomains) {
 		switch {
 		case slices.Contains(withheld.zones, zone):
-			return cloud.Invalidf(fieldZones, "VM size %s is not offered to this subscription in zone %s of %s: leave the zone out, or use another size", *in.sizeName(), zone, location)
+			return cloud.Invalidf(fieldZones, "VM size %s is not offered to this subscription in zone %s of %s: leave the zone out, or use "+
+				"another size", *in.sizeName(), zone, location)
 		case !slices.Contains(offered, zone):
 			return cloud.Invalidf(fieldZones, "VM size %s is not offered in zone %s of %s (offered: %s): leave the zone out, or use another size",
 				*in.sizeName(), zone, location, listed(offered))
@@ -105,11 +107,13 @@ func (in Input) disks() error {
 	t := in.Source.Pool.Template
 	if s := t.OSDisk.DiffDiskSettings; s != nil {
 		if !capable(in.Size, capableEphemeral) {
-			return cloud.Invalidf(fieldEphemeral, "VM size %s does not support ephemeral os. select a different vm size or disable ephemeral os", t.VMSize)
+			return cloud.Invalidf(fieldEphemeral, "VM size %s does not support ephemeral os. select a different vm size or disable ephemeral os",
+				t.VMSize)
 		}
 		places := capability(in.Size, "SupportedEphemeralOSDiskPlacements")
 		if s.Placement != nil && places != "" && !slices.Contains(words(places), strings.ToLower(string(*s.Placement))) {
-			return cloud.Invalidf(fieldEphemeral+".placement", "VM size %s can have the disk on %s, not on %s", t.VMSize, listed(strings.Split(places, ",")), *s.Placement)
+			return cloud.Invalidf(fieldEphemeral+".placement", "VM size %s can have the disk on %s, not on %s", t.VMSize,
+				listed(strings.Split(places, ",")), *s.Placement)
 		}
 	}
 	if most, ok := amount(in.Size, "MaxDataDiskCount"); ok && float64(len(t.DataDisks)) > most {
@@ -125,11 +129,13 @@ func (in Input) disks() error {
 func (in Input) ultra() error {
 	where := zones(in.FailureDomains)
 	if len(where) == 0 && !capable(in.Size, capableUltra) && !in.zoneCapable("", capableUltra) {
-		return cloud.Invalidf(fieldUltra, "VM size %s does not support ultra disks in location %s. select a different vm size or disable ultra disks", *in.sizeName(), in.Source.Pool.Location)
+		return cloud.Invalidf(fieldUltra, "VM size %s does not support ultra disks in location %s. select a different vm size or disable "+
+			"ultra disks", *in.sizeName(), in.Source.Pool.Location)
 	}
 	for _, zone := range where {
 		if !in.zoneCapable(zone, capableUltra) {
-			return cloud.Invalidf(fieldUltra, "VM size %s does not support ultra disks in zone %s of %s. select a different vm size or disable ultra disks", *in.sizeName(), zone, in.Source.Pool.Location)
+			return cloud.Invalidf(fieldUltra, "VM size %s does not support ultra disks in zone %s of %s. select a different vm size or disable "+
+				"ultra disks", *in.sizeName(), zone, in.Source.Pool.Location)
 		}
 	}
 	return nil
@@ -142,7 +148,8 @@ func (in Input) zoneCapable(zone, name string) bool {
 			continue
 		}
 		for _, detail := range info.ZoneDetails {
-			if detail != nil && (zone == "" || slices.Contains(values(detail.Name), zone)) && strings.EqualFold(find(detail.Capabilities, name), yes) {
+			if detail != nil && (zone == "" || slices.Contains(values(detail.Name), zone)) &&
+				strings.EqualFold(find(detail.Capabilities, name), yes) {
 				return true
 			}
 		}
@@ -167,10 +174,12 @@ func (in Input) secure() error {
 		}
 	case armcompute.SecurityTypesConfidentialVM:
 		if capability(in.Size, "ConfidentialComputingType") == "" {
-			return cloud.Invalidf(field, "VM size %s does not support confidential virtual machines: use another size, for example Standard_DC2as_v5", size)
+			return cloud.Invalidf(field, "VM size %s does not support confidential virtual machines: use another size, for example "+
+				"Standard_DC2as_v5", size)
 		}
 	}
-	if generations := capability(in.Size, "HyperVGenerations"); s.SecurityType != "" && generations != "" && !slices.Contains(words(generations), "v2") {
+	if generations := capability(in.Size, "HyperVGenerations"); s.SecurityType != "" && generations != "" &&
+		!slices.Contains(words(generations), "v2") {
 		return cloud.Invalidf(field, "VM size %s runs no machines of generation 2, which %s needs: use another size", size, s.SecurityType)
 	}
 	return nil
@@ -183,7 +192,8 @@ func (in Input) nics() error {
 	}
 	for k, nic := range list {
 		if deref(nic.AcceleratedNetworking) && strings.EqualFold(capability(in.Size, "AcceleratedNetworkingEnabled"), "False") {
-			return cloud.Invalidf(indexed(fieldNICs, k)+".acceleratedNetworking", "VM size %s does not support accelerated networking: use another size, or leave it out", *in.sizeName())
+			return cloud.Invalidf(indexed(fieldNICs, k)+".acceleratedNetworking",
+				"VM size %s does not support accelerated networking: use another size, or leave it out", *in.sizeName())
 		}
 	}
 	return nil

@@ -63,7 +63,8 @@ func (in Input) userTags() (map[string]string, error) {
 		}
 	}
 	if most := min(mostTags-ours, valueMost/nameDigits); len(out) > most {
-		return nil, cloud.Invalidf(FieldTags, "Azure takes %d tags, of which %d are left beside those that are always there; pool and cluster name %d", mostTags, most, len(out))
+		return nil, cloud.Invalidf(FieldTags, "Azure takes %d tags, of which %d are left beside those that are always there; pool and "+
+			"cluster name %d", mostTags, most, len(out))
 	}
 	return out, nil
 }

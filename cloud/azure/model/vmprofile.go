@@ -43,9 +43,10 @@ func (in Input) profile(name string) (*armcompute.VirtualMachineScaleSetVMProfil
 		return nil, nil, err
 	}
 	p := &armcompute.VirtualMachineScaleSetVMProfile{
-		OSProfile:          os,
-		NetworkProfile:     network,
-		StorageProfile:     &armcompute.VirtualMachineScaleSetStorageProfile{ImageReference: in.Image.reference(), OSDisk: osDisk(t.OSDisk), DataDisks: disks},
+		OSProfile:      os,
+		NetworkProfile: network,
+		StorageProfile: &armcompute.VirtualMachineScaleSetStorageProfile{ImageReference: in.Image.reference(), OSDisk: osDisk(t.OSDisk),
+			DataDisks: disks},
 		SecurityProfile:    security(t.SecurityProfile),
 		DiagnosticsProfile: diagnostics(t.Diagnostics),
 		ExtensionProfile:   &armcompute.VirtualMachineScaleSetExtensionProfile{Extensions: in.extensions()},
@@ -62,7 +63,8 @@ func (in Input) profile(name string) (*armcompute.VirtualMachineScaleSetVMProfil
 func (in Input) osProfile(name string) (*armcompute.VirtualMachineScaleSetOSProfile, error) {
 	data := in.Bootstrap.Data()
 	if len(data) > dataLimit {
-		return nil, cloud.Invalidf(fieldBootstrap, "bootstrap data has %d bytes and Azure takes %d: make it shorter, for example by fetching files at boot", len(data), dataLimit)
+		return nil, cloud.Invalidf(fieldBootstrap,
+			"bootstrap data has %d bytes and Azure takes %d: make it shorter, for example by fetching files at boot", len(data), dataLimit)
 	}
 	os := &armcompute.VirtualMachineScaleSetOSProfile{ComputerNamePrefix: new(computerPrefix(name)), AdminUsername: new(adminUser)}
 	if len(data) > 0 {
@@ -99,7 +101,8 @@ func sshKey(encoded string) (string, error) {
 	}
 	key := strings.TrimSpace(string(text))
 	if !strings.HasPrefix(key, "ssh-") && !strings.HasPrefix(key, "ecdsa-") && !strings.HasPrefix(key, "sk-") {
-		return "", cloud.Invalidf(fieldSSH, "want a public key as a line of an authorized_keys file, in base64; this begins with none of its kinds")
+		return "", cloud.Invalidf(fieldSSH, "want a public key as a line of an authorized_keys file, in base64; this begins with none of "+
+			"its kinds")
 	}
 	return key, nil
 }

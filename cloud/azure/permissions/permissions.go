@@ -69,7 +69,8 @@ func Grants(o Options) ([]Grant, error) {
 		{Name: "Microsoft.Compute/locations/operations/read", Why: "why an operation failed, in Azure's words"},
 	}}, {At: atNetwork, Actions: []Action{
 		{Name: "Microsoft.Network/virtualNetworks/subnets/join/action", Why: "machines are in a subnet", ByService: true},
-		{Name: "Microsoft.Network/loadBalancers/backendAddressPools/join/action", Why: "machines are behind the load balancer of outbound traffic", ByService: true},
+		{Name: "Microsoft.Network/loadBalancers/backendAddressPools/join/action",
+			Why: "machines are behind the load balancer of outbound traffic", ByService: true},
 	}}, agentPools(), references()}
 	if o.RoleAssignments {
 		all = append(all, Grant{At: "spec.systemAssignedIdentityRole.scope", Actions: []Action{
@@ -93,7 +94,8 @@ func groups() Grant {
 		{Name: machines + "read", Why: "each pass looks at the machines; which of mode Flexible are protected"},
 		{Name: machines + "write", Why: "machines are protected from being chosen by Azure"},
 		{Name: machines + "instanceView/read", Why: "each pass sees how machines of mode Uniform are", ByService: true},
-		{Name: "Microsoft.Compute/virtualMachines/read", Why: "each pass looks at the machines of mode Flexible; at the subscription, two lists read those of all pools"},
+		{Name: "Microsoft.Compute/virtualMachines/read",
+			Why: "each pass looks at the machines of mode Flexible; at the subscription, two lists read those of all pools"},
 		{Name: "Microsoft.Compute/virtualMachines/write", Why: "machines of mode Flexible get tags that are changed in place"},
 		{Name: "Microsoft.Compute/virtualMachines/instanceView/read", Why: "each pass sees how they are", ByService: true},
 	}}
@@ -107,7 +109,8 @@ func agentPools() Grant {
 		{Name: pools + "write", Why: "an agent pool is made, changed, grows and gets another version or size", AgentPools: true},
 		{Name: pools + "delete", Why: "the pool is deleted", AgentPools: true},
 		{Name: pools + "deleteMachines/action", Why: "chosen, drained machines go", AgentPools: true},
-		{Name: pools + "upgradeNodeImageVersion/action", Why: "nodes get AKS's newest node image, where the specification asks for a newer one", AgentPools: true},
+		{Name: pools + "upgradeNodeImageVersion/action", Why: "nodes get AKS's newest node image, where the specification asks for a newer one",
+			AgentPools: true},
 		{Name: pools + "upgradeProfiles/read", Why: "which node image is AKS's newest, before nodes get it", AgentPools: true},
 		{Name: pools + "abort/action", Why: "an upgrade is ended that is not wanted any more", AgentPools: true},
 		{Name: "Microsoft.ContainerService/locations/operations/read", Why: "why an operation failed, in AKS's words", AgentPools: true},
@@ -118,7 +121,8 @@ func agentPools() Grant {
 func references() Grant {
 	return Grant{At: "what the specification names", Actions: []Action{
 		{Name: "Microsoft.Compute/images/read", Why: "spec.template.image.id", ByService: true},
-		{Name: "Microsoft.Compute/galleries/images/versions/read", Why: "spec.template.image.computeGallery of one's own, and sharedGallery", ByService: true},
+		{Name: "Microsoft.Compute/galleries/images/versions/read", Why: "spec.template.image.computeGallery of one's own, and sharedGallery",
+			ByService: true},
 		{Name: "Microsoft.Compute/diskEncryptionSets/read", Why: "diskEncryptionSet of a disk", ByService: true},
 		{Name: "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action", Why: "spec.userAssignedIdentities", ByService: true},
 	}}
@@ -130,7 +134,8 @@ var scope = regexp.MustCompile(`^/(subscriptions/[0-9A-Za-z-]+(/resourceGroups/[
 func (o Options) check() error {
 	for _, s := range o.Scopes {
 		if !scope.MatchString(s) {
-			return fmt.Errorf("scope %q: want the ID of a subscription, a resource group or a management group, /subscriptions/ID or /subscriptions/ID/resourceGroups/NAME", s)
+			return fmt.Errorf("scope %q: want the ID of a subscription, a resource group or a management group, /subscriptions/ID or "+
+				"/subscriptions/ID/resourceGroups/NAME", s)
 		}
 	}
 	return nil

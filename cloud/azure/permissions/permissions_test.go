@@ -22,8 +22,11 @@ func TestRole(t *testing.T) {
 		{reason: "scale sets, and nothing that gives rights away", o: Options{Scopes: []string{subscription}}, name: DefaultName,
 			allows:  []string{"Microsoft.Compute/virtualMachineScaleSets/write", "microsoft.compute/virtualmachinescalesets/MANUALUPGRADE/action"},
 			forbids: []string{assign, "Microsoft.Compute/virtualMachines/delete", "Microsoft.Network/virtualNetworks/subnets/write"}},
-		{reason: "rights are given away on request alone", o: Options{Scopes: []string{subscription}, RoleAssignments: true}, name: DefaultName, allows: []string{assign}},
-		{reason: "names are unique in a directory", o: Options{Name: "mine", Scopes: []string{subscription + "/resourceGroups/rg", "/providers/Microsoft.Management/managementGroups/g"}}, name: "mine"},
+		{reason: "rights are given away on request alone", o: Options{Scopes: []string{subscription}, RoleAssignments: true}, name: DefaultName,
+			allows: []string{assign}},
+		{reason: "names are unique in a directory",
+			o:    Options{Name: "mine", Scopes: []string{subscription + "/resourceGroups/rg", "/providers/Microsoft.Management/managementGroups/g"}},
+			name: "mine"},
 		{reason: "a role is for somewhere", o: Options{}, err: "at least one"},
 		{reason: "everything is no scope of a custom role", o: Options{Scopes: []string{"/"}}, err: `scope "/"`},
 		{reason: "a name is no ID", o: Options{Scopes: []string{"my-subscription"}}, err: "want the ID"},
@@ -62,7 +65,8 @@ func TestGrantsAreOrdered(t *testing.T) {
 	for _, g := range grants {
 		for _, a := range g.Actions {
 			last := a.Name[strings.LastIndex(a.Name, "/")+1:]
-			if seen[a.Name] || a.Why == "" || strings.Contains(a.Name, "*") || !slices.Contains([]string{"read", "write", "delete", "action"}, last) {
+			if seen[a.Name] || a.Why == "" || strings.Contains(a.Name, "*") ||
+				!slices.Contains([]string{"read", "write", "delete", "action"}, last) {
 				t.Errorf("want one action with a reason, once, got %+v", a)
 			}
 			seen[a.Name] = true

@@ -175,8 +175,8 @@ func textOf(p *string) string {
 	return *p
 }
 
-// EnsurePrerequisites creates the role assignment. An assignment can't be changed: one of a previous identity, which Azure deleted with a previous
-// scale set, or of another role is deleted first, and the next pass creates the new one.
+// EnsurePrerequisites creates the role assignment. An assignment can't be changed: one of a previous identity, which Azure deleted with a
+// previous scale set, or of another role is deleted first, and the next pass creates the new one.
 func (p Pass) EnsurePrerequisites(ctx context.Context) error {
 	if previous, exists, err := p.previous(ctx); err != nil {
 		return err

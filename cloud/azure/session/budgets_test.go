@@ -55,15 +55,18 @@ func TestCallsAndBudgets(t *testing.T) {
 			"compute:VirtualMachineScaleSets.Delete", small, []string{"deletes", "set-delete", "set-delete" + small},
 		},
 		{
-			"the instances of a scale set, letter case aside", strings.Replace(scaleSet, "resourceGroups", "RESOURCEGROUPS", 1) + "/virtualMachines", "VirtualMachineScaleSetVMsClient.NewListPager",
+			"the instances of a scale set, letter case aside", strings.Replace(scaleSet, "resourceGroups", "RESOURCEGROUPS", 1) + "/virtualMachines",
+			"VirtualMachineScaleSetVMsClient.NewListPager",
 			"compute:VirtualMachineScaleSetVMs.List", small, []string{"reads", "set-wide-get", "set-wide-get" + small},
 		},
 		{
 			"one instance", scaleSet + "/virtualMachines/7", "VirtualMachineScaleSetVMsClient.BeginUpdate",
-			"compute:VirtualMachineScaleSetVMs.Update", small + "/virtualmachines/7", []string{"writes", "instance-update", "instance-update" + small + "/virtualmachines/7"},
+			"compute:VirtualMachineScaleSetVMs.Update", small + "/virtualmachines/7",
+			[]string{"writes", "instance-update", "instance-update" + small + "/virtualmachines/7"},
 		},
 		{
-			"machines of a resource group are many", "/subscriptions/x/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines", "VirtualMachinesClient.NewListPager",
+			"machines of a resource group are many", "/subscriptions/x/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines",
+			"VirtualMachinesClient.NewListPager",
 			"compute:VirtualMachines.List", "", []string{"reads", "vm-wide-get"},
 		},
 		{
@@ -143,10 +146,12 @@ func TestRemainingCalls(t *testing.T) {
 		},
 		{
 			"several headers, and a resource's own policy",
-			http.Header{"X-Ms-Ratelimit-Remaining-Resource": {"Microsoft.Compute/LowCostGetResource;33 ", " Microsoft.Compute/LowCostGetSubscription;23997"}},
+			http.Header{"X-Ms-Ratelimit-Remaining-Resource": {"Microsoft.Compute/LowCostGetResource;33 ",
+				" Microsoft.Compute/LowCostGetSubscription;23997"}},
 			[]wire.Remaining{{Key: "a/r/set-get/ss", Calls: 33}, {Key: "a/r/set-get", Calls: 23997}},
 		},
-		{"nonsense says nothing", http.Header{"X-Ms-Ratelimit-Remaining-Resource": {"x;y,;,z"}, "X-Ms-Ratelimit-Remaining-Subscription-Writes": {"many"}}, nil},
+		{"nonsense says nothing", http.Header{"X-Ms-Ratelimit-Remaining-Resource": {"x;y,;,z"},
+			"X-Ms-Ratelimit-Remaining-Subscription-Writes": {"many"}}, nil},
 	} {
 		if diff := cmp.Diff(s.want, leftOf(c, s.header)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", s.reason, diff)

@@ -30,9 +30,10 @@ func (c certified) credential(data []byte) (azcore.TokenCredential, error) {
 		// The SDK's words may repeat what could not be read.
 		return nil, errors.New("no certificate with its private key was found: want both, in PEM or in PKCS#12 without a password")
 	}
-	made, err := azidentity.NewClientCertificateCredential(c.tenantID, c.clientID, certificates, key, &azidentity.ClientCertificateCredentialOptions{
-		ClientOptions: c.options, SendCertificateChain: c.chain, DisableInstanceDiscovery: c.regional,
-	})
+	made, err := azidentity.NewClientCertificateCredential(c.tenantID, c.clientID, certificates, key,
+		&azidentity.ClientCertificateCredentialOptions{
+			ClientOptions: c.options, SendCertificateChain: c.chain, DisableInstanceDiscovery: c.regional,
+		})
 	if err != nil {
 		return nil, fmt.Errorf("the certificate can't be used: %w", err)
 	}

@@ -22,7 +22,8 @@ import (
 const statedFor = time.Hour
 
 // credential is what an identity, or the controller for nil, gets tokens with.
-func (s *Sessions) credential(where azcloud.Configuration, through policy.Transporter, i *azurev1.IdentityView) (azcore.TokenCredential, error) {
+func (s *Sessions) credential(where azcloud.Configuration, through policy.Transporter,
+	i *azurev1.IdentityView) (azcore.TokenCredential, error) {
 	if s.options.Credential != nil {
 		made, err := s.options.Credential(where, i)
 		return made, unusable(err, i)

@@ -42,7 +42,8 @@ func (s *Sessions) configuration(environment string) (azcloud.Configuration, err
 	if s.options.Endpoint == "" {
 		return known, nil
 	}
-	elsewhere := azcloud.Configuration{ActiveDirectoryAuthorityHost: known.ActiveDirectoryAuthorityHost, Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{}}
+	elsewhere := azcloud.Configuration{ActiveDirectoryAuthorityHost: known.ActiveDirectoryAuthorityHost,
+		Services: map[azcloud.ServiceName]azcloud.ServiceConfiguration{}}
 	elsewhere.Services[azcloud.ResourceManager] = azcloud.ServiceConfiguration{
 		Endpoint: s.options.Endpoint, Audience: known.Services[azcloud.ResourceManager].Audience,
 	}

@@ -122,7 +122,8 @@ var codes = map[cloud.Kind][]string{
 	},
 	cloud.Conflict: {
 		"AnotherOperationInProgress", "AttachDiskWhileBeingDetached", "Canceled", "ConcurrentRequestConflict", "ConditionNotMet", "Conflict",
-		"ConflictingConcurrentWrite", "ConflictingConcurrentWriteNotAllowed", "ConflictingUserInput", "InUseSubnetCannotBeDeleted", "OperationPreempted", "PreconditionFailed",
+		"ConflictingConcurrentWrite", "ConflictingConcurrentWriteNotAllowed", "ConflictingUserInput", "InUseSubnetCannotBeDeleted",
+		"OperationPreempted", "PreconditionFailed",
 		"PrincipalNotFound", "ReferencedResourceNotProvisioned", "ResourceGroupBeingDeleted", "RetryableError",
 		"RetryableErrorDueToAnotherOperation", "RoleAssignmentExists", "VMMarkedForDeletion",
 	},

@@ -56,13 +56,15 @@ func metadata(authority string) string {
 	text, _ := json.Marshal(map[string]any{
 		"token_endpoint": at + "/oauth2/v2.0/token", "authorization_endpoint": at + "/oauth2/v2.0/authorize", "issuer": at + "/v2.0",
 		"tenant_discovery_endpoint": at + "/v2.0/.well-known/openid-configuration",
-		"metadata":                  []any{map[string]any{"preferred_network": "login.microsoftonline.com", "preferred_cache": "login.windows.net", "aliases": []string{"login.microsoftonline.com"}}},
+		"metadata": []any{map[string]any{"preferred_network": "login.microsoftonline.com",
+			"preferred_cache": "login.windows.net", "aliases": []string{"login.microsoftonline.com"}}},
 	})
 	return strings.ReplaceAll(string(text), `"expires_in":"3600"`, `"expires_in":3600`)
 }
 
 func principal() *azurev1.IdentityView {
-	return &azurev1.IdentityView{Name: "AzureClusterIdentity/ns/a", Type: azurev1.IdentityServicePrincipal, TenantID: tenant, ClientID: "app", Secret: common.NewSecret(secret)}
+	return &azurev1.IdentityView{Name: "AzureClusterIdentity/ns/a", Type: azurev1.IdentityServicePrincipal, TenantID: tenant, ClientID: "app",
+		Secret: common.NewSecret(secret)}
 }
 
 // certificate is a self-signed certificate with its private key, in PEM.
@@ -93,7 +95,8 @@ func TestWhoAsks(t *testing.T) {
 		return path
 	}
 	deliveredFile, err := json.Marshal(map[string]string{
-		"client_id": "app", "tenant_id": tenant, "authentication_endpoint": login, "client_secret": base64.StdEncoding.EncodeToString([]byte(shown)),
+		"client_id": "app", "tenant_id": tenant, "authentication_endpoint": login,
+		"client_secret": base64.StdEncoding.EncodeToString([]byte(shown)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -162,18 +165,23 @@ func TestUnusableIdentities(t *testing.T) {
 		{
 			"a password that has ended; trace, correlation and time differ each time", func(*azurev1.IdentityView) {},
 			refused(401, `{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app 'tenants-s3cret-0123456789'.\r\nTrace ID: 6f6c4645-0202-4486-b625-fa957dfc4700\r\nCorrelation ID: 5fc87507-4086-4e77-b415-cee677eb232e\r\nTimestamp: 2023-05-06 06:03:00Z","error_codes":[7000215],"timestamp":"2023-05-06 06:03:00Z","error_uri":"https://login.microsoftonline.com/error?code=7000215"}`),
-			cloud.Error{Kind: cloud.Denied, Op: "login:GetToken", Code: "AADSTS7000215", Message: "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '(hidden)'."},
+			cloud.Error{Kind: cloud.Denied, Op: "login:GetToken", Code: "AADSTS7000215",
+				Message: "Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client " +
+					"secret ID, for a secret added to app '(hidden)'."},
 		},
 		{
-			"the authority that issues tokens is down", func(*azurev1.IdentityView) {}, refused(503, `{"error":"temporarily_unavailable","error_description":"AADSTS90033: A transient error has occurred. Please try again."}`),
-			cloud.Error{Kind: cloud.Unavailable, Op: "login:GetToken", Code: "AADSTS90033", Message: "A transient error has occurred. Please try again."},
+			"the authority that issues tokens is down", func(*azurev1.IdentityView) {},
+			refused(503, `{"error":"temporarily_unavailable","error_description":"AADSTS90033: A transient error has occurred. Please try again."}`),
+			cloud.Error{Kind: cloud.Unavailable, Op: "login:GetToken", Code: "AADSTS90033",
+				Message: "A transient error has occurred. Please try again."},
 		},
 		{
 			"a key without its certificate", func(i *azurev1.IdentityView) {
 				i.Type = azurev1.IdentityServicePrincipalCertificate
 				i.Secret = common.NewSecret(string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: alone})))
 			}, microsoft(),
-			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: "no certificate with its private key was found: want both, in PEM or in PKCS#12 without a password"},
+			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials",
+				Message: "no certificate with its private key was found: want both, in PEM or in PKCS#12 without a password"},
 		},
 		{
 			"an unknown type", func(i *azurev1.IdentityView) { i.Type = "Passport" }, microsoft(),
@@ -183,11 +191,13 @@ func TestUnusableIdentities(t *testing.T) {
 			"a file that is not there", func(i *azurev1.IdentityView) {
 				i.Type, i.CertPath = azurev1.IdentityServicePrincipalCertificate, "/nonexistent/cert.pem"
 			}, microsoft(),
-			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: "the identity's file can't be read: open /nonexistent/cert.pem: no such file or directory"},
+			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials",
+				Message: "the identity's file can't be read: open /nonexistent/cert.pem: no such file or directory"},
 		},
 		{
 			"a file that is not named", func(i *azurev1.IdentityView) { i.Type = azurev1.IdentityUserAssignedIdentityCredential }, microsoft(),
-			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials", Message: "the identity names no file with credentials: set spec.userAssignedIdentityCredentialsPath"},
+			cloud.Error{Kind: cloud.Denied, Code: "NoCredentials",
+				Message: "the identity names no file with credentials: set spec.userAssignedIdentityCredentialsPath"},
 		},
 	} {
 		i := principal()
@@ -232,7 +242,8 @@ func TestAFreshCertificateIsUsed(t *testing.T) {
 		reads           int
 		err             bool
 	}{
-		{"the first", "a", 1, false}, {"the same again", "a", 1, false}, {"another", "b", 2, false}, {"half written", "", 3, true}, {"written", "c", 4, false},
+		{"the first", "a", 1, false}, {"the same again", "a", 1, false}, {"another", "b", 2, false}, {"half written", "", 3, true},
+		{"written", "c", 4, false},
 	} {
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
@@ -342,7 +353,8 @@ func TestNoTokenGoesAstray(t *testing.T) {
 	if calls := slices.DeleteFunc(st.take(), func(call string) bool { return strings.HasPrefix(call, serviceLogin) }); len(calls) > 0 {
 		t.Errorf("want nothing sent, got %v", calls)
 	}
-	for _, regional := range []string{"https://westus2.management.azure.com/subscriptions/x/providers/Microsoft.Compute/locations/westus2/operations/o"} {
+	for _, regional := range []string{"https://westus2.management.azure.com/subscriptions/x/providers/Microsoft.Compute/locations/westus2/" +
+		"operations/o"} {
 		token := fmt.Sprintf(`{"type":"x","token":{"asyncURL":%q}}`, regional)
 		if _, err := session.Poll(t.Context(), token, st.at); err != nil && cloud.KindOf(err) == cloud.Denied {
 			t.Errorf("want Azure's own regional addresses asked, got %v", err)

@@ -50,9 +50,10 @@ func (m *machines) some(ctx context.Context, keys []string, found func(string, M
 		pager := m.client.NewListPager(name.group, &armcompute.VirtualMachinesClientListOptions{
 			Filter: new("'virtualMachineScaleSet/id' eq '" + name.id + "'"), Expand: new(armcompute.ExpandTypeForListVMsInstanceView),
 		})
-		list, err := Listed(policy.WithCaptureResponse(ctx, &reply), pager, func(page armcompute.VirtualMachinesClientListResponse) []*armcompute.VirtualMachine {
-			return page.Value
-		}, m.sets.now())
+		list, err := Listed(policy.WithCaptureResponse(ctx, &reply), pager,
+			func(page armcompute.VirtualMachinesClientListResponse) []*armcompute.VirtualMachine {
+				return page.Value
+			}, m.sets.now())
 		if err != nil {
 			return err
 		}

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	ofSubscription = "GET " + endpoint + "/subscriptions/" + subscription + "/providers/Microsoft.Compute/virtualMachines?api-version=2026-04-01"
-	ofOneSet       = "GET " + endpoint + "/subscriptions/" + subscription + "/resourceGroups/capz/providers/Microsoft.Compute/virtualMachines?"
+	ofSubscription = "GET " + endpoint + "/subscriptions/" + subscription +
+		"/providers/Microsoft.Compute/virtualMachines?api-version=2026-04-01"
+	ofOneSet = "GET " + endpoint + "/subscriptions/" + subscription + "/resourceGroups/capz/providers/Microsoft.Compute/virtualMachines?"
 )
 
 // vm is a virtual machine of the scale set mp-k as a list writes it. what is added to its properties.
@@ -48,8 +49,8 @@ func each(of func(int) string, n int, without ...int) (all []string) {
 	return all
 }
 
-// TestSharedMachines holds that the machines of many Flexible scale sets are read by two lists of the subscription, and what becomes of those
-// that these do not show.
+// TestSharedMachines holds that the machines of many Flexible scale sets are read by two lists of the subscription, and what becomes of
+// those that these do not show.
 func TestSharedMachines(t *testing.T) {
 	const pools = 10
 	denied := answer{status: http.StatusForbidden, body: `{"error":{"code":"AuthorizationFailed","message":"no"}}`}
@@ -62,14 +63,19 @@ func TestSharedMachines(t *testing.T) {
 		maxAge           time.Duration
 		lists, unknown   int
 	}{
-		{why: "a status belongs to the model with its ID, whatever the case", models: listed("", each(model, pools)...), statuses: listed("", each(status, pools)...)},
+		{why: "a status belongs to the model with its ID, whatever the case", models: listed("", each(model, pools)...),
+			statuses: listed("", each(status, pools)...)},
 		{why: "a machine of another name's time has no status", models: listed("", each(model, pools)...), lists: 1,
 			statuses: listed("", append(each(status, pools, 3), strings.Replace(status(3), `"vmId":"3"`, `"vmId":"other"`, 1))...)},
-		{why: "a scale set with a machine without a status is listed by itself", models: listed("", each(model, pools)...), statuses: listed("", each(status, pools, 4, 5)...), lists: 2},
-		{why: "a scale set that no list names is listed by itself", models: listed("", each(model, pools, 7)...), statuses: listed("", each(status, pools, 7)...), lists: 1},
+		{why: "a scale set with a machine without a status is listed by itself", models: listed("", each(model, pools)...),
+			statuses: listed("", each(status, pools, 4, 5)...), lists: 2},
+		{why: "a scale set that no list names is listed by itself", models: listed("", each(model, pools, 7)...),
+			statuses: listed("", each(status, pools, 7)...), lists: 1},
 		{why: "without the permission to list the subscription all are", models: denied, lists: pools - 1},
-		{why: "a failed page of the models makes all machines unknown", models: listed(second, each(model, 5)...), page: broken, unknown: pools - 1},
-		{why: "a failed page of the statuses makes all machines unknown", models: listed("", each(model, pools)...), statuses: listed(second, each(status, 5)...), page: broken, unknown: pools - 1},
+		{why: "a failed page of the models makes all machines unknown", models: listed(second, each(model, 5)...), page: broken,
+			unknown: pools - 1},
+		{why: "a failed page of the statuses makes all machines unknown", models: listed("", each(model, pools)...),
+			statuses: listed(second, each(status, 5)...), page: broken, unknown: pools - 1},
 		{why: "what must be new is listed by itself", models: broken, maxAge: -1, lists: pools - 1},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -119,7 +125,8 @@ func TestSharedMachines(t *testing.T) {
 
 // TestSharedMachinesOfEmptySets holds that a listing answers for a scale set without machines once its own list has shown none.
 func TestSharedMachinesOfEmptySets(t *testing.T) {
-	st := newStand(t, map[string]answer{ofSubscription: listed("", each(model, 8)...), ofSubscription + "&statusOnly=true": listed("", each(status, 8)...), ofOneSet: listed("")})
+	st := newStand(t, map[string]answer{ofSubscription: listed("", each(model, 8)...),
+		ofSubscription + "&statusOnly=true": listed("", each(status, 8)...), ofOneSet: listed("")})
 	s := st.session(t, nil)
 	if _, _, err := s.Machines(t.Context(), "capz", "another", time.Second); err != nil {
 		t.Fatal(err)
@@ -148,7 +155,8 @@ func TestSharedMachinesOfEmptySets(t *testing.T) {
 func TestListsOfMachinesAreOneToTheBudget(t *testing.T) {
 	models := listed("", each(model, 8)...)
 	models.header = map[string]string{headerResource: "Microsoft.Compute/HighCostGetVMSubscription;0"}
-	st := newStand(t, map[string]answer{ofSubscription: models, ofSubscription + "&statusOnly=true": listed("", each(status, 8)...), ofOneSet: listed("")})
+	st := newStand(t, map[string]answer{ofSubscription: models, ofSubscription + "&statusOnly=true": listed("", each(status, 8)...),
+		ofOneSet: listed("")})
 	s := st.session(t, nil)
 	if _, _, err := s.Machines(t.Context(), "capz", "another", time.Second); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,8 @@ func emptySet() armcompute.VirtualMachineScaleSet { return armcompute.VirtualMac
 func begun(t *testing.T) (*stand, string) {
 	t.Helper()
 	st := newStand(t, map[string]answer{
-		"PUT " + endpoint: {status: 201, header: map[string]string{"Azure-AsyncOperation": operationAt}, body: `{"properties":{"provisioningState":"Creating"}}`},
+		"PUT " + endpoint: {status: 201, header: map[string]string{"Azure-AsyncOperation": operationAt},
+			body: `{"properties":{"provisioningState":"Creating"}}`},
 	})
 	poller, err := st.session(t, nil).ScaleSets.BeginCreateOrUpdate(t.Context(), "capz", "capz-mp-0", emptySet(), nil)
 	if err != nil {
@@ -58,14 +59,18 @@ func TestPoll(t *testing.T) {
 		{
 			"it has failed in one instance, and the words within count",
 			answer{status: 200, body: `{"status":"Failed","error":{"code":"ResourceOperationFailure","message":"The resource operation completed with terminal provisioning state 'Failed'.","details":[{"code":"OverconstrainedZonalAllocationRequest","target":"11","message":"Allocation failed. VM(s) with the following constraints cannot be allocated, because the condition is too restrictive. Please remove some constraints and try again. Constraints applied are:\n  - Availability Zone\n  - VM Size\n"}]}}`},
-			Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Capacity, Code: "OverconstrainedZonalAllocationRequest", Message: "Allocation failed. VM(s) with the following constraints cannot be allocated, because the condition is too restrictive. Please remove some constraints and try again. Constraints applied are: - Availability Zone - VM Size"}}, "",
+			Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Capacity, Code: "OverconstrainedZonalAllocationRequest",
+				Message: "Allocation failed. VM(s) with the following constraints cannot be allocated, because the condition is too restrictive. " +
+					"Please remove some constraints and try again. Constraints applied are: - Availability Zone - VM Size"}}, "",
 		},
 		{
 			"a user has cancelled it",
 			answer{status: 200, body: `{"status":"Canceled","error":{"code":"OperationPreempted","message":"The operation has been preempted by a more recent operation. Operation ID: 6f6c4645-0202-4486-b625-fa957dfc4700"}}`},
-			Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Conflict, Code: "OperationPreempted", Message: "The operation has been preempted by a more recent operation."}}, "",
+			Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Conflict, Code: "OperationPreempted",
+				Message: "The operation has been preempted by a more recent operation."}}, "",
 		},
-		{"it failed without words", answer{status: 200, body: `{"status":"Failed"}`}, Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Unavailable, Code: "Failed"}}, ""},
+		{"it failed without words", answer{status: 200, body: `{"status":"Failed"}`},
+			Outcome{Done: true, Failed: &cloud.Error{Kind: cloud.Unavailable, Code: "Failed"}}, ""},
 		{"Azure has forgotten it", answer{status: 404, body: `{"error":{"code":"NotFound","message":"x"}}`}, Outcome{Done: true}, ""},
 		{"reads are denied", answer{status: 403, body: `{"error":{"code":"AuthorizationFailed","message":"x"}}`}, Outcome{}, cloud.Denied},
 		{"no answer", answer{err: context.DeadlineExceeded}, Outcome{}, cloud.Unavailable},
@@ -116,12 +121,17 @@ func TestStatusIssues(t *testing.T) {
 		{"all is well", "ProvisioningState/succeeded", "", pool.Cause{}, false},
 		{"power says nothing of provisioning", "PowerState/deallocated", "", pool.Cause{}, false},
 		{
-			"no room in the zone", "ProvisioningState/failed/ZonalAllocationFailed", "Allocation failed. We do not have sufficient capacity for the requested VM size in this zone. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance",
-			pool.Cause{Reason: "Capacity", Message: "ZonalAllocationFailed: Allocation failed. We do not have sufficient capacity for the requested VM size in this zone"}, true,
+			"no room in the zone", "ProvisioningState/failed/ZonalAllocationFailed",
+			"Allocation failed. We do not have sufficient capacity for the requested VM size in this zone. Read more about improving likelihood " +
+				"of allocation success at http://aka.ms/allocation-guidance",
+			pool.Cause{Reason: "Capacity", Message: "ZonalAllocationFailed: Allocation failed. We do not have sufficient capacity for the " +
+				"requested VM size in this zone"}, true,
 		},
 		{
-			"the machine never reported", "ProvisioningState/failed/OSProvisioningTimedOut", "OS Provisioning for VM 'mp-0_3' did not finish in the allotted time.",
-			pool.Cause{Reason: "LaunchFailed", Message: "OSProvisioningTimedOut: OS Provisioning for VM 'mp-0_3' did not finish in the allotted time."}, true,
+			"the machine never reported", "ProvisioningState/failed/OSProvisioningTimedOut",
+			"OS Provisioning for VM 'mp-0_3' did not finish in the allotted time.",
+			pool.Cause{Reason: "LaunchFailed", Message: "OSProvisioningTimedOut: OS Provisioning for VM 'mp-0_3' did not finish in the " +
+				"allotted time."}, true,
 		},
 		{"a failure without words", "ProvisioningState/failed", "", pool.Cause{Reason: "LaunchFailed", Message: "Provisioning failed"}, true},
 	} {
@@ -143,7 +153,8 @@ func TestStatusIssues(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	page := func(size string) answer {
-		return answer{status: 200, body: fmt.Sprintf(`{"value":[{"name":%q,"resourceType":"virtualMachines"},{"name":"Premium_LRS","resourceType":"disks"}]}`, size)}
+		return answer{status: 200, body: fmt.Sprintf(
+			`{"value":[{"name":%q,"resourceType":"virtualMachines"},{"name":"Premium_LRS","resourceType":"disks"}]}`, size)}
 	}
 	at := "GET " + endpoint + "/subscriptions/" + subscription + "/providers/Microsoft.Compute/skus"
 	st := newStand(t, map[string]answer{at: page("Standard_D2s_v3")})
@@ -163,9 +174,11 @@ func TestSizes(t *testing.T) {
 		{reason: "after a while it may be there", location: "westus2", size: "Standard_New", after: 11 * time.Minute, reads: 1},
 		{reason: "a day is long", location: "westus2", size: "Standard_D2s_v3", after: 12 * time.Hour, found: true},
 		{reason: "and ends", location: "westus2", size: "Standard_D2s_v3", after: 25 * time.Hour, found: true, reads: 1},
-		{reason: "what was known serves while Azure does not answer", location: "westus2", size: "Standard_D2s_v3", after: 50 * time.Hour, answer: &answer{status: 503}, found: true, reads: 1},
+		{reason: "what was known serves while Azure does not answer", location: "westus2", size: "Standard_D2s_v3", after: 50 * time.Hour,
+			answer: &answer{status: 503}, found: true, reads: 1},
 		{reason: "what was not is an error", location: "westus2", size: "Standard_New", after: 50 * time.Hour, reads: 1, kind: cloud.Unavailable},
-		{reason: "another location has its own list", location: "eastus", size: "Standard_New", after: 50 * time.Hour, answer: new(page("Standard_New")), found: true, reads: 1},
+		{reason: "another location has its own list", location: "eastus", size: "Standard_New", after: 50 * time.Hour,
+			answer: new(page("Standard_New")), found: true, reads: 1},
 	} {
 		st.at = start.Add(c.after)
 		if c.answer != nil {
@@ -205,7 +218,8 @@ func TestListed(t *testing.T) {
 		"GET " + next(3): {status: 200, body: `{"value":[{"name":"b"},null]}`},
 	})
 	list := func() ([]*armcompute.ResourceSKU, error) {
-		return Listed(t.Context(), st.session(t, nil).SKUs.NewListPager(nil), func(p armcompute.ResourceSKUsClientListResponse) []*armcompute.ResourceSKU { return p.Value }, st.at)
+		return Listed(t.Context(), st.session(t, nil).SKUs.NewListPager(nil),
+			func(p armcompute.ResourceSKUsClientListResponse) []*armcompute.ResourceSKU { return p.Value }, st.at)
 	}
 	if got, err := list(); err != nil || len(got) != 2 {
 		t.Errorf("want both items of three pages, got %v, %v", got, err)

@@ -14,8 +14,8 @@ import (
 // pagesMost bounds the requests for one list: far more than the lists of a scale set's thousand instances have.
 const pagesMost = 100
 
-// Listed reads a list to its end. A context of wire.Paged says how many pages are expected. A page may be empty and be followed by others all the same; a list that has no end is an error,
-// for what was cut off might be what counts.
+// Listed reads a list to its end. A context of wire.Paged says how many pages are expected. A page may be empty and be followed by others
+// all the same; a list that has no end is an error, for what was cut off might be what counts.
 func Listed[Page, Item any](ctx context.Context, pages *runtime.Pager[Page], items func(Page) []*Item, now time.Time) ([]*Item, error) {
 	if wire.PagesOf(ctx) == nil {
 		ctx, _ = wire.Paged(ctx, 1)

@@ -28,8 +28,8 @@ func sampleSets(tb testing.TB, n int) []json.RawMessage {
 	return all
 }
 
-// TestRelisted holds that a list which is read again has the items that have not changed as they are, the others as the SDK decodes them, and
-// that a page which can't be read is an error and no shorter list.
+// TestRelisted holds that a list which is read again has the items that have not changed as they are, the others as the SDK decodes them,
+// and that a page which can't be read is an error and no shorter list.
 func TestRelisted(t *testing.T) {
 	raw := sampleSets(t, 3)
 	answers := map[string]answer{}
@@ -59,7 +59,8 @@ func TestRelisted(t *testing.T) {
 	changed := json.RawMessage(strings.Replace(string(raw[1]), `"capacity": 3`, `"capacity": 4`, 1))
 	answers[list] = give(endpoint+"/second", raw[0], changed)
 	second, err := look()
-	if err != nil || second["capz/pool-0"] != first["capz/pool-0"] || second["capz/pool-2"] != first["capz/pool-2"] || *second["capz/pool-1"].SKU.Capacity != 4 || *first["capz/pool-1"].SKU.Capacity != 3 {
+	if err != nil || second["capz/pool-0"] != first["capz/pool-0"] || second["capz/pool-2"] != first["capz/pool-2"] ||
+		*second["capz/pool-1"].SKU.Capacity != 4 || *first["capz/pool-1"].SKU.Capacity != 3 {
 		t.Errorf("want only what has changed decoded again, got %v and %v, %v", first, second, err)
 	}
 	answers[list] = give("", raw[0], json.RawMessage(`{"id":7}`))
@@ -71,11 +72,13 @@ func TestRelisted(t *testing.T) {
 		t.Errorf("want two lists read at the same time, neither waiting for the other, got %v", err)
 	}
 	if third, err := look(); err != nil || third["capz/pool-0"] != first["capz/pool-0"] || len(s.sets.list.known) != 1 {
-		t.Errorf("want what is known to outlive a failure, and no more of it than the last list has, got %v, %d, %v", third, len(s.sets.list.known), err)
+		t.Errorf("want what is known to outlive a failure, and no more of it than the last list has, got %v, %d, %v", third,
+			len(s.sets.list.known), err)
 	}
 }
 
-// BenchmarkRelisted is what reading a list of scale sets costs beside its transport: as the SDK decodes it, and again when nothing has changed.
+// BenchmarkRelisted is what reading a list of scale sets costs beside its transport: as the SDK decodes it, and again when nothing has
+// changed.
 func BenchmarkRelisted(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		body, err := json.Marshal(map[string]any{"value": sampleSets(b, n)})

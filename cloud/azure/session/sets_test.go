@@ -40,13 +40,17 @@ func TestSharedSets(t *testing.T) {
 	}{
 		{why: "what the list leaves out is asked for by itself", first: page("", most...), gets: 2},
 		{why: "without the permission to list all are", first: denied, gets: pools},
-		{why: "what a failed page would have shown is unknown", first: page(endpoint+"/second", 1, 2, 3), second: broken, gets: 1, unknown: pools - 4, kind: cloud.Unavailable},
+		{why: "what a failed page would have shown is unknown", first: page(endpoint+"/second", 1, 2, 3), second: broken, gets: 1,
+			unknown: pools - 4, kind: cloud.Unavailable},
 	} {
 		answers := map[string]answer{list: c.first, "GET " + endpoint + "/second": c.second}
 		for k := range pools - 1 {
-			answers["GET "+endpoint+"/subscriptions/"+subscription+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp-"+fmt.Sprint(k)+"?"] = answer{status: http.StatusOK, body: one(k)}
+			answers["GET "+endpoint+"/subscriptions/"+subscription+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp-"+
+				fmt.Sprint(k)+"?"] = answer{status: http.StatusOK, body: one(k)}
 		}
-		answers["GET "+endpoint+"/subscriptions/"+subscription+"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp-19?"] = answer{status: http.StatusNotFound, body: `{"error":{"code":"ResourceNotFound","message":"no"}}`}
+		answers["GET "+endpoint+"/subscriptions/"+subscription+
+			"/resourceGroups/capz/providers/Microsoft.Compute/virtualMachineScaleSets/mp-19?"] = answer{status: http.StatusNotFound,
+			body: `{"error":{"code":"ResourceNotFound","message":"no"}}`}
 		st := newStand(t, answers)
 		s := st.session(t, nil)
 		var failed []error
@@ -79,7 +83,8 @@ func TestSharedSets(t *testing.T) {
 			t.Errorf("%s: want all but the last to exist, got %v", c.why, exist)
 		}
 		st.at = st.at.Add(time.Second)
-		if _, at, err := s.Set(t.Context(), "Capz", "MP-1", time.Minute); c.unknown == 0 && (err != nil || !at.Before(st.at) || len(st.take()) > 0) {
+		if _, at, err := s.Set(t.Context(), "Capz", "MP-1", time.Minute); c.unknown == 0 &&
+			(err != nil || !at.Before(st.at) || len(st.take()) > 0) {
 			t.Errorf("%s: want the answer of before, whatever the case of the name, got one of %s, %v", c.why, at, err)
 		}
 	}

@@ -35,7 +35,8 @@ func (w *world) otherTemplate(scope, name string, labels object) {
 	w.Helper()
 	w.send(http.MethodPost, scope+"/instanceTemplates", object{"name": name, "properties": object{
 		"machineType": machineType, "canIpForward": true,
-		"disks":             []any{object{"boot": true, "autoDelete": true, "initializeParams": object{"diskType": "pd-standard", "sourceImage": "https://www.googleapis.com/compute/v1/" + family}}},
+		"disks": []any{object{"boot": true, "autoDelete": true,
+			"initializeParams": object{"diskType": "pd-standard", "sourceImage": "https://www.googleapis.com/compute/v1/" + family}}},
 		"labels":            labels,
 		"metadata":          object{"items": []any{object{"key": "user-data", "value": "#cloud-config of another"}}},
 		"networkInterfaces": []any{object{"network": "projects/" + project + "/global/networks/" + clusterName}},
@@ -58,7 +59,10 @@ func (w *world) adoption(scope string) {
 	const name = clusterName + "-" + poolName
 	w.otherToolsOf(scope, name, clusterName)
 	w.target.Owner.GroupName, w.target.Adopt = name, true
-	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) { s.Image, s.ImageFamily, s.AdditionalLabels = nil, new(family), nil })(w.target.Spec)
+	w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) {
+		s.Image, s.ImageFamily, s.AdditionalLabels = nil, new(family),
+			nil
+	})(w.target.Spec)
 	o := w.observe()
 	if o.OwnershipConflict == nil || o.Unowned == nil || o.Unowned.Name != name || o.Unowned.Owner != "" {
 		w.Fatalf("want a group without an owner, got %+v", o)
@@ -113,7 +117,8 @@ func TestAdoptionUnread(t *testing.T) {
 		o := w.observe()
 		w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref, Fields: o.Group.Drift})
 		o = w.observe()
-		if o.Group.Template != o.Latest().Ref || !slices.ContainsFunc(o.Issues, func(c pool.Cause) bool { return c.Reason == string(cloud.Denied) }) {
+		if o.Group.Template != o.Latest().Ref || !slices.ContainsFunc(o.Issues,
+			func(c pool.Cause) bool { return c.Reason == string(cloud.Denied) }) {
 			w.Fatalf("want the group of the pool's template and the refusal told, got %+v", o)
 		}
 		d := pool.Desired{Replicas: 2, Strategy: &pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 1}}}
@@ -128,7 +133,8 @@ func TestAdoptionUnread(t *testing.T) {
 	})
 }
 
-// TestGroupOfEcosystem holds that a pool makes no group beside the one that the ecosystem's provider made for its object, unless it is named.
+// TestGroupOfEcosystem holds that a pool makes no group beside the one that the ecosystem's provider made for its object, unless it is
+// named.
 func TestGroupOfEcosystem(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		const name = clusterName + "-" + poolName

@@ -20,8 +20,8 @@ type relabelling struct {
 	fingerprint string
 }
 
-// await forgets the details of instances whose labels are being changed, so that they are read again: for the last time once the change should
-// have become visible.
+// await forgets the details of instances whose labels are being changed, so that they are read again: for the last time once the change
+// should have become visible.
 func (m *memory) await(now time.Time) {
 	maps.DeleteFunc(m.relabels, func(id uint64, r relabelling) bool {
 		delete(m.details, id)
@@ -71,8 +71,8 @@ func (p writer) apply(ctx context.Context, s pool.Step) error {
 	return nil
 }
 
-// relabel sets labels of an instance, on the condition that its others are those that were read. They are read again before anything else is
-// concluded from them, also after a refusal.
+// relabel sets labels of an instance, on the condition that its others are those that were read. They are read again before anything else
+// is concluded from them, also after a refusal.
 func (p writer) relabel(ctx context.Context, i instance, labels map[string]string) error {
 	was, err := p.detailed(ctx, i)
 	if err != nil {

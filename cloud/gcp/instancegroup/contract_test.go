@@ -52,7 +52,8 @@ func suite(zones ...string) cloudtest.Suite[specification] {
 		TemplateName: func(o cloud.Owner, t pool.Template) string { return template.Name(groupName(o), o, t) },
 		Repairs:      true, Applies: true,
 		AskedTag: "stage", FixedTag: template.LabelCluster,
-		Many: 510, ManyInPage: 100, SteadyReads: 2, Secondary: []string{"machineTypes.get", "instances.get", "instances.list", "instanceTemplates.get", "zoneOperations.get", "regionOperations.get"},
+		Many: 510, ManyInPage: 100, SteadyReads: 2, Secondary: []string{"machineTypes.get", "instances.get", "instances.list",
+			"instanceTemplates.get", "zoneOperations.get", "regionOperations.get"},
 		Name: groupName,
 		GroupID: func(name string) string {
 			at := "regions/" + region

@@ -60,7 +60,8 @@ func (p translation) want(ctx context.Context) (wanted, error) {
 // resolver looks up what the specification names only by its properties.
 func (p translation) resolver() *cache.Resolver {
 	return &cache.Resolver{
-		Place: p.t.project + "/" + p.t.cluster.Region, Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{keepLocation: p.t.place.location},
+		Place: p.t.project + "/" + p.t.cluster.Region, Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered,
+		Remember: map[string]string{keepLocation: p.t.place.location},
 	}
 }
 
@@ -80,7 +81,8 @@ func (p translation) image(ctx context.Context, look *cache.Resolver) (image, fa
 		return is.Path, "", err
 	}
 	image, err = look.Resolve(ctx, cache.Question{
-		Kind: "image", Inputs: []string{is.Family, p.t.KubernetesVersion}, Good: func(answer string) bool { return session.ParseResource(answer).Name != "" },
+		Kind: "image", Inputs: []string{is.Family, p.t.KubernetesVersion},
+		Good: func(answer string) bool { return session.ParseResource(answer).Name != "" },
 		Ask: func(ctx context.Context) (string, error) {
 			project, name := template.SplitFamily(is.Family)
 			found, err := p.c.Compute.Images.GetFromFamily(project, name).Context(ctx).Do()

@@ -11,8 +11,8 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no group, also when there
-// is a template: it is made again soon, and the group created then.
+// TestFailedLookupBesideItsTemplate holds that a look-up which fails for now is an error of the look as long as there is no group, also
+// when there is a template: it is made again soon, and the group created then.
 func TestFailedLookupBesideItsTemplate(t *testing.T) {
 	for name, failing := range map[string]sim.Fault{
 		"throttled": {Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "rateLimitExceeded", Status: http.StatusForbidden},
@@ -43,8 +43,8 @@ func TestFailedLookupBesideItsTemplate(t *testing.T) {
 	}
 }
 
-// TestCreatedWithoutAnotherLookup holds that a template and a group are created by one request each: what machines offer was looked up before. A
-// look-up that is denied, and made again each time, would take what a small rate budget has for the step.
+// TestCreatedWithoutAnotherLookup holds that a template and a group are created by one request each: what machines offer was looked up
+// before. A look-up that is denied, and made again each time, would take what a small rate budget has for the step.
 func TestCreatedWithoutAnotherLookup(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Status: http.StatusForbidden}

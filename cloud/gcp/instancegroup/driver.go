@@ -45,8 +45,9 @@ const removeBatch = 100
 // Traits returns those of managed instance groups: deleting an instance lowers the size, and the group repairs instances that fail.
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
-		Group: "managed instance group", Template: "instance template", RemoveBatch: removeBatch, CanDeleteBusyGroup: true, CanCancelRollout: true,
-		RecordsSurge: true,
+		Group: "managed instance group", Template: "instance template", RemoveBatch: removeBatch, CanDeleteBusyGroup: true,
+		CanCancelRollout: true,
+		RecordsSurge:     true,
 	}
 }
 

@@ -42,13 +42,14 @@ func TestStoppedAndLeft(t *testing.T) {
 	}
 }
 
-// TestUnreachableZoneIsUnknown holds that machines of a zone which a list of the project could not read are never missing from an observation:
-// as long as the zone can't be reached there is none.
+// TestUnreachableZoneIsUnknown holds that machines of a zone which a list of the project could not read are never missing from an
+// observation: as long as the zone can't be reached there is none.
 func TestUnreachableZoneIsUnknown(t *testing.T) {
 	zones := []string{zone, "us-central1-b", "us-central1-c"}
 	inWorld(t, zones, func(w *world) {
 		w.create(3)
-		listing, err := instancegroup.New(instancegroup.Options{Endpoint: endpoint, Base: sim.Transport{Handler: w.cloud}, Hook: w.calls, Listing: true})
+		listing, err := instancegroup.New(instancegroup.Options{Endpoint: endpoint, Base: sim.Transport{Handler: w.cloud}, Hook: w.calls,
+			Listing: true})
 		if err != nil {
 			w.Fatal(err)
 		}

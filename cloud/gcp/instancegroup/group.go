@@ -92,13 +92,16 @@ func (p writer) create(size int, from string) *compute.InstanceGroupManager {
 	return &compute.InstanceGroupManager{
 		Name: p.t.group, BaseInstanceName: template.BaseName(p.t.group), TargetSize: int64(size), ForceSendFields: []string{"TargetSize"},
 		Versions:     versions(p.url(from)),
-		UpdatePolicy: p.t.updatePolicy(), InstanceLifecyclePolicy: p.t.lifecycle(), AutoHealingPolicies: p.t.healing(), DistributionPolicy: p.t.distribution(),
-		AllInstancesConfig: &compute.InstanceGroupManagerAllInstancesConfig{Properties: &compute.InstancePropertiesPatch{Labels: p.t.source().Labels()}},
+		UpdatePolicy: p.t.updatePolicy(), InstanceLifecyclePolicy: p.t.lifecycle(), AutoHealingPolicies: p.t.healing(),
+		DistributionPolicy: p.t.distribution(),
+		AllInstancesConfig: &compute.InstanceGroupManagerAllInstancesConfig{
+			Properties: &compute.InstancePropertiesPatch{Labels: p.t.source().Labels()},
+		},
 	}
 }
 
-// versions has a group make all instances from one template: of a group with several some would be made from a template of another client, and be
-// replaced again and again.
+// versions has a group make all instances from one template: of a group with several some would be made from a template of another client,
+// and be replaced again and again.
 func versions(url string) []*compute.InstanceGroupManagerVersion {
 	return []*compute.InstanceGroupManagerVersion{{InstanceTemplate: url}}
 }
@@ -121,7 +124,8 @@ func (p view) drift(w wanted, is *compute.InstanceGroupManager) []string {
 		driverkit.Field{Name: fieldHealing, Differs: !sameHealing(is.AutoHealingPolicies, p.t.healing(), p.t.project)},
 		driverkit.Field{Name: fieldLifecycle, Differs: lifecycle.DefaultActionOnFailure != wantLifecycle.DefaultActionOnFailure ||
 			lifecycle.ForceUpdateOnRepair != wantLifecycle.ForceUpdateOnRepair},
-		driverkit.Field{Name: fieldShape, Differs: is.DistributionPolicy != nil && is.DistributionPolicy.TargetShape != "" && is.DistributionPolicy.TargetShape != p.t.shape()},
+		driverkit.Field{Name: fieldShape, Differs: is.DistributionPolicy != nil && is.DistributionPolicy.TargetShape != "" &&
+			is.DistributionPolicy.TargetShape != p.t.shape()},
 		driverkit.Field{Name: fieldLabels, Differs: len(set)+len(removed) > 0},
 	)
 }
@@ -142,8 +146,8 @@ func (p view) unchangeable(is *compute.InstanceGroupManager) []string {
 	return []string{fieldZones}
 }
 
-// labelChanges returns the labels that the group lacks, and the keys of those that it has beside what is wanted. Muster's own bookkeeping is
-// left alone.
+// labelChanges returns the labels that the group lacks, and the keys of those that it has beside what is wanted. Muster's own bookkeeping
+// is left alone.
 func (w wanted) labelChanges(is map[string]string) (set map[string]string, removed []string) {
 	set = map[string]string{}
 	for key, value := range w.labels {

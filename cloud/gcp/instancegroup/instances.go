@@ -63,9 +63,9 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 	return list, nil
 }
 
-// members reads the list of the group's instances. While nothing happens to the group the list is one for all pools of the project; it shows
-// no actions. Where it does not have as many as the group keeps, the group's own tells more; and while labels of instances are being changed, they
-// themselves do.
+// members reads the list of the group's instances. While nothing happens to the group the list is one for all pools of the project; it
+// shows no actions. Where it does not have as many as the group keeps, the group's own tells more; and while labels of instances are being
+// changed, they themselves do.
 func (p *pass) members(ctx context.Context, is *compute.InstanceGroupManager) (session.Members, error) {
 	if stable(is) && p.t.MaxAge > 0 && len(p.memory.relabels) == 0 {
 		members, _, err := p.c.Members(ctx, p.t.place.location, p.t.group, p.t.MaxAge)
@@ -175,9 +175,9 @@ func byAge(a, b time.Time) int {
 // singleReads is how many instances of a zone are asked for one by one before their list is read.
 const singleReads = 2
 
-// detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few. Where one of
-// these reads is denied, all that they would tell stays unknown: some of it would put instances into another order. What was read before one that
-// is held back or fails is kept: a pass that read it again each time would never come to an end.
+// detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few. Where one
+// of these reads is denied, all that they would tell stays unknown: some of it would put instances into another order. What was read before
+// one that is held back or fails is kept: a pass that read it again each time would never come to an end.
 func (p *pass) detail(ctx context.Context, list []instance, base string) error {
 	unknown := map[string][]string{}
 	for _, i := range list {

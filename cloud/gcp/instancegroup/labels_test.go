@@ -13,8 +13,8 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// relabelled makes a pool of two instances whose labels the specification changes, after it has had other labels and other bootstrap data: the
-// group launches from another template than the instances are of, with other labels of disks.
+// relabelled makes a pool of two instances whose labels the specification changes, after it has had other labels and other bootstrap data:
+// the group launches from another template than the instances are of, with other labels of disks.
 func (w *world) relabelled() pool.Observed {
 	w.Helper()
 	w.create(2)
@@ -24,7 +24,8 @@ func (w *world) relabelled() pool.Observed {
 	o := w.observe()
 	w.start(pool.Step{Kind: pool.UpdateGroup, Template: o.Latest().Ref, Fields: o.Group.Drift})
 	o = w.observe()
-	if len(o.Group.Drift) > 0 || o.Instances[0].Template.Ref == o.Group.Template || len(o.Instances[0].InPlaceDrift) == 0 || len(o.Instances[1].InPlaceDrift) == 0 {
+	if len(o.Group.Drift) > 0 || o.Instances[0].Template.Ref == o.Group.Template || len(o.Instances[0].InPlaceDrift) == 0 ||
+		len(o.Instances[1].InPlaceDrift) == 0 {
 		w.Fatalf("want two instances of an older template that lack labels, got %+v", o)
 	}
 	return o
@@ -43,8 +44,8 @@ func (w *world) apply(list ...pool.Instance) {
 	synctest.Wait()
 }
 
-// TestLabelsOfOlderTemplates holds that instances get labels also where they are of an older template, whose disks have other labels: the group
-// would have to replace them. What another client has set on an instance stays, and nothing is concluded before the change is shown.
+// TestLabelsOfOlderTemplates holds that instances get labels also where they are of an older template, whose disks have other labels: the
+// group would have to replace them. What another client has set on an instance stays, and nothing is concluded before the change is shown.
 func TestLabelsOfOlderTemplates(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		o := w.relabelled()
@@ -56,7 +57,8 @@ func TestLabelsOfOlderTemplates(t *testing.T) {
 		}
 		w.send(http.MethodPost, path+"/setLabels", map[string]any{"labels": labels, "labelFingerprint": seen["labelFingerprint"]})
 		settle()
-		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Apply, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}); cloud.KindOf(err) != cloud.Conflict {
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Apply,
+			Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}); cloud.KindOf(err) != cloud.Conflict {
 			w.Fatalf("want a conflict with the client that has set others, got %v", err)
 		}
 		o = w.observe()
@@ -80,7 +82,8 @@ func TestLabelsOfOlderTemplates(t *testing.T) {
 	})
 }
 
-// TestLabelsThatAreIgnored holds that a change of labels which Compute Engine accepts and does not make is waited for, and then one to try again.
+// TestLabelsThatAreIgnored holds that a change of labels which Compute Engine accepts and does not make is waited for, and then one to try
+// again.
 func TestLabelsThatAreIgnored(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		o := w.relabelled()
@@ -98,8 +101,8 @@ func TestLabelsThatAreIgnored(t *testing.T) {
 	})
 }
 
-// TestLabelsRolledByOthers holds that labels which another client has given to a group and its instances are put back on both, also by looks
-// that accept older answers.
+// TestLabelsRolledByOthers holds that labels which another client has given to a group and its instances are put back on both, also by
+// looks that accept older answers.
 func TestLabelsRolledByOthers(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		w.create(2)

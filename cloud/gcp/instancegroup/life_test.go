@@ -71,14 +71,15 @@ func TestPolicyOfOthers(t *testing.T) {
 	})
 }
 
-// TestSizeByAnOlderList holds that a group is not made smaller by a list of instances that is older than the group's own count: Compute Engine
-// would choose which go.
+// TestSizeByAnOlderList holds that a group is not made smaller by a list of instances that is older than the group's own count: Compute
+// Engine would choose which go.
 func TestSizeByAnOlderList(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		w.create(2)
 		w.start(pool.Step{Kind: pool.Resize, Size: 3})
 		settle()
-		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "*.listManagedInstances", Delay: sim.Duration(2*within + time.Second)}); err != nil {
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "*.listManagedInstances",
+			Delay: sim.Duration(2*within + time.Second)}); err != nil {
 			w.Fatal(err)
 		}
 		if o := w.observe(); o.Group.Size != 3 || len(o.Instances) != 2 {
@@ -90,15 +91,16 @@ func TestSizeByAnOlderList(t *testing.T) {
 	})
 }
 
-// TestVersionsOfOthers holds that a second template from which another client has the group make some of its instances is named and taken off:
-// the instances would be stale, be replaced, and be made from it again.
+// TestVersionsOfOthers holds that a second template from which another client has the group make some of its instances is named and taken
+// off: the instances would be stale, be replaced, and be made from it again.
 func TestVersionsOfOthers(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		o := w.create(2)
 		own, name := o.Group.Template, w.cloud.State().Groups[0].Name
 		w.otherTools("other", clusterName)
 		w.send(http.MethodPatch, "zones/"+zone+"/instanceGroupManagers/"+name, map[string]any{"versions": []map[string]any{
-			{"instanceTemplate": "global/instanceTemplates/" + own}, {"instanceTemplate": "global/instanceTemplates/mp-0-0123456789abcdef", "targetSize": map[string]any{"fixed": 1}},
+			{"instanceTemplate": "global/instanceTemplates/" + own}, {"instanceTemplate": "global/instanceTemplates/mp-0-0123456789abcdef",
+				"targetSize": map[string]any{"fixed": 1}},
 		}})
 		settle()
 		if o = w.observe(); !slices.Equal(o.Group.Drift, []string{"versions"}) || o.Group.Template != own {
@@ -121,7 +123,8 @@ func TestRecreatedInstance(t *testing.T) {
 		}
 		settle()
 		o := w.observe()
-		if len(o.Instances) != 2 || slices.Contains(idsOf(o), gone.ID) || !slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ProviderID == gone.ProviderID }) {
+		if len(o.Instances) != 2 || slices.Contains(idsOf(o), gone.ID) ||
+			!slices.ContainsFunc(o.Instances, func(i pool.Instance) bool { return i.ProviderID == gone.ProviderID }) {
 			w.Fatalf("want another instance of the same name, got %+v", o.Instances)
 		}
 		w.start(pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: gone.ID, UID: gone.UID}}})
@@ -141,7 +144,8 @@ func TestGroupOfAllZones(t *testing.T) {
 		for _, i := range o.Instances {
 			zones[i.Zone] = true
 		}
-		if len(zones) != 3 || !strings.Contains(o.Group.ID, "/regions/"+region+"/") || len(o.Group.Unchangeable)+len(o.Group.Drift)+len(o.Issues) > 0 {
+		if len(zones) != 3 || !strings.Contains(o.Group.ID, "/regions/"+region+"/") ||
+			len(o.Group.Unchangeable)+len(o.Group.Drift)+len(o.Issues) > 0 {
 			w.Errorf("want an instance in each zone, got %v and %+v", zones, o.Group)
 		}
 	})
@@ -161,7 +165,8 @@ func TestZonesOfTheClusterChange(t *testing.T) {
 			other := *w
 			found(&other.target)
 			again := other.observe()
-			if again.Group == nil || again.Group.ID != o.Group.ID || !slices.Equal(again.Group.Unchangeable, []string{"spec.distributionPolicy.zones"}) {
+			if again.Group == nil || again.Group.ID != o.Group.ID ||
+				!slices.Equal(again.Group.Unchangeable, []string{"spec.distributionPolicy.zones"}) {
 				w.Errorf("want the group found where it is, and the zones named, got %+v", again.Group)
 			}
 		}
@@ -201,7 +206,8 @@ func TestSharedLooks(t *testing.T) {
 		for _, one := range all {
 			one.observe() // the pools were made over days, and templates are listed every few hours
 		}
-		if got := w.calls.during(func() { all[0].observe() }); !slices.Equal(got, []string{"instanceGroupManagers.get", "instanceGroupManagers.listManagedInstances"}) {
+		if got := w.calls.during(func() { all[0].observe() }); !slices.Equal(got,
+			[]string{"instanceGroupManagers.get", "instanceGroupManagers.listManagedInstances"}) {
 			w.Errorf("want two reads for a new look, got %v", got)
 		}
 		round := func() []string {
@@ -279,8 +285,8 @@ func TestRotatedCredentials(t *testing.T) {
 	})
 }
 
-// TestGroupMovesAfterItIsGone holds that a group which was deleted by hand is made where the specification wants it now, whatever the object
-// names still.
+// TestGroupMovesAfterItIsGone holds that a group which was deleted by hand is made where the specification wants it now, whatever the
+// object names still.
 func TestGroupMovesAfterItIsGone(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		o := w.create(1)
@@ -295,11 +301,12 @@ func TestGroupMovesAfterItIsGone(t *testing.T) {
 	})
 }
 
-// TestCreatedWithoutItsMachineType holds that a pool is created although the credentials do not allow to look its machine type up: only what
-// its machines offer is unknown, which is told.
+// TestCreatedWithoutItsMachineType holds that a pool is created although the credentials do not allow to look its machine type up: only
+// what its machines offer is unknown, which is told.
 func TestCreatedWithoutItsMachineType(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
-		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Message: "no permission", Status: http.StatusForbidden}
+		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Message: "no permission",
+			Status: http.StatusForbidden}
 		if err := w.cloud.Faults().Add(denied); err != nil {
 			w.Fatal(err)
 		}
@@ -313,8 +320,8 @@ func TestCreatedWithoutItsMachineType(t *testing.T) {
 	})
 }
 
-// TestDeletedAndNotRepaired holds that an instance which another client has deleted, and which a group that repairs nothing does not create again,
-// has failed: it is removed, and another one launched.
+// TestDeletedAndNotRepaired holds that an instance which another client has deleted, and which a group that repairs nothing does not create
+// again, has failed: it is removed, and another one launched.
 func TestDeletedAndNotRepaired(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		w.target.Spec = spec(func(s *gcpv1.GCPMachinePoolSpec) {
@@ -340,7 +347,8 @@ func TestDeletedAndNotRepaired(t *testing.T) {
 	})
 }
 
-// TestReadDetailsAreKept holds that a look which ends at a refusal keeps what it has read of instances, and the next one goes on from there.
+// TestReadDetailsAreKept holds that a look which ends at a refusal keeps what it has read of instances, and the next one goes on from
+// there.
 func TestReadDetailsAreKept(t *testing.T) {
 	zones := []string{"us-central1-a", "us-central1-b"}
 	inWorld(t, zones, func(w *world) {

@@ -64,7 +64,8 @@ func (g groupRead) staying() int {
 		}
 	}
 	if a := g.is.CurrentActions; a != nil {
-		counted = int(a.None + a.Creating + a.CreatingWithoutRetries + a.Refreshing + a.Restarting + a.Resuming + a.Starting + a.Stopping + a.Suspending + a.Verifying)
+		counted = int(a.None + a.Creating + a.CreatingWithoutRetries + a.Refreshing + a.Restarting + a.Resuming + a.Starting + a.Stopping +
+			a.Suspending + a.Verifying)
 	}
 	return max(listed, counted)
 }
@@ -94,8 +95,9 @@ func (m *memory) forget() {
 	m.templates = templates{}
 }
 
-// behind returns an error if a read shows the group as it was before a removal of a moment ago: beside a list of the instances from after it, what
-// has used the surge up would be taken for a size that another client wants. Where that client has raised the size since, the read is believed later.
+// behind returns an error if a read shows the group as it was before a removal of a moment ago: beside a list of the instances from after
+// it, what has used the surge up would be taken for a size that another client wants. Where that client has raised the size since, the read
+// is believed later.
 func (m *memory) behind(now time.Time, name string) error {
 	is := m.group.is
 	if m.removal.Shown(labelsOf(is)[template.LabelSurge], int(is.TargetSize)) || !m.removed.Lately(now) {

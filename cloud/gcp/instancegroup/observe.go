@@ -35,7 +35,8 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 		}, nil
 	}
 	want, failed := p.want(ctx)
-	out := pool.Observed{ResolvedLookups: want.remember, Fresh: fresh, GroupFresh: fresh, Shared: true, Versions: p.versions(want), TaggedFor: p.taggedFor()}
+	out := pool.Observed{ResolvedLookups: want.remember, Fresh: fresh, GroupFresh: fresh, Shared: true, Versions: p.versions(want),
+		TaggedFor: p.taggedFor()}
 	if foreign := p.foreign(want); foreign != nil {
 		if group.is == nil {
 			return pool.Observed{
@@ -125,8 +126,9 @@ func (p view) observeGroup(want wanted, out *pool.Observed) {
 // describe returns the group as package pool describes groups.
 func (p view) describe(want wanted, is *compute.InstanceGroupManager) *pool.Group {
 	g := &pool.Group{
-		ID: p.t.groupID(), Size: int(is.TargetSize), Template: p.ref(launchesFrom(is)), Drift: p.drift(want, is), Unchangeable: p.unchangeable(is),
-		State: stateOf(is),
+		ID: p.t.groupID(), Size: int(is.TargetSize), Template: p.ref(launchesFrom(is)), Drift: p.drift(want, is),
+		Unchangeable: p.unchangeable(is),
+		State:        stateOf(is),
 	}
 	if created := timeOf(is.CreationTimestamp); !created.IsZero() {
 		g.Created = created.Add(-p.memory.group.skew)
@@ -141,8 +143,8 @@ func (p view) describe(want wanted, is *compute.InstanceGroupManager) *pool.Grou
 	return g
 }
 
-// deleting reports whether Compute Engine is deleting the group. It has no field that says so: a group that is being deleted deletes all its
-// instances and keeps its size, which a deletion of instances lowers.
+// deleting reports whether Compute Engine is deleting the group. It has no field that says so: a group that is being deleted deletes all
+// its instances and keeps its size, which a deletion of instances lowers.
 func (p view) deleting(is *compute.InstanceGroupManager) bool {
 	if !p.memory.deleted.IsZero() && p.now.Sub(p.memory.deleted) < visibleWithin {
 		return true
@@ -186,7 +188,8 @@ func (p view) describeInstances(want wanted, group *pool.Group) []pool.Instance 
 		}
 		switch {
 		case i.vacant() && repairsNothing(p.memory.group.is):
-			m.DeletionRequested = &pool.Cause{Reason: "InstanceDeleted", Message: "the instance was deleted, and the group creates none in its place"}
+			m.DeletionRequested = &pool.Cause{Reason: "InstanceDeleted",
+				Message: "the instance was deleted, and the group creates none in its place"}
 		case m.State == pool.Failed && slices.Contains(stopped, i.status):
 			m.Stopped = i.status
 		}

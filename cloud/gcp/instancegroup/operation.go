@@ -73,11 +73,12 @@ func (p *pass) beingCreated(ctx context.Context) error {
 		return err
 	}
 	p.memory.group = groupRead{}
-	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: "managed instance group " + p.t.group + " is being created and is not shown yet"}
+	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
+		Message: "managed instance group " + p.t.group + " is being created and is not shown yet"}
 }
 
-// explain adds to an observation why the last operation has failed, in Compute Engine's words. It is asked only while the group is not as it
-// was to be, and until it has answered.
+// explain adds to an observation why the last operation has failed, in Compute Engine's words. It is asked only while the group is not as
+// it was to be, and until it has answered.
 func (p view) explain(ctx context.Context, out *pool.Observed) {
 	last := &p.memory.operation
 	if last.Token == "" && len(p.t.Operations) > 0 {

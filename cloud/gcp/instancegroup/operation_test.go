@@ -36,11 +36,12 @@ func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		return f.next.RoundTrip(r)
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-// TestFailedOperation holds that an operation which fails after it was accepted is told in Compute Engine's words, also by a process that has
-// not begun it, and asked for once.
+// TestFailedOperation holds that an operation which fails after it was accepted is told in Compute Engine's words, also by a process that
+// has not begun it, and asked for once.
 func TestFailedOperation(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		f := &failing{next: sim.Transport{Handler: w.cloud}}

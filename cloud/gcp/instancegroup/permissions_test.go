@@ -31,8 +31,8 @@ func (w *world) permit(permissions []string) {
 	}
 }
 
-// TestNoPermissionIsSuperfluous holds that the life of a pool is denied something without any one of the permissions for groups. That no more
-// are needed is held by every test of the driver: newCloud allows these alone.
+// TestNoPermissionIsSuperfluous holds that the life of a pool is denied something without any one of the permissions for groups. That no
+// more are needed is held by every test of the driver: newCloud allows these alone.
 func TestNoPermissionIsSuperfluous(t *testing.T) {
 	for _, without := range append([]string{"", forRegions}, forGroups...) {
 		zones := []string{zone}
@@ -53,9 +53,12 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 
 // forGroups are the permissions that the life of a group needs each time.
 var forGroups = []string{
-	"compute.instanceGroupManagers.get", "compute.instanceGroupManagers.create", "compute.instanceGroupManagers.update", "compute.instanceGroupManagers.delete",
-	"compute.instanceTemplates.list", "compute.instanceTemplates.get", "compute.instanceTemplates.create", "compute.instanceTemplates.delete", "compute.instanceTemplates.useReadOnly",
-	"compute.instances.get", "compute.instances.list", "compute.instances.setLabels", "compute.machineTypes.get", "compute.images.getFromFamily",
+	"compute.instanceGroupManagers.get", "compute.instanceGroupManagers.create", "compute.instanceGroupManagers.update",
+	"compute.instanceGroupManagers.delete",
+	"compute.instanceTemplates.list", "compute.instanceTemplates.get", "compute.instanceTemplates.create", "compute.instanceTemplates.delete",
+	"compute.instanceTemplates.useReadOnly",
+	"compute.instances.get", "compute.instances.list", "compute.instances.setLabels", "compute.machineTypes.get",
+	"compute.images.getFromFamily",
 	"compute.zoneOperations.get",
 }
 

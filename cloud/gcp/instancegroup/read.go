@@ -155,8 +155,8 @@ func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 	return out, nil
 }
 
-// readEcosystems reads the group that the ecosystem's provider makes for the object, which no field of it names: another beside it would have
-// as many machines again. Once there was none, and the place of the pool's own is remembered, it is not looked for again.
+// readEcosystems reads the group that the ecosystem's provider makes for the object, which no field of it names: another beside it would
+// have as many machines again. Once there was none, and the place of the pool's own is remembered, it is not looked for again.
 func (p *pass) readEcosystems(ctx context.Context, out driverkit.NamedGroup) (driverkit.NamedGroup, error) {
 	at, name := p.t.wantedPlace(), p.t.cluster.ClusterName+"-"+p.t.Owner.Name
 	if p.t.GroupID != "" || p.t.Owner.GroupName != "" || p.t.Remembered[keepLocation] != "" || p.t.Deleting || !at.zonal() {
@@ -166,8 +166,10 @@ func (p *pass) readEcosystems(ctx context.Context, out driverkit.NamedGroup) (dr
 	if err != nil || is.Is == nil || labelsOf(is.Is)[template.LabelOwner] != "" {
 		return out, err
 	}
-	out.Conflict = &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf("managed instance group %s of %s has the name that "+
-		"cluster-api-provider-gcp gives this pool's, and lacks its label %s. It is left alone, and no other is created. %s. "+
-		"To have another created, name it by the annotation muster.dev/group-name", name, at.location, template.LabelOwner, pool.AdoptionHint(name))}
+	out.Conflict = &pool.Cause{Reason: cloud.ReasonOwnershipConflict,
+		Message: fmt.Sprintf("managed instance group %s of %s has the name that "+
+			"cluster-api-provider-gcp gives this pool's, and lacks its label %s. It is left alone, and no other is created. %s. "+
+			"To have another created, name it by the annotation muster.dev/group-name", name, at.location, template.LabelOwner,
+			pool.AdoptionHint(name))}
 	return out, nil
 }

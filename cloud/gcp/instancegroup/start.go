@@ -70,7 +70,8 @@ func (p writer) there() (*compute.InstanceGroupManager, error) {
 	if is := p.memory.group.is; is != nil {
 		return is, nil
 	}
-	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("managed instance group %s is there no more", p.t.group)}
+	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone",
+		Message: fmt.Sprintf("managed instance group %s is there no more", p.t.group)}
 }
 
 // ended returns the error of a request: its own, or that of an operation that has failed at once. Otherwise it remembers the operation.
@@ -212,7 +213,8 @@ func (m *memory) recordSurge(set map[string]string, removed []string, planned no
 
 // nothing reports whether a change changes nothing.
 func nothing(c *compute.InstanceGroupManager) bool {
-	return c.Versions == nil && c.UpdatePolicy == nil && c.InstanceLifecyclePolicy == nil && c.DistributionPolicy == nil && c.AllInstancesConfig == nil &&
+	return c.Versions == nil && c.UpdatePolicy == nil && c.InstanceLifecyclePolicy == nil && c.DistributionPolicy == nil &&
+		c.AllInstancesConfig == nil &&
 		c.AutoHealingPolicies == nil && len(c.ForceSendFields) == 0
 }
 
@@ -230,8 +232,8 @@ func (p writer) repair(change *compute.InstanceGroupManager, field string) {
 	}
 }
 
-// resize requests a number of instances, never fewer than exist: Compute Engine would choose which go. A surge is recorded after a size that
-// is raised and before one that is lowered, so that what ends in between leaves too many instances and never too few.
+// resize requests a number of instances, never fewer than exist: Compute Engine would choose which go. A surge is recorded after a size
+// that is raised and before one that is lowered, so that what ends in between leaves too many instances and never too few.
 func (p writer) resize(ctx context.Context, s pool.Step) error {
 	_, err := p.there()
 	if err != nil {
@@ -239,7 +241,8 @@ func (p writer) resize(ctx context.Context, s pool.Step) error {
 	}
 	if staying := p.memory.group.staying(); s.Size < staying {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesWouldGo", Message: fmt.Sprintf(
-			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", p.t.group, staying, s.Size)}
+			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", p.t.group, staying,
+			s.Size)}
 	}
 	if s.Surge > 0 || p.memory.surge().recorded != (note{}) {
 		return p.resizeWithSurge(ctx, s)
@@ -270,8 +273,8 @@ func (p writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
 }
 
 // remove deletes exactly the given instances, in one request. Compute Engine lowers the size by their number. An instance that has the name
-// of one that is gone stays: the step was not about it. The request has no ID, by which Compute Engine would ignore for an hour a second one
-// about the same instances, whatever became of the first. Instances that are being deleted are skipped, so that it does no harm twice.
+// of one that is gone stays: the step was not about it. The request has no ID, by which Compute Engine would ignore for an hour a second
+// one about the same instances, whatever became of the first. Instances that are being deleted are skipped, so that it does no harm twice.
 func (p writer) remove(ctx context.Context, s pool.Step) error {
 	if _, err := p.there(); err != nil {
 		return err

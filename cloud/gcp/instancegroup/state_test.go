@@ -15,11 +15,16 @@ func TestStates(t *testing.T) {
 		want           pool.InstanceState
 		notice         bool
 	}{
-		{"", "CREATING", 0, pool.Pending, false}, {"PROVISIONING", "CREATING", 1, pool.Pending, false}, {"STAGING", "CREATING", 1, pool.Pending, false},
-		{"PENDING", "CREATING", 1, pool.Pending, false}, {"RUNNING", "NONE", 1, pool.Running, false}, {"RUNNING", "VERIFYING", 1, pool.Running, false},
-		{"RUNNING", "REFRESHING", 1, pool.Running, false}, {"RUNNING", "DELETING", 1, pool.Terminating, false}, {"RUNNING", "ABANDONING", 1, pool.Terminating, false},
-		{"RUNNING", "RECREATING", 1, pool.Terminating, false}, {"", "RECREATING", 0, pool.Pending, false}, {"STAGING", "RECREATING", 1, pool.Pending, false},
-		{"STOPPING", "NONE", 1, pool.Running, true}, {"PENDING_STOP", "NONE", 1, pool.Running, true}, {"SUSPENDING", "NONE", 1, pool.Running, true},
+		{"", "CREATING", 0, pool.Pending, false}, {"PROVISIONING", "CREATING", 1, pool.Pending, false},
+		{"STAGING", "CREATING", 1, pool.Pending, false},
+		{"PENDING", "CREATING", 1, pool.Pending, false}, {"RUNNING", "NONE", 1, pool.Running, false},
+		{"RUNNING", "VERIFYING", 1, pool.Running, false},
+		{"RUNNING", "REFRESHING", 1, pool.Running, false}, {"RUNNING", "DELETING", 1, pool.Terminating, false},
+		{"RUNNING", "ABANDONING", 1, pool.Terminating, false},
+		{"RUNNING", "RECREATING", 1, pool.Terminating, false}, {"", "RECREATING", 0, pool.Pending, false},
+		{"STAGING", "RECREATING", 1, pool.Pending, false},
+		{"STOPPING", "NONE", 1, pool.Running, true}, {"PENDING_STOP", "NONE", 1, pool.Running, true},
+		{"SUSPENDING", "NONE", 1, pool.Running, true},
 		{"STOPPED", "NONE", 1, pool.Failed, false}, {"TERMINATED", "NONE", 1, pool.Failed, false}, {"SUSPENDED", "NONE", 1, pool.Failed, false},
 		{"REPAIRING", "NONE", 1, pool.Failed, false}, {"DEPROVISIONING", "NONE", 1, pool.Terminating, false},
 	} {

@@ -65,8 +65,8 @@ func TestSurgeInAGrownGroup(t *testing.T) {
 	})
 }
 
-// TestRemovalBeforeItsRecord holds that a removal uses the surge up also where the autoscaler raises the size before the removal is recorded:
-// the instances that it asked for are no surge, and none of them goes.
+// TestRemovalBeforeItsRecord holds that a removal uses the surge up also where the autoscaler raises the size before the removal is
+// recorded: the instances that it asked for are no surge, and none of them goes.
 func TestRemovalBeforeItsRecord(t *testing.T) {
 	inWorld(t, []string{zone}, func(w *world) {
 		w.create(2)
@@ -97,10 +97,12 @@ func TestRefusedRemovalLeavesTheSurge(t *testing.T) {
 		w.create(2)
 		w.start(pool.Step{Kind: pool.Resize, Size: 3, Surge: 1})
 		o := w.observe()
-		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Service: "compute", Action: "*deleteInstances", Status: 503, Times: 1}); err != nil {
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Service: "compute", Action: "*deleteInstances", Status: 503,
+			Times: 1}); err != nil {
 			w.Fatal(err)
 		}
-		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}); err == nil {
+		if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove,
+			Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}}); err == nil {
 			w.Fatal("want the removal refused")
 		}
 		if o = w.observe(); o.Group.Size != 3 || o.Group.Surge != 1 || o.Group.SurgeRecordStale {
@@ -109,8 +111,8 @@ func TestRefusedRemovalLeavesTheSurge(t *testing.T) {
 	})
 }
 
-// TestReadsBehindARemoval holds that a removal which reads do not show yet is not asked for again, and that the size from before it is not believed
-// beside the instances from after it: what had used the surge up would be taken for a size that another client wants.
+// TestReadsBehindARemoval holds that a removal which reads do not show yet is not asked for again, and that the size from before it is not
+// believed beside the instances from after it: what had used the surge up would be taken for a size that another client wants.
 func TestReadsBehindARemoval(t *testing.T) {
 	for action, check := range map[string]func(w *world, o pool.Observed, err error){
 		"*.get": func(w *world, _ pool.Observed, err error) {
@@ -137,7 +139,8 @@ func TestReadsBehindARemoval(t *testing.T) {
 				}
 				o, err := w.driver.Observe(w.Context(), w.target)
 				check(w, o, err)
-				if got := w.calls.during(func() { err = w.driver.Start(w.Context(), w.target, remove) }); slices.Contains(got, "compute:instanceGroupManagers.deleteInstances") {
+				if got := w.calls.during(func() { err = w.driver.Start(w.Context(), w.target, remove) }); slices.Contains(got,
+					"compute:instanceGroupManagers.deleteInstances") {
 					w.Errorf("want nothing removed twice, got %v", got)
 				}
 				w.cloud.Faults().Clear()

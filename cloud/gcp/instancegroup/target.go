@@ -131,7 +131,8 @@ func (t target) groupID() string { return t.place.path(t.project, t.group) }
 // namedGroup returns the location and name of the group that the object names, where that is another one than its own.
 func (t target) namedGroup() (session.Resource, bool) {
 	named := session.ParseResource(t.GroupID)
-	return named, t.GroupID != "" && named.Name != "" && named.Collection == "instanceGroupManagers" && named.In(t.project).Path() != t.groupID()
+	return named, t.GroupID != "" && named.Name != "" && named.Collection == "instanceGroupManagers" &&
+		named.In(t.project).Path() != t.groupID()
 }
 
 // labels of the group, which all its instances get; nil if it has none.

@@ -51,8 +51,8 @@ func (p shelf) readTemplates(ctx context.Context) error {
 	return nil
 }
 
-// inUse are the URLs of the templates that the group and its instances are of. Of a group that is to be adopted it is the group's alone, whose
-// labels name the cluster that the group belongs to.
+// inUse are the URLs of the templates that the group and its instances are of. Of a group that is to be adopted it is the group's alone,
+// whose labels name the cluster that the group belongs to.
 func (p shelf) inUse() []string {
 	is := p.memory.group.is
 	if is == nil || !p.t.owns(labelsOf(is)) && !p.t.Adopt {
@@ -210,8 +210,8 @@ func (p shelf) versions(want wanted) []pool.Template {
 	return out
 }
 
-// putTemplate creates the wanted template. One of its name that exists is the pool's own, if it has its label: the name follows from what is
-// in it.
+// putTemplate creates the wanted template. One of its name that exists is the pool's own, if it has its label: the name follows from what
+// is in it.
 func (p shelf) putTemplate(ctx context.Context, _ pool.Step) error {
 	want, err := p.wantTemplate(ctx)
 	if err != nil {
@@ -230,7 +230,8 @@ func (p shelf) putTemplate(ctx context.Context, _ pool.Step) error {
 	}
 	p.memory.templates, p.memory.wrote = templates{}, p.now
 	_, err = p.c.Compute.InstanceTemplates.Insert(p.t.project, &compute.InstanceTemplate{
-		Name: want.template.Name, Description: fmt.Sprintf("Machine pool %s of cluster %s.", p.t.Owner.Name, p.t.Owner.Cluster), Properties: want.template.Properties,
+		Name: want.template.Name, Description: fmt.Sprintf("Machine pool %s of cluster %s.", p.t.Owner.Name, p.t.Owner.Cluster),
+		Properties: want.template.Properties,
 	}).Context(ctx).Do()
 	if err = p.c.Refusal(err); !session.Exists(err) {
 		return err
@@ -245,7 +246,8 @@ func (p shelf) putTemplate(ctx context.Context, _ pool.Step) error {
 // foreignTemplate is the cause of a template that has the name of the pool's and is not its own.
 func (p shelf) foreignTemplate(name string) *pool.Cause {
 	return &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf(
-		"instance template %s exists and is not this pool's: its label %s is missing or another's. It is left alone. Delete it", name, template.LabelOwner)}
+		"instance template %s exists and is not this pool's: its label %s is missing or another's. It is left alone. Delete it", name,
+		template.LabelOwner)}
 }
 
 // foreign returns the conflict with a template that has the name of the wanted one and is not the pool's; nil if there is none.

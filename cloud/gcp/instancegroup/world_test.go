@@ -55,7 +55,8 @@ func newCloud() (*simgcp.Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := simgcp.New(simgcp.Options{Seed: 1, Limits: simgcp.Limits{}, Accounts: []simgcp.Account{{Email: controller, Allowed: role.IncludedPermissions}, {Email: otherTool}}})
+	made, err := simgcp.New(simgcp.Options{Seed: 1, Limits: simgcp.Limits{},
+		Accounts: []simgcp.Account{{Email: controller, Allowed: role.IncludedPermissions}, {Email: otherTool}}})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,8 @@ const healthCheck = "kubelet"
 // putHealthCheck creates it as another tool.
 func putHealthCheck(made *simgcp.Cloud) error {
 	text := strings.NewReader(`{"name": "` + healthCheck + `", "type": "HTTP"}`)
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, endpoint+"/compute/v1/projects/"+project+"/global/healthChecks", text)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost,
+		endpoint+"/compute/v1/projects/"+project+"/global/healthChecks", text)
 	if err != nil {
 		return err
 	}
@@ -164,7 +166,8 @@ func inWorld(t *testing.T, zones []string, test func(*world)) {
 		}
 		test(&world{T: t, cloud: made, driver: d, calls: sent, target: instancegroup.Target{
 			Owner:             cloud.Owner{ID: "0f6f8d5e-owner", Cluster: clusterName, Namespace: "default", Name: poolName},
-			KubernetesVersion: version, Spec: source(zones...), Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\nruncmd: [join]\n"), "cloud-config"),
+			KubernetesVersion: version, Spec: source(zones...), Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\nruncmd: [join]\n"),
+				"cloud-config"),
 		}})
 	})
 }

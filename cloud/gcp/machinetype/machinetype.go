@@ -28,8 +28,9 @@ type Type struct {
 // Of looks a machine type up in a zone. It is an error of Field if the zone has none of that name.
 func Of(ctx context.Context, c *session.Session, look *cache.Resolver, zone, name string) (Type, error) {
 	text, err := look.Resolve(ctx, cache.Question{
-		Kind: "machine-type", Inputs: []string{c.Project, zone, name}, Good: func(answer string) bool { return json.Unmarshal([]byte(answer), &Type{}) == nil },
-		Ask: func(ctx context.Context) (string, error) { return ask(ctx, c, zone, name) },
+		Kind: "machine-type", Inputs: []string{c.Project, zone, name},
+		Good: func(answer string) bool { return json.Unmarshal([]byte(answer), &Type{}) == nil },
+		Ask:  func(ctx context.Context) (string, error) { return ask(ctx, c, zone, name) },
 	})
 	if err != nil {
 		return Type{}, err

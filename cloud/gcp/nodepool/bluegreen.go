@@ -49,7 +49,8 @@ func (r poolRead) green() []groups.Group {
 
 // isBlue reports whether a machine is one of the older ones of a blue-green upgrade.
 func (r poolRead) isBlue(m groups.Machine) bool {
-	return blueGreen(r.pool) != nil && slices.ContainsFunc(groups.Machines(r.blue()), func(o groups.Machine) bool { return o.Key() == m.Key() })
+	return blueGreen(r.pool) != nil && slices.ContainsFunc(groups.Machines(r.blue()),
+		func(o groups.Machine) bool { return o.Key() == m.Key() })
 }
 
 // phases are the states of a rollout in the phases of a blue-green upgrade; it runs in all others.
@@ -71,8 +72,8 @@ func phase(is *container.NodePool) (pool.ProviderRolloutState, string) {
 }
 
 // members divides the machines: those that count, and others. A blue-green upgrade that is paused has two machines for each that is wanted:
-// those count that go when it is resumed or taken back, and the others serve beside them meanwhile. For each of the former that is not there, or
-// not any more, one of the latter counts: those stay.
+// those count that go when it is resumed or taken back, and the others serve beside them meanwhile. For each of the former that is not
+// there, or not any more, one of the latter counts: those stay.
 func (w wanted) members(read poolRead) (counted, others []groups.Machine) {
 	if !read.paused() {
 		return read.machines(), nil
@@ -100,8 +101,8 @@ func (r poolRead) unfinished() *pool.Cause {
 		": GKE changes nothing else of the node pool before the upgrade is resumed or rolled back"}
 }
 
-// conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted and nothing goes before it, and
-// rolled back otherwise: nodes that have what is not wanted any more may never join.
+// conclude decides how a blue-green upgrade that is paused ends: it is resumed if it leads on to what is wanted and nothing goes before it,
+// and rolled back otherwise: nodes that have what is not wanted any more may never join.
 func (w *wanted) conclude(read poolRead) {
 	if w.leadsOn(read) && read.inTurn(w) {
 		w.resume(read)
@@ -148,8 +149,8 @@ func (w *wanted) leadsOn(read poolRead) bool {
 	return w.onTheWay(w.before(read))
 }
 
-// before returns the parts that roll as they were before the blue-green upgrade: as the blue machines have them, as far as that is known, and
-// as is remembered where there are none.
+// before returns the parts that roll as they were before the blue-green upgrade: as the blue machines have them, as far as that is known,
+// and as is remembered where there are none.
 func (w *wanted) before(read poolRead) map[string]any {
 	blue, remembered := groups.Machines(read.blue()), w.last.rolls()
 	if len(blue) == 0 {
@@ -165,8 +166,9 @@ func (w *wanted) before(read poolRead) map[string]any {
 	return out
 }
 
-// untoldBefore corrects the parts of blue machines that no template tells, of an upgrade to the configuration that is not remembered: they are
-// not known, unless the templates tell that another part changes. A request of Muster's that changes what templates tell changes nothing else.
+// untoldBefore corrects the parts of blue machines that no template tells, of an upgrade to the configuration that is not remembered: they
+// are not known, unless the templates tell that another part changes. A request of Muster's that changes what templates tell changes
+// nothing else.
 func (c configuration) untoldBefore(rolls map[string]any) {
 	told := slices.ContainsFunc(partsOfTemplates, func(part string) bool { return !reflect.DeepEqual(rolls[part], c.rolls[part]) })
 	for part := range rolls {

@@ -20,14 +20,15 @@ import (
 func (w *world) blueGreen() {
 	w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
 		s.UpgradeSettings = &gcpv1.UpgradeSettings{Strategy: gcpv1.UpgradeBlueGreen, BlueGreenSettings: &gcpv1.BlueGreenSettings{
-			NodePoolSoakDuration:  &metav1.Duration{Duration: 2 * time.Hour},
-			StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{BatchNodeCount: new(int32(1)), BatchSoakDuration: &metav1.Duration{Duration: time.Minute}},
+			NodePoolSoakDuration: &metav1.Duration{Duration: 2 * time.Hour},
+			StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{BatchNodeCount: new(int32(1)),
+				BatchSoakDuration: &metav1.Duration{Duration: time.Minute}},
 		}}
 	})
 }
 
-// TestBlueGreen holds that a blue-green upgrade keeps the size, is told with its phase, soaks, and is not completed early; and that one which
-// is paused counts the machines that are to go, and names the others.
+// TestBlueGreen holds that a blue-green upgrade keeps the size, is told with its phase, soaks, and is not completed early; and that one
+// which is paused counts the machines that are to go, and names the others.
 func TestBlueGreen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.blueGreen()
@@ -36,8 +37,10 @@ func TestBlueGreen(t *testing.T) {
 		o := w.roll(6 * time.Minute)
 		w.cancel(o)
 		o = w.observe()
-		if o.Group.Size != 3 || len(o.Instances) != 3 || fresh(o) != 0 || len(o.Beside) != 3 || o.ProviderRollout.State != pool.ProviderRolloutCancelled {
-			w.Fatalf("want a paused upgrade of three machines, got %+v with %d machines, %d of them fresh, beside %v, %+v", o.Group, len(o.Instances), fresh(o),
+		if o.Group.Size != 3 || len(o.Instances) != 3 || fresh(o) != 0 || len(o.Beside) != 3 ||
+			o.ProviderRollout.State != pool.ProviderRolloutCancelled {
+			w.Fatalf("want a paused upgrade of three machines, got %+v with %d machines, %d of them fresh, beside %v, %+v", o.Group,
+				len(o.Instances), fresh(o),
 				o.Beside, o.ProviderRollout)
 		}
 		w.roll(0)
@@ -54,15 +57,17 @@ func TestBlueGreen(t *testing.T) {
 		}
 		settle()
 		if o = w.observe(); !soaked || fresh(o) != 3 || len(o.Instances) != 3 || o.ProviderRollout != nil {
-			w.Errorf("want the upgrade ended after its soak time (%t), got %d of %d machines, %+v", soaked, fresh(o), len(o.Instances), o.ProviderRollout)
+			w.Errorf("want the upgrade ended after its soak time (%t), got %d of %d machines, %+v", soaked, fresh(o), len(o.Instances),
+				o.ProviderRollout)
 		}
 	})
 }
 
-// TestPausedBlueGreen holds how a blue-green upgrade that is paused ends, beside which GKE changes nothing else: it is rolled back unless all
-// that it changes is wanted, and where another part is to be changed first; and resumed otherwise, also where more is wanted by now.
+// TestPausedBlueGreen holds how a blue-green upgrade that is paused ends, beside which GKE changes nothing else: it is rolled back unless
+// all that it changes is wanted, and where another part is to be changed first; and resumed otherwise, also where more is wanted by now.
 func TestPausedBlueGreen(t *testing.T) {
-	const rollback, update = "container:projects.locations.clusters.nodePools.rollback", "container:projects.locations.clusters.nodePools.update"
+	const rollback, update = "container:projects.locations.clusters.nodePools.rollback",
+		"container:projects.locations.clusters.nodePools.update"
 	type spec = gcpv1.GCPManagedMachinePoolSpec
 	larger := func(s *spec) { s.InstanceType = new("n2-standard-4") }
 	another := func(s *spec) { s.ImageType = new("UBUNTU_CONTAINERD") }
@@ -72,7 +77,8 @@ func TestPausedBlueGreen(t *testing.T) {
 		change, after func(*spec)
 		version, sent string
 	}{
-		{"taken back, with parts that were not named before", larger, func(s *spec) { s.InstanceType, s.DiskSizeGb = new("e2-standard-4"), new(int32(100)) }, version, rollback},
+		{"taken back, with parts that were not named before", larger,
+			func(s *spec) { s.InstanceType, s.DiskSizeGb = new("e2-standard-4"), new(int32(100)) }, version, rollback},
 		{"another change than the one that was begun", larger, func(s *spec) { s.InstanceType = new("n2-standard-2") }, version, rollback},
 		{"nothing else", larger, nil, version, update},
 		{"the first of two changes", both, nil, version, update},
@@ -103,7 +109,8 @@ func TestPausedBlueGreen(t *testing.T) {
 						w.newcomer()
 					}
 					if o = w.observe(); len(o.Instances) != 3 || fresh(o) == 3 || len(o.Beside) != 3 {
-						w.Errorf("seen before: %t: want three machines that are to go and three beside them, got %d, %d of them fresh, beside %v", seen, len(o.Instances),
+						w.Errorf("seen before: %t: want three machines that are to go and three beside them, got %d, %d of them fresh, beside %v", seen,
+							len(o.Instances),
 							fresh(o), o.Beside)
 					}
 				}
@@ -120,7 +127,8 @@ func TestPausedBlueGreen(t *testing.T) {
 					<-time.After(4 * time.Hour)
 				}
 				o = w.observe()
-				if is := w.held(); fresh(o) != 3 || len(o.Instances) != 3 || is.MachineType != w.target.Spec.Pool.Machine() || is.Version != c.version[1:] || is.ImageType != *w.target.Spec.Pool.ImageType {
+				if is := w.held(); fresh(o) != 3 || len(o.Instances) != 3 || is.MachineType != w.target.Spec.Pool.Machine() ||
+					is.Version != c.version[1:] || is.ImageType != *w.target.Spec.Pool.ImageType {
 					w.Errorf("want three machines as wanted, got %d of %d, %s %s %s", fresh(o), len(o.Instances), is.Version, is.MachineType, is.ImageType)
 				}
 			})
@@ -133,21 +141,23 @@ func TestPausedUpgradeByHand(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.blueGreen()
 		w.reach(3)
-		if err := w.cloud.GKE.UpdatePool(clusterName+"/"+poolName, document.Object{"imageType": "UBUNTU_CONTAINERD", "nodeVersion": w.held().Version}); err != nil {
+		if err := w.cloud.GKE.UpdatePool(clusterName+"/"+poolName,
+			document.Object{"imageType": "UBUNTU_CONTAINERD", "nodeVersion": w.held().Version}); err != nil {
 			w.Fatal(err)
 		}
 		<-time.After(6 * time.Minute)
 		w.cancel(w.observe())
 		sent := w.sent(func() { w.roll(0) })
 		settle()
-		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || w.held().ImageType != "COS_CONTAINERD" {
+		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 ||
+			w.held().ImageType != "COS_CONTAINERD" {
 			w.Errorf("want the upgrade rolled back, got %v, %d fresh machines, %s", sent, fresh(o), w.held().ImageType)
 		}
 	})
 }
 
-// TestStoppedBlueGreen holds that a blue-green upgrade which stops where it has no machine left that is to go has all its machines, is named as
-// left half-done, and is ended, also by a driver that has not seen it begin: GKE changes nothing else of the node pool before.
+// TestStoppedBlueGreen holds that a blue-green upgrade which stops where it has no machine left that is to go has all its machines, is
+// named as left half-done, and is ended, also by a driver that has not seen it begin: GKE changes nothing else of the node pool before.
 func TestStoppedBlueGreen(t *testing.T) {
 	const former, later = "e2-standard-4", "n2-standard-4"
 	machine := func(w *world, name string) {
@@ -196,12 +206,15 @@ func TestStoppedBlueGreen(t *testing.T) {
 						w.newcomer()
 					}
 					if o := w.observe(); len(o.Instances) != 3 || o.Group.Size != 3 || o.Group.Unfinished == nil {
-						w.Errorf("want three machines and an upgrade that is left half-done, got %d of %d, %v", len(o.Instances), o.Group.Size, o.Group.Unfinished)
+						w.Errorf("want three machines and an upgrade that is left half-done, got %d of %d, %v", len(o.Instances), o.Group.Size,
+							o.Group.Unfinished)
 					}
 					steps := newPlay(w, 3).run(passesMost)
 					o := w.observe()
-					if len(o.Instances) != 3 || fresh(o) != 3 || o.Group.Unfinished != nil || w.held().MachineType != c.want || steps != string(pool.StartProviderRollout) {
-						w.Errorf("want three machines as wanted after a rollout, got %d, %d of them as wanted, %v, after %q", len(o.Instances), fresh(o), o.Group.Unfinished, steps)
+					if len(o.Instances) != 3 || fresh(o) != 3 || o.Group.Unfinished != nil || w.held().MachineType != c.want ||
+						steps != string(pool.StartProviderRollout) {
+						w.Errorf("want three machines as wanted after a rollout, got %d, %d of them as wanted, %v, after %q", len(o.Instances), fresh(o),
+							o.Group.Unfinished, steps)
 					}
 				})
 			})
@@ -209,8 +222,8 @@ func TestStoppedBlueGreen(t *testing.T) {
 	}
 }
 
-// TestRolledBackUnseen holds that the machines which a rollback leaves are as the node pool, also where nothing tells how it ended: a driver
-// that has not seen the upgrade begin, and that may not read operations.
+// TestRolledBackUnseen holds that the machines which a rollback leaves are as the node pool, also where nothing tells how it ended: a
+// driver that has not seen the upgrade begin, and that may not read operations.
 func TestRolledBackUnseen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.blueGreen()
@@ -218,25 +231,29 @@ func TestRolledBackUnseen(t *testing.T) {
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
 		w.cancel(w.roll(6 * time.Minute))
 		w.newcomer()
-		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "projects.locations.operations.*", Code: "PERMISSION_DENIED", Status: http.StatusForbidden}); err != nil {
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.ErrorBefore, Action: "projects.locations.operations.*", Code: "PERMISSION_DENIED",
+			Status: http.StatusForbidden}); err != nil {
 			w.Fatal(err)
 		}
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("e2-standard-4") })
 		sent := w.sent(func() { w.roll(0) })
 		settle()
-		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || len(o.Instances) != 3 {
+		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 ||
+			len(o.Instances) != 3 {
 			w.Errorf("want the upgrade rolled back and three machines as wanted, got %v, %d of %d", sent, fresh(o), len(o.Instances))
 		}
 	})
 }
 
-// TestPausedWithoutTemplates holds that a blue-green upgrade which is not wanted any more is rolled back, also where the credentials do not allow to
-// read templates: the older machines do not count as what the node pool is by then. So does a driver that has not seen the upgrade begin.
+// TestPausedWithoutTemplates holds that a blue-green upgrade which is not wanted any more is rolled back, also where the credentials do not
+// allow to read templates: the older machines do not count as what the node pool is by then. So does a driver that has not seen the upgrade
+// begin.
 func TestPausedWithoutTemplates(t *testing.T) {
 	for name, seen := range map[string]bool{"seen": true, "not seen": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				denied := sim.Fault{Kind: sim.ErrorBefore, Action: "instanceTemplates.*", Code: "forbidden", Message: "no permission", Status: http.StatusForbidden}
+				denied := sim.Fault{Kind: sim.ErrorBefore, Action: "instanceTemplates.*", Code: "forbidden", Message: "no permission",
+					Status: http.StatusForbidden}
 				if err := w.cloud.Faults().Add(denied); err != nil {
 					w.Fatal(err)
 				}
@@ -249,11 +266,13 @@ func TestPausedWithoutTemplates(t *testing.T) {
 				}
 				w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("e2-standard-4") })
 				if o := w.observe(); len(o.Instances) != 3 || fresh(o) > 0 || len(o.Beside) != 3 {
-					w.Errorf("want three machines that are to go and three beside them, got %d, %d of them fresh, beside %v", len(o.Instances), fresh(o), o.Beside)
+					w.Errorf("want three machines that are to go and three beside them, got %d, %d of them fresh, beside %v", len(o.Instances), fresh(o),
+						o.Beside)
 				}
 				sent := w.sent(func() { w.roll(0) })
 				settle()
-				if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || len(o.Instances) != 3 {
+				if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 ||
+					len(o.Instances) != 3 {
 					w.Errorf("want the upgrade rolled back and three machines as wanted, got %v, %d of %d", sent, fresh(o), len(o.Instances))
 				}
 			})

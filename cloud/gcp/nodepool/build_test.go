@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// TestVersionWithoutBuild holds that a version which GKE has no build of is refused with the field and the version that was tried, for a new
-// node pool and for one that exists, whose machines stay as they are.
+// TestVersionWithoutBuild holds that a version which GKE has no build of is refused with the field and the version that was tried, for a
+// new node pool and for one that exists, whose machines stay as they are.
 func TestVersionWithoutBuild(t *testing.T) {
 	inWorld(t, func(w *world) {
 		refused := func(step pool.Step, wanted string) {

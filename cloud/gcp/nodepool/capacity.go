@@ -25,8 +25,8 @@ func (p *pass) resolver() *cache.Resolver {
 	return &cache.Resolver{Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{}}
 }
 
-// offers puts what each machine of the next configuration offers into an observation. Without the permission to look the machine type up that
-// stays unknown, and nothing else waits for it.
+// offers puts what each machine of the next configuration offers into an observation. Without the permission to look the machine type up
+// that stays unknown, and nothing else waits for it.
 func (w wanted) offers(ctx context.Context, p *pass, look *cache.Resolver, out *pool.Observed) error {
 	var err error
 	out.Capacity, err = w.capacity(ctx, p.c, look, p.memory.read)

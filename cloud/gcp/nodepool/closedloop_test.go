@@ -132,8 +132,8 @@ func (p *play) run(passes int) string {
 	return strings.Join(p.steps, " ")
 }
 
-// TestClosedLoop holds what becomes of a node pool in three zones under the planner: every number is reached exactly, and stays; machines that
-// go are drained before; changes that GKE rolls are one step each; and nothing flaps.
+// TestClosedLoop holds what becomes of a node pool in three zones under the planner: every number is reached exactly, and stays; machines
+// that go are drained before; changes that GKE rolls are one step each; and nothing flaps.
 func TestClosedLoop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()
@@ -255,8 +255,8 @@ func (p *play) mind(how string) {
 	}
 }
 
-// TestUpgradesWithoutMachines holds that each change of a node pool that has no machines is one blue-green upgrade to its end: no blue machine
-// shows there what an upgrade came from.
+// TestUpgradesWithoutMachines holds that each change of a node pool that has no machines is one blue-green upgrade to its end: no blue
+// machine shows there what an upgrade came from.
 func TestUpgradesWithoutMachines(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.blueGreen()
@@ -272,8 +272,8 @@ func TestUpgradesWithoutMachines(t *testing.T) {
 	})
 }
 
-// TestUpgradeWhoseMachinesNeverJoin holds that a blue-green upgrade whose machines do not join is cancelled once, and is not resumed before the
-// specification asks for something else: then it is rolled back.
+// TestUpgradeWhoseMachinesNeverJoin holds that a blue-green upgrade whose machines do not join is cancelled once, and is not resumed before
+// the specification asks for something else: then it is rolled back.
 func TestUpgradeWhoseMachinesNeverJoin(t *testing.T) {
 	inWorld(t, func(w *world) {
 		machine := func(name string) { w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new(name) }) }
@@ -285,12 +285,14 @@ func TestUpgradeWhoseMachinesNeverJoin(t *testing.T) {
 		machine("n2-standard-4")
 		steps := p.run(passesMost)
 		if o := p.look(); steps != "StartProviderRollout CancelProviderRollout" || len(o.Instances) != 3 || fresh(o) > 0 || len(o.Beside) == 0 {
-			w.Errorf("want the upgrade cancelled for good, got %q, with %d machines, %d of them fresh, and %d beside them", steps, len(o.Instances), fresh(o), len(o.Beside))
+			w.Errorf("want the upgrade cancelled for good, got %q, with %d machines, %d of them fresh, and %d beside them", steps, len(o.Instances),
+				fresh(o), len(o.Beside))
 		}
 		machine("e2-standard-4")
 		steps = p.run(passesMost)
 		if o := p.look(); steps != "StartProviderRollout" || len(o.Instances) != 3 || fresh(o) != 3 || len(o.Beside) > 0 {
-			w.Errorf("want it rolled back, got %q, with %d machines, %d of them as wanted, and %d beside them", steps, len(o.Instances), fresh(o), len(o.Beside))
+			w.Errorf("want it rolled back, got %q, with %d machines, %d of them as wanted, and %d beside them", steps, len(o.Instances), fresh(o),
+				len(o.Beside))
 		}
 	})
 }

@@ -45,15 +45,16 @@ func (c configuration) template() pool.Template {
 	}
 	content := algorithm + ":" + cloud.Digest(text, contentLength)
 	return pool.Template{
-		Ref: refPrefix + c.version.String() + "/" + c.machineType + "/" + cloud.Digest(text, refLength), Content: content, UserManaged: true, ByCloud: true,
+		Ref: refPrefix + c.version.String() + "/" + c.machineType + "/" + cloud.Digest(text, refLength), Content: content, UserManaged: true,
+		ByCloud: true,
 	}
 }
 
 // known reports whether anything is known of the configuration.
 func (c configuration) known() bool { return c.version.minor != 0 || len(c.rolls) > 0 }
 
-// configurationOf returns the configuration that a machine was made with, as far as its template tells. Versions that are the wanted one, or that
-// of the node pool, as far as both say, count as these.
+// configurationOf returns the configuration that a machine was made with, as far as its template tells. Versions that are the wanted one,
+// or that of the node pool, as far as both say, count as these.
 func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 	is, ok := read.facts[m.Template]
 	if !ok {
@@ -63,7 +64,8 @@ func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 	if built := builtFor(is.Image); built.minor != 0 {
 		out.version = w.canonical(built)
 	}
-	for part, value := range map[string]any{partMachineType: text(is.MachineType), partDiskType: text(is.DiskType), partDiskSize: number(is.DiskSizeGb)} {
+	for part, value := range map[string]any{partMachineType: text(is.MachineType), partDiskType: text(is.DiskType),
+		partDiskSize: number(is.DiskSizeGb)} {
 		if _, named := out.rolls[part]; named && value != nil {
 			out.rolls[part] = value
 		}
@@ -71,8 +73,8 @@ func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 	return w.unseen(m, read, out)
 }
 
-// withoutFacts returns the configuration of a machine whose template can't be read: what is remembered of it, or that of the node pool. It is zero
-// where another one is possible.
+// withoutFacts returns the configuration of a machine whose template can't be read: what is remembered of it, or that of the node pool. It
+// is zero where another one is possible.
 func (r poolRead) withoutFacts(w wanted, m groups.Machine) configuration {
 	told, remembered := w.told[m.Template]
 	switch {
@@ -96,9 +98,9 @@ func (c configuration) named(by configuration) configuration {
 }
 
 // unseen fills in the parts that no template tells (the image's type, kernel settings). Of templates that had machines when Muster changed
-// the node pool they are remembered. Otherwise, until a rollout of these that Muster began has ended well, a machine from another template than its
-// group has now is an older one, and so is one that a blue-green upgrade leaves. What older machines have is not known of an upgrade that
-// Muster did not begin or does not remember, if it is a blue-green one or has not ended well.
+// the node pool they are remembered. Otherwise, until a rollout of these that Muster began has ended well, a machine from another template
+// than its group has now is an older one, and so is one that a blue-green upgrade leaves. What older machines have is not known of an
+// upgrade that Muster did not begin or does not remember, if it is a blue-green one or has not ended well.
 func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configuration {
 	of := w.last.to
 	told, remembered := w.told[m.Template]

@@ -38,7 +38,8 @@ func suite() cloudtest.Suite[source] {
 			"spec.imageType":    spec(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.ImageType = new("NOPE") }),
 		},
 		AskedTag: "stage", FixedTag: "muster-dev_cluster",
-		Many: 510, ManyInPage: 10, SteadyReads: 3, Secondary: []string{"machineTypes.get", "instanceTemplates.get", "instanceTemplates.list", "instances.list", "projects.locations.operations.list", "projects.locations.operations.get"},
+		Many: 510, ManyInPage: 10, SteadyReads: 3, Secondary: []string{"machineTypes.get", "instanceTemplates.get", "instanceTemplates.list",
+			"instances.list", "projects.locations.operations.list", "projects.locations.operations.get"},
 		Works: true, Given: true, BootsAlone: true, Repairs: true,
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {

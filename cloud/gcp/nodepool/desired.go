@@ -21,7 +21,8 @@ type wanted struct {
 	changed []request.Part
 	// next is the configuration that the next step leads to, launched the one that the node pool has now.
 	next, launched configuration
-	// reverts is true if the next step takes back an upgrade that has not ended, resumes if it leads on with a blue-green upgrade as that began.
+	// reverts is true if the next step takes back an upgrade that has not ended, resumes if it leads on with a blue-green upgrade as that
+	// began.
 	reverts, resumes bool
 	// drift are the parts that GKE changes in place and that differ; unchangeable the fields of those that it refuses to change.
 	drift        []request.Part
@@ -76,9 +77,9 @@ func (p *pass) want() (wanted, error) {
 	return w, nil
 }
 
-// compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The machine type
-// goes first, with the disk; then the rest; then the version, with the image: nodes of a new version that have what is not wanted any more
-// may never join.
+// compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The machine
+// type goes first, with the disk; then the rest; then the version, with the image: nodes of a new version that have what is not wanted any
+// more may never join.
 func (w *wanted) compare(read poolRead) {
 	is := read.pool
 	rolls := request.Differing(w.pool, is, request.Rolls)
@@ -106,7 +107,8 @@ func (w *wanted) compare(read poolRead) {
 	}
 }
 
-// changesVersion reports whether GKE replaces nodes for another version at Muster's request: other parts that change meanwhile wait for its end.
+// changesVersion reports whether GKE replaces nodes for another version at Muster's request: other parts that change meanwhile wait for its
+// end.
 func (w *wanted) changesVersion() bool {
 	return w.status == statusReconciling && w.last.rolls() && w.last.to.version != w.last.from.version
 }

@@ -27,7 +27,8 @@ const (
 
 // ownerOf is the owner of one node pool of the fleet.
 func ownerOf(n int) cloud.Owner {
-	return cloud.Owner{ID: fmt.Sprintf("owner-%d", n), Cluster: fmt.Sprintf("c%d", n/inCluster), Namespace: "default", Name: fmt.Sprintf("p%d", n)}
+	return cloud.Owner{ID: fmt.Sprintf("owner-%d", n), Cluster: fmt.Sprintf("c%d", n/inCluster), Namespace: "default",
+		Name: fmt.Sprintf("p%d", n)}
 }
 
 // makeFleet creates the clusters with their node pools, and returns the targets.
@@ -92,14 +93,15 @@ func TestFleetAtRest(t *testing.T) {
 		after := w.cloud.Calls().Summary(0)
 		calls, writes := after.Total-before.Total, after.Mutating-before.Mutating
 		if calls*1000 > callsMost*rounds*fleet || writes > 0 {
-			w.Errorf("want at most %d thousandths of a request for a look and no write, got %d requests for %d looks, %d of them writes: %v", callsMost, calls,
+			w.Errorf("want at most %d thousandths of a request for a look and no write, got %d requests for %d looks, %d of them writes: %v",
+				callsMost, calls,
 				rounds*fleet, writes, after.Counts)
 		}
 	})
 }
 
-// TestFreshLookListsGroupsOnce holds that a look at a node pool of several zones reads its groups with one list where groups are listed: the
-// pages of one list may be all that the budget of lists has left, and a second one would keep the look from ever coming to an end.
+// TestFreshLookListsGroupsOnce holds that a look at a node pool of several zones reads its groups with one list where groups are listed:
+// the pages of one list may be all that the budget of lists has left, and a second one would keep the look from ever coming to an end.
 func TestFreshLookListsGroupsOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()

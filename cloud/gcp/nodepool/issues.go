@@ -50,11 +50,12 @@ func failureOf(is *container.NodePool) *pool.Cause {
 	if words := conditionsOf(is); len(words) > 0 {
 		return &words[0]
 	}
-	return &pool.Cause{Reason: "NodePoolError", Message: cmp.Or(session.Clean(is.StatusMessage), "the node pool is in an error that GKE does not name")}
+	return &pool.Cause{Reason: "NodePoolError", Message: cmp.Or(session.Clean(is.StatusMessage),
+		"the node pool is in an error that GKE does not name")}
 }
 
-// groupIssues are those of instance groups that the node pool names and Compute Engine does not have. While GKE is at work, or an upgrade or the
-// creation has stopped, GKE has not made them yet or has deleted them itself.
+// groupIssues are those of instance groups that the node pool names and Compute Engine does not have. While GKE is at work, or an upgrade
+// or the creation has stopped, GKE has not made them yet or has deleted them itself.
 func (r poolRead) groupIssues() []pool.Cause {
 	if r.busy() != nil || r.paused() || r.pool.Status == statusError {
 		return nil
@@ -101,8 +102,9 @@ func machineIssues(machines []groups.Machine) []pool.Cause {
 func (w wanted) versionIssues() []pool.Cause {
 	var out []pool.Cause
 	if w.course.path.WaitsForControlPlane {
-		out = append(out, pool.Cause{Reason: pool.WaitingForControlPlane, Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
-			w.launched.version, w.asked)})
+		out = append(out, pool.Cause{Reason: pool.WaitingForControlPlane,
+			Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
+				w.launched.version, w.asked)})
 	}
 	if current := w.launched.version; w.asked.minor != 0 && !w.reverts && w.asked.compare(current) < 0 {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(

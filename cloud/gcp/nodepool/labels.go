@@ -11,10 +11,11 @@ import (
 // createdAround is by how much the clocks of GKE and of the API server may differ.
 const createdAround = time.Minute
 
-// createdWithCluster reports whether a node pool without an owner label was created for the object: GKE creates no cluster without a node pool,
-// so that the controller of the cluster asks for those of the objects that exist, and labels them.
+// createdWithCluster reports whether a node pool without an owner label was created for the object: GKE creates no cluster without a node
+// pool, so that the controller of the cluster asks for those of the objects that exist, and labels them.
 func (t target) createdWithCluster(read poolRead) bool {
-	if t.GroupID != "" || t.Spec.Created.IsZero() || t.Deleting || read.cluster == nil || !template.OwnedByCluster(read.labels(), t.cluster.Name, t.Owner.Cluster) {
+	if t.GroupID != "" || t.Spec.Created.IsZero() || t.Deleting || read.cluster == nil ||
+		!template.OwnedByCluster(read.labels(), t.cluster.Name, t.Owner.Cluster) {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339, read.cluster.CreateTime)

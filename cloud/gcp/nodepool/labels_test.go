@@ -8,7 +8,8 @@ func TestSplitGroupID(t *testing.T) {
 	if got, want := splitGroupID(path), (where{project: "p", location: "us-central1", cluster: "c", pool: "n"}); got != want {
 		t.Errorf("want %v, got %v", want, got)
 	}
-	for _, id := range []string{"", "gce://p/us-central1-a/m", "projects/p/locations/us-central1/clusters/c/nodePools/", path + "/x", "/" + path} {
+	for _, id := range []string{"", "gce://p/us-central1-a/m", "projects/p/locations/us-central1/clusters/c/nodePools/", path + "/x",
+		"/" + path} {
 		if got := splitGroupID(id); got != (where{}) {
 			t.Errorf("want nothing for %q, got %v", id, got)
 		}

@@ -156,7 +156,8 @@ func TestZonalCluster(t *testing.T) {
 		w.target.Spec = &changed
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.NodeLocations = nil })
 		o := w.reach(2)
-		if want := "projects/" + project.DefaultID + "/locations/" + at + "/clusters/zonal/nodePools/" + poolName; o.Group.ID != want || o.Instances[1].Zone != at {
+		if want := "projects/" + project.DefaultID + "/locations/" + at + "/clusters/zonal/nodePools/" + poolName; o.Group.ID != want ||
+			o.Instances[1].Zone != at {
 			w.Errorf("want %s with machines in %s, got %s and %+v", want, at, o.Group.ID, o.Instances)
 		}
 		w.target.Deleting = true
@@ -232,13 +233,14 @@ func TestNothingIsSentForGKEsOwn(t *testing.T) {
 	})
 }
 
-// TestAutoscaler holds that the size that GKE's autoscaler chooses is reported with its bounds, that it is on at creation, and that zones of
-// different sizes are then no matter.
+// TestAutoscaler holds that the size that GKE's autoscaler chooses is reported with its bounds, that it is on at creation, and that zones
+// of different sizes are then no matter.
 func TestAutoscaler(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) {
-			s.Scaling = &gcpv1.NodePoolAutoScaling{TotalMinCount: new(int32(1)), TotalMaxCount: new(int32(7)), LocationPolicy: new(gcpv1.LocationAny)}
+			s.Scaling = &gcpv1.NodePoolAutoScaling{TotalMinCount: new(int32(1)), TotalMaxCount: new(int32(7)),
+				LocationPolicy: new(gcpv1.LocationAny)}
 		})
 		w.start(pool.Step{Kind: pool.CreateGroup, Size: 3})
 		if !w.held().Autoscaled {
@@ -255,8 +257,8 @@ func TestAutoscaler(t *testing.T) {
 	})
 }
 
-// TestRemovalIsTriedAgain holds that a removal which Compute Engine accepted and did not carry out leaves the machine running, whose Node would be
-// deleted otherwise, and is carried out when it is asked for again.
+// TestRemovalIsTriedAgain holds that a removal which Compute Engine accepted and did not carry out leaves the machine running, whose Node
+// would be deleted otherwise, and is carried out when it is asked for again.
 func TestRemovalIsTriedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		o := w.reach(2)
@@ -313,14 +315,15 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
-// TestPoolOfNewCluster holds that a node pool that was created with its cluster for the object is adopted without an annotation, and one that
-// another tool made later, or for an object that is younger than the cluster, is not.
+// TestPoolOfNewCluster holds that a node pool that was created with its cluster for the object is adopted without an annotation, and one
+// that another tool made later, or for an object that is younger than the cluster, is not.
 func TestPoolOfNewCluster(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const name = "new"
 		if _, err := w.cloud.GKE.PutCluster(container.Wanted{Project: project.DefaultID, Location: region, Name: name, Body: document.Object{
 			"initialClusterVersion": master, "nodePools": []any{
-				document.Object{"name": poolName, "initialNodeCount": 1.0, "config": document.Object{"resourceLabels": document.Object{"capg-cluster-new": "owned"}}},
+				document.Object{"name": poolName, "initialNodeCount": 1.0,
+					"config": document.Object{"resourceLabels": document.Object{"capg-cluster-new": "owned"}}},
 				document.Object{"name": "default-pool", "initialNodeCount": 1.0},
 			},
 		}}); err != nil {
@@ -338,7 +341,8 @@ func TestPoolOfNewCluster(t *testing.T) {
 		}{
 			{"an object that is older than the cluster", poolName, "", time.Hour, true},
 			{"an object that is younger", poolName, "", -time.Hour, false},
-			{"an object that another controller has found it for", poolName, "projects/p/locations/l/clusters/new/nodePools/" + poolName, time.Hour, false},
+			{"an object that another controller has found it for", poolName, "projects/p/locations/l/clusters/new/nodePools/" + poolName,
+				time.Hour, false},
 			{"a node pool without the cluster's label", "default-pool", "", time.Hour, false},
 		} {
 			changed.Name, changed.Created, w.target.GroupID = c.name, created.Add(-c.age), c.group
@@ -389,8 +393,8 @@ func TestDeletionWithoutCluster(t *testing.T) {
 	})
 }
 
-// TestStockout holds that machines that do not come are told in the words of GKE and Compute Engine, with the zone, that the node pool can be
-// deleted meanwhile, and that nothing is told once they have come.
+// TestStockout holds that machines that do not come are told in the words of GKE and Compute Engine, with the zone, that the node pool can
+// be deleted meanwhile, and that nothing is told once they have come.
 func TestStockout(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(1)
@@ -434,11 +438,12 @@ func TestFailedCreation(t *testing.T) {
 	})
 }
 
-// TestMachineTypesDenied holds that a node pool is made, and changed, although the credentials do not allow to look machine types up: only what
-// its machines offer is unknown, which is told.
+// TestMachineTypesDenied holds that a node pool is made, and changed, although the credentials do not allow to look machine types up: only
+// what its machines offer is unknown, which is told.
 func TestMachineTypesDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
-		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Message: "no permission", Status: http.StatusForbidden}
+		denied := sim.Fault{Kind: sim.ErrorBefore, Action: "machineTypes.get", Code: "forbidden", Message: "no permission",
+			Status: http.StatusForbidden}
 		if err := w.cloud.Faults().Add(denied); err != nil {
 			w.Fatal(err)
 		}

@@ -84,8 +84,8 @@ func (l lastOperation) unfinished() bool {
 	return l.outcome != nil && (l.outcome.cancelled || l.outcome.failed != nil)
 }
 
-// busy returns what GKE is at work on. A read of the node pool that is behind shows one at rest for a moment, whose new machines would count as
-// too many.
+// busy returns what GKE is at work on. A read of the node pool that is behind shows one at rest for a moment, whose new machines would
+// count as too many.
 func (m *memory) busy(now time.Time) *pool.Cause {
 	if is := m.read.busy(); is != nil || !m.last.goesOn(now) {
 		return is
@@ -143,8 +143,8 @@ func (m *memory) recallSize(remembered map[string]string) {
 	}
 }
 
-// size returns the number of machines that the node pool keeps. While GKE replaces nodes its groups have the surge too: the size is then the
-// one that it had before, or what it was created with where that can be.
+// size returns the number of machines that the node pool keeps. While GKE replaces nodes its groups have the surge too: the size is then
+// the one that it had before, or what it was created with where that can be.
 func (m *memory) size(rolling bool) int {
 	now := m.read.size()
 	if !rolling || blueGreen(m.read.pool) != nil {

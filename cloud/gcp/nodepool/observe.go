@@ -61,7 +61,8 @@ func (p *pass) unowned() *pool.Unowned {
 	out := p.t.ownership(read).Unowned(p.t.name)
 	if out != nil {
 		out.CreatedWithCluster = out.Owner == "" && p.t.createdWithCluster(read)
-		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, template.OtherCluster(read.labels(), p.t.Owner, p.t.cluster.Name), read.busy()
+		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, template.OtherCluster(read.labels(), p.t.Owner, p.t.cluster.Name),
+			read.busy()
 	}
 	return out
 }

@@ -64,8 +64,8 @@ func (p *pass) readOperation(ctx context.Context) error {
 	return nil
 }
 
-// mayHaveRolled reports whether an operation that is not known may have rolled the node pool: it is blue-green, or machines are left that are
-// not as the node pool.
+// mayHaveRolled reports whether an operation that is not known may have rolled the node pool: it is blue-green, or machines are left that
+// are not as the node pool.
 func (m *memory) mayHaveRolled(w wanted) bool {
 	return blueGreen(m.read.pool) != nil || len(w.unlike(m.read)) > 0 || m.leftBehind(w)
 }

@@ -73,8 +73,8 @@ func (r poolRead) templates() []string {
 }
 
 // size returns the number of machines that the node pool keeps; while it is created and has no groups yet, that which was asked for. In a
-// blue-green upgrade there are two groups in each zone: the green ones grow to the size of the blue ones, which go at its end; while it is paused
-// the size is that of the blue ones.
+// blue-green upgrade there are two groups in each zone: the green ones grow to the size of the blue ones, which go at its end; while it is
+// paused the size is that of the blue ones.
 func (r poolRead) size() int {
 	switch info := blueGreen(r.pool); {
 	case info == nil && r.pool.Status == statusProvisioning:

@@ -20,8 +20,10 @@ type requestSpec = gcpv1.GCPManagedMachinePoolSpec
 func reported(change func(*container.NodePool)) *container.NodePool {
 	n := &container.NodePool{
 		Name: "pool", Version: "1.34.1-gke.1829001", Status: "RUNNING", Etag: "etag", Locations: []string{"us-central1-b", "us-central1-a"},
-		Management: &container.NodeManagement{AutoRepair: true, AutoUpgrade: true}, MaxPodsConstraint: &container.MaxPodsConstraint{MaxPodsPerNode: 110},
-		UpgradeSettings: &container.UpgradeSettings{MaxSurge: 1, Strategy: "SURGE"}, NetworkConfig: &container.NodeNetworkConfig{PodRange: "pods"},
+		Management:        &container.NodeManagement{AutoRepair: true, AutoUpgrade: true},
+		MaxPodsConstraint: &container.MaxPodsConstraint{MaxPodsPerNode: 110},
+		UpgradeSettings:   &container.UpgradeSettings{MaxSurge: 1, Strategy: "SURGE"},
+		NetworkConfig:     &container.NodeNetworkConfig{PodRange: "pods"},
 		Config: &container.NodeConfig{
 			MachineType: "e2-medium", DiskSizeGb: 100, DiskType: "pd-balanced", ImageType: "COS_CONTAINERD", ServiceAccount: "default",
 			OauthScopes:    []string{"https://www.googleapis.com/auth/logging.write", "https://www.googleapis.com/auth/monitoring"},
@@ -63,51 +65,62 @@ func TestDiffering(t *testing.T) {
 		}, "linuxNodeConfig"},
 		{"an image in another case is the same", requestSpec{ImageType: new("cos_containerd")}, nil, ""},
 		{"another image", requestSpec{ImageType: new("UBUNTU_CONTAINERD")}, nil, "imageType"},
-		{"the newer field for the machine type wins", requestSpec{MachineType: new("e2-medium"), InstanceType: new("n2-standard-4")}, nil, "machineType"},
+		{"the newer field for the machine type wins", requestSpec{MachineType: new("e2-medium"), InstanceType: new("n2-standard-4")}, nil,
+			"machineType"},
 		{"a disk", requestSpec{DiskType: new(gcpv1.NodeDiskType("pd-ssd")), DiskSizeGb: new(int32(50))}, nil, "diskType diskSizeGb"},
 		{"zones in another order are the same", requestSpec{NodeLocations: []string{"us-central1-a", "us-central1-b"}}, nil, ""},
 		{"other zones", requestSpec{NodeLocations: []string{"us-central1-a"}}, nil, "locations"},
 		{"a label of a node", requestSpec{KubernetesLabels: gcpv1.NodeLabels{"tier": "blue"}}, nil, "labels"},
-		{"a label that is not wanted any more", requestSpec{}, func(n *container.NodePool) { n.Config.Labels = map[string]string{"tier": "blue"} }, "labels"},
+		{"a label that is not wanted any more", requestSpec{},
+			func(n *container.NodePool) { n.Config.Labels = map[string]string{"tier": "blue"} }, "labels"},
 		{"labels of GKE's own", requestSpec{}, func(n *container.NodePool) {
 			n.Config.Labels = map[string]string{"sandbox.gke.io/runtime": "gvisor", "cloud.google.com/gke-x": "y"}
 		}, ""},
 		{"a taint", requestSpec{KubernetesTaints: []gcpv1.Taint{{Key: "only", Value: "x", Effect: "NoSchedule"}}}, nil, "taints"},
-		{"the same taint", requestSpec{KubernetesTaints: []gcpv1.Taint{{Key: "only", Value: "x", Effect: "NoSchedule"}}}, func(n *container.NodePool) {
-			n.Config.Taints = []*container.NodeTaint{
-				{Key: "nvidia.com/gpu", Value: "present", Effect: "NO_SCHEDULE"}, {Key: "only", Value: "x", Effect: "NO_SCHEDULE"},
-			}
-		}, ""},
+		{"the same taint", requestSpec{KubernetesTaints: []gcpv1.Taint{{Key: "only", Value: "x", Effect: "NoSchedule"}}},
+			func(n *container.NodePool) {
+				n.Config.Taints = []*container.NodeTaint{
+					{Key: "nvidia.com/gpu", Value: "present", Effect: "NO_SCHEDULE"}, {Key: "only", Value: "x", Effect: "NO_SCHEDULE"},
+				}
+			}, ""},
 		{"a taint of arm64 that GKE writes", requestSpec{}, func(n *container.NodePool) {
 			n.Config.Taints = []*container.NodeTaint{{Key: "kubernetes.io/arch", Value: "arm64", Effect: "NO_SCHEDULE"}}
 		}, ""},
-		{"tags in another order are the same", requestSpec{NodeNetwork: &gcpv1.NodeNetworkConfig{Tags: []string{"b", "a"}}}, func(n *container.NodePool) {
-			n.Config.Tags = []string{"a", "b"}
-		}, ""},
+		{"tags in another order are the same", requestSpec{NodeNetwork: &gcpv1.NodeNetworkConfig{Tags: []string{"b", "a"}}},
+			func(n *container.NodePool) {
+				n.Config.Tags = []string{"a", "b"}
+			}, ""},
 		{"other tags", requestSpec{NodeNetwork: &gcpv1.NodeNetworkConfig{Tags: []string{"a"}}}, nil, "tags"},
 		{"a label of cloud objects", requestSpec{}, func(n *container.NodePool) { n.Config.ResourceLabels["team"] = "a" }, "resourceLabels"},
-		{"labels of the existing provider stay", requestSpec{}, func(n *container.NodePool) { n.Config.ResourceLabels["capg-cluster-c"] = "owned" }, ""},
+		{"labels of the existing provider stay", requestSpec{},
+			func(n *container.NodePool) { n.Config.ResourceLabels["capg-cluster-c"] = "owned" }, ""},
 		{"management that GKE has", requestSpec{Management: &gcpv1.NodePoolManagement{AutoUpgrade: true, AutoRepair: true}}, nil, ""},
 		{"other management", requestSpec{Management: &gcpv1.NodePoolManagement{AutoRepair: true}}, nil, "management"},
-		{"autoscaling is on unless it is said to be off", requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{MinCount: new(int32(1)), MaxCount: new(int32(3))}}, nil, "autoscaling"},
-		{"autoscaling that is off in the specification", requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{EnableAutoscaling: new(false)}}, func(n *container.NodePool) {
-			n.Autoscaling = &container.NodePoolAutoscaling{}
-		}, ""},
+		{"autoscaling is on unless it is said to be off",
+			requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{MinCount: new(int32(1)), MaxCount: new(int32(3))}}, nil, "autoscaling"},
+		{"autoscaling that is off in the specification", requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{EnableAutoscaling: new(false)}},
+			func(n *container.NodePool) {
+				n.Autoscaling = &container.NodePoolAutoscaling{}
+			}, ""},
 		{"autoscaling without a specification", requestSpec{}, func(n *container.NodePool) {
 			n.Autoscaling = &container.NodePoolAutoscaling{Enabled: true, MaxNodeCount: 3}
 		}, "autoscaling"},
-		{"a location policy that GKE chose", requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{MinCount: new(int32(1)), MaxCount: new(int32(3))}}, func(n *container.NodePool) {
-			n.Autoscaling = &container.NodePoolAutoscaling{Enabled: true, MinNodeCount: 1, MaxNodeCount: 3, LocationPolicy: "BALANCED"}
-		}, ""},
-		{"bounds of the whole pool in the place of those of zones", requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{TotalMaxCount: new(int32(6))}}, func(n *container.NodePool) {
-			n.Autoscaling = &container.NodePoolAutoscaling{Enabled: true, MinNodeCount: 1, MaxNodeCount: 3}
-		}, "autoscaling"},
+		{"a location policy that GKE chose", requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{MinCount: new(int32(1)), MaxCount: new(int32(3))}},
+			func(n *container.NodePool) {
+				n.Autoscaling = &container.NodePoolAutoscaling{Enabled: true, MinNodeCount: 1, MaxNodeCount: 3, LocationPolicy: "BALANCED"}
+			}, ""},
+		{"bounds of the whole pool in the place of those of zones",
+			requestSpec{Scaling: &gcpv1.NodePoolAutoScaling{TotalMaxCount: new(int32(6))}}, func(n *container.NodePool) {
+				n.Autoscaling = &container.NodePoolAutoscaling{Enabled: true, MinNodeCount: 1, MaxNodeCount: 3}
+			}, "autoscaling"},
 		{"the strategy that GKE has", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{}}, nil, ""},
-		{"a surge of none", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{MaxSurge: new(int32(0)), MaxUnavailable: new(int32(1))}}, nil, "upgradeSettings"},
+		{"a surge of none", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{MaxSurge: new(int32(0)), MaxUnavailable: new(int32(1))}}, nil,
+			"upgradeSettings"},
 		{"another strategy", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{Strategy: gcpv1.UpgradeBlueGreen}}, nil, "upgradeSettings"},
 		{"the same blue-green strategy, with the precision of 32 bits", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{
 			Strategy: gcpv1.UpgradeBlueGreen, BlueGreenSettings: &gcpv1.BlueGreenSettings{
-				NodePoolSoakDuration: &metav1.Duration{Duration: time.Hour}, StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{BatchPercentage: new(int32(20))},
+				NodePoolSoakDuration:  &metav1.Duration{Duration: time.Hour},
+				StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{BatchPercentage: new(int32(20))},
 			},
 		}}, func(n *container.NodePool) {
 			n.UpgradeSettings = &container.UpgradeSettings{Strategy: "BLUE_GREEN", BlueGreenSettings: &container.BlueGreenSettings{
@@ -117,9 +130,10 @@ func TestDiffering(t *testing.T) {
 		{"what GKE changes in no node pool", requestSpec{Spot: new(true), MaxPodsPerNode: new(int64(64)), NodeSecurity: &gcpv1.NodeSecurityConfig{
 			EnableSecureBoot: new(true), ServiceAccount: &gcpv1.ServiceAccountConfig{Email: new("x@y")},
 		}}, nil, "maxPodsConstraint serviceAccount shieldedInstanceConfig spot"},
-		{"security as it is", requestSpec{NodeSecurity: &gcpv1.NodeSecurityConfig{EnableSecureBoot: new(false), ServiceAccount: &gcpv1.ServiceAccountConfig{
-			Scopes: []string{"https://www.googleapis.com/auth/monitoring", "https://www.googleapis.com/auth/logging.write"},
-		}}}, nil, ""},
+		{"security as it is", requestSpec{NodeSecurity: &gcpv1.NodeSecurityConfig{EnableSecureBoot: new(false),
+			ServiceAccount: &gcpv1.ServiceAccountConfig{
+				Scopes: []string{"https://www.googleapis.com/auth/monitoring", "https://www.googleapis.com/auth/logging.write"},
+			}}}, nil, ""},
 	} {
 		var names []string
 		for _, p := range request.Differing(request.Wanted(&c.want, owner), reported(c.is), request.Rolls, request.InPlace, request.Refused) {
@@ -142,7 +156,8 @@ func TestRequest(t *testing.T) {
 	}{
 		{"labels of the cloud objects keep GKE's", requestSpec{}, func(n *container.NodePool) { n.Config.ResourceLabels["team"] = "a" },
 			`{"etag":"etag","resourceLabels":{"labels":{"goog-gke-node-pool-provisioning-model":"on-demand","owner":"o"}}}`},
-		{"the last label goes", requestSpec{}, func(n *container.NodePool) { n.Config.Labels = map[string]string{"tier": "blue"} }, `{"etag":"etag","labels":{}}`},
+		{"the last label goes", requestSpec{}, func(n *container.NodePool) { n.Config.Labels = map[string]string{"tier": "blue"} },
+			`{"etag":"etag","labels":{}}`},
 		{"the last taint goes, and GKE's stays", requestSpec{}, func(n *container.NodePool) {
 			n.Config.Taints = []*container.NodeTaint{
 				{Key: "nvidia.com/gpu", Value: "present", Effect: "NO_SCHEDULE"}, {Key: "only", Value: "x", Effect: "NO_SCHEDULE"},
@@ -153,21 +168,24 @@ func TestRequest(t *testing.T) {
 			InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50)), ImageType: new("UBUNTU_CONTAINERD"),
 		}, nil,
 			`{"diskSizeGb":"50","etag":"etag","machineType":"n2-standard-4"}`},
-		{"a surge that the specification leaves out stays", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{MaxUnavailable: new(int32(2))}}, nil,
+		{"a surge that the specification leaves out stays",
+			requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{MaxUnavailable: new(int32(2))}}, nil,
 			`{"etag":"etag","upgradeSettings":{"maxSurge":1,"maxUnavailable":2,"strategy":"SURGE"}}`},
-		{"soaking", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{Strategy: gcpv1.UpgradeBlueGreen, BlueGreenSettings: &gcpv1.BlueGreenSettings{
-			NodePoolSoakDuration: &metav1.Duration{Duration: 2 * time.Hour}, StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{
-				BatchNodeCount: new(int32(2)), BatchSoakDuration: &metav1.Duration{Duration: time.Minute},
-			},
-		}}}, nil, `{"etag":"etag","upgradeSettings":{"blueGreenSettings":{"nodePoolSoakDuration":"7200s","standardRolloutPolicy":` +
+		{"soaking", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{Strategy: gcpv1.UpgradeBlueGreen,
+			BlueGreenSettings: &gcpv1.BlueGreenSettings{
+				NodePoolSoakDuration: &metav1.Duration{Duration: 2 * time.Hour}, StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{
+					BatchNodeCount: new(int32(2)), BatchSoakDuration: &metav1.Duration{Duration: time.Minute},
+				},
+			}}}, nil, `{"etag":"etag","upgradeSettings":{"blueGreenSettings":{"nodePoolSoakDuration":"7200s","standardRolloutPolicy":` +
 			`{"batchNodeCount":2,"batchSoakDuration":"60s"}},"strategy":"BLUE_GREEN"}}`},
 		{"a batch that the specification leaves out stays", requestSpec{UpgradeSettings: &gcpv1.UpgradeSettings{Strategy: gcpv1.UpgradeBlueGreen,
-			BlueGreenSettings: &gcpv1.BlueGreenSettings{NodePoolSoakDuration: &metav1.Duration{Duration: time.Minute}}}}, func(n *container.NodePool) {
-			n.UpgradeSettings = &container.UpgradeSettings{Strategy: "BLUE_GREEN", BlueGreenSettings: &container.BlueGreenSettings{
-				StandardRolloutPolicy: &container.StandardRolloutPolicy{BatchPercentage: 0.5},
-			}}
-		}, `{"etag":"etag","upgradeSettings":{"blueGreenSettings":{"nodePoolSoakDuration":"60s","standardRolloutPolicy":{"batchPercentage":0.5}},` +
-			`"strategy":"BLUE_GREEN"}}`},
+			BlueGreenSettings: &gcpv1.BlueGreenSettings{NodePoolSoakDuration: &metav1.Duration{Duration: time.Minute}}}},
+			func(n *container.NodePool) {
+				n.UpgradeSettings = &container.UpgradeSettings{Strategy: "BLUE_GREEN", BlueGreenSettings: &container.BlueGreenSettings{
+					StandardRolloutPolicy: &container.StandardRolloutPolicy{BatchPercentage: 0.5},
+				}}
+			}, `{"etag":"etag","upgradeSettings":{"blueGreenSettings":{"nodePoolSoakDuration":"60s","standardRolloutPolicy":{"batchPercentage":0.5}},` +
+				`"strategy":"BLUE_GREEN"}}`},
 	} {
 		is := reported(c.is)
 		want := request.Wanted(&c.want, owner)
@@ -214,9 +232,12 @@ func TestWanted(t *testing.T) {
 	t.Parallel()
 	want := request.Wanted(&requestSpec{
 		InstanceType: new("n2-standard-4"), DiskSizeGb: new(int32(50)), DiskType: new(gcpv1.NodeDiskType("pd-ssd")), LocalSsdCount: new(int32(1)),
-		ImageType: new("COS_CONTAINERD"), MaxPodsPerNode: new(int64(64)), NodeLocations: []string{"us-central1-b", "us-central1-a"}, Spot: new(true),
-		NodeNetwork:      &gcpv1.NodeNetworkConfig{Tags: []string{"web"}, CreatePodRange: new(true), PodRangeName: new("pods"), PodRangeCidrBlock: new("/20")},
-		NodeSecurity:     &gcpv1.NodeSecurityConfig{ServiceAccount: &gcpv1.ServiceAccountConfig{Email: new("n@p")}, SandboxType: new("gvisor"), EnableSecureBoot: new(true)},
+		ImageType: new("COS_CONTAINERD"), MaxPodsPerNode: new(int64(64)), NodeLocations: []string{"us-central1-b", "us-central1-a"},
+		Spot: new(true),
+		NodeNetwork: &gcpv1.NodeNetworkConfig{Tags: []string{"web"}, CreatePodRange: new(true), PodRangeName: new("pods"),
+			PodRangeCidrBlock: new("/20")},
+		NodeSecurity: &gcpv1.NodeSecurityConfig{ServiceAccount: &gcpv1.ServiceAccountConfig{Email: new("n@p")}, SandboxType: new("gvisor"),
+			EnableSecureBoot: new(true)},
 		KubernetesLabels: gcpv1.NodeLabels{"tier": "blue"}, KubernetesTaints: []gcpv1.Taint{{Key: "only", Value: "x", Effect: "NoExecute"}},
 		LinuxNodeConfig: &gcpv1.LinuxNodeConfig{Hugepages: &gcpv1.HugepagesConfig{HugepageSize2m: new(int32(8))}},
 		Management:      &gcpv1.NodePoolManagement{AutoRepair: true},

@@ -149,8 +149,8 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 	return r
 }
 
-// rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade. The machines of which it is
-// not known what they have are those that stay, and as the node pool is then.
+// rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade. The machines of which
+// it is not known what they have are those that stay, and as the node pool is then.
 func (p *pass) rollBack(ctx context.Context, w wanted) error {
 	read := p.memory.read
 	p.memory.tell(w, slices.DeleteFunc(read.machines(), func(m groups.Machine) bool { return read.lost(w, m) }))
@@ -175,7 +175,8 @@ func (p *pass) cancelRollout(ctx context.Context, s pool.Step) error {
 		return nil
 	}
 	p.forget()
-	_, err = p.c.Container.Projects.Locations.Operations.Cancel(p.t.operationPath(p.c.Project, roll.ID), &container.CancelOperationRequest{}).Context(ctx).Do()
+	_, err = p.c.Container.Projects.Locations.Operations.Cancel(p.t.operationPath(p.c.Project, roll.ID),
+		&container.CancelOperationRequest{}).Context(ctx).Do()
 	if err = session.Vanished(p.c.Refusal(err)); err == nil {
 		p.memory.last.aborting = true
 	}

@@ -83,7 +83,8 @@ func TestUpgrade(t *testing.T) {
 			t.Errorf("want no machine of the wanted version yet, got %d and %+v", fresh(o), o.ProviderRollout)
 		}
 		o := w.roll(10 * time.Second)
-		if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutRunning || !r.Template.Same(o.Wanted) || o.Group.Size != 3 || o.Group.Busy == nil {
+		if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutRunning || !r.Template.Same(o.Wanted) || o.Group.Size != 3 ||
+			o.Group.Busy == nil {
 			t.Errorf("want a rollout that runs, got %+v of %+v", r, o.Group)
 		}
 		seen := map[int]bool{}
@@ -122,8 +123,8 @@ func TestUpgradeOfMinors(t *testing.T) {
 	})
 }
 
-// TestControlPlaneGoesFirst holds that a version above the control plane's is waited for, at creation and later, and that a version which an
-// automatic upgrade brought is kept.
+// TestControlPlaneGoesFirst holds that a version above the control plane's is waited for, at creation and later, and that a version which
+// an automatic upgrade brought is kept.
 func TestControlPlaneGoesFirst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.target.KubernetesVersion = "v1.35.1"
@@ -180,8 +181,8 @@ func TestChangesRollOneAfterAnother(t *testing.T) {
 	})
 }
 
-// TestCancelledRolloutIsResumed holds that a rollout that was cancelled says so, to a driver that has seen nothing too, and goes on with the
-// same step.
+// TestCancelledRolloutIsResumed holds that a rollout that was cancelled says so, to a driver that has seen nothing too, and goes on with
+// the same step.
 func TestCancelledRolloutIsResumed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(3)
@@ -192,7 +193,8 @@ func TestCancelledRolloutIsResumed(t *testing.T) {
 				w.newcomer()
 			}
 			o := w.observe()
-			if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutCancelled || r.Ended.IsZero() || fresh(o) == 0 || fresh(o) == len(o.Instances) {
+			if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutCancelled || r.Ended.IsZero() || fresh(o) == 0 ||
+				fresh(o) == len(o.Instances) {
 				w.Errorf("seen before: %t: want a cancelled rollout, got %+v with %d of %d machines", seen, r, fresh(o), len(o.Instances))
 			}
 		}
@@ -215,7 +217,8 @@ func TestFailedRolloutIsTold(t *testing.T) {
 		}
 		settle()
 		o := w.observe()
-		if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutFailed || !strings.Contains(r.Reason, "Insufficient regional quota") {
+		if r := o.ProviderRollout; r == nil || r.State != pool.ProviderRolloutFailed ||
+			!strings.Contains(r.Reason, "Insufficient regional quota") {
 			w.Errorf("want a failed rollout in GKE's words, got %+v", r)
 		}
 		w.roll(0)
@@ -259,7 +262,8 @@ func TestRevertedUpgradeIsRolledBack(t *testing.T) {
 				settle()
 				o = w.observe()
 				if fresh(o) != 3 || len(o.Instances) != 3 || o.ProviderRollout != nil || w.held().Version != version[1:] {
-					w.Errorf("want the version from before, got %d of %d machines, %+v, %s", fresh(o), len(o.Instances), o.ProviderRollout, w.held().Version)
+					w.Errorf("want the version from before, got %d of %d machines, %+v, %s", fresh(o), len(o.Instances), o.ProviderRollout,
+						w.held().Version)
 				}
 				if name == "blue-green" && o.Instances[0].ID != before.Instances[0].ID {
 					w.Errorf("want the older machines kept, got %v", o.Instances)
@@ -287,8 +291,8 @@ func TestCancellationIsKnownAtOnce(t *testing.T) {
 	})
 }
 
-// TestRevertedSurgeUpgrade holds that a surge upgrade whose change was taken back is rolled back also where the specification names parts now
-// that it left to GKE before.
+// TestRevertedSurgeUpgrade holds that a surge upgrade whose change was taken back is rolled back also where the specification names parts
+// now that it left to GKE before.
 func TestRevertedSurgeUpgrade(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(3)
@@ -299,14 +303,15 @@ func TestRevertedSurgeUpgrade(t *testing.T) {
 		})
 		sent := w.sent(func() { w.roll(0) })
 		settle()
-		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 || w.held().MachineType != "e2-standard-4" {
+		if o := w.observe(); !slices.Equal(sent, []string{"container:projects.locations.clusters.nodePools.rollback"}) || fresh(o) != 3 ||
+			w.held().MachineType != "e2-standard-4" {
 			w.Errorf("want the upgrade rolled back, got %v, %d fresh machines, %s", sent, fresh(o), w.held().MachineType)
 		}
 	})
 }
 
-// TestMendedPartsGoFirst holds that a machine type which is taken back together with a change of the version is changed first, when the node
-// pool has the one that is not wanted and its machines do not: those of the new version would never join.
+// TestMendedPartsGoFirst holds that a machine type which is taken back together with a change of the version is changed first, when the
+// node pool has the one that is not wanted and its machines do not: those of the new version would never join.
 func TestMendedPartsGoFirst(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(3)
@@ -314,7 +319,8 @@ func TestMendedPartsGoFirst(t *testing.T) {
 		w.cancel(w.roll(0))
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("e2-standard-4") })
 		w.target.KubernetesVersion = latest
-		if o := w.roll(10 * time.Second); !o.ProviderRollout.Runs() || !o.ProviderRollout.Template.Same(o.Wanted) || w.held().MachineType != "e2-standard-4" {
+		if o := w.roll(10 * time.Second); !o.ProviderRollout.Runs() || !o.ProviderRollout.Template.Same(o.Wanted) ||
+			w.held().MachineType != "e2-standard-4" {
 			w.Errorf("want a rollout of the machine type that goes on, got %+v for %+v, %s", o.ProviderRollout, o.Wanted, w.held().MachineType)
 		}
 		settle()
@@ -329,9 +335,9 @@ func TestMendedPartsGoFirst(t *testing.T) {
 	})
 }
 
-// TestCancelledRolloutOfKernelSettings holds that machines which a cancelled upgrade of kernel settings has not replaced count as older ones,
-// to a driver that has seen nothing too, also when the upgrade went on and was cancelled again or the node pool was changed in place, and that
-// they are replaced when it goes on.
+// TestCancelledRolloutOfKernelSettings holds that machines which a cancelled upgrade of kernel settings has not replaced count as older
+// ones, to a driver that has seen nothing too, also when the upgrade went on and was cancelled again or the node pool was changed in place,
+// and that they are replaced when it goes on.
 func TestCancelledRolloutOfKernelSettings(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.LinuxNodeConfig = sysctls("4096") })
@@ -365,8 +371,8 @@ func TestCancelledRolloutOfKernelSettings(t *testing.T) {
 	})
 }
 
-// TestOperationsAreReadOnceForOlderMachines holds that machines which are older because the node pool was changed in place are as wanted, and
-// that a driver which has seen nothing reads the operations once for them.
+// TestOperationsAreReadOnceForOlderMachines holds that machines which are older because the node pool was changed in place are as wanted,
+// and that a driver which has seen nothing reads the operations once for them.
 func TestOperationsAreReadOnceForOlderMachines(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.LinuxNodeConfig = sysctls("4096") })
@@ -398,14 +404,15 @@ func sysctls(connections string) *gcpv1.LinuxNodeConfig {
 	return &gcpv1.LinuxNodeConfig{Sysctls: []gcpv1.SysctlConfig{{Parameter: "net.core.somaxconn", Value: connections}}}
 }
 
-// TestRolloutAtRestByAnOldRead holds that GKE counts as at work on a node pool for which it began a rollout a moment ago, also when a read that is
-// behind shows the node pool at rest: its new machines would count as too many, and be removed.
+// TestRolloutAtRestByAnOldRead holds that GKE counts as at work on a node pool for which it began a rollout a moment ago, also when a read
+// that is behind shows the node pool at rest: its new machines would count as too many, and be removed.
 func TestRolloutAtRestByAnOldRead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(2)
 		w.change(func(s *gcpv1.GCPManagedMachinePoolSpec) { s.InstanceType = new("n2-standard-4") })
 		w.amid()
-		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "projects.locations.clusters.get", Delay: sim.Duration(30 * time.Minute)}); err != nil {
+		if err := w.cloud.Faults().Add(sim.Fault{Kind: sim.Stale, Action: "projects.locations.clusters.get",
+			Delay: sim.Duration(30 * time.Minute)}); err != nil {
 			w.Fatal(err)
 		}
 		o := w.observe()

@@ -60,10 +60,10 @@ type growth struct {
 	sizes map[int]int
 }
 
-// growthOf returns how a node pool gets a number of machines that is larger than now, in the groups of zones that stay: machines in others would
-// be removed again. Where all zones have the same size then, the node pool is sized; else its instance groups are, one by one, the smallest
-// first. Groups that are missing GKE makes when the node pool is sized, with as many machines in each zone: while a zone would lose machines by
-// that, those grow that exist, and the others wait.
+// growthOf returns how a node pool gets a number of machines that is larger than now, in the groups of zones that stay: machines in others
+// would be removed again. Where all zones have the same size then, the node pool is sized; else its instance groups are, one by one, the
+// smallest first. Groups that are missing GKE makes when the node pool is sized, with as many machines in each zone: while a zone would
+// lose machines by that, those grow that exist, and the others wait.
 func growthOf(read poolRead, stay []groups.Group, total int) (growth, error) {
 	if len(stay) == 0 && len(read.groups) > 0 {
 		return growth{}, &cloud.Error{Kind: cloud.Conflict, Code: codeZones, Message: fmt.Sprintf(

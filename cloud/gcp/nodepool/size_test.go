@@ -13,8 +13,8 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
-// TestZonesThatDoNotDivide holds that the number of machines is reached exactly where zones do not divide it, that this is no issue, and that
-// nothing is asked for any more then.
+// TestZonesThatDoNotDivide holds that the number of machines is reached exactly where zones do not divide it, that this is no issue, and
+// that nothing is asked for any more then.
 func TestZonesThatDoNotDivide(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()
@@ -36,8 +36,8 @@ func TestZonesThatDoNotDivide(t *testing.T) {
 	})
 }
 
-// TestSizeWhileItIsCreated holds that a node pool has its size before its instance groups are there: it would count as one of no machines, and
-// replicas that follow GKE's autoscaler as 0.
+// TestSizeWhileItIsCreated holds that a node pool has its size before its instance groups are there: it would count as one of no machines,
+// and replicas that follow GKE's autoscaler as 0.
 func TestSizeWhileItIsCreated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()
@@ -62,7 +62,8 @@ func TestMissingInstanceGroup(t *testing.T) {
 		}
 		settle()
 		o := w.observe()
-		if o.Group.Size != 4 || len(o.Instances) != 4 || len(o.Issues) != 1 || o.Issues[0].Reason != "InstanceGroupMissing" || !strings.Contains(o.Issues[0].Message, at.Zone) {
+		if o.Group.Size != 4 || len(o.Instances) != 4 || len(o.Issues) != 1 || o.Issues[0].Reason != "InstanceGroupMissing" ||
+			!strings.Contains(o.Issues[0].Message, at.Zone) {
 			w.Errorf("want four machines and the missing group of %s told, got %d of %d, %v", at.Zone, len(o.Instances), o.Group.Size, o.Issues)
 		}
 		if o = w.reach(6); len(o.Issues) > 0 {
@@ -71,8 +72,8 @@ func TestMissingInstanceGroup(t *testing.T) {
 	})
 }
 
-// TestNoZoneShrinksBesideAMissingGroup holds that a larger size takes no machine from a zone while an instance group is missing: GKE makes that one
-// only with as many machines in each zone, and would choose in the others which go.
+// TestNoZoneShrinksBesideAMissingGroup holds that a larger size takes no machine from a zone while an instance group is missing: GKE makes
+// that one only with as many machines in each zone, and would choose in the others which go.
 func TestNoZoneShrinksBesideAMissingGroup(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()
@@ -83,7 +84,8 @@ func TestNoZoneShrinksBesideAMissingGroup(t *testing.T) {
 		settle()
 		before := w.observe()
 		sent := w.sent(func() { w.start(pool.Step{Kind: pool.Resize, Size: 8}) })
-		if want := []string{"compute:instanceGroupManagers.resize", "compute:instanceGroupManagers.resize"}; !slices.Equal(sent, want) || w.zones() != "4 4" {
+		if want := []string{"compute:instanceGroupManagers.resize", "compute:instanceGroupManagers.resize"}; !slices.Equal(sent, want) ||
+			w.zones() != "4 4" {
 			w.Errorf("want the groups sized that exist, got %s by %v", w.zones(), sent)
 		}
 		o := w.observe()
@@ -101,8 +103,8 @@ func TestNoZoneShrinksBesideAMissingGroup(t *testing.T) {
 	})
 }
 
-// TestGrowthWithoutGroups holds that a larger size is refused, in words that name the group, while no zone that stays has one and those that leave
-// have more machines than each zone would get.
+// TestGrowthWithoutGroups holds that a larger size is refused, in words that name the group, while no zone that stays has one and those
+// that leave have more machines than each zone would get.
 func TestGrowthWithoutGroups(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()
@@ -116,7 +118,8 @@ func TestGrowthWithoutGroups(t *testing.T) {
 		w.observe()
 		var err error
 		sent := w.sent(func() { err = w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Resize, Size: 7}) })
-		if cloud.KindOf(err) != cloud.Conflict || cloud.CodeOf(err) != "InstanceGroupMissing" || !strings.Contains(err.Error(), missing.Zone) || len(sent) > 0 {
+		if cloud.KindOf(err) != cloud.Conflict || cloud.CodeOf(err) != "InstanceGroupMissing" || !strings.Contains(err.Error(), missing.Zone) ||
+			len(sent) > 0 {
 			w.Errorf("want the growth refused for the group of %s, got %v, sent %v", missing.Zone, err, sent)
 		}
 	})
@@ -140,8 +143,8 @@ func TestGrowthInOtherZones(t *testing.T) {
 	})
 }
 
-// TestFailedCreationIsSized holds that a node pool whose creation failed, and which has no instance groups, is brought to a size that its zones
-// do not divide.
+// TestFailedCreationIsSized holds that a node pool whose creation failed, and which has no instance groups, is brought to a size that its
+// zones do not divide.
 func TestFailedCreationIsSized(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()
@@ -181,7 +184,8 @@ func TestSizeIsReachedAgain(t *testing.T) {
 			if len(o.Instances) != 4 || at < 0 {
 				w.Fatalf("want 4 machines, got %+v", o.Instances)
 			}
-			if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[at].ID}}}); err != nil {
+			if err := w.driver.Start(w.Context(), w.target, pool.Step{Kind: pool.Remove,
+				Targets: []pool.InstanceRef{{ID: o.Instances[at].ID}}}); err != nil {
 				w.Fatal(err)
 			}
 			<-time.After(5 * time.Minute)
@@ -190,8 +194,8 @@ func TestSizeIsReachedAgain(t *testing.T) {
 	})
 }
 
-// TestSizeAmidARollout holds that the size during a rollout, when the groups have the surge too, is the same to a process that has not seen the
-// node pool before it. A node pool that was created with less than one machine a zone would count as one of none.
+// TestSizeAmidARollout holds that the size during a rollout, when the groups have the surge too, is the same to a process that has not seen
+// the node pool before it. A node pool that was created with less than one machine a zone would count as one of none.
 func TestSizeAmidARollout(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.regional()

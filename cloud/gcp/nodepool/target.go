@@ -50,8 +50,8 @@ func (t target) access() session.Access {
 // where is the place of a node pool.
 type where struct{ project, location, cluster, pool string }
 
-// splitGroupID returns the place of the node pool of an ID in spec.providerID, projects/P/locations/L/clusters/C/nodePools/N; zero for the ID
-// of anything else.
+// splitGroupID returns the place of the node pool of an ID in spec.providerID, projects/P/locations/L/clusters/C/nodePools/N; zero for the
+// ID of anything else.
 func splitGroupID(id string) where {
 	parts := strings.Split(id, "/")
 	const length = 8
@@ -69,8 +69,9 @@ func splitGroupID(id string) where {
 // ownership returns what decides whether the node pool with the pool's name may be changed.
 func (t target) ownership(read poolRead) driverkit.Ownership {
 	o := driverkit.Ownership{
-		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Tag: template.LabelOwner, Kind: "node pool", Rename: "in spec.nodePoolName",
-		Group: fmt.Sprintf("node pool %s of GKE cluster %s", t.name, t.cluster.Name),
+		Exists: read.pool != nil, Named: read.named, GroupID: t.GroupID, Tag: template.LabelOwner, Kind: "node pool",
+		Rename: "in spec.nodePoolName",
+		Group:  fmt.Sprintf("node pool %s of GKE cluster %s", t.name, t.cluster.Name),
 	}
 	if read.pool != nil {
 		o.Owner = read.labels()[template.LabelOwner]

@@ -38,8 +38,8 @@ type source = *gcpv1.ManagedMachinePoolSource
 // controller is the account that the driver asks as.
 const controller = "controller"
 
-// newCloud makes a simulated Google Cloud with a regional GKE cluster without node pools. It allows the driver what package permissions says,
-// and nothing else.
+// newCloud makes a simulated Google Cloud with a regional GKE cluster without node pools. It allows the driver what package permissions
+// says, and nothing else.
 func newCloud() (*gcp.Cloud, error) {
 	role, err := permissions.RoleOf(permissions.Options{})
 	if err != nil {
@@ -82,8 +82,9 @@ func zonal() source {
 			},
 		},
 		Pool: &gcpv1.GCPManagedMachinePoolSpec{
-			InstanceType: new("e2-standard-4"), ImageType: new("COS_CONTAINERD"), NodeLocations: []string{region + "-a"}, AdditionalLabels: gcpv1.Labels{"team": "a"},
-			UpgradeSettings: &gcpv1.UpgradeSettings{MaxSurge: new(int32(1)), MaxUnavailable: new(int32(0))},
+			InstanceType: new("e2-standard-4"), ImageType: new("COS_CONTAINERD"), NodeLocations: []string{region + "-a"},
+			AdditionalLabels: gcpv1.Labels{"team": "a"},
+			UpgradeSettings:  &gcpv1.UpgradeSettings{MaxSurge: new(int32(1)), MaxUnavailable: new(int32(0))},
 		},
 	}
 }

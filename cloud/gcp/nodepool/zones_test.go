@@ -15,7 +15,8 @@ import (
 func TestIgnoredZones(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(2)
-		ignores := sim.Fault{Kind: sim.Ignore, Service: "container", Action: "projects.locations.clusters.nodePools.update", Field: "locations", Name: "ignores zones"}
+		ignores := sim.Fault{Kind: sim.Ignore, Service: "container", Action: "projects.locations.clusters.nodePools.update", Field: "locations",
+			Name: "ignores zones"}
 		if err := w.cloud.Faults().Add(ignores); err != nil {
 			w.Fatal(err)
 		}
@@ -47,8 +48,8 @@ func TestIgnoredZones(t *testing.T) {
 	})
 }
 
-// TestZoneAddedAfterCancelledRollout holds that the change that adds a zone is no rollout, although GKE calls it an upgrade of nodes and a rollout that
-// was cancelled has left machines of another type: it would be cancelled as not wanted before GKE has made the zone's group.
+// TestZoneAddedAfterCancelledRollout holds that the change that adds a zone is no rollout, although GKE calls it an upgrade of nodes and a
+// rollout that was cancelled has left machines of another type: it would be cancelled as not wanted before GKE has made the zone's group.
 func TestZoneAddedAfterCancelledRollout(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.target.Spec.Pool.NodeLocations = []string{region + "-a", region + "-b"}
@@ -76,7 +77,8 @@ func TestZoneAddedAfterCancelledRollout(t *testing.T) {
 	})
 }
 
-// TestFailedChangeOfZonesIsNoRollout holds that the change that adds a zone counts as no rollout that has failed when GKE has no machines for it.
+// TestFailedChangeOfZonesIsNoRollout holds that the change that adds a zone counts as no rollout that has failed when GKE has no machines
+// for it.
 func TestFailedChangeOfZonesIsNoRollout(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.reach(4)

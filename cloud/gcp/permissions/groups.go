@@ -27,7 +27,8 @@ func groups() []Grant {
 		{Name: "compute.zoneOperations.get", Why: "why an operation on a zonal group failed, in Compute Engine's words"},
 		{Name: "compute.regionOperations.get", Why: "why an operation on a regional group failed"},
 		{Name: "compute.healthChecks.useReadOnly", Why: "spec.autoHealing", ByService: true},
-		{Name: "iam.serviceAccounts.actAs", Why: "instances act as the service account of spec.serviceAccounts; grant it on that account alone", ByService: true},
+		{Name: "iam.serviceAccounts.actAs", Why: "instances act as the service account of spec.serviceAccounts; grant it on that account alone",
+			ByService: true},
 	}}, {At: atImages, Permissions: []Permission{
 		{Name: "compute.images.getFromFamily", Why: "which image of a family is the newest"},
 		{Name: "compute.images.useReadOnly", Why: "instances boot the image", ByService: true},

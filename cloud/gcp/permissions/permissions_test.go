@@ -12,12 +12,14 @@ func TestRole(t *testing.T) {
 	if err != nil || role.Title != DefaultTitle || role.Stage != "GA" {
 		t.Fatalf("want the role, got %+v, %v", role, err)
 	}
-	for _, allowed := range []string{"compute.instanceGroupManagers.update", "compute.instanceTemplates.create", "container.clusters.update", "iam.serviceAccounts.actAs"} {
+	for _, allowed := range []string{"compute.instanceGroupManagers.update", "compute.instanceTemplates.create", "container.clusters.update",
+		"iam.serviceAccounts.actAs"} {
 		if !role.Allows(allowed) {
 			t.Errorf("want %s allowed", allowed)
 		}
 	}
-	for _, denied := range []string{"compute.instances.delete", "container.clusters.delete", "compute.instances.create", "compute.firewalls.create", "resourcemanager.projects.setIamPolicy"} {
+	for _, denied := range []string{"compute.instances.delete", "container.clusters.delete", "compute.instances.create",
+		"compute.firewalls.create", "resourcemanager.projects.setIamPolicy"} {
 		if role.Allows(denied) {
 			t.Errorf("want %s not allowed", denied)
 		}

@@ -84,7 +84,8 @@ func (s *Sessions) basesOf(a Access) (bases, error) {
 			return b, cloud.Invalidf(own.field, "%v", err)
 		}
 		if onLoopback(own.address) && !s.simulated() {
-			return b, cloud.Invalidf(own.field, "%q is an address of the controller's own machine, where no service of Google's is: want one like https://compute.%s",
+			return b, cloud.Invalidf(own.field, "%q is an address of the controller's own machine, where no service of Google's is: want one like "+
+				"https://compute.%s",
 				own.address, universe)
 		}
 		*own.to = withPath(own.address, own.path)
@@ -108,7 +109,8 @@ func usable(address string) error {
 	}
 	at, err := url.Parse(address)
 	switch {
-	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" ||
+		at.Fragment != "":
 		return fmt.Errorf("%q is no address of a service: want one like https://compute.%s", address, universe)
 	case at.Scheme == "http" && !loopback(at.Hostname()):
 		return fmt.Errorf("%q is plain HTTP, where a token could be read on its way: want https, or http on a loopback address", address)
@@ -128,8 +130,8 @@ func onLoopback(address string) bool {
 	return err == nil && address != "" && loopback(at.Hostname())
 }
 
-// simulated reports whether Google's services are simulated on this machine, as in the local world. The controller's own setting alone decides
-// it: what a cluster and its Secret name must not reach what else listens on the controller's machine.
+// simulated reports whether Google's services are simulated on this machine, as in the local world. The controller's own setting alone
+// decides it: what a cluster and its Secret name must not reach what else listens on the controller's machine.
 func (s *Sessions) simulated() bool { return onLoopback(s.options.Endpoint) }
 
 // plain reports whether requests to the address can be read on their way.

@@ -24,8 +24,8 @@ type category struct {
 	minute      int
 }
 
-// The categories of methods (rate quotas in Compute Engine's documentation). What lists the instances of a group manager, or its errors, counts
-// as a change.
+// The categories of methods (rate quotas in Compute Engine's documentation). What lists the instances of a group manager, or its errors,
+// counts as a change.
 var (
 	reads      = category{"reads", "reads", perMinute}
 	lists      = category{"lists", "lists", perMinute}
@@ -47,7 +47,8 @@ func budgetsOf(c wire.Call) []wire.Budget {
 	if c.Region != global {
 		where += " and region " + c.Region
 	}
-	return []wire.Budget{bucket(strings.Join([]string{"compute", c.Account, c.Region, is.name}, "/"), fmt.Sprintf("%s in %s", is.calls, where), is.minute)}
+	return []wire.Budget{bucket(strings.Join([]string{"compute", c.Account, c.Region, is.name}, "/"), fmt.Sprintf("%s in %s", is.calls, where),
+		is.minute)}
 }
 
 // bucket is a bucket for so many requests a minute. Projects may have other quotas than the default: it gives way where Google refuses.

@@ -141,24 +141,31 @@ func (s said) tell(e *cloud.Error, status int) {
 // create instances, and canonical codes. Case and underscores do not count.
 var codes = map[cloud.Kind][]string{
 	cloud.Throttled: {
-		"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_OPERATION_RATE_EXCEEDED", "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
+		"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_OPERATION_RATE_EXCEEDED",
+		"CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
 	},
 	cloud.Conflict: {
-		"conditionNotMet", "resourceInUse", "resourceInUseByAnotherResource", "resourceNotReady", "alreadyExists", "ABORTED", "FAILED_PRECONDITION",
+		"conditionNotMet", "resourceInUse", "resourceInUseByAnotherResource", "resourceNotReady", "alreadyExists", "ABORTED",
+		"FAILED_PRECONDITION",
 		"failedPrecondition", "CONFLICT", "concurrentModification", "fingerprintMismatch", "operationInProgress", "RESOURCE_ALREADY_EXISTS",
-		"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "RESOURCE_NOT_READY", "CLUSTER_ALREADY_HAS_OPERATION", "CANCELLED_BY_USER", "INVALID_STATE_FOR_OPERATION",
+		"RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "RESOURCE_NOT_READY", "CLUSTER_ALREADY_HAS_OPERATION", "CANCELLED_BY_USER",
+		"INVALID_STATE_FOR_OPERATION",
 	},
 	cloud.Capacity: {
-		"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "LIMIT_EXCEEDED", "stockout", "STOCKOUT", "GCE_STOCKOUT", "GCE_QUOTA_EXCEEDED", "ZONE_RESOURCE_POOL_EXHAUSTED",
-		"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "REGION_RESOURCE_POOL_EXHAUSTED", "RESOURCE_POOL_EXHAUSTED", "RESOURCE_EXHAUSTED", "resourceAvailability",
+		"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "LIMIT_EXCEEDED", "stockout", "STOCKOUT", "GCE_STOCKOUT", "GCE_QUOTA_EXCEEDED",
+		"ZONE_RESOURCE_POOL_EXHAUSTED",
+		"ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "REGION_RESOURCE_POOL_EXHAUSTED", "RESOURCE_POOL_EXHAUSTED", "RESOURCE_EXHAUSTED",
+		"resourceAvailability",
 		"IP_SPACE_EXHAUSTED", "IP_SPACE_EXHAUSTED_WITH_DETAILS", "resourcesExhausted", "RESERVATION_CAPACITY_EXCEEDED",
 	},
 	cloud.Denied: {
 		"forbidden", "authError", "insufficientPermissions", "accessNotConfigured", "SERVICE_DISABLED", "PERMISSION_DENIED", "PERMISSIONS_ERROR",
-		"IAM_PERMISSION_DENIED", "UNAUTHENTICATED", "CREDENTIALS_MISSING", "billingNotEnabled", "BILLING_DISABLED", "conditionViolated", "SERVICE_ACCOUNT_ACCESS_DENIED",
+		"IAM_PERMISSION_DENIED", "UNAUTHENTICATED", "CREDENTIALS_MISSING", "billingNotEnabled", "BILLING_DISABLED", "conditionViolated",
+		"SERVICE_ACCOUNT_ACCESS_DENIED",
 	},
 	cloud.Invalid: {
-		"invalid", "badRequest", "invalidParameter", "INVALID_ARGUMENT", "INVALID_FIELD_VALUE", "INVALID_USAGE", "UNSUPPORTED_OPERATION", codeNotFound, "NOT_FOUND", "RESOURCE_NOT_FOUND",
+		"invalid", "badRequest", "invalidParameter", "INVALID_ARGUMENT", "INVALID_FIELD_VALUE", "INVALID_USAGE", "UNSUPPORTED_OPERATION",
+		codeNotFound, "NOT_FOUND", "RESOURCE_NOT_FOUND",
 		"OUT_OF_RANGE", "parseError",
 	},
 	cloud.Unavailable: {"backendError", "internalError", "INTERNAL", "INTERNAL_ERROR", "UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN"},

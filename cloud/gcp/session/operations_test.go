@@ -26,7 +26,8 @@ func TestPoll(t *testing.T) {
 		err    cloud.Kind
 		calls  int
 	}{
-		{zonal + "running", false, "", "", 1}, {zonal + "done", true, "", "", 1}, {zonal + "gone", true, "", "", 1}, {zonal + "busy", false, "", cloud.Unavailable, 1},
+		{zonal + "running", false, "", "", 1}, {zonal + "done", true, "", "", 1}, {zonal + "gone", true, "", "", 1},
+		{zonal + "busy", false, "", cloud.Unavailable, 1},
 		{regional + "bad", true, cloud.Capacity, "", 1}, {compute1 + "/global/operations/done", true, "", "", 1},
 		{"https://evil.example/compute/v1/projects/other/zones/us-central1-a/operations/x", true, "", "", 0}, {"nothing", true, "", "", 0},
 	} {

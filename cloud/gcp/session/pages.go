@@ -15,9 +15,10 @@ const (
 	pageSize = 500
 )
 
-// Listed reads a list to its end: page reads the one of a token, and returns the next one's. A context of wire.Paged says how many pages are
-// expected. A list that has no end is an error, for what was cut off might be what counts.
-func (s *Session) Listed(ctx context.Context, page func(ctx context.Context, token string) (next string, err error)) (pages int, err error) {
+// Listed reads a list to its end: page reads the one of a token, and returns the next one's. A context of wire.Paged says how many pages
+// are expected. A list that has no end is an error, for what was cut off might be what counts.
+func (s *Session) Listed(ctx context.Context, page func(ctx context.Context,
+	token string) (next string, err error)) (pages int, err error) {
 	if wire.PagesOf(ctx) == nil {
 		ctx, _ = wire.Paged(ctx, 1)
 	}

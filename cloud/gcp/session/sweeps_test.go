@@ -21,7 +21,8 @@ func TestUnreadScopeIsUnknown(t *testing.T) {
 			"zones/us-central1-b":{"warning":{"code":"NO_RESULTS_ON_PAGE"}},
 			"regions/us-central1":{"instanceGroupManagers":[{"name":"c1-r","targetSize":3}]}}}`},
 		"GET " + group: {status: 503, body: `{"error":{"code":503,"message":"no","errors":[{"reason":"backendError"}]}}`},
-		"GET " + compute1 + "/zones/us-central1-b/instanceGroupManagers/gone": {status: 404, body: `{"error":{"code":404,"message":"no","errors":[{"reason":"notFound"}]}}`},
+		"GET " + compute1 + "/zones/us-central1-b/instanceGroupManagers/gone": {status: 404,
+			body: `{"error":{"code":404,"message":"no","errors":[{"reason":"notFound"}]}}`},
 	}, listing)
 	in := st.session(t, Credentials{})
 	if got, _, err := in.Manager(t.Context(), "us-central1", "c1-r", 0); err != nil || got.Is == nil || got.Is.TargetSize != 3 {
@@ -44,12 +45,15 @@ func TestMembersOfAList(t *testing.T) {
 	}
 	st := newStand(t, map[string]answer{
 		"GET " + compute1 + "/aggregated/instances": {status: 200, body: `{"items":{
-			"zones/us-central1-a":{"instances":[{"name":"a",` + by("zones/us-central1-a", "g") + `},{"name":"b",` + by("regions/us-central1", "r") + `},{"name":"other"}]},
+			"zones/us-central1-a":{"instances":[{"name":"a",` + by("zones/us-central1-a", "g") + `},{"name":"b",` + by("regions/us-central1",
+			"r") + `},{"name":"other"}]},
 			"zones/us-central1-b":{"warning":{"code":"UNREACHABLE"}},
 			"zones/europe-west1-b":{"instances":[{"name":"d",` + by("regions/europe-west1", "e") + `}]}},
 			"unreachables":["https://www.googleapis.com/compute/v1/projects/` + project + `/zones/europe-west1-c"]}`},
-		"POST " + compute1 + "/regions/europe-west1/instanceGroupManagers/e/listManagedInstances": {status: 200, body: `{"managedInstances":[{"instance":"x/d"},{"instance":"x/e"}]}`},
-		"POST " + compute1 + "/regions/us-central1/instanceGroupManagers/r/listManagedInstances":  {status: 200, body: `{"managedInstances":[{"instance":"x/b"},{"instance":"x/c"}]}`},
+		"POST " + compute1 + "/regions/europe-west1/instanceGroupManagers/e/listManagedInstances": {status: 200,
+			body: `{"managedInstances":[{"instance":"x/d"},{"instance":"x/e"}]}`},
+		"POST " + compute1 + "/regions/us-central1/instanceGroupManagers/r/listManagedInstances": {status: 200,
+			body: `{"managedInstances":[{"instance":"x/b"},{"instance":"x/c"}]}`},
 	}, listing)
 	in := st.session(t, Credentials{})
 	if got, _, err := in.Members(t.Context(), "us-central1-a", "g", 0); err != nil || len(got.Instances) != 1 || got.Instances[0].Name != "a" {
@@ -70,7 +74,8 @@ func TestClustersOfAllLocations(t *testing.T) {
 	t.Parallel()
 	clusters := endpoint + "/v1/projects/" + project + "/locations/"
 	st := newStand(t, map[string]answer{
-		"GET " + clusters + "-/clusters":                {status: 200, body: `{"clusters":[{"name":"c1","location":"us-central1","nodePools":[{"name":"np"}]}],"missingZones":["us-central1-a"]}`},
+		"GET " + clusters + "-/clusters": {status: 200,
+			body: `{"clusters":[{"name":"c1","location":"us-central1","nodePools":[{"name":"np"}]}],"missingZones":["us-central1-a"]}`},
 		"GET " + clusters + "us-central1-a/clusters/c2": {status: 503, body: `{"error":{"code":503,"status":"UNAVAILABLE","message":"no"}}`},
 	}, listing)
 	in := st.session(t, Credentials{})

@@ -91,8 +91,8 @@ func (e *tokenError) Error() string { return e.err.Error() }
 // Unwrap gives the error within.
 func (e *tokenError) Unwrap() error { return e.err }
 
-// tokensOf returns the tokens of credentials, which all projects share. Credentials that were rotated replace those of their name. The lock is
-// held.
+// tokensOf returns the tokens of credentials, which all projects share. Credentials that were rotated replace those of their name. The lock
+// is held.
 func (s *Sessions) tokensOf(where bases, c Credentials) *tokens {
 	inClear := plain(where.compute) || plain(where.container)
 	key := fmt.Sprint(inClear) + "\n" + c.Name
@@ -225,7 +225,8 @@ func (d document) checkAddresses(simulated bool) error {
 	}
 	for _, a := range []namedAddress{{"url", d.From.URL}, {"region_url", d.From.RegionURL}, {"imdsv2_session_token_url", d.From.SessionURL}} {
 		if !simulated && onLoopback(a.url) {
-			return fmt.Errorf("credential_source.%s %q is an address of the controller's own machine: want a file, or an address of another machine", a.field, a.url)
+			return fmt.Errorf("credential_source.%s %q is an address of the controller's own machine: want a file, or an address of another machine",
+				a.field, a.url)
 		}
 	}
 	return nil
@@ -255,12 +256,13 @@ type tokenSender struct {
 	loopback bool
 }
 
-// RoundTrip sends one request, also one that follows a redirect. Addresses of the machine itself and of its cloud's metadata are the only ones
-// that are asked in clear.
+// RoundTrip sends one request, also one that follows a redirect. Addresses of the machine itself and of its cloud's metadata are the only
+// ones that are asked in clear.
 func (s *tokenSender) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := req.URL.Hostname()
 	if here := loopback(host); here && !s.loopback || !here && req.URL.Scheme != "https" && !net.ParseIP(host).IsLinkLocalUnicast() {
 		return nil, &astray{host: req.URL.Host}
 	}
-	return s.to.RoundTrip(req.WithContext(wire.WithCall(req.Context(), wire.Call{Service: serviceLogin, Operation: "GetToken", ReadOnly: true})))
+	return s.to.RoundTrip(req.WithContext(wire.WithCall(req.Context(),
+		wire.Call{Service: serviceLogin, Operation: "GetToken", ReadOnly: true})))
 }

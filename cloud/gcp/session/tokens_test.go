@@ -26,7 +26,8 @@ func key(t *testing.T, with map[string]any) Credentials {
 		t.Fatal(err)
 	}
 	document := map[string]any{
-		"type": "service_account", "client_email": "muster@simulated-project.iam.gserviceaccount.com", "private_key_id": "1", "token_uri": tokenURI,
+		"type": "service_account", "client_email": "muster@simulated-project.iam.gserviceaccount.com", "private_key_id": "1",
+		"token_uri":   tokenURI,
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})),
 	}
 	for name, value := range with {
@@ -86,7 +87,8 @@ func TestRotatedCredentials(t *testing.T) {
 
 func TestRefusedTokenIsDropped(t *testing.T) {
 	t.Parallel()
-	st := newStand(t, map[string]answer{"POST " + tokenURI: granted, "GET " + group: {status: 401, body: `{"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED","errors":[{"reason":"authError"}]}}`}})
+	st := newStand(t, map[string]answer{"POST " + tokenURI: granted,
+		"GET " + group: {status: 401, body: `{"error":{"code":401,"message":"Request had invalid authentication credentials.","status":"UNAUTHENTICATED","errors":[{"reason":"authError"}]}}`}})
 	c := key(t, nil)
 	if err := st.get(t, c); cloud.KindOf(err) != cloud.Denied {
 		t.Fatalf("want the call denied, got %v", err)
@@ -102,14 +104,17 @@ func TestRefusedTokenIsDropped(t *testing.T) {
 
 func TestRefusedCredentials(t *testing.T) {
 	t.Parallel()
-	st := newStand(t, map[string]answer{"POST " + tokenURI: {status: 400, body: `{"error":"invalid_grant","error_description":"Invalid JWT Signature."}`}})
+	st := newStand(t, map[string]answer{"POST " + tokenURI: {status: 400,
+		body: `{"error":"invalid_grant","error_description":"Invalid JWT Signature."}`}})
 	err := st.get(t, key(t, nil))
-	if want := "ns/key: invalid_grant: Invalid JWT Signature."; cloud.KindOf(err) != cloud.Denied || !strings.HasSuffix(err.Error(), want) || cloud.OpOf(err) != opToken {
+	if want := "ns/key: invalid_grant: Invalid JWT Signature."; cloud.KindOf(err) != cloud.Denied || !strings.HasSuffix(err.Error(), want) ||
+		cloud.OpOf(err) != opToken {
 		t.Errorf("want %s, got %v", want, err)
 	}
 	for _, c := range []struct{ why, json, want string }{
 		{"no document", "x", "no JSON object with a type"},
-		{"a program of the controller", `{"type":"external_account","credential_source":{"executable":{"command":"/bin/x"}}}`, "credential_source.executable would run a program"},
+		{"a program of the controller", `{"type":"external_account","credential_source":{"executable":{"command":"/bin/x"}}}`,
+			"credential_source.executable would run a program"},
 		{"another address", `{"type":"external_account","token_url":"https://evil.example/token"}`, "no address of Google's"},
 		{"another type", `{"type":"gdch_service_account"}`, `type "gdch_service_account" is not supported`},
 		{"an incomplete document", `{"type":"impersonated_service_account"}`, "not complete"},
@@ -155,13 +160,18 @@ func TestAddressesOfTheMachine(t *testing.T) {
 	}{
 		{"tokens of the machine", external(exchange, `"file":"/dev/null"`), `token_url "` + exchange + `" is no address of Google's`, 0},
 		{"tokens of the machine for a key", key(t, nil).JSON.Expose(), `token_uri "` + tokenURI + `" is no address of Google's`, 0},
-		{"a proof of the machine", external(googles, `"url":"`+subject+`"`), `credential_source.url "` + subject + `" is an address of the controller's own machine`, 0},
-		{"a region of the machine", external(googles, `"environment_id":"aws1","url":"`+outside+`","region_url":"https://[::1]/region"`), "credential_source.region_url", 0},
-		{"a session of the machine", external(googles, `"environment_id":"aws1","imdsv2_session_token_url":"http://localhost/token"`), "credential_source.imdsv2_session_token_url", 0},
-		{"behind another account", `{"type":"impersonated_service_account","source_credentials":` + external(googles, `"url":"`+subject+`"`) + `}`, "credential_source.url", 0},
+		{"a proof of the machine", external(googles, `"url":"`+subject+`"`),
+			`credential_source.url "` + subject + `" is an address of the controller's own machine`, 0},
+		{"a region of the machine", external(googles, `"environment_id":"aws1","url":"`+outside+`","region_url":"https://[::1]/region"`),
+			"credential_source.region_url", 0},
+		{"a session of the machine", external(googles, `"environment_id":"aws1","imdsv2_session_token_url":"http://localhost/token"`),
+			"credential_source.imdsv2_session_token_url", 0},
+		{"behind another account", `{"type":"impersonated_service_account","source_credentials":` + external(googles,
+			`"url":"`+subject+`"`) + `}`, "credential_source.url", 0},
 		{"a redirect to the machine", external(googles, `"url":"`+outside+`"`), "no reply", 1},
 	} {
-		st := newStand(t, map[string]answer{"GET " + outside: {status: 302, header: map[string]string{"Location": subject}}, "GET " + subject: {status: 200, body: "proof"}},
+		st := newStand(t, map[string]answer{"GET " + outside: {status: 302, header: map[string]string{"Location": subject}},
+			"GET " + subject: {status: 200, body: "proof"}},
 			func(o *Options) { o.Endpoint = "https://gcp.example" })
 		err := st.get(t, Credentials{Name: "ns/key", JSON: common.NewSecret(c.json)})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -177,7 +187,8 @@ func TestAddressesOfTheMachine(t *testing.T) {
 func TestNoRealTokenInClear(t *testing.T) {
 	t.Setenv(fileVariable, "")
 	st := newStand(t, map[string]answer{"GET " + group: present})
-	for name, c := range map[string]Credentials{"controller": {}, "ns/key": key(t, map[string]any{"token_uri": "https://oauth2.googleapis.com/token"})} {
+	for name, c := range map[string]Credentials{"controller": {},
+		"ns/key": key(t, map[string]any{"token_uri": "https://oauth2.googleapis.com/token"})} {
 		if err := st.get(t, c); err != nil {
 			t.Fatal(err)
 		}

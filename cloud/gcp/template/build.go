@@ -60,7 +60,8 @@ func (s Source) Build() (Template, error) {
 	}
 	t.Properties = &compute.InstanceProperties{
 		MachineType: s.Pool.InstanceType, CanIpForward: s.Pool.IPForwarding == nil || *s.Pool.IPForwarding == gcpv1.Enabled,
-		Disks: disks, NetworkInterfaces: []*compute.NetworkInterface{s.network()}, Metadata: s.metadata(), Tags: &compute.Tags{Items: s.networkTags()},
+		Disks: disks, NetworkInterfaces: []*compute.NetworkInterface{s.network()}, Metadata: s.metadata(),
+		Tags:            &compute.Tags{Items: s.networkTags()},
 		ServiceAccounts: []*compute.ServiceAccount{s.account()}, Scheduling: s.scheduling(), GuestAccelerators: s.accelerators(),
 		ShieldedInstanceConfig: s.shielded(), ConfidentialInstanceConfig: s.confidential(), ResourceManagerTags: s.managerTags(),
 	}
@@ -136,7 +137,8 @@ func (s Source) network() *compute.NetworkInterface {
 		out.Subnetwork = path(subnet, "projects/"+home+"/regions/"+s.Cluster.Region+"/subnetworks/")
 	}
 	for _, r := range s.Pool.AliasIPRanges {
-		out.AliasIpRanges = append(out.AliasIpRanges, &compute.AliasIpRange{IpCidrRange: r.IPCidrRange, SubnetworkRangeName: r.SubnetworkRangeName})
+		out.AliasIpRanges = append(out.AliasIpRanges, &compute.AliasIpRange{IpCidrRange: r.IPCidrRange,
+			SubnetworkRangeName: r.SubnetworkRangeName})
 	}
 	if s.Pool.PublicIP != nil && *s.Pool.PublicIP {
 		out.AccessConfigs = []*compute.AccessConfig{{Type: "ONE_TO_ONE_NAT", Name: "External NAT"}}

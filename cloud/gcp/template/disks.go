@@ -48,7 +48,8 @@ func encryption(k *gcpv1.CustomerEncryptionKey, field string) (*compute.Customer
 	}
 	if k.ManagedKey == nil {
 		return nil, cloud.Invalidf(field+".keyType",
-			"instance templates hold no keys of customers, so that no managed instance group can use one: set a key of Cloud Key Management Service (keyType Managed)")
+			"instance templates hold no keys of customers, so that no managed instance group can use one: set a key of Cloud Key Management "+
+				"Service (keyType Managed)")
 	}
 	out := &compute.CustomerEncryptionKey{KmsKeyName: k.ManagedKey.KMSKeyName}
 	if k.KMSKeyServiceAccount != nil {

@@ -63,7 +63,8 @@ func TestLabels(t *testing.T) {
 	from.Cluster.AdditionalLabels = map[string]string{"team": "a", "env": "test", LabelSurge: "9-9", LabelOwner: "another"}
 	made := build(t, from)
 	for key, want := range map[string]string{
-		"capg-cluster-c1": "owned", "capg-role": "node", "team": "b", "env": "test", LabelSurge: "", LabelOwner: "0f6f8d5e-owner", LabelCluster: "c1", LabelNamespace: "default", LabelName: "mp",
+		"capg-cluster-c1": "owned", "capg-role": "node", "team": "b", "env": "test", LabelSurge: "", LabelOwner: "0f6f8d5e-owner",
+		LabelCluster: "c1", LabelNamespace: "default", LabelName: "mp",
 		LabelContent: strings.Replace(made.Content, ":", "-", 1), LabelData: made.Data,
 	} {
 		if got := made.Properties.Labels[key]; got != want {
@@ -93,28 +94,32 @@ func TestFields(t *testing.T) {
 		{"publicIP", func(s *gcpv1.GCPMachinePoolSpec) { s.PublicIP = new(true) }, func(p properties) bool {
 			return p.NetworkInterfaces[0].AccessConfigs[0].Type == "ONE_TO_ONE_NAT"
 		}},
-		{"additionalMetadata", func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalMetadata = []gcpv1.MetadataItem{{Key: "k"}} }, func(p properties) bool {
-			return p.Metadata.Items[1].Key == "k" && *p.Metadata.Items[1].Value == ""
-		}},
+		{"additionalMetadata", func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalMetadata = []gcpv1.MetadataItem{{Key: "k"}} },
+			func(p properties) bool {
+				return p.Metadata.Items[1].Key == "k" && *p.Metadata.Items[1].Value == ""
+			}},
 		{"additionalNetworkTags", func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalNetworkTags = []string{"a", "c1"} }, func(p properties) bool {
 			return strings.Join(p.Tags.Items, " ") == "a c1 c1-node"
 		}},
 		{"resourceManagerTags", func(s *gcpv1.GCPMachinePoolSpec) {
 			s.ResourceManagerTags = []gcpv1.ResourceManagerTag{{ParentID: "123", Key: "env", Value: "dev"}}
 		}, func(p properties) bool { return p.ResourceManagerTags["123/env"] == "dev" }},
-		{"rootDeviceSize", func(s *gcpv1.GCPMachinePoolSpec) { s.RootDeviceSize = 50 }, func(p properties) bool { return p.Disks[0].InitializeParams.DiskSizeGb == 50 }},
+		{"rootDeviceSize", func(s *gcpv1.GCPMachinePoolSpec) { s.RootDeviceSize = 50 },
+			func(p properties) bool { return p.Disks[0].InitializeParams.DiskSizeGb == 50 }},
 		{"rootDeviceType", func(s *gcpv1.GCPMachinePoolSpec) { s.RootDeviceType = new(gcpv1.DiskTypeSSD) }, func(p properties) bool {
 			return p.Disks[0].InitializeParams.DiskType == "pd-ssd"
 		}},
 		{"rootDiskEncryptionKey", func(s *gcpv1.GCPMachinePoolSpec) {
-			s.RootDiskEncryptionKey = &gcpv1.CustomerEncryptionKey{KeyType: gcpv1.KeyManaged, ManagedKey: &gcpv1.ManagedKey{KMSKeyName: "k"}, KMSKeyServiceAccount: new("a")}
+			s.RootDiskEncryptionKey = &gcpv1.CustomerEncryptionKey{KeyType: gcpv1.KeyManaged, ManagedKey: &gcpv1.ManagedKey{KMSKeyName: "k"},
+				KMSKeyServiceAccount: new("a")}
 		}, func(p properties) bool {
 			return p.Disks[0].DiskEncryptionKey.KmsKeyName == "k" && p.Disks[0].DiskEncryptionKey.KmsKeyServiceAccount == "a"
 		}},
 		{"additionalDisks", func(s *gcpv1.GCPMachinePoolSpec) {
 			s.AdditionalDisks = []gcpv1.AttachedDisk{{}, {DeviceType: new(gcpv1.DiskTypeLocalSSD)}}
 		}, func(p properties) bool {
-			return p.Disks[1].InitializeParams.DiskSizeGb == 30 && p.Disks[1].Type == "" && p.Disks[2].Type == "SCRATCH" && p.Disks[2].Interface == "NVME" &&
+			return p.Disks[1].InitializeParams.DiskSizeGb == 30 && p.Disks[1].Type == "" && p.Disks[2].Type == "SCRATCH" &&
+				p.Disks[2].Interface == "NVME" &&
 				p.Disks[2].InitializeParams.DiskSizeGb == 375 && p.Disks[2].InitializeParams.Labels == nil && p.Disks[1].AutoDelete
 		}},
 		{"serviceAccounts", func(s *gcpv1.GCPMachinePoolSpec) {
@@ -123,31 +128,38 @@ func TestFields(t *testing.T) {
 			return p.ServiceAccounts[0].Email == "a@b" && p.ServiceAccounts[0].Scopes[0] == "s"
 		}},
 		{"preemptible", func(s *gcpv1.GCPMachinePoolSpec) { s.Preemptible = true }, func(p properties) bool {
-			return p.Scheduling.Preemptible && p.Scheduling.OnHostMaintenance == "TERMINATE" && !*p.Scheduling.AutomaticRestart && p.Scheduling.ProvisioningModel == "STANDARD"
+			return p.Scheduling.Preemptible && p.Scheduling.OnHostMaintenance == "TERMINATE" && !*p.Scheduling.AutomaticRestart &&
+				p.Scheduling.ProvisioningModel == "STANDARD"
 		}},
 		{"provisioningModel", func(s *gcpv1.GCPMachinePoolSpec) {
 			s.ProvisioningModel, s.Preemptible = new(gcpv1.ProvisioningSpot), true
 		}, func(p properties) bool {
 			return p.Scheduling.ProvisioningModel == "SPOT" && !p.Scheduling.Preemptible && p.Scheduling.OnHostMaintenance == "TERMINATE"
 		}},
-		{"ipForwarding", func(s *gcpv1.GCPMachinePoolSpec) { s.IPForwarding = new(gcpv1.Disabled) }, func(p properties) bool { return !p.CanIpForward }},
+		{"ipForwarding", func(s *gcpv1.GCPMachinePoolSpec) { s.IPForwarding = new(gcpv1.Disabled) },
+			func(p properties) bool { return !p.CanIpForward }},
 		{"shieldedInstanceConfig", func(s *gcpv1.GCPMachinePoolSpec) {
 			s.ShieldedInstanceConfig = &gcpv1.ShieldedInstanceConfig{SecureBoot: gcpv1.Enabled, IntegrityMonitoring: gcpv1.Disabled}
 		}, func(p properties) bool {
-			return p.ShieldedInstanceConfig.EnableSecureBoot && p.ShieldedInstanceConfig.EnableVtpm && !p.ShieldedInstanceConfig.EnableIntegrityMonitoring
+			return p.ShieldedInstanceConfig.EnableSecureBoot && p.ShieldedInstanceConfig.EnableVtpm &&
+				!p.ShieldedInstanceConfig.EnableIntegrityMonitoring
 		}},
-		{"onHostMaintenance", func(s *gcpv1.GCPMachinePoolSpec) { s.OnHostMaintenance = new(gcpv1.MaintenanceTerminate) }, func(p properties) bool {
-			return p.Scheduling.OnHostMaintenance == "TERMINATE" && *p.Scheduling.AutomaticRestart
-		}},
-		{"confidentialCompute", func(s *gcpv1.GCPMachinePoolSpec) { s.ConfidentialCompute = new(gcpv1.ConfidentialEnabled) }, func(p properties) bool {
-			return p.ConfidentialInstanceConfig.EnableConfidentialCompute && p.ConfidentialInstanceConfig.ConfidentialInstanceType == "SEV" && p.Scheduling.OnHostMaintenance == "TERMINATE"
-		}},
+		{"onHostMaintenance", func(s *gcpv1.GCPMachinePoolSpec) { s.OnHostMaintenance = new(gcpv1.MaintenanceTerminate) },
+			func(p properties) bool {
+				return p.Scheduling.OnHostMaintenance == "TERMINATE" && *p.Scheduling.AutomaticRestart
+			}},
+		{"confidentialCompute", func(s *gcpv1.GCPMachinePoolSpec) { s.ConfidentialCompute = new(gcpv1.ConfidentialEnabled) },
+			func(p properties) bool {
+				return p.ConfidentialInstanceConfig.EnableConfidentialCompute && p.ConfidentialInstanceConfig.ConfidentialInstanceType == "SEV" &&
+					p.Scheduling.OnHostMaintenance == "TERMINATE"
+			}},
 		{"guestAccelerators", func(s *gcpv1.GCPMachinePoolSpec) {
 			s.GuestAccelerators = []gcpv1.Accelerator{{Type: "projects/p/zones/z/acceleratorTypes/nvidia-l4", Count: 1}}
 		}, func(p properties) bool {
 			return p.GuestAccelerators[0].AcceleratorType == "nvidia-l4" && p.Scheduling.OnHostMaintenance == "TERMINATE"
 		}},
-		{"instanceType", func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "e2-medium" }, func(p properties) bool { return p.MachineType == "e2-medium" }},
+		{"instanceType", func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "e2-medium" },
+			func(p properties) bool { return p.MachineType == "e2-medium" }},
 	} {
 		plain, changed := build(t, source(nil)), build(t, source(c.set))
 		if !c.holds(changed.Properties) {
@@ -156,7 +168,8 @@ func TestFields(t *testing.T) {
 		if changed.Same(plain.Template) || changed.Name == plain.Name {
 			t.Errorf("%s: want another content and another name", c.field)
 		}
-		if differing := roundTrip(t, plain).Differs(changed); c.field != "resourceManagerTags" && c.field != "shieldedInstanceConfig" && len(differing) == 0 {
+		if differing := roundTrip(t, plain).Differs(changed); c.field != "resourceManagerTags" && c.field != "shieldedInstanceConfig" &&
+			len(differing) == 0 {
 			t.Errorf("%s: want a field named that differs", c.field)
 		}
 	}
@@ -251,7 +264,8 @@ func TestNames(t *testing.T) {
 		if err != nil || !strings.HasPrefix(got, c.want) || len(got) > groupMost || !valid.MatchString(got) {
 			t.Errorf("%s: want a name that begins with %s, got %q, %v", c.name, c.want, got, err)
 		}
-		if made := build(t, Source{Owner: o, Pool: &gcpv1.GCPMachinePoolSpec{}, Project: "p", Group: got}); !valid.MatchString(made.Name) || !strings.HasPrefix(made.Name, Prefix(got)) {
+		if made := build(t, Source{Owner: o, Pool: &gcpv1.GCPMachinePoolSpec{}, Project: "p", Group: got}); !valid.MatchString(made.Name) ||
+			!strings.HasPrefix(made.Name, Prefix(got)) {
 			t.Errorf("%s: want a name of a template, got %q", c.name, made.Name)
 		}
 	}

@@ -33,7 +33,8 @@ func adoptCommand() *cobra.Command {
 		Use:   "adopt KIND/NAME [--group NAME] [--dry-run]",
 		Short: "Take over a pool's group that another provider made, without replacing a machine",
 		Long: `Take over the group of a machine pool that another provider made. The plan of the adoption is printed first: the cloud objects that get
-the pool's owner tags, the fields of the group that are changed in place, and the machines that would be replaced, if there are any. Then the
+the pool's owner tags, the fields of the group that are changed in place, and the machines that would be replaced, if there are any. Then
+the
 annotation ` + pool.AdoptAnnotation + ` is set on the MachinePool, and the controller writes the tags. With --dry-run nothing is set.
 
 If machines would be replaced, the annotation is set only with --allow-replacement.
@@ -55,7 +56,8 @@ docs/migrating.md describes the way from another provider, and back.`,
 	a.addNamespace(f, "namespace of the pool")
 	a.addFlags(f)
 	f.StringVar(&a.gates, gatesFlag, "", "feature gates that the controllers run with (default: as the environment has them)")
-	f.StringVar(&a.identities, "identity-namespace", "", "namespace of the secrets that identities name (default: "+identity.DefaultNamespace+")")
+	f.StringVar(&a.identities, "identity-namespace", "",
+		"namespace of the secrets that identities name (default: "+identity.DefaultNamespace+")")
 	return cmd
 }
 
@@ -109,7 +111,8 @@ func (a *adopter) apply(ctx context.Context, c client.Client, plans []plan.Plan)
 	case a.dryRun:
 		return nil
 	case p.Moves() && !a.replace:
-		return errors.New("machines would be replaced or removed after the adoption: correct the specification, or accept it with --allow-replacement")
+		return errors.New("machines would be replaced or removed after the adoption: correct the specification, or accept it with " +
+			"--allow-replacement")
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{pool.AdoptAnnotation: a.group}}})
 	if err != nil {

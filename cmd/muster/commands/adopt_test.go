@@ -17,7 +17,8 @@ import (
 
 func TestAdopt(t *testing.T) {
 	t.Parallel()
-	adopts := plan.Plan{Namespace: "default", Name: "workers", Adoption: &plan.Adoption{Group: "group g", Tagged: []string{"template t", "group g"}}}
+	adopts := plan.Plan{Namespace: "default", Name: "workers",
+		Adoption: &plan.Adoption{Group: "group g", Tagged: []string{"template t", "group g"}}}
 	replaces := adopts
 	replaces.Replaced = 2
 	for name, c := range map[string]struct {

@@ -12,7 +12,8 @@ func TestCloudsAreWhole(t *testing.T) {
 	t.Parallel()
 	for _, c := range all.Clouds() {
 		missing := c.Title == "" || c.Simulate == nil || c.Reconcilers == nil || c.Clients.Settings == nil || c.Clients.Account == nil ||
-			len(c.Clients.Prefixes) == 0 || len(c.Kinds) == 0 || len(c.Resources) == 0 || c.Help.Variable == "" || c.Help.Hosts == "" || c.Help.Plan == ""
+			len(c.Clients.Prefixes) == 0 || len(c.Kinds) == 0 || len(c.Resources) == 0 || c.Help.Variable == "" || c.Help.Hosts == "" ||
+			c.Help.Plan == ""
 		if missing || c.Seed.Name != c.Name || len(c.Seed.Pools) == 0 || len(c.Seed.Clusters) == 0 {
 			t.Errorf("%s: want every field filled in, got %+v", c.Name, c)
 		}
@@ -26,10 +27,14 @@ func TestCloudsAreWhole(t *testing.T) {
 func TestHelpNamesWhatCloudsBring(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		upCommand().Long:      "capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group of EKS,\ncapz-mp-0 a scale set of Azure in Uniform mode, capz-flex-0 one in Flexible mode, aks-pool0 a System pool of AKS, aks-pool1 a\nUser pool of the same cluster, aks-aso-pool0 a pool of AKS as a manifest of Azure Service Operator, capg-mp-0 a managed\ninstance group of Google Cloud in one zone, capg-mp-1 one in all zones of its region, capg-gke-mp-0 a node pool of GKE.\n\nIn the manifests",
-		upCommand().Example:   "  muster up --clouds aws,azure,gcp\n  muster up --pools capa-mp-0\n",
-		simCommand().Example:  "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds gcp --tls",
-		planCommand().Example: "-o json\n  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3\n  muster plan gcpmachinepool/workers --set spec.instanceType=n2-standard-4\n  muster plan awsmachinepool/workers --set 'metadata",
+		upCommand().Long: "capa-mp-0 is an AWSMachinePool, eks-mmp-0 a node group of EKS,\ncapz-mp-0 a scale set of Azure in Uniform " +
+			"mode, capz-flex-0 one in Flexible mode, aks-pool0 a System pool of AKS, aks-pool1 a\nUser pool of the same cluster, aks-aso-pool0 a " +
+			"pool of AKS as a manifest of Azure Service Operator, capg-mp-0 a managed\ninstance group of Google Cloud in one zone, capg-mp-1 one " +
+			"in all zones of its region, capg-gke-mp-0 a node pool of GKE.\n\nIn the manifests",
+		upCommand().Example:  "  muster up --clouds aws,azure,gcp\n  muster up --pools capa-mp-0\n",
+		simCommand().Example: "  muster sim --clouds aws --port 4566 --dir ~/my-cloud\n  muster sim --clouds gcp --tls",
+		planCommand().Example: "-o json\n  muster plan azuremachinepool/workers --set spec.template.vmSize=Standard_D4s_v3\n  muster plan " +
+			"gcpmachinepool/workers --set spec.instanceType=n2-standard-4\n  muster plan awsmachinepool/workers --set 'metadata",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)

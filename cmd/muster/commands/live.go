@@ -182,7 +182,8 @@ func reasons(pools []view.Pool, promised int) string {
 	var text strings.Builder
 	switch {
 	case len(pools) < promised:
-		fmt.Fprintf(&text, "  %d of %d machine pools that Clusters of a class ask for are there: see the condition TopologyReconciled of the Cluster\n", len(pools), promised)
+		fmt.Fprintf(&text, "  %d of %d machine pools that Clusters of a class ask for are there: see the condition TopologyReconciled of the "+
+			"Cluster\n", len(pools), promised)
 	case len(pools) == 0:
 		return "  the machine pools could not be read"
 	}

@@ -38,7 +38,8 @@ func TestPromisedPoolsAreWaitedFor(t *testing.T) {
 // What "up" prints leads to the fault interface of each cloud.
 func TestUpTellsOfTheSimulators(t *testing.T) {
 	got := simulatorLines([]string{"aws", "azure"}, func(cloud string) string { return "http://" + cloud + ":1" })
-	for _, want := range []string{"AWS_SIM=http://aws:1\n", "AZURE_SIM=http://azure:1\n", "curl $AZURE_SIM" + sim.AdminPath + "calls\n", "docs/simulators.md"} {
+	for _, want := range []string{"AWS_SIM=http://aws:1\n", "AZURE_SIM=http://azure:1\n", "curl $AZURE_SIM" + sim.AdminPath + "calls\n",
+		"docs/simulators.md"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %q, got %s", want, got)
 		}

@@ -41,7 +41,8 @@ func parse(clouds []string, sources []seed.Source) ([]seed.Object, error) {
 
 // sow applies the objects that the world of the record has not been seeded with before, with the clusters that they name and
 // that no manifest brings. told is called for each.
-func sow(ctx context.Context, c client.Client, record *seed.Record, clouds []string, objects []seed.Object, told func(seed.Object, bool)) error {
+func sow(ctx context.Context, c client.Client, record *seed.Record, clouds []string, objects []seed.Object,
+	told func(seed.Object, bool)) error {
 	wanted, err := seed.AddClusters(all.Accounts(clouds...), objects, func(namespace, name string) (bool, error) {
 		cluster := &clusterv1.Cluster{}
 		err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cluster)

@@ -65,7 +65,8 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 		Example: `  muster plan -f pool.yaml
   muster plan machinepool/workers
   muster plan machinepool/workers -n team-a --set spec.template.spec.version=v1.36.3
-` + planExamples() + `  muster plan ` + all.Clouds()[0].Resources[0] + `/workers --set 'metadata.annotations[muster.dev/restart-now]=new kernel'`,
+` + planExamples() + `  muster plan ` + all.Clouds()[0].Resources[0] +
+			`/workers --set 'metadata.annotations[muster.dev/restart-now]=new kernel'`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.in, p.out = cmd.InOrStdin(), cmd.OutOrStdout()
@@ -73,15 +74,19 @@ Exit codes: 0; 1 when no plan could be made; with --exit-code, 2 when machines w
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&p.files, "file", "f", nil, "manifests that are planned as if they were applied: a file, a directory, or - for standard input; may be repeated")
+	f.StringArrayVarP(&p.files, "file", "f", nil,
+		"manifests that are planned as if they were applied: a file, a directory, or - for standard input; may be repeated")
 	f.StringArrayVar(&p.set, "set", nil, "field that is planned with another value, as PATH=VALUE; may be repeated")
 	f.StringVarP(&p.output, "output", "o", "text", "text or json")
 	p.addNamespace(f, "namespace of the pool, and of manifests that name none")
 	p.addFlags(f)
 	f.BoolVar(&p.serverSide, "server-side", false, "plan the files as kubectl apply --server-side would apply them")
 	f.StringVar(&p.applyAs, "field-manager", "kubectl", "field manager of --server-side")
-	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true (default: as the environment has them)")
-	f.StringVar(&p.identities, "identity-namespace", "", "namespace of the secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" name (default: "+identity.DefaultNamespace+", where the manager runs)")
+	f.StringVar(&p.gates, gatesFlag, "", "feature gates that the controllers run with, for example SkipMachinePoolModelReconciliation=true "+
+		"(default: as the environment has them)")
+	f.StringVar(&p.identities, "identity-namespace", "",
+		"namespace of the secrets that "+examples(func(h clouds.Help) string { return h.Identities })+" name (default: "+
+			identity.DefaultNamespace+", where the manager runs)")
 	f.BoolVar(&p.exitCode, "exit-code", false, "end with exit code 2 when machines would be replaced or removed")
 	return cmd
 }

@@ -20,7 +20,8 @@ func TestPlanRequests(t *testing.T) {
 		{"a name alone does not say what it is", []string{"workers"}, "want KIND/NAME"},
 		{"two kinds are one too many", []string{"machinepool/a", "machinepool/b"}, "want KIND/NAME"},
 		{"there are two forms", []string{"machinepool/a", "-o", "yaml"}, "want text or json"},
-		{"nothing is planned for a cluster that is not there", []string{"machinepool/a", "--kubeconfig", "no-such-file"}, "find the management cluster"},
+		{"nothing is planned for a cluster that is not there", []string{"machinepool/a", "--kubeconfig", "no-such-file"},
+			"find the management cluster"},
 	} {
 		cmd := root()
 		cmd.SetArgs(append([]string{"plan"}, c.args...))
@@ -43,7 +44,8 @@ func TestNamed(t *testing.T) {
 func TestPlanManifests(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "x.yaml")
-	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '${AWS_SUBNET_ID}'}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '${AWS_SUBNET_ID}'}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for simulated, want := range map[bool]string{true: "subnet-", false: "${AWS_SUBNET_ID}"} {

@@ -71,7 +71,8 @@ the controllers. Nothing else need be installed, and no cloud account is needed;
 	}
 	// cobra's own flag of this name gives way to one that a Kubernetes library registers for every command of the process.
 	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
-	cmd.AddCommand(upCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(), simCommand(), versionCommand())
+	cmd.AddCommand(upCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(), simCommand(),
+		versionCommand())
 	cmd.AddCommand(childCommands()...)
 	return cmd
 }

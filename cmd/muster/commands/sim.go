@@ -165,7 +165,8 @@ func (s *simulators) base(addr string) string {
 // tell prints where a cloud is and the settings that lead its clients there.
 func (s *simulators) tell(cloud clouds.Cloud, addr string) {
 	base := s.base(addr)
-	_, _ = fmt.Fprintf(s.out, "Simulated %s, %v times faster than life. Its state, calls and faults are below %s%s: see docs/simulators.md.\n\n", cloud.Title, s.speed, base, sim.AdminPath)
+	_, _ = fmt.Fprintf(s.out, "Simulated %s, %v times faster than life. Its state, calls and faults are below %s%s: see "+
+		"docs/simulators.md.\n\n", cloud.Title, s.speed, base, sim.AdminPath)
 	for _, line := range cloud.Clients.Account(base) {
 		_, _ = fmt.Fprintf(s.out, "  export %s\n", line)
 	}

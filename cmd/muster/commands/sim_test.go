@@ -46,12 +46,14 @@ func TestSimServesTLS(t *testing.T) {
 	var authorities []string
 	for range 2 {
 		out, file := &printed{}, filepath.Join(dir, "ca.crt")
-		s := &simulators{clouds: []string{"azure"}, dir: filepath.Join(dir, "state"), speed: 10, out: out, tls: true, names: []string{"azure.example"}, caFile: file}
+		s := &simulators{clouds: []string{"azure"}, dir: filepath.Join(dir, "state"), speed: 10, out: out, tls: true,
+			names: []string{"azure.example"}, caFile: file}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- s.run(ctx) }()
 		var at []string
-		for end := time.Now().Add(20 * time.Second); at == nil || !strings.Contains(out.String(), "END CERTIFICATE"); <-time.After(10 * time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); at == nil ||
+			!strings.Contains(out.String(), "END CERTIFICATE"); <-time.After(10 * time.Millisecond) {
 			if at = endpoint.FindStringSubmatch(out.String()); time.Now().After(end) {
 				t.Fatalf("want the endpoint and the CA printed within 20 seconds, got %s", out)
 			}
@@ -62,7 +64,8 @@ func TestSimServesTLS(t *testing.T) {
 		}
 		authorities = append(authorities, string(ca))
 		client := trusting(t, ca, strings.TrimPrefix(at[1], "https://"))
-		pages, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://localhost"+sim.AdminPath+"faults", strings.NewReader(`{"kind": "page-limit", "limit": 1}`))
+		pages, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://localhost"+sim.AdminPath+"faults",
+			strings.NewReader(`{"kind": "page-limit", "limit": 1}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +86,8 @@ func TestSimServesTLS(t *testing.T) {
 	if authorities[0] != authorities[1] {
 		t.Error("want the CA kept with the state, got another one after a restart")
 	}
-	if err := (&simulators{clouds: []string{"azure"}, speed: 10, out: io.Discard, caFile: "ca.crt"}).run(t.Context()); err == nil || !strings.Contains(err.Error(), "--tls") {
+	if err := (&simulators{clouds: []string{"azure"}, speed: 10, out: io.Discard, caFile: "ca.crt"}).run(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "--tls") {
 		t.Errorf("--tls-ca without --tls: want it refused, got %v", err)
 	}
 }
@@ -106,7 +110,8 @@ func trusting(t *testing.T, ca []byte, addr string) *http.Client {
 // nextLink is where the second page of the sizes is.
 func nextLink(t *testing.T, client *http.Client, base string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/subscriptions/"+azure.SubscriptionID+"/providers/Microsoft.Compute/skus?api-version=2021-07-01", http.NoBody)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		base+"/subscriptions/"+azure.SubscriptionID+"/providers/Microsoft.Compute/skus?api-version=2021-07-01", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

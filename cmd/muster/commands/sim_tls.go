@@ -46,7 +46,8 @@ type certificates struct {
 	ca          []byte
 }
 
-// loadCertificates returns the certificates that are kept in dir, or new ones for the names, which are kept there. An empty dir keeps nothing.
+// loadCertificates returns the certificates that are kept in dir, or new ones for the names, which are kept there. An empty dir keeps
+// nothing.
 func loadCertificates(dir string, names []string) (*certificates, error) {
 	if dir == "" {
 		chain, key, err := issue(names)

@@ -54,7 +54,8 @@ func upCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a world on this machine: API servers, simulated clouds, controllers",
-		Long: wrapped(fmt.Sprintf("Start a world on this machine and leave it running until Ctrl-C: a management cluster and one workload cluster "+
+		Long: wrapped(fmt.Sprintf("Start a world on this machine and leave it running until Ctrl-C: a management cluster and one "+
+			"workload cluster "+
 			"for each Cluster, all with real API servers; simulated clouds, whose machines boot and join; and Muster's controllers. Without -f it "+
 			"is seeded with pools of two machines each, with their clusters: %s.", builtinPools())) + fmt.Sprintf(`
 
@@ -63,7 +64,8 @@ does; variables of the providers that the environment does not have (%s ...) are
 what the simulated accounts hold. A cluster that a pool names and that no manifest brings is made. Each object is applied
 once in the life of a world: starting it again on the same --dir leaves alone what was changed since.
 
-A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn, Home and End.`, examples(func(h clouds.Help) string { return h.Variable })),
+A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn, Home and End.`,
+			examples(func(h clouds.Help) string { return h.Variable })),
 		Example: fmt.Sprintf(`  muster up
   muster up --dir ~/my-world -f pools.yaml
   muster up --clouds %s
@@ -77,14 +79,18 @@ A table of more lines than the terminal scrolls with the arrow keys, PgUp, PgDn,
 	}
 	f := cmd.Flags()
 	f.StringVar(&u.dir, "dir", "", "folder that keeps the world and finds it again (default: a temporary one, removed at the end)")
-	f.IntVar(&u.port, "port", 0, "port of the management cluster's API server on 127.0.0.1 (default: the one that the folder had, or a free one)")
+	f.IntVar(&u.port, "port", 0, "port of the management cluster's API server on 127.0.0.1 (default: the one that the folder had, or a "+
+		"free one)")
 	f.StringSliceVar(&u.clouds, "clouds", defaultClouds, "clouds to simulate, of "+strings.Join(simulatedClouds, " and "))
-	f.StringArrayVarP(&u.files, "file", "f", nil, "manifests instead of the built-in ones: a file, a directory, or - for standard input; may be repeated")
+	f.StringArrayVarP(&u.files, "file", "f", nil,
+		"manifests instead of the built-in ones: a file, a directory, or - for standard input; may be repeated")
 	f.StringSliceVar(&u.pools, "pools", nil, "which of the built-in pools to seed, without -f (default: all that are on the clouds)")
 	f.Float64Var(&u.speed, "speed", sim.DefaultSpeed, "how much faster than life machines come, boot and go")
-	f.BoolVar(&u.untilReady, "until-ready", false, "end with exit code 0 as soon as every pool has all its replicas Ready, with 1 and the reasons when that takes too long")
+	f.BoolVar(&u.untilReady, "until-ready", false,
+		"end with exit code 0 as soon as every pool has all its replicas Ready, with 1 and the reasons when that takes too long")
 	f.DurationVar(&u.timeout, "timeout", defaultTimeout, "how long --until-ready waits")
-	f.StringVar(&u.gates, gatesFlag, "", "feature gates of the controllers, for example MachinePoolMachines=true (default: as the environment has them, EXP_MACHINE_POOL_MACHINES and the like)")
+	f.StringVar(&u.gates, gatesFlag, "", "feature gates of the controllers, for example MachinePoolMachines=true (default: as the "+
+		"environment has them, EXP_MACHINE_POOL_MACHINES and the like)")
 	return cmd
 }
 
@@ -180,7 +186,8 @@ func (u *up) run(ctx context.Context) (err error) {
 	if _, err := fmt.Fprintf(u.out, "Starting a world in %s ...\n", quoted(u.dir)); err != nil {
 		return err
 	}
-	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed, FeatureGates: u.gates, Progress: u.progress})
+	w, err := world.Start(ctx, world.Options{Dir: u.dir, Port: u.port, Clouds: u.clouds, Speed: u.speed, FeatureGates: u.gates,
+		Progress: u.progress})
 	if err != nil {
 		return startFailure(ctx, u.dir, err)
 	}

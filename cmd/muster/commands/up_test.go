@@ -32,10 +32,14 @@ func TestUpChecksItsFlags(t *testing.T) {
 		{reason: "and not backwards", change: func(u *up) { u.speed = -1 }, want: "--speed: wanted a number above 0, found -1"},
 		{reason: "a port has 16 bits", change: func(u *up) { u.port = 70000 }, want: "--port: wanted 0 to 65535, found 70000"},
 		{reason: "waiting for no time is no waiting", change: func(u *up) { u.timeout = 0 }, want: "--timeout: wanted a time above 0, found 0s"},
-		{reason: "a cloud must be simulated", change: func(u *up) { u.clouds = []string{"aws", "moon"} }, want: `--clouds: "moon" is not simulated: choose from aws, azure, gcp`},
-		{reason: "a pool must be there", change: func(u *up) { u.pools = []string{"aks-mp-0"} }, want: `--pools: "aks-mp-0" is not built in on aws, azure, gcp: choose from capa-mp-0, eks-mmp-0, capz-mp-0, capz-flex-0, aks-pool0, aks-pool1, aks-aso-pool0, capg-mp-0, capg-mp-1, capg-gke-mp-0`},
-		{reason: "on one of the clouds", change: func(u *up) { u.clouds, u.pools = []string{"aws"}, []string{"capz-mp-0"} }, want: `--pools: "capz-mp-0" is not built in on aws: choose from capa-mp-0, eks-mmp-0`},
-		{reason: "a world has a cloud", change: func(u *up) { u.clouds = nil }, want: "--clouds: wanted at least one of aws, azure, gcp, found none"},
+		{reason: "a cloud must be simulated", change: func(u *up) { u.clouds = []string{"aws", "moon"} },
+			want: `--clouds: "moon" is not simulated: choose from aws, azure, gcp`},
+		{reason: "a pool must be there", change: func(u *up) { u.pools = []string{"aks-mp-0"} },
+			want: `--pools: "aks-mp-0" is not built in on aws, azure, gcp: choose from capa-mp-0, eks-mmp-0, capz-mp-0, capz-flex-0, aks-pool0, aks-pool1, aks-aso-pool0, capg-mp-0, capg-mp-1, capg-gke-mp-0`},
+		{reason: "on one of the clouds", change: func(u *up) { u.clouds, u.pools = []string{"aws"}, []string{"capz-mp-0"} },
+			want: `--pools: "capz-mp-0" is not built in on aws: choose from capa-mp-0, eks-mmp-0`},
+		{reason: "a world has a cloud", change: func(u *up) { u.clouds = nil },
+			want: "--clouds: wanted at least one of aws, azure, gcp, found none"},
 	} {
 		u := good
 		tc.change(&u)
@@ -72,7 +76,8 @@ func TestUpRemovesOnlyItsOwnFolder(t *testing.T) {
 func TestUpWordsItsEnd(t *testing.T) {
 	ready, waiting := testPool("ready", 2), testPool("waiting", 1)
 	ready.Settled = true
-	waiting.Message, waiting.Problems = "1 of 2 instances is Ready", []string{"AWSMachinePool: Ready is False (Waiting): 1 of 2 instances is Ready"}
+	waiting.Message, waiting.Problems = "1 of 2 instances is Ready",
+		[]string{"AWSMachinePool: Ready is False (Waiting): 1 of 2 instances is Ready"}
 	died := errors.New("the API server ended")
 	for _, tc := range []struct {
 		reason     string
@@ -82,11 +87,15 @@ func TestUpWordsItsEnd(t *testing.T) {
 		want       string
 	}{
 		{reason: "Ctrl-C is how a world is meant to end", cause: context.Canceled},
-		{reason: "but not while a script waits for it", cause: context.Canceled, untilReady: true, want: "interrupted before every pool was ready"},
+		{reason: "but not while a script waits for it", cause: context.Canceled, untilReady: true,
+			want: "interrupted before every pool was ready"},
 		{reason: "a world that dies says of what", cause: died, want: "the API server ended"},
-		{reason: "a timeout gives the reasons of those pools that are not ready", cause: errTimeout, untilReady: true, pools: []view.Pool{ready, waiting},
-			want: "not every pool is ready after 1m0s:\n  default/waiting: 1/2 ready, ? up to date, Creating: 1 of 2 instances is Ready\n    AWSMachinePool: Ready is False (Waiting): 1 of 2 instances is Ready"},
-		{reason: "a timeout before any pool was read", cause: errTimeout, untilReady: true, want: "not every pool is ready after 1m0s:\n  the machine pools could not be read"},
+		{reason: "a timeout gives the reasons of those pools that are not ready", cause: errTimeout, untilReady: true,
+			pools: []view.Pool{ready, waiting},
+			want: "not every pool is ready after 1m0s:\n  default/waiting: 1/2 ready, ? up to date, Creating: 1 of 2 instances is Ready\n    " +
+				"AWSMachinePool: Ready is False (Waiting): 1 of 2 instances is Ready"},
+		{reason: "a timeout before any pool was read", cause: errTimeout, untilReady: true,
+			want: "not every pool is ready after 1m0s:\n  the machine pools could not be read"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(tc.cause)
@@ -142,5 +151,6 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func testPool(name string, ready int32) view.Pool {
 	desired := int32(2)
-	return view.Pool{Namespace: "default", Name: name, Cluster: "capa", Desired: &desired, Ready: &ready, State: "Creating", Created: noon.Add(-time.Minute)}
+	return view.Pool{Namespace: "default", Name: name, Cluster: "capa", Desired: &desired, Ready: &ready, State: "Creating",
+		Created: noon.Add(-time.Minute)}
 }

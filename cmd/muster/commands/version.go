@@ -111,7 +111,8 @@ func (v buildVersion) text() string {
 		muster += ", modified"
 	}
 	var text strings.Builder
-	for _, row := range [][2]string{{"muster", muster}, {"kubernetes", v.Kubernetes}, {"cluster-api", v.ClusterAPI}, {"go", v.Go + " " + v.Platform}} {
+	for _, row := range [][2]string{{"muster", muster}, {"kubernetes", v.Kubernetes}, {"cluster-api", v.ClusterAPI},
+		{"go", v.Go + " " + v.Platform}} {
 		if row[1] != "" {
 			fmt.Fprintf(&text, "%-11s %s\n", row[0], row[1])
 		}

@@ -17,9 +17,11 @@ func TestVersions(t *testing.T) {
 		want   []string
 	}{
 		{reason: "a binary without build information still says something", want: []string{"muster      unreleased\n", "go          go"}},
-		{reason: "a released one names its version and what it holds", want: []string{"muster      v0.1.0\n", "kubernetes  v1.36.3\n", "cluster-api v1.14.2\n"},
+		{reason: "a released one names its version and what it holds",
+			want: []string{"muster      v0.1.0\n", "kubernetes  v1.36.3\n", "cluster-api v1.14.2\n"},
 			info: &debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}, Deps: []*debug.Module{
-				{Path: "k8s.io/kubernetes", Version: "v1.36.3"}, {Path: "sigs.k8s.io/cluster-api", Version: "v1.14.2"}, {Path: "other", Version: "v9"}}}},
+				{Path: "k8s.io/kubernetes", Version: "v1.36.3"}, {Path: "sigs.k8s.io/cluster-api", Version: "v1.14.2"},
+				{Path: "other", Version: "v9"}}}},
 		{reason: "a working tree is told from a release", want: []string{"muster      unreleased, revision 0123456789ab, modified\n"},
 			info: &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: []debug.BuildSetting{
 				{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}},
@@ -56,7 +58,8 @@ func TestVersionJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var v buildVersion
-	if err := json.Unmarshal(out.Bytes(), &v); err != nil || v.Version == "" || v.Go != runtime.Version() || v.Platform != runtime.GOOS+"/"+runtime.GOARCH {
+	if err := json.Unmarshal(out.Bytes(), &v); err != nil || v.Version == "" || v.Go != runtime.Version() ||
+		v.Platform != runtime.GOOS+"/"+runtime.GOARCH {
 		t.Errorf("want one JSON object with version, go and platform, got %v and\n%s", err, out.String())
 	}
 	cmd = root()

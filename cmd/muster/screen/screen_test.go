@@ -15,7 +15,8 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func testPool(name string, ready int32) view.Pool {
 	desired := int32(2)
-	return view.Pool{Namespace: "default", Name: name, Cluster: "capa", Desired: &desired, Ready: &ready, State: "Creating", Created: noon.Add(-time.Minute)}
+	return view.Pool{Namespace: "default", Name: name, Cluster: "capa", Desired: &desired, Ready: &ready, State: "Creating",
+		Created: noon.Add(-time.Minute)}
 }
 
 func TestScreenTellsChangesWhereNothingCanBeRedrawn(t *testing.T) {
@@ -66,7 +67,8 @@ func TestScreenRedrawsInPlace(t *testing.T) {
 	if err := s.Note(noon, "the controllers started again"); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String() + show(testPool("a", 1)); !strings.HasPrefix(got, "\x1b[2A\r\x1b[J12:00:00 the controllers started again\n\r\x1b[J") {
+	if got := out.String() + show(testPool("a", 1)); !strings.HasPrefix(got,
+		"\x1b[2A\r\x1b[J12:00:00 the controllers started again\n\r\x1b[J") {
 		t.Errorf("a note takes the table's place, and the table comes below it, got %q", got)
 	}
 }
@@ -83,7 +85,8 @@ func TestScreenFitsTheTerminal(t *testing.T) {
 	}{
 		{reason: "all rows fit", pools: 3, height: 5, want: []string{"p00", "p01", "p02"}, lines: 4},
 		{reason: "the line below the table needs room too", pools: 4, height: 5, want: []string{"p00", "p01"}, hidden: 2, lines: 4},
-		{reason: "pools that are not settled stay", pools: 30, height: 6, unsettled: []int{7, 29}, want: []string{"p00", "p07", "p29"}, hidden: 27, lines: 5},
+		{reason: "pools that are not settled stay", pools: 30, height: 6, unsettled: []int{7, 29}, want: []string{"p00", "p07", "p29"},
+			hidden: 27, lines: 5},
 		{reason: "each message takes a line", pools: 4, height: 8, messages: true, want: []string{"p00", "p01"}, hidden: 2, lines: 6},
 		{reason: "one pool is always shown", pools: 3, height: 1, want: []string{"p00"}, hidden: 2, lines: 3},
 		{reason: "an unknown height limits nothing", pools: 3, height: 0, want: []string{"p00", "p01", "p02"}, lines: 4},

@@ -202,7 +202,8 @@ func find(definition *apiextensionsv1.CustomResourceDefinition, version string, 
 	return nil, fmt.Errorf("there is no version %s", version)
 }
 
-func replace(definition *apiextensionsv1.CustomResourceDefinition, version string, path []string, schema apiextensionsv1.JSONSchemaProps) error {
+func replace(definition *apiextensionsv1.CustomResourceDefinition, version string, path []string,
+	schema apiextensionsv1.JSONSchemaProps) error {
 	if len(path) == 0 {
 		return errors.New("the path is empty")
 	}

@@ -100,7 +100,8 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 		}
 	}
 	if !known {
-		return t, fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say the region of the Auto Scaling group: "+
+		return t, fmt.Errorf("the infrastructure of the cluster is gone, and metadata.annotations[%s] does not say the region of the Auto "+
+			"Scaling group: "+
 			`set it to {"%s": "<region>"}`, stored.Annotation, keepRegion)
 	}
 	t.Spec.Cluster.Region = region
@@ -108,8 +109,8 @@ func (Adapter) Translate(o *awsv1.AWSMachinePool, in infrapool.Inputs) (infrapoo
 	return t, nil
 }
 
-// translateRollout sets how instances are replaced: by the strategy, or else by the group's instance refresh with its preferences, unless these
-// disable it.
+// translateRollout sets how instances are replaced: by the strategy, or else by the group's instance refresh with its preferences, unless
+// these disable it.
 func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*awsv1.MachinePoolSource]) {
 	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(spec.Strategy, "spec.strategy")
 	preferences := spec.RefreshPreferences
@@ -118,7 +119,8 @@ func translateRollout(spec *awsv1.AWSMachinePoolSpec, t *infrapool.Translation[*
 	}
 	t.Rollback = preferences.AutoRollback
 	if preferences.Disable {
-		t.RollDisabled = &pool.Cause{Reason: "RefreshDisabled", Message: "a changed launch template replaces no machine: spec.refreshPreferences.disable is true"}
+		t.RollDisabled = &pool.Cause{Reason: "RefreshDisabled",
+			Message: "a changed launch template replaces no machine: spec.refreshPreferences.disable is true"}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 )
 
 // identify follows the identityRef of the cluster.
-func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *awsv1.MachinePoolSource) (map[string]string, error) {
+func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials,
+	spec *awsv1.MachinePoolSource) (map[string]string, error) {
 	return awsidentity.Identify(ctx, by, from, &spec.Cluster)
 }

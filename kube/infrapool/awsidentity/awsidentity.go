@@ -1,7 +1,7 @@
-// Package awsidentity resolves the identity with which AWS is called for a cluster: its identityRef leads to the objects of the ecosystem's AWS
-// provider that allow the controller's own credentials, name a secret with access keys, or name a role that is assumed with another
-// identity. Each identity lists the namespaces that may use it. If the chain ends without credentials, AWS is not called: the controller's own
-// credentials are never a substitute.
+// Package awsidentity resolves the identity with which AWS is called for a cluster: its identityRef leads to the objects of the ecosystem's
+// AWS provider that allow the controller's own credentials, name a secret with access keys, or name a role that is assumed with another
+// identity. Each identity lists the namespaces that may use it. If the chain ends without credentials, AWS is not called: the controller's
+// own credentials are never a substitute.
 package awsidentity
 
 import (
@@ -26,7 +26,8 @@ const (
 )
 
 // Identify is Identify of infrapool.Kind for all AWS kinds: it sets the identity in the view of the cluster.
-func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, cluster *awsv1.ClusterView) (map[string]string, error) {
+func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials,
+	cluster *awsv1.ClusterView) (map[string]string, error) {
 	ref, err := reference(by)
 	if err != nil {
 		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
@@ -74,7 +75,8 @@ func (c *chain) follow(ctx context.Context, ref awsv1.IdentityReference, field s
 	}
 	c.seen = append(c.seen, ref)
 	if !slices.Contains([]string{awsv1.ControllerIdentityKind, awsv1.StaticIdentityKind, awsv1.RoleIdentityKind}, ref.Kind) {
-		return invalid("%s.kind is %q: want %s, %s or %s", field, ref.Kind, awsv1.ControllerIdentityKind, awsv1.StaticIdentityKind, awsv1.RoleIdentityKind)
+		return invalid("%s.kind is %q: want %s, %s or %s", field, ref.Kind, awsv1.ControllerIdentityKind, awsv1.StaticIdentityKind,
+			awsv1.RoleIdentityKind)
 	}
 	if ref.Kind == awsv1.ControllerIdentityKind && ref.Name != awsv1.ControllerIdentityName {
 		return invalid("%s.name is %q: the one %s is named %s", field, ref.Name, ref.Kind, awsv1.ControllerIdentityName)

@@ -53,12 +53,13 @@ var _ infrapool.Adapter[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolS
 // Kind is AWSManagedMachinePool.
 func (Adapter) Kind() infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource] {
 	return infrapool.Kind[*awsv1.AWSManagedMachinePool, *awsv1.ManagedMachinePoolSource]{
-		Group:          awsv1.GroupVersion.Group,
-		Name:           awsv1.AWSManagedMachinePoolKind,
-		Finalizer:      awsv1.ManagedMachinePoolFinalizer,
-		New:            func() *awsv1.AWSManagedMachinePool { return &awsv1.AWSManagedMachinePool{} },
-		NewList:        func() client.ObjectList { return &awsv1.AWSManagedMachinePoolList{} },
-		Aliases:        map[string]string{report.GroupReady: nodegroupReady, report.TemplateReady: launchTemplateReady, report.PrerequisitesReady: rolesReady},
+		Group:     awsv1.GroupVersion.Group,
+		Name:      awsv1.AWSManagedMachinePoolKind,
+		Finalizer: awsv1.ManagedMachinePoolFinalizer,
+		New:       func() *awsv1.AWSManagedMachinePool { return &awsv1.AWSManagedMachinePool{} },
+		NewList:   func() client.ObjectList { return &awsv1.AWSManagedMachinePoolList{} },
+		Aliases: map[string]string{report.GroupReady: nodegroupReady, report.TemplateReady: launchTemplateReady,
+			report.PrerequisitesReady: rolesReady},
 		NoInfraCluster: "names no " + managedControlPlane + " in spec.controlPlaneRef: EKS keeps node groups for control planes of its own alone",
 		BootstrapMode:  bootstrapMode,
 		Identify:       identify,
@@ -85,7 +86,8 @@ func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersio
 }
 
 // Translate hands the driver a copy of the specification without what the controller writes there itself.
-func (Adapter) Translate(o *awsv1.AWSManagedMachinePool, in infrapool.Inputs) (infrapool.Translation[*awsv1.ManagedMachinePoolSource], error) {
+func (Adapter) Translate(o *awsv1.AWSManagedMachinePool,
+	in infrapool.Inputs) (infrapool.Translation[*awsv1.ManagedMachinePoolSource], error) {
 	spec := o.Spec.DeepCopy()
 	spec.ProviderID = ""
 	spec.ProviderIDList = nil
@@ -124,13 +126,15 @@ func setInfraCluster(t *infrapool.Translation[*awsv1.ManagedMachinePoolSource], 
 	}
 	switch {
 	case in.InfraCluster == nil && (!known || view.EKSClusterName == ""):
-		return fmt.Errorf("the control plane of the cluster is gone, and metadata.annotations[%s] does not say the region and the EKS cluster of the node group: "+
+		return fmt.Errorf("the control plane of the cluster is gone, and metadata.annotations[%s] does not say the region and the EKS cluster "+
+			"of the node group: "+
 			`set it to {"%s": "<region>", "%s": "<name of the EKS cluster>"}`, stored.Annotation, keepRegion, keepCluster)
 	case view.EKSClusterName == "":
 		return &infrapool.NotYet{Cause: pool.Cause{Reason: reasonWaitControlPlane,
 			Message: fmt.Sprintf("%s %s has no spec.eksClusterName yet", managedControlPlane, view.Name)}}
 	case in.InfraCluster != nil && !view.ControlPlaneReady:
-		t.CreateBlocked = &pool.Cause{Reason: reasonWaitControlPlane, Message: fmt.Sprintf("%s %s is not ready yet", managedControlPlane, view.Name)}
+		t.CreateBlocked = &pool.Cause{Reason: reasonWaitControlPlane,
+			Message: fmt.Sprintf("%s %s is not ready yet", managedControlPlane, view.Name)}
 	}
 	t.Keep = map[string]string{keepRegion: view.Region, keepCluster: view.EKSClusterName}
 	return nil

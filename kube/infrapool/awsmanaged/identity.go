@@ -9,6 +9,7 @@ import (
 )
 
 // identify follows the identityRef of the control plane.
-func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *awsv1.ManagedMachinePoolSource) (map[string]string, error) {
+func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials,
+	spec *awsv1.ManagedMachinePoolSource) (map[string]string, error) {
 	return awsidentity.Identify(ctx, by, from, &spec.Cluster)
 }

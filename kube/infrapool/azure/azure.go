@@ -62,7 +62,8 @@ func (Adapter) InfraCluster(cluster *clusterv1.Cluster) clusterv1.ContractVersio
 }
 
 // identify follows the identityRef of the cluster.
-func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *azurev1.MachinePoolSource) (map[string]string, error) {
+func identify(ctx context.Context, by identity.Referrer, from *identity.Credentials,
+	spec *azurev1.MachinePoolSource) (map[string]string, error) {
 	return azureidentity.Identify(ctx, by, from, &spec.Cluster)
 }
 
@@ -72,7 +73,8 @@ func (Adapter) Translate(o *azurev1.AzureMachinePool, in infrapool.Inputs) (infr
 	spec.ProviderID = ""
 	spec.ProviderIDList = nil
 	source := &azurev1.MachinePoolSource{Pool: spec, WindowsServerVersion: o.Annotations[azurev1.WindowsServerVersionAnnotation]}
-	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, NoPrerequisites: spec.Identity != azurev1.VMIdentitySystemAssigned, CreateBlocked: held(spec, in.MachinePool)}
+	t := infrapool.Translation[*azurev1.MachinePoolSource]{Spec: source, NoPrerequisites: spec.Identity != azurev1.VMIdentitySystemAssigned,
+		CreateBlocked: held(spec, in.MachinePool)}
 	t.Strategy, t.DeletePolicy = infrapool.StrategyOf(&spec.Strategy, "spec.strategy")
 	var err error
 	if source.Cluster, err = infraCluster(in); err != nil {
@@ -104,7 +106,8 @@ func held(spec *azurev1.AzureMachinePoolSpec, mp *clusterv1.MachinePool) *pool.C
 		}
 	}
 	if spec.Template.SSHPublicKey == "" && !spec.Windows() {
-		return &pool.Cause{Reason: reasonNoKey, Message: "spec.template.sshPublicKey is empty, and the webhook that makes a key is not asked: set it to a public key in base64"}
+		return &pool.Cause{Reason: reasonNoKey,
+			Message: "spec.template.sshPublicKey is empty, and the webhook that makes a key is not asked: set it to a public key in base64"}
 	}
 	return nil
 }

@@ -88,8 +88,8 @@ func fillSpec(o client.Object, seen machines.Seen) {
 	}
 }
 
-// fillStatus sets what was observed of the virtual machine and its Node. What was provisioned once stays provisioned, and the fields of a Node
-// stay while the workload cluster is out of reach.
+// fillStatus sets what was observed of the virtual machine and its Node. What was provisioned once stays provisioned, and the fields of a
+// Node stay while the workload cluster is out of reach.
 func fillStatus(o client.Object, seen machines.Seen) {
 	m, ok := o.(*azurev1.AzureMachinePoolMachine)
 	if !ok {

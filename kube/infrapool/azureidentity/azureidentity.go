@@ -1,6 +1,6 @@
-// Package azureidentity resolves the identity with which Azure is called for a cluster: its identityRef leads to an AzureClusterIdentity of the
-// ecosystem's Azure provider, which names an application with a password or a certificate, or a managed identity, and lists the namespaces
-// that may use it. If it has no credentials, Azure is not called: the controller's own are never a substitute.
+// Package azureidentity resolves the identity with which Azure is called for a cluster: its identityRef leads to an AzureClusterIdentity of
+// the ecosystem's Azure provider, which names an application with a password or a certificate, or a managed identity, and lists the
+// namespaces that may use it. If it has no credentials, Azure is not called: the controller's own are never a substitute.
 package azureidentity
 
 import (
@@ -23,7 +23,8 @@ const keySecret = "clientSecret"
 var clouds = []string{"", "public", "china", "usgovernment"}
 
 // Identify is Identify of infrapool.Kind for all Azure kinds: it sets the identity in the view of the cluster.
-func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, cluster *azurev1.ClusterView) (map[string]string, error) {
+func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials,
+	cluster *azurev1.ClusterView) (map[string]string, error) {
 	ref, err := reference(by)
 	if err != nil {
 		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
@@ -55,7 +56,8 @@ func read(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityR
 	if ref.Name == "" {
 		return nil, invalid("%s.name is empty: want the name of an %s in namespace %s", field, ref.Kind, ref.Namespace)
 	}
-	u, err := from.Object(ctx, schema.GroupKind{Group: azurev1.GroupVersion.Group, Kind: ref.Kind}, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
+	u, err := from.Object(ctx, schema.GroupKind{Group: azurev1.GroupVersion.Group, Kind: ref.Kind},
+		client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name})
 	if err != nil {
 		return nil, identity.ReferencedBy(field, err)
 	}
@@ -85,7 +87,8 @@ func read(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityR
 func complete(i *azurev1.IdentityView) error {
 	tenant, app := true, true
 	switch i.Type {
-	case azurev1.IdentityServicePrincipal, azurev1.IdentityManualServicePrincipal, azurev1.IdentityServicePrincipalCertificate, azurev1.IdentityWorkloadIdentity:
+	case azurev1.IdentityServicePrincipal, azurev1.IdentityManualServicePrincipal, azurev1.IdentityServicePrincipalCertificate,
+		azurev1.IdentityWorkloadIdentity:
 	case azurev1.IdentityUserAssignedMSI:
 		tenant = false
 	case azurev1.IdentityUserAssignedIdentityCredential:
@@ -97,7 +100,8 @@ func complete(i *azurev1.IdentityView) error {
 			return invalid("%s: spec.userAssignedIdentityCredentialsCloudType is %q: want public, china or usgovernment", i.Name, i.CredentialsCloud)
 		}
 	default:
-		return invalid("%s: spec.type is %q: want ServicePrincipal, ServicePrincipalCertificate, WorkloadIdentity, UserAssignedMSI or UserAssignedIdentityCredential",
+		return invalid("%s: spec.type is %q: want ServicePrincipal, ServicePrincipalCertificate, WorkloadIdentity, UserAssignedMSI or "+
+			"UserAssignedIdentityCredential",
 			i.Name, i.Type)
 	}
 	if tenant && i.TenantID == "" {
@@ -115,7 +119,8 @@ func needsSecret(i *azurev1.IdentityView) bool {
 }
 
 // secret reads the password or the certificate. No error contains it.
-func secret(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference, source azurev1.IdentitySource) (common.Secret, error) {
+func secret(ctx context.Context, from *identity.Credentials, ref azurev1.IdentityReference,
+	source azurev1.IdentitySource) (common.Secret, error) {
 	field := ref.String() + ": spec.clientSecret"
 	key := client.ObjectKey{Namespace: source.ClientSecret.Namespace, Name: source.ClientSecret.Name}
 	if key.Namespace == "" {

@@ -32,11 +32,12 @@ const modePod = "podidentity"
 // secretKind is the kind of identities that are Secrets, in references.
 const secretKind = "Secret"
 
-// ServiceOperator is Identify of infrapool.Kind for kinds whose manifests name their credentials as Azure Service Operator reads them: named is
-// the Secret that a manifest names, in the object's namespace, and field where it names it. Without a name it is the Secret aso-credential of
-// the namespace, and without that the controller's own credentials. The subscription of the Secret is that of a cluster whose manifest names
-// none.
-func ServiceOperator(ctx context.Context, by identity.Referrer, from *identity.Credentials, named, field string, cluster *azurev1.ClusterView) (map[string]string, error) {
+// ServiceOperator is Identify of infrapool.Kind for kinds whose manifests name their credentials as Azure Service Operator reads them:
+// named is the Secret that a manifest names, in the object's namespace, and field where it names it. Without a name it is the Secret
+// aso-credential of the namespace, and without that the controller's own credentials. The subscription of the Secret is that of a cluster
+// whose manifest names none.
+func ServiceOperator(ctx context.Context, by identity.Referrer, from *identity.Credentials, named, field string,
+	cluster *azurev1.ClusterView) (map[string]string, error) {
 	name, required := named, named != ""
 	if stored, ok := strings.CutPrefix(by.StoredIdentity(), secretKind+"/"+from.Namespace+"/"); ok && !required && by.InfraCluster == nil {
 		name, field, required = stored, by.Field(), true

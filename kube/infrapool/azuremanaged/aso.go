@@ -54,15 +54,16 @@ func (ASO) Kind() infrapool.Kind[*aksv1.AzureASOManagedMachinePool, *aksv1.Agent
 			}
 			return operated(ctx, c, o.Namespace, manifest.ManifestName)
 		},
-		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *aksv1.AgentPoolSource) (map[string]string, error) {
+		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *aksv1.AgentPoolSource) (map[string]string,
+			error) {
 			named, field := CredentialSecret(spec)
 			return azureidentity.ServiceOperator(ctx, by, from, named, field, &spec.Cluster.View)
 		},
 	}
 }
 
-// CredentialSecret returns the Secret that a manifest names, and where it names it: the manifest of the agent pool, or else that of the managed
-// cluster.
+// CredentialSecret returns the Secret that a manifest names, and where it names it: the manifest of the agent pool, or else that of the
+// managed cluster.
 func CredentialSecret(spec *aksv1.AgentPoolSource) (name, field string) {
 	const annotation = "metadata.annotations[" + aksv1.CredentialAnnotation + "]"
 	if name := spec.Manifest.Annotations[aksv1.CredentialAnnotation]; name != "" {
@@ -82,7 +83,8 @@ func (ASO) Translate(o *aksv1.AzureASOManagedMachinePool, in infrapool.Inputs) (
 	if err != nil {
 		return infrapool.Translation[*aksv1.AgentPoolSource]{}, err
 	}
-	t := translation(&aksv1.AgentPoolSource{Name: manifest.Name, Created: o.CreationTimestamp.Time, Manifest: manifest}, upgradeSettings(manifest.Spec))
+	t := translation(&aksv1.AgentPoolSource{Name: manifest.Name, Created: o.CreationTimestamp.Time, Manifest: manifest},
+		upgradeSettings(manifest.Spec))
 	at := fmt.Sprintf("spec.resources[%d].spec.", manifest.Index)
 	mode, _, _ := unstructured.NestedString(manifest.Spec, propertyMode)
 	t.bound(mode, at+propertyMode)

@@ -48,7 +48,8 @@ func (Managed) Kind() infrapool.Kind[*aksv1.AzureManagedMachinePool, *aksv1.Agen
 		OwnedElsewhere: func(ctx context.Context, c client.Client, o *aksv1.AzureManagedMachinePool) (*pool.Cause, error) {
 			return operated(ctx, c, o.Namespace, o.Name)
 		},
-		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *aksv1.AgentPoolSource) (map[string]string, error) {
+		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *aksv1.AgentPoolSource) (map[string]string,
+			error) {
 			return azureidentity.Identify(ctx, by, from, &spec.Cluster.View)
 		},
 	}

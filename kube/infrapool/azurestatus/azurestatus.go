@@ -1,5 +1,5 @@
-// Package azurestatus translates a report into the terms of the ecosystem's Azure provider: the conditions of scale sets, their provisioning
-// state, and running operations.
+// Package azurestatus translates a report into the terms of the ecosystem's Azure provider: the conditions of scale sets, their
+// provisioning state, and running operations.
 package azurestatus
 
 import (

@@ -19,9 +19,9 @@ const (
 	noContent = "-"
 )
 
-// configuration is a bootstrap configuration that the pool has or had: the secret of its data, the content if that is compared, and the mark
-// by which its templates are told from others. The first one that is ever seen has no mark, so that nothing is replaced because Muster, or
-// the annotation, is new.
+// configuration is a bootstrap configuration that the pool has or had: the secret of its data, the content if that is compared, and the
+// mark by which its templates are told from others. The first one that is ever seen has no mark, so that nothing is replaced because
+// Muster, or the annotation, is new.
 type configuration struct{ secret, content, mark string }
 
 // Configuration returns the mark of the configuration that machines are to have, and the values to store for it. While there is no data, it

@@ -21,18 +21,21 @@ func TestFollow(t *testing.T) {
 		// marks are numbers of marks in the order in which they are first seen; 0 is none.
 		marks []int
 	}{
-		"one":                 {"nothing is replaced for a configuration that was always there", []wish{a, a, a}, []int{0, 0, 0}},
-		"another name":        {"another configuration replaces machines, and each its own", []wish{a, b, {secret: "c"}}, []int{0, 1, 2}},
-		"and back":            {"those that are left of the first are as they should be again", []wish{a, b, a, b}, []int{0, 1, 0, 1}},
-		"none, then one":      {"that there is any bootstrap data is a change too", []wish{{}, a, {}}, []int{0, 1, 0}},
-		"switched on":         {"the annotation alone replaces nothing", []wish{a, a1, a1}, []int{0, 0, 0}},
-		"content":             {"a change replaces machines, and its end gives back those that are left", []wish{a1, a2, a1, a2}, []int{0, 1, 0, 1}},
-		"switched off":        {"what machines have is what they should have", []wish{a1, a2, a}, []int{0, 1, 1}},
-		"off and on":          {"what changed meanwhile replaced nothing, and does not when it counts again", []wish{a, a1, a, a2}, []int{0, 0, 0, 0}},
+		"one":            {"nothing is replaced for a configuration that was always there", []wish{a, a, a}, []int{0, 0, 0}},
+		"another name":   {"another configuration replaces machines, and each its own", []wish{a, b, {secret: "c"}}, []int{0, 1, 2}},
+		"and back":       {"those that are left of the first are as they should be again", []wish{a, b, a, b}, []int{0, 1, 0, 1}},
+		"none, then one": {"that there is any bootstrap data is a change too", []wish{{}, a, {}}, []int{0, 1, 0}},
+		"switched on":    {"the annotation alone replaces nothing", []wish{a, a1, a1}, []int{0, 0, 0}},
+		"content": {"a change replaces machines, and its end gives back those that are left", []wish{a1, a2, a1, a2},
+			[]int{0, 1, 0, 1}},
+		"switched off": {"what machines have is what they should have", []wish{a1, a2, a}, []int{0, 1, 1}},
+		"off and on": {"what changed meanwhile replaced nothing, and does not when it counts again", []wish{a, a1, a, a2},
+			[]int{0, 0, 0, 0}},
 		"changed, off, on":    {"the same after a change", []wish{a1, a2, a, a1, a2}, []int{0, 1, 1, 1, 2}},
 		"other name, content": {"another name replaces machines once, whatever the content is", []wish{a1, b1, b1}, []int{0, 1, 1}},
 		"back with content":   {"and back", []wish{a1, b1, a1, a2, a1}, []int{0, 1, 0, 2, 0}},
-		"on while away":       {"the content of a configuration that was left counts from when it is taken up again", []wish{a, b, b1, a2}, []int{0, 1, 1, 0}},
+		"on while away": {"the content of a configuration that was left counts from when it is taken up again", []wish{a, b, b1, a2},
+			[]int{0, 1, 1, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

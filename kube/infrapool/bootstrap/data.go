@@ -1,5 +1,5 @@
-// Package bootstrap reads what new machines boot with, tells one bootstrap configuration of a pool from another, and keeps the bootstrap tokens
-// alive that machines still join with.
+// Package bootstrap reads what new machines boot with, tells one bootstrap configuration of a pool from another, and keeps the bootstrap
+// tokens alive that machines still join with.
 package bootstrap
 
 import (
@@ -115,8 +115,9 @@ func credentialsIn(secret *corev1.Secret, cluster string) *pool.Cause {
 		}
 	}
 	if data := secret.Data[dataKey]; !isCloudInit(data) && isKubeconfig(data) {
-		return &pool.Cause{Reason: ReasonInvalid, Message: fmt.Sprintf("bootstrap data secret %s/%s holds a kubeconfig under key %q; name a secret with bootstrap data",
-			secret.Namespace, secret.Name, dataKey)}
+		return &pool.Cause{Reason: ReasonInvalid,
+			Message: fmt.Sprintf("bootstrap data secret %s/%s holds a kubeconfig under key %q; name a secret with bootstrap data",
+				secret.Namespace, secret.Name, dataKey)}
 	}
 	return nil
 }
@@ -127,8 +128,8 @@ func isKubeconfig(data []byte) bool {
 	return err == nil && len(config.Clusters)+len(config.AuthInfos) > 0
 }
 
-// bootstrapOf returns the data in a secret, or what is wrong with it. The message never contains the data: it holds a token with which machines
-// join.
+// bootstrapOf returns the data in a secret, or what is wrong with it. The message never contains the data: it holds a token with which
+// machines join.
 func bootstrapOf(secret *corev1.Secret) (cloud.Bootstrap, *pool.Cause) {
 	bad := func(format string, args ...any) (cloud.Bootstrap, *pool.Cause) {
 		return cloud.Bootstrap{}, &pool.Cause{Reason: ReasonInvalid,
@@ -153,11 +154,13 @@ func formatOf(data []byte, named string) (format, problem string) {
 	switch named {
 	case formatIgnition:
 		if !isIgnition(data) {
-			return "", fmt.Sprintf("holds no Ignition configuration: key %q says %s, but it is no JSON object with ignition.version", formatKey, formatIgnition)
+			return "", fmt.Sprintf("holds no Ignition configuration: key %q says %s, but it is no JSON object with ignition.version", formatKey,
+				formatIgnition)
 		}
 	case formatCloudConfig:
 		if !isCloudInit(data) {
-			return "", fmt.Sprintf("holds no cloud-init data, although key %q says %s: its first line should be %s", formatKey, formatCloudConfig, firstLines)
+			return "", fmt.Sprintf("holds no cloud-init data, although key %q says %s: its first line should be %s", formatKey, formatCloudConfig,
+				firstLines)
 		}
 	case "":
 		return guessed(data)
@@ -175,7 +178,8 @@ func guessed(data []byte) (format, problem string) {
 	case configures.Match(data):
 		return formatRaw, ""
 	default:
-		return "", fmt.Sprintf("holds no cloud-init data and no other configuration: its first line should be %s; set key %q to what it is", firstLines, formatKey)
+		return "", fmt.Sprintf("holds no cloud-init data and no other configuration: its first line should be %s; set key %q to what it is",
+			firstLines, formatKey)
 	}
 }
 

@@ -110,8 +110,8 @@ func Unneeded(values map[string]string, present string, o pool.Observed, joinDea
 // anyData stands for unknown data.
 const anyData = ""
 
-// joinsWith returns the hashes of the bootstrap data that machines join with, now or later: of what they are or may be launched from, and of
-// those that were launched a moment ago. What a group of another owner launches from is unknown, and the group may be returned.
+// joinsWith returns the hashes of the bootstrap data that machines join with, now or later: of what they are or may be launched from, and
+// of those that were launched a moment ago. What a group of another owner launches from is unknown, and the group may be returned.
 func joinsWith(o pool.Observed, deadline time.Duration, now time.Time) map[string]bool {
 	needed := map[string]bool{}
 	if o.OwnershipConflict != nil {
@@ -166,8 +166,8 @@ func RevokeTokens(ctx context.Context, reader client.Reader, d Deleted, live Liv
 	return tokens.Revoke(ctx, c, ids)
 }
 
-// tokensOfOthers returns the IDs of the tokens that machines of other pools may join with: those stored on objects of the kind, and those in
-// the data that the cluster's other MachinePools name, which is read if their kind is another or the data is the same. The objects are
+// tokensOfOthers returns the IDs of the tokens that machines of other pools may join with: those stored on objects of the kind, and those
+// in the data that the cluster's other MachinePools name, which is read if their kind is another or the data is the same. The objects are
 // shared with the cache.
 func (d Deleted) tokensOfOthers(ctx context.Context, reader client.Reader, secret string) ([]string, error) {
 	namespace := client.InNamespace(d.Object.GetNamespace())
@@ -181,7 +181,8 @@ func (d Deleted) tokensOfOthers(ctx context.Context, reader client.Reader, secre
 		}
 	}
 	pools, cluster := &clusterv1.MachinePoolList{}, d.MachinePool.Spec.ClusterName
-	if err := reader.List(ctx, pools, namespace, client.MatchingFields{watch.ClusterField: cluster}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := reader.List(ctx, pools, namespace, client.MatchingFields{watch.ClusterField: cluster},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the MachinePools of Cluster %s/%s: %w", d.Object.GetNamespace(), cluster, err)
 	}
 	for i := range pools.Items {

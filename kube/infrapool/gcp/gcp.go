@@ -41,7 +41,8 @@ func (Adapter) Kind() infrapool.Kind[*gcpv1.GCPMachinePool, *gcpv1.MachinePoolSo
 		New:       func() *gcpv1.GCPMachinePool { return &gcpv1.GCPMachinePool{} },
 		NewList:   func() client.ObjectList { return &gcpv1.GCPMachinePoolList{} },
 		Aliases:   map[string]string{report.GroupReady: groupReady, report.TemplateReady: templateReady},
-		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *gcpv1.MachinePoolSource) (map[string]string, error) {
+		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *gcpv1.MachinePoolSource) (map[string]string,
+			error) {
 			return gcpidentity.Identify(ctx, by, from, &spec.Cluster)
 		},
 		Machines:    machineKind(),

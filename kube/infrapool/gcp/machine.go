@@ -14,9 +14,9 @@ import (
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=gcpmachines,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=gcpmachines/status;gcpmachines/finalizers,verbs=get;update;patch
 
-// machineKind describes GCPMachine. The provider of clusters makes control planes of objects of this kind, and its controller sees those of pools,
-// too. It makes no instance without bootstrap data, which no Machine of a pool has, and deletes the one that has the name of the object, which
-// no instance has. To pause the objects for it would hide them from the controller of Machines as well.
+// machineKind describes GCPMachine. The provider of clusters makes control planes of objects of this kind, and its controller sees those of
+// pools, too. It makes no instance without bootstrap data, which no Machine of a pool has, and deletes the one that has the name of the
+// object, which no instance has. To pause the objects for it would hide them from the controller of Machines as well.
 func machineKind() *machines.Kind {
 	return &machines.Kind{
 		GroupVersion:    gcpv1.GroupVersion,

@@ -42,8 +42,8 @@ func check(text string) string {
 	return d.problem()
 }
 
-// borrows reports whether credentials that check has accepted take what they prove from the controller's surroundings: its files, or addresses
-// that it reaches. Who writes them need not own that.
+// borrows reports whether credentials that check has accepted take what they prove from the controller's surroundings: its files, or
+// addresses that it reaches. Who writes them need not own that.
 func borrows(text string) bool {
 	var d document
 	err := json.Unmarshal([]byte(text), &d)
@@ -75,8 +75,8 @@ func (d *document) problem() string {
 	return fmt.Sprintf("type is %q: want %s, %s, %s or %s", d.Type, serviceAccount, externalAccount, impersonatedAccount, authorizedUser)
 }
 
-// externalProblem is problem for an external account. Its document says what the controller reads or runs for a token, and where it sends that:
-// it runs nothing, and sends it to Google alone.
+// externalProblem is problem for an external account. Its document says what the controller reads or runs for a token, and where it sends
+// that: it runs nothing, and sends it to Google alone.
 func (d *document) externalProblem() string {
 	if d.CredentialSource.Executable != nil {
 		return "credential_source.executable: the controller runs no programs; use a file or a URL"

@@ -28,7 +28,8 @@ const (
 )
 
 // Identify is Identify of infrapool.Kind for all kinds of Google Cloud: it sets the identity in the view of the cluster.
-func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials, cluster *gcpv1.ClusterView) (map[string]string, error) {
+func Identify(ctx context.Context, by identity.Referrer, from *identity.Credentials,
+	cluster *gcpv1.ClusterView) (map[string]string, error) {
 	ref, err := reference(by)
 	if err != nil {
 		return nil, identity.Errorf(identity.ReasonInvalid, "%v", err)
@@ -37,13 +38,15 @@ func Identify(ctx context.Context, by identity.Referrer, from *identity.Credenti
 		return by.Keep(""), ownAddresses(by, cluster.Endpoints)
 	}
 	if ref.Namespace != from.Namespace {
-		err = addresses(by, cluster.Endpoints, "because the credentials are of another namespace, whose users do not name the addresses that they are sent to")
+		err = addresses(by, cluster.Endpoints,
+			"because the credentials are of another namespace, whose users do not name the addresses that they are sent to")
 	}
 	if err == nil {
 		cluster.Identity, err = read(ctx, from, *ref, field(by))
 	}
 	if err == nil && borrows(cluster.Identity.Credentials.Expose()) {
-		err = addresses(by, cluster.Endpoints, "because the credentials are an external account, whose tokens come from files and addresses of the controller's own")
+		err = addresses(by, cluster.Endpoints,
+			"because the credentials are an external account, whose tokens come from files and addresses of the controller's own")
 	}
 	if err != nil {
 		cluster.Identity = nil
@@ -56,8 +59,8 @@ func ownAddresses(by identity.Referrer, e gcpv1.Endpoints) error {
 	return addresses(by, e, "because the cluster has no spec.credentialsRef, and the controller's own credentials are sent to Google alone")
 }
 
-// addresses returns an error if credentials would be sent to others than Google, with the reason why they must not: a user who writes a cluster
-// names its addresses.
+// addresses returns an error if credentials would be sent to others than Google, with the reason why they must not: a user who writes a
+// cluster names its addresses.
 func addresses(by identity.Referrer, e gcpv1.Endpoints, why string) error {
 	for _, service := range []struct{ name, address string }{{"compute", e.Compute}, {"container", e.Container}, {"iam", e.IAM}} {
 		if service.address == "" || local(service.address) {
@@ -126,7 +129,8 @@ func read(ctx context.Context, from *identity.Credentials, ref gcpv1.Credentials
 	return &gcpv1.IdentityView{Name: ref.String(), Credentials: common.NewSecret(text)}, nil
 }
 
-// allows reports whether clusters of a namespace may use the credentials of a Secret: those of its own, and of the namespaces that it lists.
+// allows reports whether clusters of a namespace may use the credentials of a Secret: those of its own, and of the namespaces that it
+// lists.
 func allows(secret *corev1.Secret, namespace string) bool {
 	if secret.Namespace == namespace {
 		return true
@@ -137,7 +141,8 @@ func allows(secret *corev1.Secret, namespace string) bool {
 
 func notAllowed(field string, key client.ObjectKey, namespace string) error {
 	return identity.Errorf(identity.ReasonNotAllowed,
-		"%s: secret %s does not allow clusters of namespace %s: annotate it with %s: %s, or use a secret of that namespace", field, key, namespace, NamespacesAnnotation, namespace)
+		"%s: secret %s does not allow clusters of namespace %s: annotate it with %s: %s, or use a secret of that namespace", field, key,
+		namespace, NamespacesAnnotation, namespace)
 }
 
 func invalid(format string, args ...any) error {

@@ -9,7 +9,8 @@ import (
 // machinePoolReady is the name that the ecosystem knows the condition of the group by.
 const machinePoolReady = "GKEMachinePoolReady"
 
-// activities are the conditions by which the ecosystem knows what GKE does to a node pool, with the reasons while it does it and when it has.
+// activities are the conditions by which the ecosystem knows what GKE does to a node pool, with the reasons while it does it and when it
+// has.
 var activities = []struct {
 	condition, over string
 	states          []report.State

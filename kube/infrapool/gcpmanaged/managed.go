@@ -46,7 +46,8 @@ func (Adapter) Kind() infrapool.Kind[*gcpv1.GCPManagedMachinePool, *gcpv1.Manage
 		},
 		NoControlPlane: "names no " + gcpv1.ManagedControlPlaneKind + " in spec.controlPlaneRef: GKE keeps node pools for its own clusters alone",
 		BootstrapMode:  func(*gcpv1.GCPManagedMachinePool) bootstrap.Mode { return bootstrap.None },
-		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials, spec *gcpv1.ManagedMachinePoolSource) (map[string]string, error) {
+		Identify: func(ctx context.Context, by identity.Referrer, from *identity.Credentials,
+			spec *gcpv1.ManagedMachinePoolSource) (map[string]string, error) {
 			return gcpidentity.Identify(ctx, by, from, &spec.Cluster.View)
 		},
 	}
@@ -65,9 +66,10 @@ func ofKind(ref clusterv1.ContractVersionedObjectReference, kind string) cluster
 	return clusterv1.ContractVersionedObjectReference{}
 }
 
-// Translate hands the driver a copy of the specification without what the controller writes there itself. GKE has no template beside the node
-// pool, and replaces nodes itself.
-func (Adapter) Translate(o *gcpv1.GCPManagedMachinePool, in infrapool.Inputs) (infrapool.Translation[*gcpv1.ManagedMachinePoolSource], error) {
+// Translate hands the driver a copy of the specification without what the controller writes there itself. GKE has no template beside the
+// node pool, and replaces nodes itself.
+func (Adapter) Translate(o *gcpv1.GCPManagedMachinePool,
+	in infrapool.Inputs) (infrapool.Translation[*gcpv1.ManagedMachinePoolSource], error) {
 	spec := o.Spec.DeepCopy()
 	spec.ProviderID = ""
 	spec.ProviderIDList = nil

@@ -19,8 +19,8 @@ const (
 	reasonAutopilot        = "AutopilotCluster"
 )
 
-// bound sets the bounds of GKE's autoscaler. Those of each zone bound the pool only if the zones are named: otherwise they are the cluster's,
-// which GKE knows.
+// bound sets the bounds of GKE's autoscaler. Those of each zone bound the pool only if the zones are named: otherwise they are the
+// cluster's, which GKE knows.
 func bound(t *infrapool.Translation[*gcpv1.ManagedMachinePoolSource], spec *gcpv1.GCPManagedMachinePoolSpec) {
 	s := spec.Scaling
 	switch zones := len(spec.NodeLocations); {
@@ -74,9 +74,11 @@ func blocked(in infrapool.Inputs, view gcpv1.ManagedClusterView) *pool.Cause {
 		return nil
 	case view.Autopilot:
 		return &pool.Cause{Reason: reasonAutopilot, Message: fmt.Sprintf(
-			"%s %s has spec.enableAutopilot: GKE keeps the nodes of Autopilot clusters itself; delete the MachinePool", in.ControlPlane.GetKind(), in.ControlPlane.GetName())}
+			"%s %s has spec.enableAutopilot: GKE keeps the nodes of Autopilot clusters itself; delete the MachinePool", in.ControlPlane.GetKind(),
+			in.ControlPlane.GetName())}
 	case !view.View.Ready:
-		return &pool.Cause{Reason: reasonWaitControlPlane, Message: fmt.Sprintf("%s %s is not ready yet", in.ControlPlane.GetKind(), in.ControlPlane.GetName())}
+		return &pool.Cause{Reason: reasonWaitControlPlane, Message: fmt.Sprintf("%s %s is not ready yet", in.ControlPlane.GetKind(),
+			in.ControlPlane.GetName())}
 	}
 	return nil
 }
@@ -84,7 +86,8 @@ func blocked(in infrapool.Inputs, view gcpv1.ManagedClusterView) *pool.Cause {
 // strategy is how machines are replaced that only a restart makes stale: as many at once as GKE replaces in an upgrade.
 func strategy(u *gcpv1.UpgradeSettings) *pool.Strategy {
 	s := &pool.Strategy{
-		MaxSurge: pool.IntOrPercent{Value: 1}, SurgeField: "spec.upgradeSettings.maxSurge", UnavailableField: "spec.upgradeSettings.maxUnavailable",
+		MaxSurge: pool.IntOrPercent{Value: 1}, SurgeField: "spec.upgradeSettings.maxSurge",
+		UnavailableField: "spec.upgradeSettings.maxUnavailable",
 	}
 	if u == nil || u.MaxSurge == nil && u.MaxUnavailable == nil {
 		return s

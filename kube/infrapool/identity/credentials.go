@@ -1,5 +1,6 @@
 // Package identity reads the identities with which the cloud is called for an object: its cluster references one, which leads to further
-// objects and secrets. What was read is noted, so that a change of it reconciles the object. The identities of each cloud are its adapters'.
+// objects and secrets. What was read is noted, so that a change of it reconciles the object. The identities of each cloud are its
+// adapters'.
 package identity
 
 import (
@@ -158,7 +159,8 @@ func (c *Credentials) Allow(ctx context.Context, identity string, a *common.Allo
 			return nil
 		}
 	}
-	return Errorf(ReasonNotAllowed, "%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", identity, c.Namespace)
+	return Errorf(ReasonNotAllowed, "%s: spec.allowedNamespaces does not allow namespace %s: add it there, or name another identity", identity,
+		c.Namespace)
 }
 
 // labels returns those of the object's namespace.

@@ -29,8 +29,8 @@ const (
 // dependency is one object that an identity consists of.
 type dependency struct{ kind, namespace, name string }
 
-// Sources holds what the identities of the objects of one controller consisted of in their last passes, and enqueues these objects when that
-// changes. It is a cache: after a start of the process every object has a pass.
+// Sources holds what the identities of the objects of one controller consisted of in their last passes, and enqueues these objects when
+// that changes. It is a cache: after a start of the process every object has a pass.
 type Sources struct {
 	reader          client.Reader
 	secretNamespace string
@@ -55,8 +55,8 @@ func NewSources(reader client.Reader, secretNamespace string) *Sources {
 	}
 }
 
-// Watch has changes of dependencies enqueue the objects of the controller. Without it they are reconciled at the next interval. The cache of
-// the manager holds all secrets of the secret namespace, which the controller watches.
+// Watch has changes of dependencies enqueue the objects of the controller. Without it they are reconciled at the next interval. The cache
+// of the manager holds all secrets of the secret namespace, which the controller watches.
 func (s *Sources) Watch(mgr ctrl.Manager, c controller.Controller, tracker *external.ObjectTracker) {
 	s.manager, s.controller, s.tracker = mgr, c, tracker
 }
@@ -129,8 +129,8 @@ func (s *Sources) watch(ctx context.Context, o client.Object) error {
 	return nil
 }
 
-// watchSecrets enqueues the objects whose identities use secrets of a namespace when these change. Outside the secret namespace the cache of
-// the manager holds secrets of clusters alone, so that such a namespace gets a cache of its own with nothing but names and versions.
+// watchSecrets enqueues the objects whose identities use secrets of a namespace when these change. Outside the secret namespace the cache
+// of the manager holds secrets of clusters alone, so that such a namespace gets a cache of its own with nothing but names and versions.
 func (s *Sources) watchSecrets(ctx context.Context, namespace string) error {
 	if s.manager == nil || namespace == s.secretNamespace {
 		return nil
@@ -153,7 +153,8 @@ func (s *Sources) watchSecrets(ctx context.Context, namespace string) error {
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kindSecret))
 	wake := func(_ context.Context, o client.Object) []ctrl.Request { return s.SecretRequests(o) }
-	if err := s.controller.Watch(source.Kind[client.Object](names, secret, handler.EnqueueRequestsFromMapFunc(wake), predicate.ResourceVersionChangedPredicate{})); err != nil {
+	if err := s.controller.Watch(source.Kind[client.Object](names, secret, handler.EnqueueRequestsFromMapFunc(wake),
+		predicate.ResourceVersionChangedPredicate{})); err != nil {
 		return fmt.Errorf("watch the secrets of namespace %s: %w", namespace, err)
 	}
 	s.elsewhere[namespace] = true

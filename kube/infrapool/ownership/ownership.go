@@ -35,7 +35,8 @@ func Of(o client.Object, cluster string) cloud.Owner {
 	if id == "" {
 		id = string(o.GetUID())
 	}
-	return cloud.Owner{ID: id, Cluster: cluster, Namespace: o.GetNamespace(), Name: o.GetName(), GroupName: o.GetAnnotations()[GroupNameAnnotation]}
+	return cloud.Owner{ID: id, Cluster: cluster, Namespace: o.GetNamespace(), Name: o.GetName(),
+		GroupName: o.GetAnnotations()[GroupNameAnnotation]}
 }
 
 // IDs returns the values of an object in the index IDField.

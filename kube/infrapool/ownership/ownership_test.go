@@ -25,8 +25,8 @@ func (c copies) Get(context.Context, client.ObjectKey, client.Object, ...client.
 	return errors.ErrUnsupported
 }
 
-// TestReadingsOfTags holds that tags which named an object are read again when they are too old, and not in each pass: such a read is one of the
-// whole group, which a rate budget may have no room for beside the pass's own.
+// TestReadingsOfTags holds that tags which named an object are read again when they are too old, and not in each pass: such a read is one
+// of the whole group, which a rate budget may have no room for beside the pass's own.
 func TestReadingsOfTags(t *testing.T) {
 	t.Parallel()
 	made := func(namespace string, after time.Duration) awsv1.AWSMachinePool {
@@ -60,15 +60,17 @@ func TestReadingsOfTags(t *testing.T) {
 func TestOlder(t *testing.T) {
 	t.Parallel()
 	made := func(uid, id string, after time.Duration) client.Object {
-		return &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), CreationTimestamp: metav1.NewTime(time.Unix(0, 0).Add(after)),
-			Annotations: map[string]string{Annotation: id}}}
+		return &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid),
+			CreationTimestamp: metav1.NewTime(time.Unix(0, 0).Add(after)),
+			Annotations:       map[string]string{Annotation: id}}}
 	}
 	for name, tc := range map[string]struct {
 		reason string
 		a, b   client.Object
 		want   bool
 	}{
-		"first owner":       {"the object whose UID is the ID came first, whatever the clock was", made("x", "x", time.Hour), made("y", "x", 0), true},
+		"first owner": {"the object whose UID is the ID came first, whatever the clock was", made("x", "x", time.Hour),
+			made("y", "x", 0), true},
 		"copy":              {"a copy was not", made("y", "x", 0), made("x", "x", time.Hour), false},
 		"both moved":        {"of two that were moved the older counts", made("y", "x", 0), made("z", "x", time.Hour), true},
 		"at the same time":  {"and otherwise any order will do, as long as it is one", made("y", "x", 0), made("z", "x", 0), true},
@@ -91,7 +93,8 @@ func FuzzOwner(f *testing.F) {
 			return
 		}
 		object := func(uid string, at int64) client.Object {
-			return &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), CreationTimestamp: metav1.Unix(at, 0), Annotations: map[string]string{Annotation: id}}}
+			return &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), CreationTimestamp: metav1.Unix(at, 0),
+				Annotations: map[string]string{Annotation: id}}}
 		}
 		a, b := object(uidA, atA), object(uidB, atB)
 		if older(a, b) == older(b, a) {

@@ -11,19 +11,23 @@ import (
 func Around(infra, controlPlane, pool clusterv1.ContractVersionedObjectReference) []client.Object {
 	return []client.Object{
 		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: Cluster.Namespace, Name: Cluster.Name},
-			Spec:   clusterv1.ClusterSpec{InfrastructureRef: infra, ControlPlaneRef: controlPlane},
-			Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true), ControlPlaneInitialized: new(true)}}},
+			Spec: clusterv1.ClusterSpec{InfrastructureRef: infra, ControlPlaneRef: controlPlane},
+			Status: clusterv1.ClusterStatus{Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true),
+				ControlPlaneInitialized: new(true)}}},
 		&clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: MachinePool.Namespace, Name: MachinePool.Name, UID: "mp"},
-			Spec: clusterv1.MachinePoolSpec{ClusterName: Cluster.Name, Replicas: new(int32(2)), Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-				ClusterName: Cluster.Name, Version: "v1.34.2", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("")}, InfrastructureRef: pool}}}},
+			Spec: clusterv1.MachinePoolSpec{ClusterName: Cluster.Name, Replicas: new(int32(2)),
+				Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+					ClusterName: Cluster.Name, Version: "v1.34.2", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("")}, InfrastructureRef: pool}}}},
 	}
 }
 
 // Owned returns the metadata of an infrastructure object of the MachinePool.
 func Owned() metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: Infra.Namespace, Name: Infra.Name, UID: "11111111-2222-3333-4444-555555555555", Generation: 1, Labels: map[string]string{clusterv1.ClusterNameLabel: Cluster.Name},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: MachinePool.Name, UID: "mp"}},
+		Namespace: Infra.Namespace, Name: Infra.Name, UID: "11111111-2222-3333-4444-555555555555", Generation: 1,
+		Labels: map[string]string{clusterv1.ClusterNameLabel: Cluster.Name},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "MachinePool", Name: MachinePool.Name,
+			UID: "mp"}},
 	}
 }
 

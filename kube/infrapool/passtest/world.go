@@ -1,5 +1,5 @@
-// Package passtest is what tests of whole passes run on: a management cluster and a workload cluster in memory, and a clock that only the test
-// moves.
+// Package passtest is what tests of whole passes run on: a management cluster and a workload cluster in memory, and a clock that only the
+// test moves.
 package passtest
 
 import (
@@ -67,7 +67,8 @@ func New(t *testing.T, s Setup) *World {
 	t.Helper()
 	w := &World{T: t, Now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	types := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme, s.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme,
+		s.AddToScheme} {
 		if err := add(types); err != nil {
 			t.Fatal(err)
 		}
@@ -78,13 +79,15 @@ func New(t *testing.T, s Setup) *World {
 
 // management returns a management cluster that counts the controller's writes.
 func (w *World) management(types *runtime.Scheme, s Setup) client.WithWatch {
-	b := fake.NewClientBuilder().WithScheme(types).WithObjects(append(slices.Clone(s.Objects), s.Pool)...).WithStatusSubresource(s.Pool, &clusterv1.MachinePool{}).
+	b := fake.NewClientBuilder().WithScheme(types).WithObjects(append(slices.Clone(s.Objects), s.Pool)...).WithStatusSubresource(s.Pool,
+		&clusterv1.MachinePool{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
 				w.writes++
 				return c.Patch(ctx, o, p, opts...)
 			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+				opts ...client.SubResourcePatchOption) error {
 				w.writes++
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
@@ -119,7 +122,8 @@ func (w *World) Clock() time.Time { return w.Now }
 
 // Options returns those of a reconciler that runs in the world.
 func (w *World) Options() infrapool.Options {
-	return infrapool.Options{Client: w.Management, Recorder: events.NewFakeRecorder(1000), Now: w.Clock, ClusterCache: clustercache.NewFakeClusterCache(w.Workload, Cluster)}
+	return infrapool.Options{Client: w.Management, Recorder: events.NewFakeRecorder(1000), Now: w.Clock,
+		ClusterCache: clustercache.NewFakeClusterCache(w.Workload, Cluster)}
 }
 
 // Run sets what passes run, and the machines that join after each.
@@ -138,11 +142,13 @@ func (w *World) Pass() {
 	w.again = result.RequeueAfter
 	w.Now = w.Now.Add(max(result.RequeueAfter, time.Second))
 	for _, i := range w.machines() {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: i.ID, CreationTimestamp: metav1.NewTime(w.Now)}, Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: i.ID, CreationTimestamp: metav1.NewTime(w.Now)},
+			Spec: corev1.NodeSpec{ProviderID: i.ProviderID}}
 		if w.Workload.Create(w.Context(), n) != nil {
 			continue
 		}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.Now)}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(w.Now)}}
 		if err := w.Workload.Status().Update(w.Context(), n); err != nil {
 			w.Fatal(err)
 		}

@@ -58,7 +58,8 @@ func assign(o, out client.Object, gvk schema.GroupVersionKind) error {
 	from, to := reflect.ValueOf(o.DeepCopyObject()), reflect.ValueOf(out)
 	if from.Type() == to.Type() {
 		if got := o.GetObjectKind().GroupVersionKind(); !got.Empty() && got != gvk {
-			return fmt.Errorf("%s %s was given as %s, and is read as %s: write it in that version", gvk.Kind, o.GetName(), got.GroupVersion(), gvk.GroupVersion())
+			return fmt.Errorf("%s %s was given as %s, and is read as %s: write it in that version", gvk.Kind, o.GetName(), got.GroupVersion(),
+				gvk.GroupVersion())
 		}
 		to.Elem().Set(from.Elem())
 		return nil

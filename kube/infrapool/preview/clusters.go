@@ -105,6 +105,7 @@ func (c *clusters) GetHealthCheckingState(context.Context, client.ObjectKey) clu
 }
 
 // GetClusterSource has nothing to tell.
-func (c *clusters) GetClusterSource(string, func(context.Context, client.Object) []ctrl.Request, ...clustercache.GetClusterSourceOption) source.Source {
+func (c *clusters) GetClusterSource(string,
+	func(context.Context, client.Object) []ctrl.Request, ...clustercache.GetClusterSourceOption) source.Source {
 	return nil
 }

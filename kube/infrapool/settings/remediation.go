@@ -47,7 +47,9 @@ func (s *Settings) readRemediation(machines bool, objects ...annotated) {
 	case wrong != nil || d < minUnready:
 		s.refuse(*from, RemediationAnnotation, after, fmt.Sprintf("a duration of %s at least, such as 10m", short(minUnready)))
 	case machines:
-		s.Invalid = append(s.Invalid, fmt.Sprintf("metadata.annotations[%s] of the %s means nothing: every machine of the pool has a Machine, whose health is the matter of a MachineHealthCheck",
+		s.Invalid = append(s.Invalid, fmt.Sprintf(
+			"metadata.annotations[%s] of the %s means nothing: every machine of the pool has a Machine, whose health is the matter of a "+
+				"MachineHealthCheck",
 			RemediationAnnotation, from.kind))
 	case err == nil && !skipsRemediation(objects):
 		s.Remediation = &pool.Remediation{After: d, MaxUnhealthy: maxUnhealthy}

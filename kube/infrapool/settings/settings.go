@@ -158,7 +158,8 @@ func (s *Settings) read(a annotated) {
 }
 
 func (s *Settings) pause(a annotated, value string) {
-	cause := pool.Cause{Reason: ReasonPaused, Message: fmt.Sprintf("no machine is replaced: %s has the annotation %s: %s", a.kind, RolloutAnnotation, RolloutPaused)}
+	cause := pool.Cause{Reason: ReasonPaused, Message: fmt.Sprintf("no machine is replaced: %s has the annotation %s: %s", a.kind,
+		RolloutAnnotation, RolloutPaused)}
 	if value != RolloutPaused {
 		cause = pool.Cause{Reason: ReasonInvalid, Message: "no machine is replaced: " + s.refuse(a, RolloutAnnotation, value, RolloutPaused)}
 	}
@@ -183,7 +184,8 @@ func (s *Settings) duration(a annotated, name string) time.Duration {
 
 // refuse notes an invalid value and returns the message.
 func (s *Settings) refuse(a annotated, name, value, allowed string) string {
-	text := fmt.Sprintf("metadata.annotations[%s] of the %s is %q, allowed is %s, or no such annotation", name, a.kind, truncate(value), allowed)
+	text := fmt.Sprintf("metadata.annotations[%s] of the %s is %q, allowed is %s, or no such annotation", name, a.kind, truncate(value),
+		allowed)
 	s.Invalid = append(s.Invalid, text)
 	return text
 }

@@ -18,7 +18,8 @@ import (
 func asked(infra, machinePool map[string]string, machines bool) Settings {
 	return Of(Pool{
 		Kind: "AWSMachinePool", Object: &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: infra}},
-		MachinePool: &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: machinePool}}, Machines: MachinesOptional, HasMachines: machines,
+		MachinePool: &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: machinePool}}, Machines: MachinesOptional,
+		HasMachines: machines,
 	})
 }
 
@@ -34,20 +35,33 @@ func TestSettings(t *testing.T) {
 		join, progress time.Duration
 		restarts       []Restart
 	}{
-		"nothing":      {reason: "there is no annotation"},
-		"paused":       {reason: "the object holds its rollout", infra: annotations{RolloutAnnotation: "paused"}, held: "AWSMachinePool has the annotation muster.dev/rollout: paused"},
-		"pool paused":  {reason: "so does the MachinePool, which its users know", pool: annotations{RolloutAnnotation: "paused"}, held: "MachinePool has the annotation muster.dev/rollout: paused"},
-		"both paused":  {reason: "the nearer one is named", infra: annotations{RolloutAnnotation: "paused"}, pool: annotations{RolloutAnnotation: "paused"}, held: "AWSMachinePool has"},
-		"paused badly": {reason: "the user wants no machine replaced, and is shown the right value", infra: annotations{RolloutAnnotation: "Pause"}, held: `is "Pause", allowed is paused`, invalid: []string{`metadata.annotations[muster.dev/rollout] of the AWSMachinePool is "Pause", allowed is paused, or no such annotation`}},
-		"empty":        {reason: "the same", pool: annotations{RolloutAnnotation: ""}, held: `is ""`, invalid: []string{`metadata.annotations[muster.dev/rollout] of the MachinePool is ""`}},
-		"deadlines":    {reason: "Go durations", infra: annotations{JoinDeadlineAnnotation: "90s", ProgressDeadlineAnnotation: "1h30m"}, join: 90 * time.Second, progress: 90 * time.Minute},
-		"of the pool":  {reason: "deadlines belong to the infrastructure", pool: annotations{JoinDeadlineAnnotation: "90s"}},
-		"bad deadlines": {reason: "an invalid deadline leaves the default", infra: annotations{JoinDeadlineAnnotation: "600", ProgressDeadlineAnnotation: "-1m"},
-			invalid: []string{`[muster.dev/join-deadline] of the AWSMachinePool is "600", allowed is a positive duration such as 20m`, `[muster.dev/progress-deadline] of the AWSMachinePool is "-1m"`}},
-		"restart":       {reason: "the reason is kept", infra: annotations{RestartAnnotation: " CVE-1 "}, restarts: []Restart{{stored.Restart, "CVE-1"}}},
-		"both restart":  {reason: "each stands for itself", infra: annotations{RestartAnnotation: "a"}, pool: annotations{RestartAnnotation: "b"}, restarts: []Restart{{stored.Restart, "a"}, {stored.RestartPool, "b"}}},
-		"empty restart": {reason: "a restart has a reason", infra: annotations{RestartAnnotation: " "}, invalid: []string{`[muster.dev/restart-now] of the AWSMachinePool is "", allowed is the reason in words`}},
-		"long value":    {reason: "messages stay readable", infra: annotations{JoinDeadlineAnnotation: strings.Repeat("x", 5000)}, invalid: []string{strings.Repeat("x", valueLimit) + `..."`}},
+		"nothing": {reason: "there is no annotation"},
+		"paused": {reason: "the object holds its rollout", infra: annotations{RolloutAnnotation: "paused"},
+			held: "AWSMachinePool has the annotation muster.dev/rollout: paused"},
+		"pool paused": {reason: "so does the MachinePool, which its users know", pool: annotations{RolloutAnnotation: "paused"},
+			held: "MachinePool has the annotation muster.dev/rollout: paused"},
+		"both paused": {reason: "the nearer one is named", infra: annotations{RolloutAnnotation: "paused"},
+			pool: annotations{RolloutAnnotation: "paused"}, held: "AWSMachinePool has"},
+		"paused badly": {reason: "the user wants no machine replaced, and is shown the right value",
+			infra: annotations{RolloutAnnotation: "Pause"}, held: `is "Pause", allowed is paused`,
+			invalid: []string{`metadata.annotations[muster.dev/rollout] of the AWSMachinePool is "Pause", allowed is paused, or no such annotation`}},
+		"empty": {reason: "the same", pool: annotations{RolloutAnnotation: ""}, held: `is ""`,
+			invalid: []string{`metadata.annotations[muster.dev/rollout] of the MachinePool is ""`}},
+		"deadlines": {reason: "Go durations", infra: annotations{JoinDeadlineAnnotation: "90s", ProgressDeadlineAnnotation: "1h30m"},
+			join: 90 * time.Second, progress: 90 * time.Minute},
+		"of the pool": {reason: "deadlines belong to the infrastructure", pool: annotations{JoinDeadlineAnnotation: "90s"}},
+		"bad deadlines": {reason: "an invalid deadline leaves the default",
+			infra: annotations{JoinDeadlineAnnotation: "600", ProgressDeadlineAnnotation: "-1m"},
+			invalid: []string{`[muster.dev/join-deadline] of the AWSMachinePool is "600", allowed is a positive duration such as 20m`,
+				`[muster.dev/progress-deadline] of the AWSMachinePool is "-1m"`}},
+		"restart": {reason: "the reason is kept", infra: annotations{RestartAnnotation: " CVE-1 "},
+			restarts: []Restart{{stored.Restart, "CVE-1"}}},
+		"both restart": {reason: "each stands for itself", infra: annotations{RestartAnnotation: "a"}, pool: annotations{RestartAnnotation: "b"},
+			restarts: []Restart{{stored.Restart, "a"}, {stored.RestartPool, "b"}}},
+		"empty restart": {reason: "a restart has a reason", infra: annotations{RestartAnnotation: " "},
+			invalid: []string{`[muster.dev/restart-now] of the AWSMachinePool is "", allowed is the reason in words`}},
+		"long value": {reason: "messages stay readable", infra: annotations{JoinDeadlineAnnotation: strings.Repeat("x", 5000)},
+			invalid: []string{strings.Repeat("x", valueLimit) + `..."`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +83,8 @@ func TestSettings(t *testing.T) {
 					t.Errorf("%s: want %q refused, got %q", c.reason, want, got.Invalid[k])
 				}
 			}
-			if conditions := got.Conditions(); (len(conditions) == 1) != (len(c.invalid) > 0) || len(conditions) == 1 && conditions[0].Status != report.False {
+			if conditions := got.Conditions(); (len(conditions) == 1) != (len(c.invalid) > 0) || len(conditions) == 1 &&
+				conditions[0].Status != report.False {
 				t.Errorf("%s: want a condition exactly if a value is invalid, got %+v", c.reason, conditions)
 			}
 		})
@@ -89,14 +104,25 @@ func TestRestarting(t *testing.T) {
 		keep       map[string]string
 		drop       []string
 	}{
-		"no restart":       {reason: "nothing is stored for it", remembered: map[string]string{"region": "x"}},
-		"first seen":       {reason: "the moment is this one, and is kept", asked: []Restart{{stored.Restart, "CVE 1"}}, before: now, keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 1")}},
-		"seen earlier":     {reason: "instances created since then stay", asked: []Restart{{stored.Restart, "CVE 1"}}, remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now.Add(-time.Hour)},
-		"another reason":   {reason: "another value begins another", asked: []Restart{{stored.Restart, "CVE 2"}}, remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now, keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 2")}},
-		"taken away":       {reason: "the same value later begins another", remembered: map[string]string{stored.Restart: at(hour, "CVE 1"), "region": "x"}, drop: []string{stored.Restart}},
-		"two of different": {reason: "the later one covers both", asked: []Restart{{stored.Restart, "a"}, {stored.RestartPool, "b"}}, remembered: map[string]string{stored.Restart: at(hour, "a")}, before: now, keep: map[string]string{stored.RestartPool: at(now.Format(time.RFC3339Nano), "b")}},
-		"one of two ends":  {reason: "the other is not begun anew", asked: []Restart{{stored.RestartPool, "b"}}, remembered: map[string]string{stored.Restart: at(hour, "a"), stored.RestartPool: at(hour, "b")}, before: now.Add(-time.Hour), drop: []string{stored.Restart}},
-		"unreadable":       {reason: "a stored time that cannot be parsed was never seen", asked: []Restart{{stored.Restart, "a"}}, remembered: map[string]string{stored.Restart: at("yesterday", "a")}, before: now, keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "a")}},
+		"no restart": {reason: "nothing is stored for it", remembered: map[string]string{"region": "x"}},
+		"first seen": {reason: "the moment is this one, and is kept", asked: []Restart{{stored.Restart, "CVE 1"}}, before: now,
+			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 1")}},
+		"seen earlier": {reason: "instances created since then stay", asked: []Restart{{stored.Restart, "CVE 1"}},
+			remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now.Add(-time.Hour)},
+		"another reason": {reason: "another value begins another", asked: []Restart{{stored.Restart, "CVE 2"}},
+			remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now,
+			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 2")}},
+		"taken away": {reason: "the same value later begins another",
+			remembered: map[string]string{stored.Restart: at(hour, "CVE 1"), "region": "x"}, drop: []string{stored.Restart}},
+		"two of different": {reason: "the later one covers both", asked: []Restart{{stored.Restart, "a"}, {stored.RestartPool, "b"}},
+			remembered: map[string]string{stored.Restart: at(hour, "a")}, before: now,
+			keep: map[string]string{stored.RestartPool: at(now.Format(time.RFC3339Nano), "b")}},
+		"one of two ends": {reason: "the other is not begun anew", asked: []Restart{{stored.RestartPool, "b"}},
+			remembered: map[string]string{stored.Restart: at(hour, "a"), stored.RestartPool: at(hour, "b")}, before: now.Add(-time.Hour),
+			drop: []string{stored.Restart}},
+		"unreadable": {reason: "a stored time that cannot be parsed was never seen", asked: []Restart{{stored.Restart, "a"}},
+			remembered: map[string]string{stored.Restart: at("yesterday", "a")}, before: now,
+			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "a")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,15 +148,16 @@ func TestRestarting(t *testing.T) {
 	}
 }
 
-// FuzzSettings holds that each annotation is followed or refused by name, whatever its value is, that deadlines are positive, and that a restart
-// that was stored is the same restart in the next pass.
+// FuzzSettings holds that each annotation is followed or refused by name, whatever its value is, that deadlines are positive, and that a
+// restart that was stored is the same restart in the next pass.
 func FuzzSettings(f *testing.F) {
 	f.Add("paused", "CVE-1", "90s", "1h")
 	f.Add("", "", "", "")
 	f.Add("Paused ", " \n", "-1s", "9223372036854775807ns")
 	f.Add("x", "two words \xff", "1e3s", "0")
 	f.Fuzz(func(t *testing.T, rollout, why, join, progress string) {
-		got := asked(map[string]string{RolloutAnnotation: rollout, RestartAnnotation: why, JoinDeadlineAnnotation: join, ProgressDeadlineAnnotation: progress}, nil, false)
+		got := asked(map[string]string{RolloutAnnotation: rollout, RestartAnnotation: why, JoinDeadlineAnnotation: join,
+			ProgressDeadlineAnnotation: progress}, nil, false)
 		if got.RolloutPaused == nil || got.JoinDeadline < 0 || got.ProgressDeadline < 0 {
 			t.Errorf("want the rollout held and no negative deadline, got %+v", got)
 		}

@@ -16,8 +16,10 @@ import (
 // the cloud cause events of their own.
 var notable = map[string]map[string]bool{
 	report.UpToDate: {
-		"RolloutHalted": true, "ProviderRolloutFailed": true, "ProviderRolloutReverting": true, "StrategyInvalid": true, settings.ReasonInvalid: true,
-		"ProviderRolloutRunning": false, "ProviderRolloutBaking": false, "ProviderRolloutCancelling": false, settings.ReasonPaused: false, pool.NoEffect: true,
+		"RolloutHalted": true, "ProviderRolloutFailed": true, "ProviderRolloutReverting": true, "StrategyInvalid": true,
+		settings.ReasonInvalid:   true,
+		"ProviderRolloutRunning": false, "ProviderRolloutBaking": false, "ProviderRolloutCancelling": false, settings.ReasonPaused: false,
+		pool.NoEffect: true,
 	},
 	report.TemplateReady:      {"Invalid": true, "Denied": true, pool.NoEffect: true},
 	report.PrerequisitesReady: {pool.NoEffect: true},
@@ -30,7 +32,8 @@ var notable = map[string]map[string]bool{
 
 // replacing are the reasons of UpToDate during a rollout.
 var replacing = []string{
-	"TemplateChanged", settings.ReasonRestart, "NeverJoined", "NeverReady", "Unready", "Failed", "ProviderRolloutRunning", "ProviderRolloutBaking", "ProviderRolloutCancelling", "ProviderRolloutReverting", "ProviderRolloutFailed", "RolloutHalted",
+	"TemplateChanged", settings.ReasonRestart, "NeverJoined", "NeverReady", "Unready", "Failed", "ProviderRolloutRunning",
+	"ProviderRolloutBaking", "ProviderRolloutCancelling", "ProviderRolloutReverting", "ProviderRolloutFailed", "RolloutHalted",
 }
 
 const (
@@ -64,8 +67,8 @@ func conditionEvents(before, after []metav1.Condition) []report.Event {
 	return list
 }
 
-// KeepRollout keeps the reason of a rollout in the report while fewer machines exist than are wanted: all existing ones are up to date then,
-// and the last replacements are still to come.
+// KeepRollout keeps the reason of a rollout in the report while fewer machines exist than are wanted: all existing ones are up to date
+// then, and the last replacements are still to come.
 func KeepRollout(before []metav1.Condition, rep *report.Report) {
 	old := meta.FindStatusCondition(before, report.UpToDate)
 	if !rep.Seen || old == nil || !slices.Contains(replacing, old.Reason) || *rep.Counts.Current >= rep.Counts.Desired {

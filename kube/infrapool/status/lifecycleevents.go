@@ -40,8 +40,8 @@ var groupExists = []string{groupDeleting, string(pool.DeleteGroup)}
 // transient are the kinds of errors that end by themselves.
 var transient = []string{string(cloud.Throttled), string(cloud.Conflict), string(cloud.Unavailable)}
 
-// LifecycleEvents returns the events of what was observed now, compared with the status before. A new status, as that of an object which was
-// moved or restored, causes none: what it would report is long past.
+// LifecycleEvents returns the events of what was observed now, compared with the status before. A new status, as that of an object which
+// was moved or restored, causes none: what it would report is long past.
 func LifecycleEvents(before *common.Status, out engine.Outcome, t pool.Traits) []report.Event {
 	if !out.Seen || len(before.Conditions) == 0 {
 		return nil
@@ -59,8 +59,8 @@ const (
 )
 
 // lost returns the warnings of what is gone or terminating without a step of Muster: the cloud reclaimed it, or another client deleted it.
-// Instances that a step of Muster removes are Terminating in the status from then on (see MarkRemoved), and those that a provider rollout or
-// a lowered size removes have a cause that is reported elsewhere.
+// Instances that a step of Muster removes are Terminating in the status from then on (see MarkRemoved), and those that a provider rollout
+// or a lowered size removes have a cause that is reported elsewhere.
 func lost(before *common.Status, out engine.Outcome, t pool.Traits) []report.Event {
 	o := out.Observed
 	ready := meta.FindStatusCondition(before.Conditions, report.GroupReady)
@@ -79,8 +79,8 @@ func lost(before *common.Status, out engine.Outcome, t pool.Traits) []report.Eve
 	return warnLost(lostInstances(before, o), t)
 }
 
-// lostGroup returns the warning of a group that another client deleted, when that is first observed. A group that Muster deletes to recreate
-// it has failed, and its instances are removed by a step of Muster.
+// lostGroup returns the warning of a group that another client deleted, when that is first observed. A group that Muster deletes to
+// recreate it has failed, and its instances are removed by a step of Muster.
 func lostGroup(before *common.Status, ready metav1.Condition, t pool.Traits) []report.Event {
 	stays := func(i common.InstanceStatus) bool { return i.State != string(pool.Terminating) }
 	if ready.Status != metav1.ConditionTrue && !slices.ContainsFunc(before.Instances, stays) || ready.Reason == groupDeleting {
@@ -125,10 +125,12 @@ func warnLost(names []string, t pool.Traits) []report.Event {
 	if more := len(names) - maxLostNames; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return []report.Event{{Warning: true, Reason: instancesLost, Message: fmt.Sprintf("Lost %s: terminated, and not by Muster; the %s launches others in their place", text, t.Group)}}
+	return []report.Event{{Warning: true, Reason: instancesLost,
+		Message: fmt.Sprintf("Lost %s: terminated, and not by Muster; the %s launches others in their place", text, t.Group)}}
 }
 
-// MarkRemoved marks the rows of instances that the pass has started to remove as Terminating, so that the next pass does not report them as lost.
+// MarkRemoved marks the rows of instances that the pass has started to remove as Terminating, so that the next pass does not report them as
+// lost.
 func MarkRemoved(out engine.Outcome, rows []common.InstanceStatus) {
 	if s := out.Plan.Step; s == nil || !out.Started || !slices.Contains(removals, s.Kind) {
 		return
@@ -150,8 +152,8 @@ func StepEvents(list []report.Event) []report.Event {
 	return slices.DeleteFunc(list, func(e report.Event) bool { return e.Reason == templateCreated || e.Reason == versionCreated })
 }
 
-// created returns the events of template versions that the status does not have yet. There are none for an inline template, whose change was
-// reported when it was requested, and for a version that differs from the previous one in bootstrap data alone.
+// created returns the events of template versions that the status does not have yet. There are none for an inline template, whose change
+// was reported when it was requested, and for a version that differs from the previous one in bootstrap data alone.
 func created(before *common.Status, o pool.Observed, t pool.Traits) []report.Event {
 	if t.InlineTemplate || before.Template == "" && !meta.IsStatusConditionFalse(before.Conditions, report.TemplateReady) {
 		return nil
@@ -230,8 +232,8 @@ func cloudErrors(o pool.Observed) map[string]bool {
 	return said
 }
 
-// cloudErrorEvents returns the warnings for errors of the cloud that conditions have begun to report, except for reasons that are notable by
-// themselves. Several conditions may report one error, some of them later than others: it causes one event.
+// cloudErrorEvents returns the warnings for errors of the cloud that conditions have begun to report, except for reasons that are notable
+// by themselves. Several conditions may report one error, some of them later than others: it causes one event.
 func cloudErrorEvents(before, after []metav1.Condition, o pool.Observed) []report.Event {
 	said := cloudErrors(o)
 	for _, c := range before {

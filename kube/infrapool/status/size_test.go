@@ -72,7 +72,8 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 		"AWSMachinePool": {&awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Name: "mp"}}, func(n int) report.Instance {
 			id := fmt.Sprintf("i-%017x", n)
 			return report.Instance{ID: id, ProviderID: "aws:///ap-southeast-2a/" + id, Zone: "ap-southeast-2a", State: pool.Running,
-				Node: fmt.Sprintf("ip-10-101-%03d-%03d.ap-southeast-2.compute.internal", n/250, n%250), Version: "v1.36.0", Template: "lt-0123456789abcdef0:17"}
+				Node: fmt.Sprintf("ip-10-101-%03d-%03d.ap-southeast-2.compute.internal", n/250, n%250), Version: "v1.36.0",
+				Template: "lt-0123456789abcdef0:17"}
 		}},
 		"AWSManagedMachinePool": {&awsv1.AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Name: "mp"}}, func(n int) report.Instance {
 			id := fmt.Sprintf("i-%017x", n)
@@ -80,8 +81,10 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 				Node: fmt.Sprintf("ip-10-101-%03d-%03d.ap-southeast-2.compute.internal", n/250, n%250), Version: "v1.36.0", Template: "1.36.0-20260101"}
 		}},
 		"AzureMachinePool": {&azurev1.AzureMachinePool{ObjectMeta: metav1.ObjectMeta{Name: "mp"}}, func(n int) report.Instance {
-			id := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/capz-rg/providers/Microsoft.Compute/virtualMachineScaleSets/capz-mp-0/virtualMachines/" + fmt.Sprint(n)
-			return report.Instance{ID: id, ProviderID: "azure://" + id, Zone: "1", State: pool.Running, Node: fmt.Sprintf("capz-mp-0%06d", n), Version: "v1.36.0",
+			id := "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/capz-rg/providers/Microsoft.Compute/virtualMachineScaleSets/" +
+				"capz-mp-0/virtualMachines/" + fmt.Sprint(n)
+			return report.Instance{ID: id, ProviderID: "azure://" + id, Zone: "1", State: pool.Running, Node: fmt.Sprintf("capz-mp-0%06d", n),
+				Version:  "v1.36.0",
 				Template: strings.Repeat("a", 64)}
 		}},
 	} {

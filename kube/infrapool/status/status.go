@@ -66,8 +66,8 @@ func count(n *int) *int32 {
 	return ptr.To(int32(*n))
 }
 
-// maxInstances bounds how many instances a status lists: an object has to fit into what etcd accepts, together with the list of all provider
-// IDs, and thousands of rows are of no use to a reader.
+// maxInstances bounds how many instances a status lists: an object has to fit into what etcd accepts, together with the list of all
+// provider IDs, and thousands of rows are of no use to a reader.
 const maxInstances = 250
 
 // listed returns the instances that a status lists, in their order: all, or in a large pool first those that do not serve.
@@ -155,7 +155,8 @@ func SetConditions(o Object, all []report.Condition, aliases map[string]string, 
 // isReported reports whether a condition is one that reports set: it is removed when a report no longer has it, and conditions of other
 // controllers are left alone.
 func isReported(name string, aliases map[string]string) bool {
-	for _, t := range []string{report.Ready, report.TemplateReady, report.PrerequisitesReady, report.GroupReady, report.InstancesReady, report.UpToDate,
+	for _, t := range []string{report.Ready, report.TemplateReady, report.PrerequisitesReady, report.GroupReady, report.InstancesReady,
+		report.UpToDate,
 		report.Draining, report.Deleting, settings.Valid, MachinesOwned} {
 		if name == t || name == aliases[t] {
 			return true

@@ -62,7 +62,8 @@ func Values(o client.Object) (map[string]string, error) {
 	}
 	var values map[string]string
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
-		return nil, fmt.Errorf("metadata.annotations[%s]: want a JSON object of strings; remove the annotation to have everything looked up again: %w",
+		return nil, fmt.Errorf("metadata.annotations[%s]: want a JSON object of strings; remove the annotation to have everything looked up "+
+			"again: %w",
 			Annotation, err)
 	}
 	return values, nil

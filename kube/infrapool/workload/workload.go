@@ -101,7 +101,8 @@ func (c *Clusters) Nodes(ctx context.Context, p Pool) engine.Nodes {
 	if err != nil {
 		return unreachable{err}
 	}
-	return &drain.Workload{Remote: remote, Live: live, Management: c.management, Cluster: p.Cluster, Machine: p.machine(), Now: c.now(), Memory: c.drains}
+	return &drain.Workload{Remote: remote, Live: live, Management: c.management, Cluster: p.Cluster, Machine: p.machine(), Now: c.now(),
+		Memory: c.drains}
 }
 
 // Marked returns the provider keys of the instances of a list of provider IDs whose Node is marked to go before others, by a user or by the
@@ -165,7 +166,8 @@ func (u unreachable) Start(_ context.Context, s pool.Step) error {
 func (c *Clusters) NoDrain(ctx context.Context, p Pool) *pool.Cause {
 	switch {
 	case p.Cluster == nil && p.deleting():
-		return &pool.Cause{Reason: ReasonNoCluster, Message: fmt.Sprintf("Cluster %s does not exist, so there are no nodes to drain", p.ClusterKey)}
+		return &pool.Cause{Reason: ReasonNoCluster, Message: fmt.Sprintf("Cluster %s does not exist, so there are no nodes to drain",
+			p.ClusterKey)}
 	case p.Cluster == nil:
 		return nil
 	case !p.Cluster.DeletionTimestamp.IsZero():

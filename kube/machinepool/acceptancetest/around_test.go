@@ -48,11 +48,13 @@ func TestRow08_FlagsOfTheManager(t *testing.T) {
 		"clustercache-client-qps": "manager.DefaultClusterCacheQPS", "clustercache-client-burst": "manager.DefaultClusterCacheBurst",
 		"watch-filter": `""`, "namespace": `""`, "leader-elect": "false", "webhook-port": "webhook.DefaultPort", "health-addr": `":9440"`,
 	} {
-		if !regexp.MustCompile(`"` + flag + `", ` + regexp.QuoteMeta(value) + `\b|"` + flag + `", ` + regexp.QuoteMeta(value) + `,`).MatchString(source) {
+		if !regexp.MustCompile(`"` + flag + `", ` + regexp.QuoteMeta(value) + `\b|"` + flag + `", ` + regexp.QuoteMeta(value) + `,`).MatchString(
+			source) {
 			t.Errorf("--%s: want the flag with the default %s", flag, value)
 		}
 	}
-	want(t, "defaults", fmt.Sprint(manager.DefaultConcurrency, manager.DefaultSyncPeriod, manager.DefaultClusterCacheConcurrency, manager.DefaultClusterCacheQPS, manager.DefaultClusterCacheBurst),
+	want(t, "defaults", fmt.Sprint(manager.DefaultConcurrency, manager.DefaultSyncPeriod, manager.DefaultClusterCacheConcurrency,
+		manager.DefaultClusterCacheQPS, manager.DefaultClusterCacheBurst),
 		fmt.Sprint(50, 10*time.Minute, 100, 20, 30))
 }
 
@@ -63,8 +65,9 @@ func TestRow09_Roles(t *testing.T) {
 	allowed := func(user, group, resource, subresource, verb string) {
 		t.Helper()
 		w.eventually(user+" may "+verb+" "+resource, func(ctx context.Context) error {
-			r := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: w.ns, Group: group, Resource: resource, Subresource: subresource, Verb: verb}}}
+			r := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user,
+				ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Namespace: w.ns, Group: group, Resource: resource, Subresource: subresource, Verb: verb}}}
 			if err := admin.Create(ctx, r); err != nil {
 				return err
 			}
@@ -79,7 +82,8 @@ func TestRow09_Roles(t *testing.T) {
 	for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete"} {
 		allowed(core.Name, clusterv1.GroupVersion.Group, "machinepools", "", verb)
 		allowed(core.Name, clusterv1.GroupVersion.Group, "machines", "", verb)
-		for _, resource := range []string{"awsmachinepools", "awsmanagedmachinepools", "azuremachinepools", "awsmachines", "azuremachinepoolmachines"} {
+		for _, resource := range []string{"awsmachinepools", "awsmanagedmachinepools", "azuremachinepools", "awsmachines",
+			"azuremachinepoolmachines"} {
 			allowed(theirs.Name, infrastructure, resource, "", verb)
 		}
 	}
@@ -109,7 +113,8 @@ func (w *world) bind(file string) *rbacv1.ClusterRole {
 			first = role
 		}
 		w.create(role)
-		w.create(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role.Name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		w.create(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: first.Name}}})
 	}
 	return first
@@ -127,7 +132,8 @@ func TestRow58_ClusterCountsPools(t *testing.T) {
 			return err
 		}
 		s := c.Status.Workers
-		if s == nil || s.DesiredReplicas == nil || s.Replicas == nil || s.ReadyReplicas == nil || s.AvailableReplicas == nil || s.UpToDateReplicas == nil {
+		if s == nil || s.DesiredReplicas == nil || s.Replicas == nil || s.ReadyReplicas == nil || s.AvailableReplicas == nil ||
+			s.UpToDateReplicas == nil {
 			return fmt.Errorf("got %+v", s)
 		}
 		if got := fmt.Sprint(*s.DesiredReplicas, *s.Replicas, *s.ReadyReplicas, *s.AvailableReplicas, *s.UpToDateReplicas); got != "3 2 1 1 2" {
@@ -154,7 +160,8 @@ func TestRow65_FeatureGate(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "MUSTER_MACHINE_POOLS") {
 		t.Errorf("MUSTER_MACHINE_POOLS=perhaps: want it refused by name, got %v", err)
 	}
-	if manifest := read(t, "config/clusterctl/variables/kustomization.yaml"); !strings.Contains(manifest, "MusterMachinePools=${MUSTER_MACHINE_POOLS:=true}") {
+	if manifest := read(t, "config/clusterctl/variables/kustomization.yaml"); !strings.Contains(manifest,
+		"MusterMachinePools=${MUSTER_MACHINE_POOLS:=true}") {
 		t.Error("config/clusterctl: want the gate set by its variable")
 	}
 }
@@ -207,9 +214,11 @@ func TestRow68_RolloutStrategy(t *testing.T) {
 	good := pool("good", map[string]any{"maxSurge": "25%", "deletePolicy": "Newest"})
 	w.create(good)
 	rolling, _, _ := unstructured.NestedMap(good.Object, "spec", "strategy", "rollingUpdate")
-	want(t, "limits and order", fmt.Sprint(rolling), fmt.Sprint(map[string]any{"maxSurge": "25%", "maxUnavailable": int64(0), "deletePolicy": "Newest"}))
+	want(t, "limits and order", fmt.Sprint(rolling),
+		fmt.Sprint(map[string]any{"maxSurge": "25%", "maxUnavailable": int64(0), "deletePolicy": "Newest"}))
 	for field, rolling := range map[string]map[string]any{
-		"deletePolicy": {"deletePolicy": "Sometimes"}, "maxSurge": {"maxSurge": "many"}, "maxUnavailable": {"maxSurge": int64(0), "maxUnavailable": int64(0)},
+		"deletePolicy": {"deletePolicy": "Sometimes"}, "maxSurge": {"maxSurge": "many"},
+		"maxUnavailable": {"maxSurge": int64(0), "maxUnavailable": int64(0)},
 	} {
 		refused(t, "an invalid strategy", admin.Create(t.Context(), pool("bad", rolling)), "spec.strategy.rollingUpdate."+field)
 	}

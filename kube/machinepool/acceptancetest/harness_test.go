@@ -89,7 +89,8 @@ func (w *world) cluster() {
 func (w *world) clusterThat(up bool) {
 	w.t.Helper()
 	endpoint := map[string]any{"host": "127.0.0.1", "port": int64(server.Port)}
-	w.create(w.object(clusterGVK, "c1", map[string]any{"controlPlaneEndpoint": endpoint}, map[string]any{"initialization": map[string]any{"provisioned": up}}))
+	w.create(w.object(clusterGVK, "c1", map[string]any{"controlPlaneEndpoint": endpoint},
+		map[string]any{"initialization": map[string]any{"provisioned": up}}))
 	w.create(w.object(planeGVK, "c1", map[string]any{"version": "v1.36.0"}, map[string]any{"externalManagedControlPlane": true,
 		"initialization": map[string]any{"controlPlaneInitialized": up}, "version": "v1.36.0"}))
 	w.kubeconfig()
@@ -103,7 +104,8 @@ func (w *world) clusterThat(up bool) {
 // provisioned, because a failed connection is retried only after a while.
 func (w *world) kubeconfig() {
 	w.t.Helper()
-	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret.Name("c1", secret.Kubeconfig), Labels: map[string]string{clusterv1.ClusterNameLabel: "c1"}},
+	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret.Name("c1", secret.Kubeconfig),
+		Labels: map[string]string{clusterv1.ClusterNameLabel: "c1"}},
 		Type: clusterv1.ClusterSecretType, Data: map[string][]byte{secret.KubeconfigDataName: server.Kubeconfig}})
 }
 
@@ -115,13 +117,16 @@ func refTo(gvk schema.GroupVersionKind, name string) clusterv1.ContractVersioned
 func (w *world) aPool(replicas int32) *clusterv1.MachinePool {
 	return &clusterv1.MachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "pool"},
-		Spec: clusterv1.MachinePoolSpec{ClusterName: "c1", Replicas: &replicas, Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-			ClusterName: "c1", Version: "v1.36.0", Bootstrap: clusterv1.Bootstrap{ConfigRef: refTo(configGVK, "boot")}, InfrastructureRef: refTo(poolGVK, "infra")}}},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "c1", Replicas: &replicas,
+			Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+				ClusterName: "c1", Version: "v1.36.0", Bootstrap: clusterv1.Bootstrap{ConfigRef: refTo(configGVK, "boot")},
+				InfrastructureRef: refTo(poolGVK, "infra")}}},
 	}
 }
 
 func (w *world) aConfig(name string) *unstructured.Unstructured {
-	return w.object(configGVK, name, nil, map[string]any{"initialization": map[string]any{"dataSecretCreated": true}, "dataSecretName": name + "-data"})
+	return w.object(configGVK, name, nil, map[string]any{"initialization": map[string]any{"dataSecretCreated": true},
+		"dataSecretName": name + "-data"})
 }
 
 // anInfra returns a provisioned infrastructure object with a number of instances.
@@ -130,8 +135,9 @@ func (w *world) anInfra(instances int) *unstructured.Unstructured {
 	for n := range instances {
 		ids = append(ids, w.id(n+1))
 	}
-	return w.object(poolGVK, "infra", map[string]any{"providerIDList": ids}, map[string]any{"initialization": map[string]any{"provisioned": true},
-		"replicas": int64(instances), "upToDateReplicas": int64(instances)})
+	return w.object(poolGVK, "infra", map[string]any{"providerIDList": ids},
+		map[string]any{"initialization": map[string]any{"provisioned": true},
+			"replicas": int64(instances), "upToDateReplicas": int64(instances)})
 }
 
 // running creates a pool whose Nodes have joined, and waits until it is Running.
@@ -175,9 +181,11 @@ func (w *world) ready(n int, status corev1.ConditionStatus, since time.Time) {
 			node.Status.NodeInfo.KubeletVersion = "v1.36.0"
 		}
 		node.Status.Conditions = nil
-		for t, s := range map[corev1.NodeConditionType]corev1.ConditionStatus{corev1.NodeReady: status, corev1.NodeMemoryPressure: corev1.ConditionFalse,
-			corev1.NodeDiskPressure: corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse} {
-			node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: t, Status: s, Reason: "Kubelet", LastTransitionTime: metav1.NewTime(since)})
+		for t, s := range map[corev1.NodeConditionType]corev1.ConditionStatus{corev1.NodeReady: status,
+			corev1.NodeMemoryPressure: corev1.ConditionFalse,
+			corev1.NodeDiskPressure:   corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse} {
+			node.Status.Conditions = append(node.Status.Conditions,
+				corev1.NodeCondition{Type: t, Status: s, Reason: "Kubelet", LastTransitionTime: metav1.NewTime(since)})
 		}
 		return admin.Status().Update(ctx, node)
 	})
@@ -355,7 +363,8 @@ func counts(pool *clusterv1.MachinePool) string {
 // runs waits until a number of machines are ready, available and up to date.
 func (w *world) runs(replicas int32) {
 	w.t.Helper()
-	eventuallyIs(w, "the pool runs", fmt.Sprintf("[%[1]d %[1]d %[1]d %[1]d] Running", replicas), func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "the pool runs", fmt.Sprintf("[%[1]d %[1]d %[1]d %[1]d] Running", replicas),
+		func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 }
 
 // quiet waits until the pool has not been written for a while.

@@ -78,9 +78,11 @@ func TestDefectP_PausedDeletionIsReported(t *testing.T) {
 	w.changePool(func(p *clusterv1.MachinePool) {
 		metav1.SetMetaDataAnnotation(&p.ObjectMeta, clusterv1.PausedAnnotation, "")
 	})
-	eventuallyIs(w, "Paused", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "Paused", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone,
+		condition(clusterv1.PausedCondition))
 	w.deletePool()
-	eventuallyIs(w, "Deleting", "True Paused: Deletion is blocked while the pool is paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.DeletingCondition))
+	eventuallyIs(w, "Deleting", "True Paused: Deletion is blocked while the pool is paused: MachinePool has the cluster.x-k8s.io/paused "+
+		"annotation"+poolAlone, condition(clusterv1.DeletingCondition))
 	want(t, "phase", w.pool().Status.Phase, "Deleting")
 	want(t, "infrastructure is left alone", w.get(poolGVK, "infra").GetDeletionTimestamp().IsZero(), true)
 	w.changePool(func(p *clusterv1.MachinePool) { delete(p.Annotations, clusterv1.PausedAnnotation) })
@@ -94,7 +96,8 @@ func TestDefectQ_InstanceListedTwiceIsCopiedOnce(t *testing.T) {
 	w.change(poolGVK, "infra", func(o map[string]any) {
 		_ = unstructured.SetNestedSlice(o, []any{w.id(1), w.id(3), w.id(1), w.id(2)}, "spec", "providerIDList")
 	})
-	eventuallyIs(w, "instances", fmt.Sprint([]string{w.id(1), w.id(3), w.id(2)}), func(p *clusterv1.MachinePool) string { return fmt.Sprint(p.Spec.ProviderIDList) })
+	eventuallyIs(w, "instances", fmt.Sprint([]string{w.id(1), w.id(3), w.id(2)}),
+		func(p *clusterv1.MachinePool) string { return fmt.Sprint(p.Spec.ProviderIDList) })
 	w.instances(2)
 	w.runs(2)
 }
@@ -123,7 +126,8 @@ func TestDefectH_PoolOfAnUninitializedClusterIsDeleted(t *testing.T) {
 	w.create(pool)
 	w.create(w.aConfig("boot"))
 	w.create(w.anInfra(1))
-	eventuallyIs(w, "a pool without a control plane", "Unknown ConnectionDown: Waiting for the control plane of Cluster c1 to be initialized", condition(clusterv1.AvailableCondition))
+	eventuallyIs(w, "a pool without a control plane", "Unknown ConnectionDown: Waiting for the control plane of Cluster c1 to be initialized",
+		condition(clusterv1.AvailableCondition))
 	w.deletePool()
 	w.gone()
 }

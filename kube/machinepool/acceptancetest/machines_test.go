@@ -58,7 +58,8 @@ func TestRow28_MachinesFollowTheTemplateInPlace(t *testing.T) {
 		if d.NodeDrainTimeoutSeconds == nil || d.NodeVolumeDetachTimeoutSeconds == nil {
 			return fmt.Errorf("got %+v", d)
 		}
-		got := fmt.Sprint(m.UID == uid, *d.NodeDrainTimeoutSeconds, *d.NodeVolumeDetachTimeoutSeconds, m.Annotations["note"], m.Labels["node.cluster.x-k8s.io/tier"], n.Labels["node.cluster.x-k8s.io/tier"])
+		got := fmt.Sprint(m.UID == uid, *d.NodeDrainTimeoutSeconds, *d.NodeVolumeDetachTimeoutSeconds, m.Annotations["note"],
+			m.Labels["node.cluster.x-k8s.io/tier"], n.Labels["node.cluster.x-k8s.io/tier"])
 		if wanted := fmt.Sprint(true, 300, 200, "x", "db", "db"); got != wanted {
 			return fmt.Errorf("want %s, got %s", wanted, got)
 		}
@@ -72,7 +73,8 @@ func TestRow34_AdmissionOfMachinesOfPools(t *testing.T) {
 	w := newWorld(t)
 	w.populated(1, nil)
 	m := w.machine("m1")
-	want(t, "bootstrap", fmt.Sprint(m.Spec.Bootstrap.ConfigRef, *m.Spec.Bootstrap.DataSecretName), fmt.Sprint(clusterv1.ContractVersionedObjectReference{}, ""))
+	want(t, "bootstrap", fmt.Sprint(m.Spec.Bootstrap.ConfigRef, *m.Spec.Bootstrap.DataSecretName),
+		fmt.Sprint(clusterv1.ContractVersionedObjectReference{}, ""))
 	if len(m.OwnerReferences) != 1 || !metav1.IsControlledBy(m, w.pool()) {
 		t.Errorf("owners: want the pool alone, got %v", m.OwnerReferences)
 	}
@@ -83,6 +85,7 @@ func TestRow34_AdmissionOfMachinesOfPools(t *testing.T) {
 		}
 		return nil
 	})
-	stray := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "stray"}, Spec: clusterv1.MachineSpec{ClusterName: "c1", InfrastructureRef: refTo(machineGVK, "m2")}}
+	stray := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "stray"},
+		Spec: clusterv1.MachineSpec{ClusterName: "c1", InfrastructureRef: refTo(machineGVK, "m2")}}
 	refused(t, "a Machine without an owner", admin.Create(t.Context(), stray), "spec.bootstrap")
 }

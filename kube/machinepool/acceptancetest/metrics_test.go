@@ -55,7 +55,8 @@ func TestRow64_KubeStateMetricsReadsPools(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"info", "created", "annotation_paused", "spec_replicas", "status_replicas", "status_replicas_ready", "status_replicas_available",
+	for _, name := range []string{"info", "created", "annotation_paused", "spec_replicas", "status_replicas", "status_replicas_ready",
+		"status_replicas_available",
 		"status_replicas_uptodate", "status_phase", "status_condition", "status_condition_last_transition_time"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("want capi_machinepool_%s, got %v", name, names)
@@ -68,8 +69,10 @@ func sorted(all []string) []string { return slices.Sorted(slices.Values(all)) }
 // phases are all phases of the API.
 func phases() []string {
 	var all []string
-	for _, p := range []clusterv1.MachinePoolPhase{clusterv1.MachinePoolPhasePending, clusterv1.MachinePoolPhaseProvisioning, clusterv1.MachinePoolPhaseProvisioned,
-		clusterv1.MachinePoolPhaseRunning, clusterv1.MachinePoolPhaseScalingUp, clusterv1.MachinePoolPhaseScalingDown, clusterv1.MachinePoolPhaseScaling,
+	for _, p := range []clusterv1.MachinePoolPhase{clusterv1.MachinePoolPhasePending, clusterv1.MachinePoolPhaseProvisioning,
+		clusterv1.MachinePoolPhaseProvisioned,
+		clusterv1.MachinePoolPhaseRunning, clusterv1.MachinePoolPhaseScalingUp, clusterv1.MachinePoolPhaseScalingDown,
+		clusterv1.MachinePoolPhaseScaling,
 		clusterv1.MachinePoolPhaseDeleting, clusterv1.MachinePoolPhaseFailed, clusterv1.MachinePoolPhaseUnknown} {
 		all = append(all, string(p))
 	}

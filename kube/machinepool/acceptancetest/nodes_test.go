@@ -27,7 +27,8 @@ func TestRow37_ReadyAndAvailableFollowNodes(t *testing.T) {
 		w.ready(n+1, corev1.ConditionTrue, time.Now().Add(time.Hour))
 	}
 	eventuallyIs(w, "nodes that are Ready, but not for long enough", "[2 2 0 2] ScalingUp", countsAndPhase)
-	eventuallyIs(w, "Available", fmt.Sprintf("False NotAvailable: 0 of 2 replicas are available: Ready for less than minReadySeconds: %s, %s", w.nodeName(1), w.nodeName(2)),
+	eventuallyIs(w, "Available", fmt.Sprintf("False NotAvailable: 0 of 2 replicas are available: Ready for less than minReadySeconds: %s, %s",
+		w.nodeName(1), w.nodeName(2)),
 		condition(clusterv1.AvailableCondition))
 	for n := range 2 {
 		w.ready(n+1, corev1.ConditionTrue, time.Now())
@@ -73,7 +74,8 @@ func TestDefectL_NodeMetadataIsRestored(t *testing.T) {
 		t.Helper()
 		w.eventually(what, func(context.Context) error {
 			n := w.getNode(1)
-			got := fmt.Sprint(n.Annotations[clusterv1.OwnerKindAnnotation], n.Annotations[clusterv1.OwnerNameAnnotation], n.Annotations[clusterv1.ClusterNameAnnotation],
+			got := fmt.Sprint(n.Annotations[clusterv1.OwnerKindAnnotation], n.Annotations[clusterv1.OwnerNameAnnotation],
+				n.Annotations[clusterv1.ClusterNameAnnotation],
 				n.Annotations[clusterv1.ClusterNamespaceAnnotation])
 			if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&clusterv1.NodeUninitializedTaint) }) {
 				got += " and is not known yet"
@@ -97,7 +99,8 @@ func TestRow40_NodesFollowTheTemplate(t *testing.T) {
 	w := newWorld(t)
 	w.running(1, func(p *clusterv1.MachinePool) {
 		p.Spec.Template.Labels = map[string]string{"node.cluster.x-k8s.io/tier": "web", "team": "a"}
-		p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways}}
+		p.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule,
+			Propagation: clusterv1.MachineTaintPropagationAlways}}
 	})
 	has := func(what, wanted string) {
 		t.Helper()

@@ -29,7 +29,8 @@ func (w *world) pauseCluster(paused bool) {
 }
 
 // poolAlone is the message of Paused of a pool whose infrastructure object is not paused.
-const poolAlone = "; TestMachinePool infra is not paused, and its machines are still created, replaced and removed: set the annotation on it too, or spec.paused of Cluster c1"
+const poolAlone = "; TestMachinePool infra is not paused, and its machines are still created, replaced and removed: set the annotation " +
+	"on it too, or spec.paused of Cluster c1"
 
 // TestRow02_PausedPoolIsUnchanged holds that a pause of the pool or of its Cluster is reported, that nothing is done meanwhile, and that
 // the pool is reconciled afterwards without another event.
@@ -39,9 +40,11 @@ func TestRow02_PausedPoolIsUnchanged(t *testing.T) {
 	w.changePool(func(p *clusterv1.MachinePool) {
 		metav1.SetMetaDataAnnotation(&p.ObjectMeta, clusterv1.PausedAnnotation, "")
 	})
-	eventuallyIs(w, "Paused of a pool with the annotation", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone, condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "Paused of a pool with the annotation", "True Paused: MachinePool has the cluster.x-k8s.io/paused annotation"+poolAlone,
+		condition(clusterv1.PausedCondition))
 	w.pauseCluster(true)
-	eventuallyIs(w, "Paused of both", "True Paused: Cluster spec.paused is set to true, MachinePool has the cluster.x-k8s.io/paused annotation", condition(clusterv1.PausedCondition))
+	eventuallyIs(w, "Paused of both", "True Paused: Cluster spec.paused is set to true, MachinePool has the cluster.x-k8s.io/paused "+
+		"annotation", condition(clusterv1.PausedCondition))
 	w.instances(2)
 	w.changePool(func(p *clusterv1.MachinePool) { delete(p.Annotations, clusterv1.PausedAnnotation) })
 	eventuallyIs(w, "Paused of the Cluster", "True Paused: Cluster spec.paused is set to true", condition(clusterv1.PausedCondition))
@@ -72,17 +75,21 @@ func TestRow03_ClusterOwnsThePool(t *testing.T) {
 func TestRow06_ChangesWakeThePool(t *testing.T) {
 	w := emptyWorld(t)
 	w.create(w.aPool(1))
-	eventuallyIs(w, "without a Cluster", "False ClusterDoesNotExist: Cluster "+w.ns+"/c1 does not exist", condition(clusterv1.AvailableCondition))
+	eventuallyIs(w, "without a Cluster", "False ClusterDoesNotExist: Cluster "+w.ns+"/c1 does not exist",
+		condition(clusterv1.AvailableCondition))
 	w.cluster()
-	eventuallyIs(w, "a Cluster that is created", "False ObjectDoesNotExist: TestConfig boot does not exist", condition(clusterv1.BootstrapConfigReadyCondition))
+	eventuallyIs(w, "a Cluster that is created", "False ObjectDoesNotExist: TestConfig boot does not exist",
+		condition(clusterv1.BootstrapConfigReadyCondition))
 	w.create(w.aConfig("boot"))
 	eventuallyIs(w, "a configuration that is created", "True Ready", condition(clusterv1.BootstrapConfigReadyCondition))
 	w.create(w.anInfra(1))
-	eventuallyIs(w, "an infrastructure object that is created", "[1 0 0 1] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "an infrastructure object that is created", "[1 0 0 1] ScalingUp",
+		func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.node(1)
 	w.runs(1)
 	w.ready(1, corev1.ConditionUnknown, time.Now())
-	eventuallyIs(w, "a node that is no longer Ready", "[1 0 0 1] Provisioned", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "a node that is no longer Ready", "[1 0 0 1] Provisioned",
+		func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.ready(1, corev1.ConditionTrue, time.Now())
 	w.runs(1)
 	w.changePool(func(p *clusterv1.MachinePool) { *p.Spec.Replicas = 2 })
@@ -90,9 +97,11 @@ func TestRow06_ChangesWakeThePool(t *testing.T) {
 	w.change(poolGVK, "infra", func(o map[string]any) {
 		_ = unstructured.SetNestedField(o, "TestMachine", "status", "infrastructureMachineKind")
 	})
-	eventuallyIs(w, "a pool that gets Machines", "[1 0 0 -] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "a pool that gets Machines", "[1 0 0 -] ScalingUp",
+		func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.infraMachine(1)
-	eventuallyIs(w, "a Machine that becomes ready", "[1 1 1 1] ScalingUp", func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
+	eventuallyIs(w, "a Machine that becomes ready", "[1 1 1 1] ScalingUp",
+		func(p *clusterv1.MachinePool) string { return counts(p) + " " + phase(p) })
 	w.pauseCluster(true)
 	eventuallyIs(w, "a Cluster that pauses", "True Paused: Cluster spec.paused is set to true", condition(clusterv1.PausedCondition))
 }
@@ -135,7 +144,9 @@ func TestRow10_PoolTakesOverReferencedObjects(t *testing.T) {
 		if err := admin.Get(ctx, w.key("other"), other); err != nil {
 			return err
 		}
-		if got := condition(clusterv1.InfrastructureReadyCondition)(other); got != "False OwnedByAnother: TestMachinePool infra is controlled by MachinePool pool; refer to an object that belongs to this pool alone" {
+		if got := condition(clusterv1.InfrastructureReadyCondition)(
+			other); got != "False OwnedByAnother: TestMachinePool infra is controlled by MachinePool pool; refer to an object that belongs to "+
+			"this pool alone" {
 			return fmt.Errorf("got %s", got)
 		}
 		return nil
@@ -213,7 +224,8 @@ func TestRow12_DataSecretFollowsTheConfiguration(t *testing.T) {
 	next := manifest()
 	_ = unstructured.SetNestedField(next.Object, "next", "spec", "template", "spec", "bootstrap", "configRef", "name")
 	apply(next)
-	eventuallyIs(w, "data secret of another configuration", "next-data", func(p *clusterv1.MachinePool) string { return *p.Spec.Template.Spec.Bootstrap.DataSecretName })
+	eventuallyIs(w, "data secret of another configuration", "next-data",
+		func(p *clusterv1.MachinePool) string { return *p.Spec.Template.Spec.Bootstrap.DataSecretName })
 	want(t, "phase", w.pool().Status.Phase, "Running")
 }
 
@@ -226,7 +238,8 @@ func TestRow16_ProvisionedByEitherContract(t *testing.T) {
 		gvk        schema.GroupVersionKind
 		done, back map[string]any
 	}{
-		{"newer", poolGVK, map[string]any{"initialization": map[string]any{"provisioned": true}}, map[string]any{"initialization": map[string]any{"provisioned": false}}},
+		{"newer", poolGVK, map[string]any{"initialization": map[string]any{"provisioned": true}},
+			map[string]any{"initialization": map[string]any{"provisioned": false}}},
 		{"older", oldPoolGVK, map[string]any{"ready": true}, map[string]any{"ready": false}},
 	} {
 		pool := w.aPool(1)
@@ -241,7 +254,8 @@ func TestRow16_ProvisionedByEitherContract(t *testing.T) {
 				if err := admin.Get(ctx, w.key(tc.pool), pool); err != nil {
 					return err
 				}
-				if got := fmt.Sprintf("%s %d %s", phase(pool), len(pool.Spec.ProviderIDList), condition(clusterv1.InfrastructureReadyCondition)(pool)); got != wanted {
+				if got := fmt.Sprintf("%s %d %s", phase(pool), len(pool.Spec.ProviderIDList),
+					condition(clusterv1.InfrastructureReadyCondition)(pool)); got != wanted {
 					return fmt.Errorf("want %s, got %s", wanted, got)
 				}
 				return nil
@@ -263,7 +277,9 @@ func TestRow18_MissingInfrastructureIsReported(t *testing.T) {
 	if err := admin.Delete(t.Context(), w.get(poolGVK, "infra")); err != nil {
 		t.Fatal(err)
 	}
-	eventuallyIs(w, "a deleted infrastructure object", "False ObjectDeleted: TestMachinePool infra has been deleted while the MachinePool still exists", condition(clusterv1.InfrastructureReadyCondition))
+	eventuallyIs(w, "a deleted infrastructure object",
+		"False ObjectDeleted: TestMachinePool infra has been deleted while the MachinePool still exists",
+		condition(clusterv1.InfrastructureReadyCondition))
 	failure := func(p *clusterv1.MachinePool) string {
 		if d := p.Status.Deprecated.V1Beta1; d.FailureReason != nil {
 			return string(*d.FailureReason)

@@ -140,15 +140,17 @@ func newProvided(t *testing.T, replicas int32, change func(*clusterv1.MachinePoo
 	empty := ""
 	pool := &clusterv1.MachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "pool"},
-		Spec: clusterv1.MachinePoolSpec{ClusterName: "c1", Replicas: &replicas, Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
-			ClusterName: "c1", Version: "v1.36.0", Bootstrap: clusterv1.Bootstrap{DataSecretName: &empty},
-			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: poolGVK.Group, Kind: poolGVK.Kind, Name: "infra"}}}},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "c1", Replicas: &replicas,
+			Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+				ClusterName: "c1", Version: "v1.36.0", Bootstrap: clusterv1.Bootstrap{DataSecretName: &empty},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: poolGVK.Group, Kind: poolGVK.Kind, Name: "infra"}}}},
 	}
 	if change != nil {
 		change(pool)
 	}
 	infra := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerIDList": []any{}}, "status": map[string]any{
-		"initialization": map[string]any{"provisioned": true}, "ready": true, "replicas": int64(0), "upToDateReplicas": int64(0), "infrastructureMachineKind": "TestMachine"}}}
+		"initialization": map[string]any{"provisioned": true}, "ready": true, "replicas": int64(0), "upToDateReplicas": int64(0),
+		"infrastructureMachineKind": "TestMachine"}}}
 	infra.SetGroupVersionKind(poolGVK)
 	infra.SetNamespace(w.ns)
 	infra.SetName("infra")

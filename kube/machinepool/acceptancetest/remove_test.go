@@ -44,7 +44,8 @@ func TestRow49_OrderOfDeletion(t *testing.T) {
 	w.deletePool()
 	w.deleting(poolGVK, "infra")
 	w.deleting(configGVK, "boot")
-	eventuallyIs(w, "Deleting", "True WaitingForInfrastructureDeletion: TestMachinePool infra is being deleted", condition(clusterv1.DeletingCondition))
+	eventuallyIs(w, "Deleting", "True WaitingForInfrastructureDeletion: TestMachinePool infra is being deleted",
+		condition(clusterv1.DeletingCondition))
 	want(t, "phase", w.pool().Status.Phase, "Deleting")
 	w.letGo(poolGVK, "infra")
 	eventuallyIs(w, "Deleting", "True WaitingForBootstrapDeletion: TestConfig boot is being deleted", condition(clusterv1.DeletingCondition))
@@ -61,7 +62,8 @@ func TestRow49_OrderOfDeletion(t *testing.T) {
 // TestRow49_DeletionWithoutTheKind holds that a provider that was uninstalled with its definitions does not block the deletion of a pool.
 func TestRow49_DeletionWithoutTheKind(t *testing.T) {
 	w := newWorld(t)
-	fleetingGVK := schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2", Kind: "Fleeting" + strings.ReplaceAll(w.ns, "-", "") + "Pool"}
+	fleetingGVK := schema.GroupVersionKind{Group: infrastructure, Version: "v1beta2",
+		Kind: "Fleeting" + strings.ReplaceAll(w.ns, "-", "") + "Pool"}
 	if err := define(t.Context(), fleetingGVK); err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,10 @@ func TestMachinesLive(t *testing.T) {
 		s := &p.Spec.Template.Spec
 		s.MinReadySeconds, s.FailureDomain = num(1), "zone-b"
 		s.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: clusterv1.MachineUpToDateCondition}}
-		s.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways}}
-		s.Deletion = clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: num(300), NodeVolumeDetachTimeoutSeconds: num(200), NodeDeletionTimeoutSeconds: num(100)}
+		s.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule,
+			Propagation: clusterv1.MachineTaintPropagationAlways}}
+		s.Deletion = clusterv1.MachineDeletionSpec{NodeDrainTimeoutSeconds: num(300), NodeVolumeDetachTimeoutSeconds: num(200),
+			NodeDeletionTimeoutSeconds: num(100)}
 	})
 	w.runs(2)
 	m := &clusterv1.Machine{}
@@ -46,7 +48,8 @@ func TestMachinesLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintln(*m.Spec.MinReadySeconds, *m.Spec.Deletion.NodeDrainTimeoutSeconds, *m.Spec.Deletion.NodeVolumeDetachTimeoutSeconds,
-		*m.Spec.Deletion.NodeDeletionTimeoutSeconds, m.Spec.FailureDomain, m.Spec.ReadinessGates, m.Spec.Taints, m.Spec.Version, m.Status.NodeRef.Name == w.nodeName(1))
+		*m.Spec.Deletion.NodeDeletionTimeoutSeconds, m.Spec.FailureDomain, m.Spec.ReadinessGates, m.Spec.Taints, m.Spec.Version,
+		m.Status.NodeRef.Name == w.nodeName(1))
 	if want := "300 200 100 zone-a [{UpToDate }] [{gpu yes NoSchedule Always}] v1.36.0 true\n"; got != "1 "+want {
 		t.Errorf("Machine: want %s, got %s", "1 "+want, got)
 	}
@@ -54,14 +57,16 @@ func TestMachinesLive(t *testing.T) {
 	if err := admin.Get(t.Context(), client.ObjectKey{Name: w.nodeName(1)}, node); err != nil {
 		t.Fatal(err)
 	}
-	for k, want := range map[string]string{clusterv1.MachineAnnotation: "m1", clusterv1.OwnerKindAnnotation: "MachinePool", clusterv1.OwnerNameAnnotation: "pool",
+	for k, want := range map[string]string{clusterv1.MachineAnnotation: "m1", clusterv1.OwnerKindAnnotation: "MachinePool",
+		clusterv1.OwnerNameAnnotation:   "pool",
 		clusterv1.ClusterNameAnnotation: "c1", clusterv1.ClusterNamespaceAnnotation: w.ns} {
 		if node.Annotations[k] != want {
 			t.Errorf("node's annotation %s: want %s, got %s", k, want, node.Annotations[k])
 		}
 	}
 	gpu := &corev1.Taint{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}
-	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(gpu) }) || node.Labels["node.cluster.x-k8s.io/tier"] != "web" {
+	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(gpu) }) ||
+		node.Labels["node.cluster.x-k8s.io/tier"] != "web" {
 		t.Errorf("node: want the taint and the label of the template, got %v, %v", node.Spec.Taints, node.Labels)
 	}
 	w.restsUnwritten()
@@ -226,7 +231,8 @@ func (w *provided) healthCheck(most int) {
 		ClusterName: "c1", Selector: metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachinePoolNameLabel: "pool"}},
 		Checks: clusterv1.MachineHealthCheckChecks{UnhealthyNodeConditions: []clusterv1.UnhealthyNodeCondition{
 			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, TimeoutSeconds: new(int32)}}},
-		Remediation: clusterv1.MachineHealthCheckRemediation{TriggerIf: clusterv1.MachineHealthCheckRemediationTriggerIf{UnhealthyLessThanOrEqualTo: &limit}},
+		Remediation: clusterv1.MachineHealthCheckRemediation{TriggerIf: clusterv1.MachineHealthCheckRemediationTriggerIf{
+			UnhealthyLessThanOrEqualTo: &limit}},
 	}})
 }
 
@@ -281,7 +287,9 @@ func TestRow69_PoolDeletionWaitsForMachineHooks(t *testing.T) {
 			return err
 		}
 		c := meta.FindStatusCondition(pool.Status.Conditions, clusterv1.DeletingCondition)
-		if c == nil || c.Reason != "WaitingForMachinesDeletion" || !strings.HasPrefix(c.Message, "Waiting for Machines to be deleted, 1 left: m2 (WaitingForPreTerminateHook: Waiting for pre-terminate hooks") {
+		if c == nil || c.Reason != "WaitingForMachinesDeletion" ||
+			!strings.HasPrefix(c.Message, "Waiting for Machines to be deleted, 1 left: m2 (WaitingForPreTerminateHook: Waiting for "+
+				"pre-terminate hooks") {
 			return fmt.Errorf("Deleting: got %+v", c)
 		}
 		return nil

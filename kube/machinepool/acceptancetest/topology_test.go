@@ -37,7 +37,8 @@ spec:
   patches:
   - name: tell
     definitions:
-    - selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: TestMachinePoolTemplate, matchResources: {machinePoolClass: {names: [workers]}}}
+    - selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: TestMachinePoolTemplate,
+        matchResources: {machinePoolClass: {names: [workers]}}}
       jsonPatches:
       - {op: add, path: /spec/template/spec/version, valueFrom: {variable: builtin.machinePool.version}}
       - {op: add, path: /spec/template/spec/topologyName, valueFrom: {variable: builtin.machinePool.topologyName}}
@@ -53,7 +54,8 @@ func topology(t *testing.T, pools ...string) *world {
 	for gvk, spec := range map[schema.GroupVersionKind]map[string]any{
 		clusterGVK: {}, planeGVK: {}, configGVK: {"content": "one"}, poolGVK: {"size": "small"},
 	} {
-		name := map[string]string{"TestCluster": "cluster", "TestControlPlane": "plane", "TestConfig": "config", "TestMachinePool": "pool"}[gvk.Kind]
+		name := map[string]string{"TestCluster": "cluster", "TestControlPlane": "plane", "TestConfig": "config",
+			"TestMachinePool": "pool"}[gvk.Kind]
 		w.create(w.object(templateOf(gvk), name, map[string]any{"template": map[string]any{"spec": spec}}, nil))
 	}
 	o := &unstructured.Unstructured{}
@@ -67,8 +69,9 @@ func topology(t *testing.T, pools ...string) *world {
 	c.Namespace, c.Name = w.ns, "c1"
 	c.Spec.Topology.ClassRef.Name, c.Spec.Topology.Version = "class", "v1.36.0"
 	for _, name := range pools {
-		c.Spec.Topology.Workers.MachinePools = append(c.Spec.Topology.Workers.MachinePools, clusterv1.MachinePoolTopology{Class: "workers", Name: name, Replicas: new(int32(1)),
-			Metadata: clusterv1.ObjectMeta{Labels: map[string]string{"node.cluster.x-k8s.io/tier": name}}})
+		c.Spec.Topology.Workers.MachinePools = append(c.Spec.Topology.Workers.MachinePools,
+			clusterv1.MachinePoolTopology{Class: "workers", Name: name, Replicas: new(int32(1)),
+				Metadata: clusterv1.ObjectMeta{Labels: map[string]string{"node.cluster.x-k8s.io/tier": name}}})
 	}
 	w.create(c)
 	w.only(clusterGVK, func(o map[string]any) {
@@ -109,7 +112,8 @@ func (w *world) topologySays(ctx context.Context) string {
 func (w *world) planeRuns(version string) {
 	w.t.Helper()
 	w.only(planeGVK, func(o map[string]any) {
-		o["status"] = map[string]any{"externalManagedControlPlane": true, "initialization": map[string]any{"controlPlaneInitialized": true}, "version": version}
+		o["status"] = map[string]any{"externalManagedControlPlane": true, "initialization": map[string]any{"controlPlaneInitialized": true},
+			"version": version}
 	})
 }
 
@@ -118,7 +122,8 @@ func (w *world) poolOf(name string) *clusterv1.MachinePool {
 	w.t.Helper()
 	list := &clusterv1.MachinePoolList{}
 	w.eventually("the pool "+name, func(ctx context.Context) error {
-		if err := admin.List(ctx, list, client.InNamespace(w.ns), client.MatchingLabels{clusterv1.ClusterTopologyMachinePoolNameLabel: name}); err != nil {
+		if err := admin.List(ctx, list, client.InNamespace(w.ns),
+			client.MatchingLabels{clusterv1.ClusterTopologyMachinePoolNameLabel: name}); err != nil {
 			return err
 		}
 		if len(list.Items) != 1 {
@@ -155,9 +160,11 @@ func TestRow60_ClusterClassCreatesPools(t *testing.T) {
 	p := w.poolOf("web")
 	s := p.Spec.Template.Spec
 	want(t, "name", strings.HasPrefix(p.Name, "c1-web-"), true)
-	want(t, "of the class", fmt.Sprint(p.Spec.FailureDomains, *s.MinReadySeconds, *s.Deletion.NodeDrainTimeoutSeconds, p.Labels["from"], p.Spec.Template.Labels["from"]),
+	want(t, "of the class", fmt.Sprint(p.Spec.FailureDomains, *s.MinReadySeconds, *s.Deletion.NodeDrainTimeoutSeconds, p.Labels["from"],
+		p.Spec.Template.Labels["from"]),
 		fmt.Sprint([]string{"zone-a"}, 1, 300, "class", "class"))
-	want(t, "of the topology", fmt.Sprint(*p.Spec.Replicas, s.Version, p.Spec.Template.Labels["node.cluster.x-k8s.io/tier"]), fmt.Sprint(1, "v1.36.0", "web"))
+	want(t, "of the topology", fmt.Sprint(*p.Spec.Replicas, s.Version, p.Spec.Template.Labels["node.cluster.x-k8s.io/tier"]),
+		fmt.Sprint(1, "v1.36.0", "web"))
 	w.eventually("what the node has of it", func(context.Context) error {
 		if got := w.getNode(1).Labels["node.cluster.x-k8s.io/tier"]; got != "web" {
 			return fmt.Errorf("want web, got %s", got)
@@ -214,8 +221,8 @@ func (w *world) upgrade(version string) {
 	})
 }
 
-// TestLongRow62_UpgradeOrder holds the order of an upgrade, which the topology controller derives from the Node references of the controller:
-// the second pool waits until the Nodes of the first run the version.
+// TestLongRow62_UpgradeOrder holds the order of an upgrade, which the topology controller derives from the Node references of the
+// controller: the second pool waits until the Nodes of the first run the version.
 func TestLongRow62_UpgradeOrder(t *testing.T) {
 	long.Only(t)
 	w := topology(t, "a", "b")

@@ -32,7 +32,8 @@ func TestRow54_Defaults(t *testing.T) {
 		pool := w.aPool(0)
 		pool.Name, pool.Annotations, pool.Spec.Replicas, pool.Spec.Template.Spec.Version = tc.name, tc.annotations, tc.replicas, "1.36.0"
 		w.create(pool)
-		got := fmt.Sprint(*pool.Spec.Replicas, " ", pool.Spec.Template.Spec.Version, " ", *pool.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds, " ", pool.Labels[clusterv1.ClusterNameLabel])
+		got := fmt.Sprint(*pool.Spec.Replicas, " ", pool.Spec.Template.Spec.Version, " ",
+			*pool.Spec.Template.Spec.Deletion.NodeDeletionTimeoutSeconds, " ", pool.Labels[clusterv1.ClusterNameLabel])
 		want(t, tc.reason, got, fmt.Sprintf("%d v1.36.0 10 c1", tc.want))
 	}
 	// A client that applies a manifest without replicas after the pool has grown brings it into the bounds.
@@ -63,17 +64,20 @@ func TestRow55_InvalidPoolsAreRejected(t *testing.T) {
 		change func(*clusterv1.MachinePool)
 		words  string
 	}{
-		"no bootstrap":       {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{} }, "spec.template.spec.bootstrap"},
+		"no bootstrap": {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{} },
+			"spec.template.spec.bootstrap"},
 		"clusters of two":    {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.ClusterName = "c2" }, "spec.template.spec.clusterName"},
 		"a word for version": {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "latest" }, "spec.template.spec.version"},
-		"a label of none":    {func(p *clusterv1.MachinePool) { p.Spec.Template.Labels = map[string]string{"a b": "c"} }, "spec.template.metadata.labels"},
+		"a label of none": {func(p *clusterv1.MachinePool) { p.Spec.Template.Labels = map[string]string{"a b": "c"} },
+			"spec.template.metadata.labels"},
 	} {
 		pool := w.aPool(0)
 		tc.change(pool)
 		refused(t, name, admin.Create(t.Context(), pool), tc.words)
 	}
 	pool := w.aPool(0)
-	pool.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: "NoSchedule", Propagation: clusterv1.MachineTaintPropagationAlways}}
+	pool.Spec.Template.Spec.Taints = []clusterv1.MachineTaint{{Key: "gpu", Value: "yes", Effect: "NoSchedule",
+		Propagation: clusterv1.MachineTaintPropagationAlways}}
 	w.create(pool)
 	stored := w.pool()
 	now := stored.DeepCopy()
@@ -88,14 +92,18 @@ func TestRow56_FurtherValidation(t *testing.T) {
 		change func(*clusterv1.MachinePool)
 		words  string
 	}{
-		"less than none":     {func(p *clusterv1.MachinePool) { *p.Spec.Replicas = -1 }, "spec.replicas"},
-		"one instance twice": {func(p *clusterv1.MachinePool) { p.Spec.ProviderIDList = []string{"aws:///a/i-1", "aws:////i-1"} }, "spec.providerIDList[1]"},
+		"less than none": {func(p *clusterv1.MachinePool) { *p.Spec.Replicas = -1 }, "spec.replicas"},
+		"one instance twice": {func(p *clusterv1.MachinePool) { p.Spec.ProviderIDList = []string{"aws:///a/i-1", "aws:////i-1"} },
+			"spec.providerIDList[1]"},
 		"bounds that cross": {func(p *clusterv1.MachinePool) {
 			p.Annotations = map[string]string{clusterv1.AutoscalerMinSizeAnnotation: "5", clusterv1.AutoscalerMaxSizeAnnotation: "2"}
 		}, "metadata.annotations"},
-		"newer than the control plane":   {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.37.0" }, "spec.template.spec.version"},
-		"too old for the control plane":  {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.32.0" }, "spec.template.spec.version"},
-		"a template in place of a thing": {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.InfrastructureRef.Kind += "Template" }, "spec.template.spec.infrastructureRef"},
+		"newer than the control plane": {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.37.0" },
+			"spec.template.spec.version"},
+		"too old for the control plane": {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.Version = "v1.32.0" },
+			"spec.template.spec.version"},
+		"a template in place of a thing": {func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.InfrastructureRef.Kind += "Template" },
+			"spec.template.spec.infrastructureRef"},
 	} {
 		pool := w.aPool(0)
 		tc.change(pool)
@@ -126,7 +134,8 @@ func TestRow57_RoundTripBetweenVersions(t *testing.T) {
 	w.node(1)
 	w.runs(1)
 	pool := w.pool()
-	want(t, "in the newer version", fmt.Sprintln(*pool.Spec.Template.Spec.MinReadySeconds, *pool.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds,
+	want(t, "in the newer version", fmt.Sprintln(*pool.Spec.Template.Spec.MinReadySeconds,
+		*pool.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds,
 		pool.Spec.Template.Spec.InfrastructureRef, pool.Spec.FailureDomains), fmt.Sprintln(1, 300, refTo(poolGVK, "infra"), []string{"a"}))
 	w.changePool(func(p *clusterv1.MachinePool) { p.Spec.Template.Spec.MinReadySeconds = new(int32(2)) })
 	w.runs(1)
@@ -134,8 +143,10 @@ func TestRow57_RoundTripBetweenVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := old.Spec.Template.Spec.InfrastructureRef
-	want(t, "in the older version", fmt.Sprintln(*old.Spec.MinReadySeconds, old.Spec.Template.Spec.NodeDrainTimeout.Duration, ref.APIVersion, ref.Kind, old.Spec.FailureDomains),
+	want(t, "in the older version", fmt.Sprintln(*old.Spec.MinReadySeconds, old.Spec.Template.Spec.NodeDrainTimeout.Duration, ref.APIVersion,
+		ref.Kind, old.Spec.FailureDomains),
 		fmt.Sprintln(2, "5m0s", poolGVK.GroupVersion(), "TestMachinePool", []string{"a"}))
-	want(t, "status in the older version", fmt.Sprintln(old.Status.Phase, old.Status.ReadyReplicas, old.Status.AvailableReplicas, old.Status.BootstrapReady, old.Status.InfrastructureReady,
+	want(t, "status in the older version", fmt.Sprintln(old.Status.Phase, old.Status.ReadyReplicas, old.Status.AvailableReplicas,
+		old.Status.BootstrapReady, old.Status.InfrastructureReady,
 		len(old.Status.NodeRefs)), fmt.Sprintln("Running", 1, 1, true, true, 1))
 }

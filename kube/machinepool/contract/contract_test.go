@@ -37,7 +37,8 @@ func TestAPIVersion(t *testing.T) {
 			want:   "infrastructure.cluster.x-k8s.io/v1beta1",
 		},
 		"no label": {reason: "a kind without label can't be read safely", labels: map[string]string{"a": "b"}, err: ErrNoVersion},
-		"no kind":  {reason: "a kind that is not installed has an error of its own, because none of its objects can exist", noCRD: true, err: ErrNoKind},
+		"no kind": {reason: "a kind that is not installed has an error of its own, because none of its objects can exist", noCRD: true,
+			err: ErrNoKind},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -71,7 +71,8 @@ func (r Role) Names(gk schema.GroupKind) error {
 	}
 	for _, ending := range r.others {
 		if kind, ok := strings.CutSuffix(gk.Kind, ending); ok && ending == templateSuffix {
-			return r.outside(gk, fmt.Sprintf("a MachinePool has one object for all its machines and creates none from templates; refer to a %s", kind))
+			return r.outside(gk, fmt.Sprintf("a MachinePool has one object for all its machines and creates none from templates; refer to a %s",
+				kind))
 		} else if ok {
 			return r.outside(gk, "its name is that of a "+ending)
 		}
@@ -85,7 +86,8 @@ func (r Role) outside(gk schema.GroupKind, why string) error {
 	if group == "" {
 		group = "core"
 	}
-	return fmt.Errorf("kind %s of API group %s is %w %s: %s; allowed are kinds such as %s of %s.%s, or of a provider's own API group, with the field %s",
+	return fmt.Errorf("kind %s of API group %s is %w %s: %s; allowed are kinds such as %s of %s.%s, or of a provider's own API group, with "+
+		"the field %s",
 		gk.Kind, group, ErrOutside, r.name, why, r.example, r.prefix, clusterv1.GroupVersion.Group, strings.Join(r.field, "."))
 }
 

@@ -22,14 +22,17 @@ import (
 // accepted.
 func TestPublishedKinds(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "ROSAMachinePool", "AzureMachinePool", "AzureManagedMachinePool", "AzureASOManagedMachinePool",
-		"GCPMachinePool", "GCPManagedMachinePool", "OCIMachinePool", "OCIManagedMachinePool", "OCIVirtualMachinePool", "ScalewayManagedMachinePool", "DockerMachinePool",
+	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "ROSAMachinePool", "AzureMachinePool", "AzureManagedMachinePool",
+		"AzureASOManagedMachinePool",
+		"GCPMachinePool", "GCPManagedMachinePool", "OCIMachinePool", "OCIManagedMachinePool", "OCIVirtualMachinePool",
+		"ScalewayManagedMachinePool", "DockerMachinePool",
 		"DevMachinePool", "KarpenterMachinePool"} {
 		if err := InfraMachinePool().Names(schema.GroupKind{Group: "infrastructure.cluster.x-k8s.io", Kind: kind}); err != nil {
 			t.Errorf("want %s followed, got %v", kind, err)
 		}
 	}
-	for _, kind := range []string{"KubeadmConfig", "EKSConfig", "NodeadmConfig", "RKE2Config", "K0sWorkerConfig", "TalosConfig", "MicroK8sConfig", "KThreesConfig"} {
+	for _, kind := range []string{"KubeadmConfig", "EKSConfig", "NodeadmConfig", "RKE2Config", "K0sWorkerConfig", "TalosConfig",
+		"MicroK8sConfig", "KThreesConfig"} {
 		if err := BootstrapConfig().Names(schema.GroupKind{Group: "bootstrap.cluster.x-k8s.io", Kind: kind}); err != nil {
 			t.Errorf("want %s followed, got %v", kind, err)
 		}
@@ -40,7 +43,8 @@ func TestPublishedKinds(t *testing.T) {
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	want := map[string]Role{"KubeadmConfig": BootstrapConfig(), "GKEConfig": BootstrapConfig()}
-	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "AzureMachinePool", "AzureManagedMachinePool", "AzureASOManagedMachinePool",
+	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "AzureMachinePool", "AzureManagedMachinePool",
+		"AzureASOManagedMachinePool",
 		"GCPMachinePool", "GCPManagedMachinePool"} {
 		want[kind] = InfraMachinePool()
 	}
@@ -89,7 +93,8 @@ func TestKindsAreReadOnce(t *testing.T) {
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(definition).Build()
 	reads := 0
-	live := interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	live := interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey,
+		o client.Object, opts ...client.GetOption) error {
 		reads++
 		return c.Get(ctx, key, o, opts...)
 	}})

@@ -39,5 +39,6 @@ func CredentialsText(secretName, cluster string) string {
 	if !ok || !strings.HasPrefix(secretName, cluster+"-") {
 		return ""
 	}
-	return fmt.Sprintf("secret %s holds %s of Cluster %s, which would become user data of the machines; name a secret with bootstrap data", secretName, holds, cluster)
+	return fmt.Sprintf("secret %s holds %s of Cluster %s, which would become user data of the machines; name a secret with bootstrap data",
+		secretName, holds, cluster)
 }

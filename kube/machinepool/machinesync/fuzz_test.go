@@ -21,15 +21,18 @@ func FuzzApplyTemplate(f *testing.F) {
 	f.Add(`{"labels":["a","b"],"gates":["A"],"taints":["a:NoSchedule"]}`, "a b c", "b d")
 	f.Add(`{"labels":null}`, "", "a")
 	f.Add(`[`, "a a", "")
-	f.Add(`{"labels":["cluster.x-k8s.io/pool-name"],"annotations":["muster.dev/from-pool"]}`, "muster.dev/from-pool", "cluster.x-k8s.io/cluster-name")
+	f.Add(`{"labels":["cluster.x-k8s.io/pool-name"],"annotations":["muster.dev/from-pool"]}`, "muster.dev/from-pool",
+		"cluster.x-k8s.io/cluster-name")
 	infra := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "TestMachine"}}
 	infra.SetName("m1")
 	f.Fuzz(func(t *testing.T, annotation, have, want string) {
-		pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Name: "pool", UID: "pool-uid"}, Spec: clusterv1.MachinePoolSpec{ClusterName: "c1"}}
+		pool := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Name: "pool", UID: "pool-uid"},
+			Spec: clusterv1.MachinePoolSpec{ClusterName: "c1"}}
 		template := &pool.Spec.Template
 		template.Labels = words(want)
 		template.Spec.ReadinessGates, template.Spec.Taints = gatesAndTaints(want)
-		m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Labels: words(have), Annotations: map[string]string{fromPoolAnnotation: annotation}}}
+		m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Labels: words(have),
+			Annotations: map[string]string{fromPoolAnnotation: annotation}}}
 		m.Spec.ReadinessGates, m.Spec.Taints = gatesAndTaints(have)
 		if err := applyTemplate(m, pool, members.Member{Infra: infra}, nil); err != nil {
 			t.Fatal(err)
@@ -39,7 +42,8 @@ func FuzzApplyTemplate(f *testing.F) {
 				t.Errorf("label %q: want %q, got %q", k, v, m.Labels[k])
 			}
 		}
-		if missing := subtract(propagate.Keys(template.Spec.Taints, propagate.TaintKey), propagate.Keys(m.Spec.Taints, propagate.TaintKey)); len(missing) > 0 {
+		if missing := subtract(propagate.Keys(template.Spec.Taints, propagate.TaintKey),
+			propagate.Keys(m.Spec.Taints, propagate.TaintKey)); len(missing) > 0 {
 			t.Errorf("taints: want %v too, got %v", missing, m.Spec.Taints)
 		}
 		first := m.DeepCopy()

@@ -132,7 +132,8 @@ func machineEvents(namespace string, created, deleted []string) []poolevents.Eve
 			RelatedToMachine(namespace, created[0]))
 	}
 	if len(deleted) > 0 {
-		all = append(all, poolevents.Normal(poolevents.MachinesDeleted, "Deleted Machines of terminated instances: %s", poolevents.Names(deleted)).
+		all = append(all, poolevents.Normal(poolevents.MachinesDeleted, "Deleted Machines of terminated instances: %s",
+			poolevents.Names(deleted)).
 			RelatedToMachine(namespace, deleted[0]))
 	}
 	return all

@@ -62,8 +62,8 @@ func (s Syncer) adopt(ctx context.Context, in Input, m members.Member, existing 
 	return s.update(ctx, in, m, nil)
 }
 
-// update writes into a Machine what it has to have from the pool's template, the hook that holds its deletion, and its status. listed are the
-// instances of the pool by key.
+// update writes into a Machine what it has to have from the pool's template, the hook that holds its deletion, and its status. listed are
+// the instances of the pool by key.
 func (s Syncer) update(ctx context.Context, in Input, m members.Member, listed map[string]bool) (change, steps.Result) {
 	done := change{machine: m.Machine}
 	machine := m.Machine.DeepCopy()
@@ -89,8 +89,9 @@ func (s Syncer) update(ctx context.Context, in Input, m members.Member, listed m
 }
 
 // deleteObsolete deletes a Machine whose infrastructure machine is gone and whose instance has left the pool. While the instance is listed
-// its provider may create the infrastructure machine again, and the deletion of the Machine would terminate the instance. While the instance
-// serves outside of the group, which a restore can leave without an infrastructure machine, the Machine controller would delete its Node undrained.
+// its provider may create the infrastructure machine again, and the deletion of the Machine would terminate the instance. While the
+// instance serves outside of the group, which a restore can leave without an infrastructure machine, the Machine controller would delete
+// its Node undrained.
 func (s Syncer) deleteObsolete(ctx context.Context, in Input, machine *clusterv1.Machine, listed map[string]bool) (change, error) {
 	done := change{machine: machine}
 	if !machine.DeletionTimestamp.IsZero() || !ownership.Controls(in.Pool, machine) || mayRepresent(in, machine.Spec.ProviderID, listed) {
@@ -99,7 +100,8 @@ func (s Syncer) deleteObsolete(ctx context.Context, in Input, machine *clusterv1
 	if !in.ofKind(machine) || in.Interrupted || in.ServingOutside[instances.Key(machine.Spec.ProviderID)] {
 		return done, nil
 	}
-	infra, err := s.Objects.GetLive(ctx, in.InfraKind, client.ObjectKey{Namespace: machine.Namespace, Name: machine.Spec.InfrastructureRef.Name})
+	infra, err := s.Objects.GetLive(ctx, in.InfraKind, client.ObjectKey{Namespace: machine.Namespace,
+		Name: machine.Spec.InfrastructureRef.Name})
 	if err != nil || infra != nil {
 		return done, err
 	}

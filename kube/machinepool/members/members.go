@@ -99,7 +99,8 @@ func (r Reader) Machines(ctx context.Context, pool *clusterv1.MachinePool) ([]*c
 
 // InfraMachines returns the infrastructure machines of a pool by name. Their changes wake the pool from then on. They are shared with the
 // cache and must not be changed.
-func (r Reader) InfraMachines(ctx context.Context, pool *clusterv1.MachinePool, gvk schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
+func (r Reader) InfraMachines(ctx context.Context, pool *clusterv1.MachinePool,
+	gvk schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
 	if r.Track != nil {
 		if err := r.Track(ctx, r.Objects.New(gvk)); err != nil {
 			return nil, err

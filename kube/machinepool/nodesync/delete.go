@@ -21,10 +21,10 @@ import (
 )
 
 // Orphans returns the Nodes that a pool has claimed and whose instances have left it, and the sorted names of those that are kept although
-// their instances have left: a Node that is Ready and schedulable either belongs to an instance that is terminating, and will turn
-// unready by itself, or to one that continues to run outside the pool and needs its Node. A Node whose Machine exists is deleted by the
-// Machine controller; that gives up after a while, and what it leaves is an orphan when the Machine is gone. It is kept as long as its Machine
-// is not being deleted. found are the Nodes of the pool's instances by key.
+// their instances have left: a Node that is Ready and schedulable either belongs to an instance that is terminating, and will turn unready
+// by itself, or to one that continues to run outside the pool and needs its Node. A Node whose Machine exists is deleted by the Machine
+// controller; that gives up after a while, and what it leaves is an orphan when the Machine is gone. It is kept as long as its Machine is
+// not being deleted. found are the Nodes of the pool's instances by key.
 func Orphans(pool *clusterv1.MachinePool, claimed []corev1.Node, found map[string]*corev1.Node,
 	machines []*clusterv1.Machine) (orphans []*corev1.Node, kept []string) {
 	named := make(map[string]*clusterv1.Machine, len(machines))
@@ -51,8 +51,8 @@ func Orphans(pool *clusterv1.MachinePool, claimed []corev1.Node, found map[strin
 	return orphans, kept
 }
 
-// goesWith reports whether the controller of Machines deletes a Node, or will: its Machine is being deleted, or is about to be because the Node is
-// not Ready.
+// goesWith reports whether the controller of Machines deletes a Node, or will: its Machine is being deleted, or is about to be because the
+// Node is not Ready.
 func goesWith(m *clusterv1.Machine, ready bool) bool {
 	return m != nil && (!ready || !m.DeletionTimestamp.IsZero())
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // Metadata is the metadata and the taints that a Node has to have. What a Node has from its pool is recorded on the Node, in the
-// annotations that the Machine controller uses for the same purpose and in its format. So what the template no longer has is removed again, what
-// other clients have added stays, and a Node can change from one controller to the other.
+// annotations that the Machine controller uses for the same purpose and in its format. So what the template no longer has is removed again,
+// what other clients have added stays, and a Node can change from one controller to the other.
 type Metadata struct {
 	// whole is true if the pool alone manages the Node; otherwise the Machine controller does, and the pool sets only the taints.
 	whole bool

@@ -13,7 +13,8 @@ import (
 // deprecated sets the fields that clients of the v1beta1 API read. Its conditions report the same as the v1beta2 conditions.
 func deprecated(pool *clusterv1.MachinePool, f *Facts) {
 	if f.NoCluster {
-		v1beta1conditions.MarkFalse(pool, clusterv1.ReadyV1Beta1Condition, ClusterDoesNotExistReason, clusterv1.ConditionSeverityError, "%s", f.noCluster())
+		v1beta1conditions.MarkFalse(pool, clusterv1.ReadyV1Beta1Condition, ClusterDoesNotExistReason, clusterv1.ConditionSeverityError, "%s",
+			f.noCluster())
 		return
 	}
 	parts := []*clusterv1.Condition{

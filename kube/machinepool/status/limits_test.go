@@ -16,13 +16,15 @@ func TestValid(t *testing.T) {
 		reason   string
 		in, want metav1.Condition
 	}{
-		"as it is": {"what the API takes stays", metav1.Condition{Status: "False", Reason: "A_b,c:d", Message: "m"}, metav1.Condition{Status: "False", Reason: "A_b,c:d", Message: "m"}},
+		"as it is": {"what the API takes stays", metav1.Condition{Status: "False", Reason: "A_b,c:d", Message: "m"},
+			metav1.Condition{Status: "False", Reason: "A_b,c:d", Message: "m"}},
 		"no reason": {"the v1beta1 contract allows any reason", metav1.Condition{Status: "False", Reason: "quota exceeded (x)", Message: "m"},
 			metav1.Condition{Status: "False", Reason: "NotReady", Message: "quota exceeded (x); m"}},
 		"long reason": {"the API accepts 1024 bytes, v1beta1 256", metav1.Condition{Status: "Unknown", Reason: strings.Repeat("x", 300)},
 			metav1.Condition{Status: "Unknown", Reason: "ReadyUnknown", Message: strings.Repeat("x", 300)}},
-		"no status": {"providers may say anything", metav1.Condition{Status: "Maybe", Reason: "A"}, metav1.Condition{Status: "Unknown", Reason: "A"}},
-		"none":      {"a reason has to be there", metav1.Condition{Status: "True"}, metav1.Condition{Status: "True", Reason: "Ready"}},
+		"no status": {"providers may say anything", metav1.Condition{Status: "Maybe", Reason: "A"},
+			metav1.Condition{Status: "Unknown", Reason: "A"}},
+		"none": {"a reason has to be there", metav1.Condition{Status: "True"}, metav1.Condition{Status: "True", Reason: "Ready"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +41,8 @@ func TestProviderMessagesAreCut(t *testing.T) {
 	t.Parallel()
 	f, pool := well(), &clusterv1.MachinePool{}
 	long := strings.Repeat("ä€", 20_000)
-	f.Infrastructure.Ready, f.Bootstrap.Ready = readyCondition("False", strings.Repeat("Long", 400), long), readyCondition("False", "Odd reason", long)
+	f.Infrastructure.Ready, f.Bootstrap.Ready = readyCondition("False", strings.Repeat("Long", 400), long),
+		readyCondition("False", "Odd reason", long)
 	f.Failure = &Cause{strings.Repeat("r", 5000), long}
 	f.Nodes.NotReady, f.Nodes.Ready = []string{long, long}, 1
 	f.ListedElsewhere = []string{long}

@@ -7,7 +7,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// machinesReady reports the machines that exist: each should have a Node that is Ready, and in a pool with Machines a Machine that is ready.
+// machinesReady reports the machines that exist: each should have a Node that is Ready, and in a pool with Machines a Machine that is
+// ready.
 func machinesReady(f *Facts) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
 	switch {

@@ -70,15 +70,18 @@ func TestAvailable(t *testing.T) {
 		"more":       {"more than desired is enough", func(f *Facts) { f.Desired = num(1) }, "True Available"},
 		"none":       {"a pool with 0 replicas has all of them", func(f *Facts) { f.Desired, f.Nodes = num(0), &Nodes{} }, "True Available"},
 		"no cluster": {"a wrong name comes first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},
-		"no number":  {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
-		"no group":   {"nothing can be available before", func(f *Facts) { f.Infrastructure.Once = false }, "False NotAvailable: AWSMachinePool infra is not provisioned"},
-		"away":       {"what cannot be read is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"no number": {"before the default is set", func(f *Facts) { f.Desired = nil },
+			"Unknown WaitingForReplicasSet: spec.replicas is not set"},
+		"no group": {"nothing can be available before", func(f *Facts) { f.Infrastructure.Once = false },
+			"False NotAvailable: AWSMachinePool infra is not provisioned"},
+		"away": {"what cannot be read is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
 		"provider problem": {"a problem of the provider is reported elsewhere; the machines are serving", func(f *Facts) {
 			f.Infrastructure.Done, f.Infrastructure.Ready = false, readyCondition(metav1.ConditionFalse, "Throttled", "")
 		}, "True Available"},
 		"fewer": {"every kind of shortfall is reported", func(f *Facts) {
 			f.Replicas, f.Desired = num(4), num(5)
-			f.Nodes = &Nodes{Ready: 2, Available: 1, Missing: []string{"aws:///a/i-4"}, NotReady: []string{"c (KubeletNotReady)"}, Settling: []string{"b"}}
+			f.Nodes = &Nodes{Ready: 2, Available: 1, Missing: []string{"aws:///a/i-4"}, NotReady: []string{"c (KubeletNotReady)"},
+				Settling: []string{"b"}}
 		}, "False NotAvailable: 1 of 5 replicas are available: AWSMachinePool infra has 4 instances; no node yet for aws:///a/i-4; " +
 			"not Ready: c (KubeletNotReady); Ready for less than minReadySeconds: b"},
 	})
@@ -87,15 +90,21 @@ func TestAvailable(t *testing.T) {
 func TestBootstrapConfigReady(t *testing.T) {
 	t.Parallel()
 	check(t, bootstrapConfigReady, "BootstrapConfigReady", map[string]row{
-		"silent":     {"an object without conditions whose part is complete", nil, "True Ready"},
-		"mirror":     {"the object's own condition", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: no token"},
-		"older true": {"v1beta1 conditions have no reason if they are true", func(f *Facts) { f.Bootstrap.Ready = readyCondition("True", "", "") }, "True Ready"},
-		"older false": {"the API rejects an empty reason", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "NoReasonReported", "x") },
+		"silent": {"an object without conditions whose part is complete", nil, "True Ready"},
+		"mirror": {"the object's own condition", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") },
+			"False Failed: no token"},
+		"older true": {"v1beta1 conditions have no reason if they are true",
+			func(f *Facts) { f.Bootstrap.Ready = readyCondition("True", "", "") }, "True Ready"},
+		"older false": {"the API rejects an empty reason",
+			func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "NoReasonReported", "x") },
 			"False NotReady: x"},
-		"waiting": {"an object without conditions whose part is not complete", func(f *Facts) { f.Bootstrap.Done, f.Bootstrap.Once = false, false },
+		"waiting": {"an object without conditions whose part is not complete",
+			func(f *Facts) { f.Bootstrap.Done, f.Bootstrap.Once = false, false },
 			"False NotReady: KubeadmConfig boot has not created its data secret"},
-		"missing": {"created later, or misspelled", func(f *Facts) { f.Bootstrap.Found, f.Bootstrap.Once = false, false }, "False ObjectDoesNotExist: KubeadmConfig boot does not exist"},
-		"vanished": {"it existed once, or the pool refers to another that does not exist yet", func(f *Facts) { f.Bootstrap.Found, f.DataSecret = false, "before" },
+		"missing": {"created later, or misspelled", func(f *Facts) { f.Bootstrap.Found, f.Bootstrap.Once = false, false },
+			"False ObjectDoesNotExist: KubeadmConfig boot does not exist"},
+		"vanished": {"it existed once, or the pool refers to another that does not exist yet",
+			func(f *Facts) { f.Bootstrap.Found, f.DataSecret = false, "before" },
 			"False ObjectDoesNotExist: KubeadmConfig boot does not exist; until it does, machines keep using bootstrap data secret before"},
 		"gone": {"expected during a deletion", func(f *Facts) { f.Bootstrap.Found, f.Deletion = false, &Cause{} },
 			"False ObjectDeleted: KubeadmConfig boot has been deleted"},
@@ -103,8 +112,11 @@ func TestBootstrapConfigReady(t *testing.T) {
 		"refused": {"an unsupported configuration comes before the object's condition", func(f *Facts) {
 			f.Bootstrap.Ready, f.BootstrapProblem = readyCondition("True", "Ready", ""), &Cause{"VersionNotSupported", "too old"}
 		}, "False VersionNotSupported: too old"},
-		"problem":    {"reading failed", func(f *Facts) { f.Bootstrap.Problem = "no answer" }, "Unknown InternalError: no answer"},
-		"mistake":    {"a problem that the user has to fix", func(f *Facts) { f.Bootstrap.Problem, f.Bootstrap.ProblemReason = "x's", OwnedByAnotherReason }, "False OwnedByAnother: x's"},
+		"problem": {"reading failed", func(f *Facts) { f.Bootstrap.Problem = "no answer" }, "Unknown InternalError: no answer"},
+		"mistake": {"a problem that the user has to fix", func(f *Facts) {
+			f.Bootstrap.Problem, f.Bootstrap.ProblemReason = "x's",
+				OwnedByAnotherReason
+		}, "False OwnedByAnother: x's"},
 		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
@@ -113,10 +125,13 @@ func TestInfrastructureReady(t *testing.T) {
 	t.Parallel()
 	check(t, infrastructureReady, "InfrastructureReady", map[string]row{
 		"silent": {"an object without conditions whose part is complete", nil, "True Ready"},
-		"mirror": {"the object's own condition", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "asked too often") }, "Unknown Throttled: asked too often"},
+		"mirror": {"the object's own condition",
+			func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "asked too often") },
+			"Unknown Throttled: asked too often"},
 		"provider problem": {"what was provisioned once stays provisioned", func(f *Facts) { f.Infrastructure.Done = false },
 			"True Ready: AWSMachinePool infra was ready, and now reports that it is not provisioned"},
-		"vanished":   {"it existed once", func(f *Facts) { f.Infrastructure.Found = false }, "False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
+		"vanished": {"it existed once", func(f *Facts) { f.Infrastructure.Found = false },
+			"False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
 		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
@@ -143,10 +158,11 @@ func TestMachinesReady(t *testing.T) {
 func TestMachinesUpToDate(t *testing.T) {
 	t.Parallel()
 	check(t, machinesUpToDate, "MachinesUpToDate", map[string]row{
-		"well":       {"all", nil, "True UpToDate"},
-		"some":       {"how far a rollout is", func(f *Facts) { f.UpToDate = num(1) }, "False NotUpToDate: 1 of 3 machines are up to date"},
-		"none":       {"no machines, none outdated", func(f *Facts) { f.Replicas, f.Instances, f.UpToDate = num(0), 0, nil }, "True NoReplicas"},
-		"no count":   {"only the infrastructure provider can report it", func(f *Facts) { f.UpToDate = nil }, "Unknown UpToDateUnknown: AWSMachinePool infra reports no status.upToDateReplicas"},
+		"well": {"all", nil, "True UpToDate"},
+		"some": {"how far a rollout is", func(f *Facts) { f.UpToDate = num(1) }, "False NotUpToDate: 1 of 3 machines are up to date"},
+		"none": {"no machines, none outdated", func(f *Facts) { f.Replicas, f.Instances, f.UpToDate = num(0), 0, nil }, "True NoReplicas"},
+		"no count": {"only the infrastructure provider can report it", func(f *Facts) { f.UpToDate = nil },
+			"Unknown UpToDateUnknown: AWSMachinePool infra reports no status.upToDateReplicas"},
 		"away":       {"the cloud reports it, not the workload cluster", away, "True UpToDate"},
 		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
@@ -162,19 +178,23 @@ func byMachine(up int32, not, unknown []string) func(f *Facts) {
 func TestMachinesUpToDateByMachine(t *testing.T) {
 	t.Parallel()
 	check(t, machinesUpToDate, "MachinesUpToDate", map[string]row{
-		"all":  {"every Machine is up to date", byMachine(3, nil, nil), "True UpToDate"},
-		"some": {"which are outdated", byMachine(1, []string{"a", "b"}, nil), "False NotUpToDate: 1 of 3 machines are up to date; outdated: a, b"},
+		"all": {"every Machine is up to date", byMachine(3, nil, nil), "True UpToDate"},
+		"some": {"which are outdated", byMachine(1, []string{"a", "b"}, nil),
+			"False NotUpToDate: 1 of 3 machines are up to date; outdated: a, b"},
 		"some unknown": {"what is known to be outdated comes first", byMachine(1, []string{"a"}, []string{"b"}),
 			"False NotUpToDate: 1 of 3 machines are up to date; outdated: a"},
-		"unknown": {"nothing is reported of unknown machines", byMachine(2, nil, []string{"c"}), "Unknown UpToDateUnknown: 2 of 3 machines are up to date; unknown: c"},
+		"unknown": {"nothing is reported of unknown machines", byMachine(2, nil, []string{"c"}),
+			"Unknown UpToDateUnknown: 2 of 3 machines are up to date; unknown: c"},
 		"one that goes is listed still": {"it no longer counts as a replica, and is outdated", byMachine(3, []string{"d"}, nil),
 			"False NotUpToDate: 3 of 4 machines are up to date; outdated: d"},
-		"unlisted": {"machines that are not listed are unknown", byMachine(2, nil, nil), "Unknown UpToDateUnknown: 2 of 3 machines are up to date; the others are not listed"},
+		"unlisted": {"machines that are not listed are unknown", byMachine(2, nil, nil),
+			"Unknown UpToDateUnknown: 2 of 3 machines are up to date; the others are not listed"},
 		"the infrastructure counts otherwise": {"in a pool with Machines the API counts these", func(f *Facts) {
 			byMachine(1, []string{"a", "b"}, nil)(f)
 			f.UpToDate = num(3)
 		}, "False NotUpToDate: 1 of 3 machines are up to date; outdated: a, b"},
-		"plain pool": {"the count of the provider is more specific than versions", func(f *Facts) { f.UpToDateByMachine = &UpToDateByMachine{UpToDate: 1, Not: []string{"a", "b"}} }, "True UpToDate"},
+		"plain pool": {"the count of the provider is more specific than versions",
+			func(f *Facts) { f.UpToDateByMachine = &UpToDateByMachine{UpToDate: 1, Not: []string{"a", "b"}} }, "True UpToDate"},
 		"by version": {"what was compared is reported", func(f *Facts) {
 			f.UpToDate, f.ByVersion, f.UpToDateByMachine = nil, true, &UpToDateByMachine{UpToDate: 3, Basis: "compared by version"}
 		}, "True UpToDate: compared by version"},
@@ -228,13 +248,16 @@ func TestUpToDateCount(t *testing.T) {
 func TestScalingUp(t *testing.T) {
 	t.Parallel()
 	check(t, scalingUp, "ScalingUp", map[string]row{
-		"well":           {"nothing is missing", nil, "False NotScalingUp"},
-		"missing":        {"the API defines it by what is available", func(f *Facts) { f.Desired = num(5) }, "True ScalingUp: 3 of 5 replicas are available: AWSMachinePool infra has 3 instances"},
-		"too many":       {"the other way", func(f *Facts) { f.Desired = num(1) }, "False NotScalingUp"},
-		"away":           {"enough machines, but of unknown health", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
-		"away and few":   {"too few machines whatever their health", func(f *Facts) { away(f); f.Desired = num(5) }, "True ScalingUp: 0 of 5 replicas are available: AWSMachinePool infra has 3 instances; The connection to Cluster c1 is down"},
-		"going":          {"a deleted pool wants none", func(f *Facts) { f.Desired, f.Deletion = num(5), &Cause{} }, "False NotScalingUp"},
-		"no number":      {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
+		"well": {"nothing is missing", nil, "False NotScalingUp"},
+		"missing": {"the API defines it by what is available", func(f *Facts) { f.Desired = num(5) },
+			"True ScalingUp: 3 of 5 replicas are available: AWSMachinePool infra has 3 instances"},
+		"too many": {"the other way", func(f *Facts) { f.Desired = num(1) }, "False NotScalingUp"},
+		"away":     {"enough machines, but of unknown health", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"away and few": {"too few machines whatever their health", func(f *Facts) { away(f); f.Desired = num(5) },
+			"True ScalingUp: 0 of 5 replicas are available: AWSMachinePool infra has 3 instances; The connection to Cluster c1 is down"},
+		"going": {"a deleted pool wants none", func(f *Facts) { f.Desired, f.Deletion = num(5), &Cause{} }, "False NotScalingUp"},
+		"no number": {"before the default is set", func(f *Facts) { f.Desired = nil },
+			"Unknown WaitingForReplicasSet: spec.replicas is not set"},
 		"no cluster":     {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 		"going for good": {"deletion does not need a cluster", func(f *Facts) { noCluster(f); f.Deletion = &Cause{} }, "False NotScalingUp"},
 	})
@@ -243,23 +266,28 @@ func TestScalingUp(t *testing.T) {
 func TestScalingDown(t *testing.T) {
 	t.Parallel()
 	check(t, scalingDown, "ScalingDown", map[string]row{
-		"well":       {"nothing is surplus", nil, "False NotScalingDown"},
-		"too many":   {"how many of how many", func(f *Facts) { f.Desired = num(1) }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
-		"uncounted":  {"without a count the listed machines count", func(f *Facts) { f.Desired, f.Replicas = num(1), nil }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
-		"going":      {"a deleted pool wants none", func(f *Facts) { f.Deletion = &Cause{} }, "True ScalingDown: Scaling down from 3 to 0 replicas"},
-		"no number":  {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
+		"well":     {"nothing is surplus", nil, "False NotScalingDown"},
+		"too many": {"how many of how many", func(f *Facts) { f.Desired = num(1) }, "True ScalingDown: Scaling down from 3 to 1 replicas"},
+		"uncounted": {"without a count the listed machines count", func(f *Facts) { f.Desired, f.Replicas = num(1), nil },
+			"True ScalingDown: Scaling down from 3 to 1 replicas"},
+		"going": {"a deleted pool wants none", func(f *Facts) { f.Deletion = &Cause{} },
+			"True ScalingDown: Scaling down from 3 to 0 replicas"},
+		"no number": {"before the default is set", func(f *Facts) { f.Desired = nil },
+			"Unknown WaitingForReplicasSet: spec.replicas is not set"},
 		"no cluster": {"nothing is read without a cluster", noCluster, "Unknown ClusterDoesNotExist: Cluster default/c1 does not exist"},
 	})
 }
 
 func TestRemediatingDeletingPaused(t *testing.T) {
 	t.Parallel()
-	check(t, remediating, "Remediating", map[string]row{"well": {"pools without Machines have none to remediate", nil, "False NotRemediating"}})
+	check(t, remediating, "Remediating", map[string]row{"well": {"pools without Machines have none to remediate", nil,
+		"False NotRemediating"}})
 	check(t, deleting, "Deleting", map[string]row{
-		"well":   {"not requested", nil, "False NotDeleting"},
-		"begun":  {"before any step has run", func(f *Facts) { f.Deletion = &Cause{} }, "True Deleting"},
-		"waits":  {"the cause of the step", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "two left"} }, "True DeletingNode: two left"},
-		"paused": {"a pause blocks the deletion, too", func(f *Facts) { f.Deletion, f.Paused = &Cause{}, "because" }, "True Paused: Deletion is blocked while the pool is paused: because"},
+		"well":  {"not requested", nil, "False NotDeleting"},
+		"begun": {"before any step has run", func(f *Facts) { f.Deletion = &Cause{} }, "True Deleting"},
+		"waits": {"the cause of the step", func(f *Facts) { f.Deletion = &Cause{"DeletingNode", "two left"} }, "True DeletingNode: two left"},
+		"paused": {"a pause blocks the deletion, too", func(f *Facts) { f.Deletion, f.Paused = &Cause{}, "because" },
+			"True Paused: Deletion is blocked while the pool is paused: because"},
 	})
 	check(t, paused, "Paused", map[string]row{
 		"well":   {"not requested", nil, "False NotPaused"},
@@ -275,25 +303,36 @@ func TestRow46_Phase(t *testing.T) {
 		before bool
 		want   clusterv1.MachinePoolPhase
 	}{
-		"running":         {"all Ready", func(*Facts) {}, true, "Running"},
-		"starting":        {"the node of a new machine exists and is not Ready yet", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}, Starting: 1} }, true, "ScalingUp"},
-		"drained":         {"one is removed before its replacement exists", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Leaving: []string{"c"}} }, true, "Provisioned"},
-		"none":            {"a pool with 0 replicas is Running", func(f *Facts) { f.Desired, f.Replicas, f.Instances, f.Nodes = num(0), num(0), 0, &Nodes{} }, false, "Running"},
-		"new":             {"neither part is complete", func(f *Facts) { f.Bootstrap.Once, f.Infrastructure.Once = false, false }, false, "Pending"},
-		"bootstrapped":    {"one part is complete", func(f *Facts) { f.Infrastructure.Once = false }, false, "Provisioning"},
-		"none has joined": {"machines exist, no node yet: the same as with one of them", func(f *Facts) { f.Nodes = &Nodes{Missing: []string{"1", "2", "3"}} }, false, "ScalingUp"},
-		"joining":         {"some have joined", func(f *Facts) { f.Nodes = &Nodes{Ready: 1, Missing: []string{"2", "3"}} }, true, "ScalingUp"},
-		"unhealthy":       {"an unhealthy node is no scaling", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}} }, true, "Provisioned"},
-		"settling":        {"it is Running when the last one is available", func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Settling: []string{"c"}} }, true, "ScalingUp"},
-		"up":              {"machines are missing", func(f *Facts) { f.Desired = num(5) }, true, "ScalingUp"},
-		"down":            {"machines are too many", func(f *Facts) { f.Desired = num(1) }, true, "ScalingDown"},
-		"up by others":    {"the direction of an external autoscaler is unknown", func(f *Facts) { f.Desired, f.ReplicasManagedExternally = num(5), true }, true, "Scaling"},
-		"down by others":  {"the direction of an external autoscaler is unknown", func(f *Facts) { f.Desired, f.ReplicasManagedExternally = num(1), true }, true, "Scaling"},
-		"away":            {"nodes that existed cannot be read", away, true, "Unknown"},
-		"not yet":         {"no node has ever joined", away, false, "Provisioned"},
-		"deleting":        {"first of all", func(f *Facts) { f.Deletion = &Cause{} }, true, "Deleting"},
-		"no cluster":      {"not begun", func(f *Facts) { noCluster(f); f.Infrastructure.Once = false }, false, "Pending"},
-		"lost cluster":    {"provisioned once, and its state is unknown", noCluster, true, "Unknown"},
+		"running": {"all Ready", func(*Facts) {}, true, "Running"},
+		"starting": {"the node of a new machine exists and is not Ready yet",
+			func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}, Starting: 1} }, true, "ScalingUp"},
+		"drained": {"one is removed before its replacement exists",
+			func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Leaving: []string{"c"}} }, true, "Provisioned"},
+		"none": {"a pool with 0 replicas is Running", func(f *Facts) {
+			f.Desired, f.Replicas, f.Instances, f.Nodes = num(0), num(0), 0,
+				&Nodes{}
+		}, false, "Running"},
+		"new": {"neither part is complete", func(f *Facts) { f.Bootstrap.Once, f.Infrastructure.Once = false, false }, false,
+			"Pending"},
+		"bootstrapped": {"one part is complete", func(f *Facts) { f.Infrastructure.Once = false }, false, "Provisioning"},
+		"none has joined": {"machines exist, no node yet: the same as with one of them",
+			func(f *Facts) { f.Nodes = &Nodes{Missing: []string{"1", "2", "3"}} }, false, "ScalingUp"},
+		"joining": {"some have joined", func(f *Facts) { f.Nodes = &Nodes{Ready: 1, Missing: []string{"2", "3"}} }, true, "ScalingUp"},
+		"unhealthy": {"an unhealthy node is no scaling",
+			func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c"}} }, true, "Provisioned"},
+		"settling": {"it is Running when the last one is available",
+			func(f *Facts) { f.Nodes = &Nodes{Ready: 3, Available: 2, Settling: []string{"c"}} }, true, "ScalingUp"},
+		"up":   {"machines are missing", func(f *Facts) { f.Desired = num(5) }, true, "ScalingUp"},
+		"down": {"machines are too many", func(f *Facts) { f.Desired = num(1) }, true, "ScalingDown"},
+		"up by others": {"the direction of an external autoscaler is unknown",
+			func(f *Facts) { f.Desired, f.ReplicasManagedExternally = num(5), true }, true, "Scaling"},
+		"down by others": {"the direction of an external autoscaler is unknown",
+			func(f *Facts) { f.Desired, f.ReplicasManagedExternally = num(1), true }, true, "Scaling"},
+		"away":         {"nodes that existed cannot be read", away, true, "Unknown"},
+		"not yet":      {"no node has ever joined", away, false, "Provisioned"},
+		"deleting":     {"first of all", func(f *Facts) { f.Deletion = &Cause{} }, true, "Deleting"},
+		"no cluster":   {"not begun", func(f *Facts) { noCluster(f); f.Infrastructure.Once = false }, false, "Pending"},
+		"lost cluster": {"provisioned once, and its state is unknown", noCluster, true, "Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -324,9 +363,11 @@ func TestOlderConditions(t *testing.T) {
 		}, "True", "False Warning Broken: no", "True", "False Warning Broken: no"},
 		"few": {func(f *Facts) { f.Desired = num(5) }, "True", "True", "False Info WaitingForReplicasReady: 3 of 5 replicas are ready",
 			"False Info WaitingForReplicasReady: 3 of 5 replicas are ready"},
-		"away": {away, "True", "True", "Unknown ConnectionDown: The connection to Cluster c1 is down", "Unknown ConnectionDown: The connection to Cluster c1 is down"},
+		"away": {away, "True", "True", "Unknown ConnectionDown: The connection to Cluster c1 is down",
+			"Unknown ConnectionDown: The connection to Cluster c1 is down"},
 		"missing": {func(f *Facts) { f.Bootstrap.Found, f.Bootstrap.Once = false, false },
-			"False Warning ObjectDoesNotExist: KubeadmConfig boot does not exist", "True", "True", "False Warning ObjectDoesNotExist: KubeadmConfig boot does not exist"},
+			"False Warning ObjectDoesNotExist: KubeadmConfig boot does not exist", "True", "True",
+			"False Warning ObjectDoesNotExist: KubeadmConfig boot does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -344,7 +385,8 @@ func TestOlderConditions(t *testing.T) {
 				}
 				got[c.Type] = s
 			}
-			want := map[clusterv1.ConditionType]string{"BootstrapReady": tc.bootstrap, "InfrastructureReady": tc.infra, "ReplicasReady": tc.replicas, "Ready": tc.sum}
+			want := map[clusterv1.ConditionType]string{"BootstrapReady": tc.bootstrap, "InfrastructureReady": tc.infra, "ReplicasReady": tc.replicas,
+				"Ready": tc.sum}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("want - got +:\n%s", diff)
 			}
@@ -367,7 +409,8 @@ func TestApplyIsDeterministic(t *testing.T) {
 			Apply(pool, f)
 			for i := range pool.Status.Conditions {
 				if pool.Status.Conditions[i].ObservedGeneration != 7 {
-					t.Errorf("%s: want the generation that was looked at, got %d", pool.Status.Conditions[i].Type, pool.Status.Conditions[i].ObservedGeneration)
+					t.Errorf("%s: want the generation that was looked at, got %d", pool.Status.Conditions[i].Type,
+						pool.Status.Conditions[i].ObservedGeneration)
 				}
 				// As if the first pass had been long ago: an equal second pass must not change the times.
 				pool.Status.Conditions[i].LastTransitionTime = metav1.NewTime(time.Unix(100, 0))
@@ -405,16 +448,21 @@ func TestCountersStayIfNothingWasRead(t *testing.T) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	check(t, ready, "Ready", map[string]row{
-		"well":     {"how many, also without problems", nil, "True Ready: 3 of 3 replicas are ready"},
-		"leaving":  {"the provider no longer counts one whose node is still Ready", func(f *Facts) { f.Nodes.Ready = 4 }, "True Ready: 4 of 4 replicas are ready"},
-		"none":     {"a pool with 0 replicas has all of them", func(f *Facts) { f.Desired, f.Replicas, f.Nodes = num(0), num(0), &Nodes{} }, "True Ready: 0 of 0 replicas are ready"},
-		"settling": {"Ready is not Available", func(f *Facts) { f.Nodes.Available, f.Nodes.Settling = 0, []string{"a", "b", "c"} }, "True Ready: 3 of 3 replicas are ready"},
+		"well": {"how many, also without problems", nil, "True Ready: 3 of 3 replicas are ready"},
+		"leaving": {"the provider no longer counts one whose node is still Ready", func(f *Facts) { f.Nodes.Ready = 4 },
+			"True Ready: 4 of 4 replicas are ready"},
+		"none": {"a pool with 0 replicas has all of them", func(f *Facts) { f.Desired, f.Replicas, f.Nodes = num(0), num(0), &Nodes{} },
+			"True Ready: 0 of 0 replicas are ready"},
+		"settling": {"Ready is not Available", func(f *Facts) { f.Nodes.Available, f.Nodes.Settling = 0, []string{"a", "b", "c"} },
+			"True Ready: 3 of 3 replicas are ready"},
 		"fewer": {"what is missing", func(f *Facts) { f.Nodes = &Nodes{Ready: 2, Available: 2, NotReady: []string{"c (KubeletNotReady)"}} },
 			"False NotReady: 2 of 3 replicas are ready: not Ready: c (KubeletNotReady)"},
-		"bootstrap": {"the object is named", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") }, "False Failed: KubeadmConfig boot: no token"},
+		"bootstrap": {"the object is named", func(f *Facts) { f.Bootstrap.Ready = readyCondition("False", "Failed", "no token") },
+			"False Failed: KubeadmConfig boot: no token"},
 		"infrastructure": {"a name is not repeated", func(f *Facts) { f.Infrastructure.Found = false },
 			"False ObjectDeleted: AWSMachinePool infra has been deleted while the MachinePool still exists"},
-		"silent": {"a reason without a message", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "") }, "Unknown Throttled: AWSMachinePool infra is not ready"},
+		"silent": {"a reason without a message", func(f *Facts) { f.Infrastructure.Ready = readyCondition("Unknown", "Throttled", "") },
+			"Unknown Throttled: AWSMachinePool infra is not ready"},
 		"away":   {"what cannot be read is unknown", away, "Unknown ConnectionDown: The connection to Cluster c1 is down"},
 		"number": {"before the default is set", func(f *Facts) { f.Desired = nil }, "Unknown WaitingForReplicasSet: spec.replicas is not set"},
 		"gone":   {"a wrong name comes first", noCluster, "False ClusterDoesNotExist: Cluster default/c1 does not exist"},

@@ -42,7 +42,8 @@ func (b Basis) SetCondition(machine *clusterv1.Machine, m members.Member) {
 	if e.interim && conditions.Has(machine, clusterv1.MachineUpToDateCondition) {
 		return
 	}
-	c := metav1.Condition{Type: clusterv1.MachineUpToDateCondition, Status: e.status, Message: e.message, Reason: clusterv1.MachineUpToDateReason}
+	c := metav1.Condition{Type: clusterv1.MachineUpToDateCondition, Status: e.status, Message: e.message,
+		Reason: clusterv1.MachineUpToDateReason}
 	switch e.status {
 	case metav1.ConditionFalse:
 		c.Reason = clusterv1.MachineNotUpToDateReason
@@ -95,7 +96,8 @@ func (b Basis) compareVersion(m members.Member) evaluation {
 	case node == nil || node.Status.NodeInfo.KubeletVersion == "":
 		return evaluation{status: metav1.ConditionUnknown, message: "the machine has no node yet"}
 	case !SameVersion(b.Version, node.Status.NodeInfo.KubeletVersion):
-		return evaluation{status: metav1.ConditionFalse, message: fmt.Sprintf("the node runs %s, the pool wants %s", node.Status.NodeInfo.KubeletVersion, b.Version)}
+		return evaluation{status: metav1.ConditionFalse, message: fmt.Sprintf("the node runs %s, the pool wants %s",
+			node.Status.NodeInfo.KubeletVersion, b.Version)}
 	default:
 		return evaluation{status: metav1.ConditionTrue}
 	}
@@ -122,7 +124,8 @@ func ByMachine(providerIDs []string, machines map[string]*clusterv1.Machine) *st
 
 // ByVersion counts the instances of a pool by the version of their Nodes, for an infrastructure object that reports no count.
 func (b Basis) ByVersion(providerIDs []string) *status.UpToDateByMachine {
-	counted := &status.UpToDateByMachine{Basis: "only the Kubernetes version was compared, because " + b.Infrastructure + " reports no status.upToDateReplicas"}
+	counted := &status.UpToDateByMachine{Basis: "only the Kubernetes version was compared, because " + b.Infrastructure +
+		" reports no status.upToDateReplicas"}
 	for _, id := range instances.Distinct(providerIDs) {
 		node := b.Nodes[instances.Key(id)]
 		switch {

@@ -42,7 +42,8 @@ func (k *keeper[T]) ValidateUpdate(ctx context.Context, old, t T) (admission.War
 		return nil, nil
 	}
 	return nil, apierrors.NewInvalid(k.kind, t.GetName(), field.ErrorList{
-		field.Forbidden(field.NewPath("spec", "template", "spec"), "can't be changed: make another "+k.kind.Kind+", and have the ClusterClass name it"),
+		field.Forbidden(field.NewPath("spec", "template", "spec"),
+			"can't be changed: make another "+k.kind.Kind+", and have the ClusterClass name it"),
 	})
 }
 

@@ -66,7 +66,8 @@ func settings(base string) []string {
 func reconcilers(in clouds.Inputs) []clouds.Reconciler {
 	return []clouds.Reconciler{
 		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AWSCluster, Network: networkOf},
-		&eks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: networkIn, Registry: eks.HTTP{Endpoint: in.Endpoint}},
+		&eks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: networkIn,
+			Registry: eks.HTTP{Endpoint: in.Endpoint}},
 		&eks.Clusters{Client: in.Client},
 	}
 }

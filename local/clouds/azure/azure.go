@@ -56,13 +56,16 @@ func account(base string) []string {
 }
 
 func reconcilers(in clouds.Inputs) []clouds.Reconciler {
-	network := azurenetwork.Network{SubscriptionID: azure.SubscriptionID, Location: azure.Location, Zones: azure.Zones, Azure: azurenetwork.HTTP{Endpoint: in.Endpoint}}
+	network := azurenetwork.Network{SubscriptionID: azure.SubscriptionID, Location: azure.Location, Zones: azure.Zones,
+		Azure: azurenetwork.HTTP{Endpoint: in.Endpoint}}
 	all := []clouds.Reconciler{
-		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AzureCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
+		&infracluster.Reconciler{Client: in.Client, Kind: kinds.AzureCluster,
+			Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
 	}
 	for _, kind := range []aks.Kind{aks.Managed(), aks.ASO()} {
-		all = append(all, &aks.Clusters{Client: in.Client, Kind: kind}, &aks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher,
-			Azure: network.Azure, Registry: aks.HTTP{Endpoint: in.Endpoint}, Kind: kind})
+		all = append(all, &aks.Clusters{Client: in.Client, Kind: kind},
+			&aks.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher,
+				Azure: network.Azure, Registry: aks.HTTP{Endpoint: in.Endpoint}, Kind: kind})
 	}
 	return all
 }

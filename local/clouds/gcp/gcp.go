@@ -49,11 +49,14 @@ func settings(base string) []string {
 }
 
 func reconcilers(in clouds.Inputs) []clouds.Reconciler {
-	network := gcpnetwork.Network{Project: project.DefaultID, Region: seeds.Region, Zones: zones, Compute: gcpnetwork.HTTP{Endpoint: in.Endpoint}}
+	network := gcpnetwork.Network{Project: project.DefaultID, Region: seeds.Region, Zones: zones,
+		Compute: gcpnetwork.HTTP{Endpoint: in.Endpoint}}
 	return []clouds.Reconciler{
-		&infracluster.Reconciler{Client: in.Client, Kind: kinds.GCPCluster, Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
+		&infracluster.Reconciler{Client: in.Client, Kind: kinds.GCPCluster,
+			Network: func(*unstructured.Unstructured) infracluster.Network { return network }},
 		&gke.Clusters{Client: in.Client, Network: network},
-		&gke.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: network, Registry: gke.HTTP{Endpoint: in.Endpoint}},
+		&gke.ControlPlanes{Client: in.Client, Servers: in.Servers, Publisher: in.Publisher, Network: network,
+			Registry: gke.HTTP{Endpoint: in.Endpoint}},
 	}
 }
 

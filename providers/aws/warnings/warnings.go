@@ -62,7 +62,8 @@ func managed(p *awsv1.AWSManagedMachinePool) admission.Warnings {
 		c.template(spec.AWSLaunchTemplate)
 	}
 	c.When(spec.AMIType != nil && strings.HasPrefix(string(*spec.AMIType), "AL2_"),
-		"spec.amiType: EKS publishes no image of Amazon Linux 2 for Kubernetes 1.33 and later; AL2023_x86_64_STANDARD or AL2023_ARM_64_STANDARD follows it")
+		"spec.amiType: EKS publishes no image of Amazon Linux 2 for Kubernetes 1.33 and later; AL2023_x86_64_STANDARD or "+
+			"AL2023_ARM_64_STANDARD follows it")
 	c.When(len(spec.AWSLifecycleHooks) > 0,
 		"spec.lifecycleHooks: has no effect: the group behind a node group is EKS's, with hooks of its own")
 	c.When(spec.UpdateConfig != nil && spec.UpdateConfig.Force,
@@ -84,5 +85,6 @@ func (c *collected) deprecated(spec *awsv1.AWSManagedMachinePoolSpec) {
 // template are the warnings of a launch template, the same for both kinds.
 func (c *collected) template(t *awsv1.AWSLaunchTemplate) {
 	c.When(t.VersionNumber != nil,
-		"spec.awsLaunchTemplate.versionNumber: has no effect: machines are launched from the newest version of the pool's own template (spec.awsLaunchTemplate.existing brings a version of another)")
+		"spec.awsLaunchTemplate.versionNumber: has no effect: machines are launched from the newest version of the pool's own template "+
+			"(spec.awsLaunchTemplate.existing brings a version of another)")
 }

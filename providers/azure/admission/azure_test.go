@@ -18,7 +18,8 @@ import (
 )
 
 // validKey is a public key as an object has it.
-var validKey = base64.StdEncoding.EncodeToString([]byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl me@home"))
+var validKey = base64.StdEncoding.EncodeToString(
+	[]byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl me@home"))
 
 func pool(change ...func(*azurev1.AzureMachinePool)) *azurev1.AzureMachinePool {
 	p := &azurev1.AzureMachinePool{
@@ -124,7 +125,8 @@ func TestDefault(t *testing.T) {
 func machinePool(name, version string) *clusterv1.MachinePool {
 	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp"}}
 	mp.Spec.Template.Spec.Version = version
-	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: azurev1.AzureMachinePoolKind, Name: name}
+	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group,
+		Kind: azurev1.AzureMachinePoolKind, Name: name}
 	return mp
 }
 
@@ -137,10 +139,12 @@ func TestValidate(t *testing.T) {
 		parents []client.Object
 		refused []string
 	}{
-		"the least":    {reason: "nothing is wrong with it", p: pool()},
-		"no key":       {reason: "the defaulting webhook is switched off; the pool is held", p: pool(key(""))},
-		"no base64":    {reason: "upstream's words", p: pool(key("%")), refused: []string{"spec.template.sshPublicKey", "the SSH public key is not properly base64 encoded"}},
-		"no key text":  {reason: "upstream's words", p: pool(key("aGVsbG8=")), refused: []string{"spec.template.sshPublicKey", "the SSH public key is not valid"}},
+		"the least": {reason: "nothing is wrong with it", p: pool()},
+		"no key":    {reason: "the defaulting webhook is switched off; the pool is held", p: pool(key(""))},
+		"no base64": {reason: "upstream's words", p: pool(key("%")),
+			refused: []string{"spec.template.sshPublicKey", "the SSH public key is not properly base64 encoded"}},
+		"no key text": {reason: "upstream's words", p: pool(key("aGVsbG8=")),
+			refused: []string{"spec.template.sshPublicKey", "the SSH public key is not valid"}},
 		"bad key left": {reason: "an object that is there must stay changeable", old: pool(key("%")), p: pool(key("%"), large)},
 		"bad key set":  {reason: "a change is looked at", old: pool(), p: pool(key("%")), refused: []string{"spec.template.sshPublicKey"}},
 
@@ -149,12 +153,15 @@ func TestValidate(t *testing.T) {
 			refused: []string{"spec.orchestrationMode", "specified Kubernetes version 1.22.0 must be >= 1.26.0 for Flexible orchestration mode"}},
 		"flexible of no version": {reason: "upstream's words", p: pool(flexible), parents: []client.Object{machinePool("p", "")},
 			refused: []string{"spec.orchestrationMode", "could not find Kubernetes version in MachinePool"}},
-		"flexible alone":       {reason: "manifests are applied in any order", p: pool(flexible)},
-		"flexible of another":  {reason: "that one is not its parent", p: pool(flexible), parents: []client.Object{machinePool("q", "v1.22.0")}},
-		"uniform and old":      {reason: "the seed", p: pool(), parents: []client.Object{machinePool("p", "v1.22.0")}},
-		"flexible changed":     {reason: "on update too", old: pool(flexible), p: pool(flexible, large), parents: []client.Object{machinePool("p", "v1.22.0")}, refused: []string{"must be >= 1.26.0"}},
-		"a controller's write": {reason: "the version was changed after it, and the controller has to go on writing", old: pool(flexible), p: pool(flexible, listed), parents: []client.Object{machinePool("p", "v1.22.0")}},
-		"being deleted":        {reason: "faults of the object do not prevent its deletion", old: pool(flexible), p: pool(flexible, large, deleting), parents: []client.Object{machinePool("p", "v1.22.0")}},
+		"flexible alone":      {reason: "manifests are applied in any order", p: pool(flexible)},
+		"flexible of another": {reason: "that one is not its parent", p: pool(flexible), parents: []client.Object{machinePool("q", "v1.22.0")}},
+		"uniform and old":     {reason: "the seed", p: pool(), parents: []client.Object{machinePool("p", "v1.22.0")}},
+		"flexible changed": {reason: "on update too", old: pool(flexible), p: pool(flexible, large),
+			parents: []client.Object{machinePool("p", "v1.22.0")}, refused: []string{"must be >= 1.26.0"}},
+		"a controller's write": {reason: "the version was changed after it, and the controller has to go on writing", old: pool(flexible),
+			p: pool(flexible, listed), parents: []client.Object{machinePool("p", "v1.22.0")}},
+		"being deleted": {reason: "faults of the object do not prevent its deletion", old: pool(flexible), p: pool(flexible, large, deleting),
+			parents: []client.Object{machinePool("p", "v1.22.0")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,18 +200,23 @@ func TestWarnings(t *testing.T) {
 		"nothing": {"what is well said is taken in silence", func(*azurev1.AzureMachinePool) {}, nil},
 		"deprecated": {"each with what comes in its place", func(p *azurev1.AzureMachinePool) {
 			p.Spec.Template.SubnetName, p.Spec.Template.AcceleratedNetworking, p.Spec.RoleAssignmentName = "a", &yes, "n"
-		}, []string{"spec.template.subnetName: is deprecated", "spec.template.acceleratedNetworking: is deprecated", "spec.roleAssignmentName: is deprecated"}},
+		}, []string{"spec.template.subnetName: is deprecated", "spec.template.acceleratedNetworking: is deprecated",
+			"spec.roleAssignmentName: is deprecated"}},
 		"no effect": {"each interface says it", func(p *azurev1.AzureMachinePool) {
 			p.Spec.Template.AcceleratedNetworking, p.Spec.Template.NetworkInterfaces = &yes, []azurev1.NetworkInterface{{}}
 		}, []string{"spec.template.acceleratedNetworking: has no effect"}},
 		"key of Windows": {"it has no effect", windows, []string{"spec.template.sshPublicKey: has no effect on Windows"}},
-		"contributor":    {"the default role does harm", func(p *azurev1.AzureMachinePool) { p.Spec.Identity = azurev1.VMIdentitySystemAssigned }, []string{"spec.identity: without"}},
+		"contributor": {"the default role does harm", func(p *azurev1.AzureMachinePool) { p.Spec.Identity = azurev1.VMIdentitySystemAssigned },
+			[]string{"spec.identity: without"}},
 		"deallocated": {"it is replaced all the same", func(p *azurev1.AzureMachinePool) {
 			p.Spec.Template.SpotVMOptions = &azurev1.SpotVMOptions{EvictionPolicy: &deallocate}
 		}, []string{"spec.template.spotVMOptions.evictionPolicy"}},
-		"shared":      {"and newest", image(azurev1.Image{SharedGallery: &azurev1.AzureSharedGalleryImage{Version: "latest"}}), []string{"spec.template.image.sharedGallery: is deprecated", "spec.template.image: version latest"}},
-		"newest":      {"what it stands for changes", image(azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{Version: "latest"}}), []string{"spec.template.image: version latest"}},
-		"newest, own": {"what it stands for changes", image(azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Version: "latest"}}), []string{"spec.template.image: version latest"}},
+		"shared": {"and newest", image(azurev1.Image{SharedGallery: &azurev1.AzureSharedGalleryImage{Version: "latest"}}),
+			[]string{"spec.template.image.sharedGallery: is deprecated", "spec.template.image: version latest"}},
+		"newest": {"what it stands for changes", image(azurev1.Image{Marketplace: &azurev1.AzureMarketplaceImage{Version: "latest"}}),
+			[]string{"spec.template.image: version latest"}},
+		"newest, own": {"what it stands for changes", image(azurev1.Image{ComputeGallery: &azurev1.AzureComputeGalleryImage{Version: "latest"}}),
+			[]string{"spec.template.image: version latest"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,10 +24,14 @@ func warnings(p *azurev1.AzureMachinePool) admission.Warnings {
 			"spec.template.acceleratedNetworking: has no effect beside spec.template.networkInterfaces, where each interface says it"},
 		{spec.RoleAssignmentName != "", "spec.roleAssignmentName: is deprecated; use spec.systemAssignedIdentityRole.name"},
 		{t.SSHPublicKey != "" && spec.Windows(), "spec.template.sshPublicKey: has no effect on Windows"},
-		{spec.Identity == azurev1.VMIdentitySystemAssigned && (spec.SystemAssignedIdentityRole == nil || spec.SystemAssignedIdentityRole.DefinitionID == ""),
-			"spec.identity: without spec.systemAssignedIdentityRole.definitionID every machine of the pool is a Contributor, who may change and delete what the scope holds"},
-		{t.SpotVMOptions != nil && t.SpotVMOptions.EvictionPolicy != nil && *t.SpotVMOptions.EvictionPolicy == azurev1.SpotEvictionPolicyDeallocate,
-			"spec.template.spotVMOptions.evictionPolicy: a machine that is deallocated runs no pods and is replaced; Delete spares its disks' price until then"},
+		{spec.Identity == azurev1.VMIdentitySystemAssigned && (spec.SystemAssignedIdentityRole == nil ||
+			spec.SystemAssignedIdentityRole.DefinitionID == ""),
+			"spec.identity: without spec.systemAssignedIdentityRole.definitionID every machine of the pool is a Contributor, who may change and " +
+				"delete what the scope holds"},
+		{t.SpotVMOptions != nil && t.SpotVMOptions.EvictionPolicy != nil &&
+			*t.SpotVMOptions.EvictionPolicy == azurev1.SpotEvictionPolicyDeallocate,
+			"spec.template.spotVMOptions.evictionPolicy: a machine that is deallocated runs no pods and is replaced; Delete spares its disks' " +
+				"price until then"},
 	} {
 		if w.holds {
 			list = append(list, w.text)
@@ -52,7 +56,8 @@ func imageWarnings(image *azurev1.Image) admission.Warnings {
 		version = image.Marketplace.Version
 	}
 	if version == latest {
-		list = append(list, "spec.template.image: version latest stands for another image whenever one is published, so that machines of one pool may differ; that alone replaces none")
+		list = append(list, "spec.template.image: version latest stands for another image whenever one is published, so that machines of one "+
+			"pool may differ; that alone replaces none")
 	}
 	return list
 }

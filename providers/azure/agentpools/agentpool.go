@@ -47,8 +47,8 @@ func OfAzureManagedMachinePool(scheme *runtime.Scheme) *admission.Webhook {
 
 type managedDefaulter struct{}
 
-// Default sets the label by which the ecosystem finds System pools, and the name. A name that AKS can't have is refused by the schema, which
-// names spec.name: the object's own name is no name of an agent pool then, and the user sets one.
+// Default sets the label by which the ecosystem finds System pools, and the name. A name that AKS can't have is refused by the schema,
+// which names spec.name: the object's own name is no name of an agent pool then, and the user sets one.
 func (managedDefaulter) Default(_ context.Context, p *aksv1.AzureManagedMachinePool) error {
 	if !p.DeletionTimestamp.IsZero() {
 		return nil
@@ -91,7 +91,8 @@ func (v *managedValidator) ValidateUpdate(ctx context.Context, old, p *aksv1.Azu
 		return nil, err
 	}
 	return nil, refusedManaged(p, field.Forbidden(field.NewPath("spec", "mode"),
-		"Cannot change node pool mode to User, you must have at least one System node pool in your cluster: set the mode of another pool to System first"))
+		"Cannot change node pool mode to User, you must have at least one System node pool in your cluster: set the mode of another pool to "+
+			"System first"))
 }
 
 // ValidateDelete refuses the deletion of the last System pool of a cluster that stays: AKS refuses it too, and the object would be deleting

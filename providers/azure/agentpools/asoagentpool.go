@@ -41,8 +41,8 @@ func (asoValidator) ValidateCreate(_ context.Context, p *aksv1.AzureASOManagedMa
 	return nil, refusedASO(p, err)
 }
 
-// ValidateUpdate refuses manifests that can't be followed, and another agent pool. An object that was admitted before, and one that is being
-// deleted, stays changeable.
+// ValidateUpdate refuses manifests that can't be followed, and another agent pool. An object that was admitted before, and one that is
+// being deleted, stays changeable.
 func (asoValidator) ValidateUpdate(_ context.Context, old, p *aksv1.AzureASOManagedMachinePool) (admission.Warnings, error) {
 	before, errBefore := manifestOf(old)
 	if !p.DeletionTimestamp.IsZero() || errBefore != nil {

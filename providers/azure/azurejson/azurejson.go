@@ -165,7 +165,8 @@ func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, c
 	}
 	from := r.reads().For(o.Namespace)
 	defer func() { r.reads().Use(client.ObjectKeyFromObject(o), from) }()
-	place, err := from.Object(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}, client.ObjectKey{Namespace: o.Namespace, Name: ref.Name})
+	place, err := from.Object(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind},
+		client.ObjectKey{Namespace: o.Namespace, Name: ref.Name})
 	if err != nil {
 		return nil, err
 	}
@@ -177,12 +178,14 @@ func (r *Reconciler) content(ctx context.Context, o *azurev1.AzureMachinePool, c
 	if err != nil {
 		return nil, err
 	}
-	return &content{data: map[string][]byte{KeyWorker: text, KeyControlPlane: text, KeyCompatible: text}, password: c.AADClientSecret != ""}, nil
+	return &content{data: map[string][]byte{KeyWorker: text, KeyControlPlane: text, KeyCompatible: text},
+		password: c.AADClientSecret != ""}, nil
 }
 
 // config is made of the pool, the cluster and whom it names. What can't be read, or means nothing, is Unidentified: it
 // waits for a change by the user.
-func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured, from *identity.Credentials) (*config, error) {
+func (r *Reconciler) config(ctx context.Context, o *azurev1.AzureMachinePool, place *unstructured.Unstructured,
+	from *identity.Credentials) (*config, error) {
 	view, err := azurev1.ClusterViewOf(place)
 	if err != nil {
 		return nil, identity.Errorf(reasonHeld, "%v", err)
@@ -225,8 +228,9 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 	}
 	r.tell(o, corev1.EventTypeNormal, reasonWritten, "secret %s holds the cloud provider's configuration", key.Name)
 	if want.password {
-		r.tell(o, corev1.EventTypeWarning, reasonPassword, "spec.identity is None: the password that the cloud provider asks Azure with lies on the disk of every "+
-			"machine; SystemAssigned and UserAssigned need none")
+		r.tell(o, corev1.EventTypeWarning, reasonPassword,
+			"spec.identity is None: the password that the cloud provider asks Azure with lies on the disk of every "+
+				"machine; SystemAssigned and UserAssigned need none")
 	}
 	return nil
 }

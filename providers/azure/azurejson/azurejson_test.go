@@ -76,7 +76,8 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	w := &world{t: t, events: events.NewFakeRecorder(100)}
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, azurev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme,
+		azurev1.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -87,10 +88,12 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	objects = append(objects,
 		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "capz"},
-			Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: "AzureCluster", Name: "capz"}}},
+			Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group,
+				Kind: "AzureCluster", Name: "capz"}}},
 		&clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "mp"}, Spec: clusterv1.MachinePoolSpec{ClusterName: "capz",
 			Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{ClusterName: "capz",
-				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: "AzureMachinePool", Name: "p"}}}}})
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group, Kind: "AzureMachinePool",
+					Name: "p"}}}}})
 	b := fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			w.writes++
@@ -111,7 +114,8 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 
 func (w *world) pass() {
 	w.t.Helper()
-	if _, err := w.reconciler.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "ns", Name: "p"}}); err != nil {
+	if _, err := w.reconciler.Reconcile(w.t.Context(),
+		ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "ns", Name: "p"}}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -160,7 +164,8 @@ func (w *world) said() []string {
 func plain() map[string]any {
 	return map[string]any{
 		"cloud": "AzurePublicCloud", "tenantId": "tenant", "subscriptionId": "sub", "aadClientId": "client", "aadClientSecret": "s3cret",
-		"resourceGroup": "capz", "securityGroupName": "capz-node-nsg", "securityGroupResourceGroup": "capz", "location": "westus2", "vmType": "vmss",
+		"resourceGroup": "capz", "securityGroupName": "capz-node-nsg", "securityGroupResourceGroup": "capz", "location": "westus2",
+		"vmType":   "vmss",
 		"vnetName": "capz-vnet", "vnetResourceGroup": "capz", "subnetName": "capz-node-subnet", "routeTableName": "capz-node-routetable",
 		"loadBalancerSku": "Standard", "loadBalancerName": "", "maximumLoadBalancerRuleCount": 250.0,
 		"useManagedIdentityExtension": false, "useInstanceMetadata": true, "enableVmssFlexNodes": true,
@@ -179,9 +184,11 @@ func with(change map[string]any) map[string]any {
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	other := func(spec string) []client.Object {
-		return []client.Object{untyped(t, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, metadata: {namespace: ns, name: i}, "+
+		return []client.Object{untyped(t, "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AzureClusterIdentity, metadata: "+
+			"{namespace: ns, name: i}, "+
 			"spec: {tenantID: tenant, clientID: client, allowedNamespaces: {}, "+spec+"}}"),
-			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"}, Data: map[string][]byte{"clientSecret": []byte("certificate")}}}
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "keys"},
+				Data: map[string][]byte{"clientSecret": []byte("certificate")}}}
 	}
 	for _, c := range []struct {
 		reason, cluster string
@@ -190,39 +197,54 @@ func TestConfig(t *testing.T) {
 		defaults        Defaults
 		want            map[string]any
 	}{
-		{reason: "the names are those that the ecosystem gives; without an identity of their own machines have the cluster's password", cluster: identified, identity: principal(t), want: plain()},
+		{reason: "the names are those that the ecosystem gives; without an identity of their own machines have the cluster's password",
+			cluster: identified, identity: principal(t), want: plain()},
 		{reason: "an identity that Azure makes needs no password", cluster: identified, identity: principal(t),
 			pool: func(o *azurev1.AzureMachinePool) { o.Spec.Identity = azurev1.VMIdentitySystemAssigned },
 			want: with(map[string]any{"aadClientId": nil, "aadClientSecret": nil, "useManagedIdentityExtension": true})},
 		{reason: "the first of several identities is the one, by its ID as Azure spells it", cluster: identified, identity: principal(t),
 			pool: func(o *azurev1.AzureMachinePool) {
 				o.Spec.Identity = azurev1.VMIdentityUserAssigned
-				o.Spec.UserAssignedIdentities = []azurev1.UserAssignedIdentity{{ProviderID: "azure:///subscriptions/sub/a"}, {ProviderID: "/subscriptions/sub/b"}}
+				o.Spec.UserAssignedIdentities = []azurev1.UserAssignedIdentity{{ProviderID: "azure:///subscriptions/sub/a"},
+					{ProviderID: "/subscriptions/sub/b"}}
 			},
-			want: with(map[string]any{"aadClientId": nil, "aadClientSecret": nil, "useManagedIdentityExtension": true, "userAssignedIdentityID": "/subscriptions/sub/a"})},
-		{reason: "a certificate is no password, and is not spread over disks", cluster: identified, identity: other("type: ServicePrincipalCertificate, clientSecret: {name: keys}"),
+			want: with(map[string]any{"aadClientId": nil, "aadClientSecret": nil, "useManagedIdentityExtension": true,
+				"userAssignedIdentityID": "/subscriptions/sub/a"})},
+		{reason: "a certificate is no password, and is not spread over disks", cluster: identified,
+			identity: other("type: ServicePrincipalCertificate, clientSecret: {name: keys}"),
+			want:     with(map[string]any{"aadClientSecret": nil})},
+		{reason: "tokens of the controller are of no use to machines", cluster: identified, identity: other("type: WorkloadIdentity"),
 			want: with(map[string]any{"aadClientSecret": nil})},
-		{reason: "tokens of the controller are of no use to machines", cluster: identified, identity: other("type: WorkloadIdentity"), want: with(map[string]any{"aadClientSecret": nil})},
-		{reason: "the controller's own credentials are no substitute: its directory is no secret", defaults: Defaults{TenantID: "own", SubscriptionID: "not this"},
-			want: with(map[string]any{"tenantId": "own", "aadClientId": nil, "aadClientSecret": nil})},
-		{reason: "a cluster may leave the subscription to the controller", cluster: identified + ", subscriptionID: ''", identity: principal(t), defaults: Defaults{SubscriptionID: "own"},
-			want: with(map[string]any{"subscriptionId": "own"})},
-		{reason: "whatever the cluster names counts", identity: principal(t), cluster: identified + `, resourceGroup: rg, azureEnvironment: AzureUSGovernmentCloud,
+		{reason: "the controller's own credentials are no substitute: its directory is no secret",
+			defaults: Defaults{TenantID: "own", SubscriptionID: "not this"},
+			want:     with(map[string]any{"tenantId": "own", "aadClientId": nil, "aadClientSecret": nil})},
+		{reason: "a cluster may leave the subscription to the controller", cluster: identified + ", subscriptionID: ''", identity: principal(t),
+			defaults: Defaults{SubscriptionID: "own"},
+			want:     with(map[string]any{"subscriptionId": "own"})},
+		{reason: "whatever the cluster names counts", identity: principal(t),
+			cluster: identified + `, resourceGroup: rg, azureEnvironment: AzureUSGovernmentCloud,
 			extendedLocation: {type: EdgeZone, name: edge},
 			networkSpec: {vnet: {name: net, resourceGroup: shared}, nodeOutboundLB: {name: out}, subnets: [{name: cp, role: control-plane},
 			{name: nodes, role: node, securityGroup: {name: sg}, routeTable: {name: rt}}, {name: more, role: node}]}`,
-			want: with(map[string]any{"cloud": "AzureUSGovernmentCloud", "resourceGroup": "rg", "extendedLocationType": "EdgeZone", "extendedLocationName": "edge",
-				"vnetName": "net", "vnetResourceGroup": "shared", "securityGroupResourceGroup": "shared", "loadBalancerName": "out",
+			want: with(map[string]any{"cloud": "AzureUSGovernmentCloud", "resourceGroup": "rg", "extendedLocationType": "EdgeZone",
+				"extendedLocationName": "edge",
+				"vnetName":             "net", "vnetResourceGroup": "shared", "securityGroupResourceGroup": "shared", "loadBalancerName": "out",
 				"subnetName": "nodes", "securityGroupName": "sg", "routeTableName": "rt"})},
-		{reason: "a subnet that everything is in has names of its own", identity: principal(t), cluster: identified + ", networkSpec: {subnets: [{role: cluster, name: all}]}",
-			want: with(map[string]any{"subnetName": "all", "securityGroupName": "capz-nsg", "routeTableName": "capz-routetable"})},
-		{reason: "limits and back-off are the cluster's words: fractions are numbers on the machine", identity: principal(t), cluster: identified + `, cloudProviderConfigOverrides: {
-			rateLimits: [{name: defaultRateLimit, config: {cloudProviderRateLimit: true, cloudProviderRateLimitQPS: "1.2", cloudProviderRateLimitBucket: 3, cloudProviderRateLimitQPSWrite: "500m", cloudProviderRateLimitBucketWrite: 4}},
+		{reason: "a subnet that everything is in has names of its own", identity: principal(t),
+			cluster: identified + ", networkSpec: {subnets: [{role: cluster, name: all}]}",
+			want:    with(map[string]any{"subnetName": "all", "securityGroupName": "capz-nsg", "routeTableName": "capz-routetable"})},
+		{reason: "limits and back-off are the cluster's words: fractions are numbers on the machine", identity: principal(t),
+			cluster: identified + `, cloudProviderConfigOverrides: {
+			rateLimits: [{name: defaultRateLimit, config: {cloudProviderRateLimit: true, cloudProviderRateLimitQPS: "1.2",
+				cloudProviderRateLimitBucket: 3, cloudProviderRateLimitQPSWrite: "500m", cloudProviderRateLimitBucketWrite: 4}},
 			{name: loadBalancerRateLimit, config: {cloudProviderRateLimitBucket: 9}}],
-			backOffs: {cloudProviderBackoff: true, cloudProviderBackoffRetries: 6, cloudProviderBackoffExponent: "1.5", cloudProviderBackoffDuration: 5, cloudProviderBackoffJitter: "1"}}`,
-			want: with(map[string]any{"cloudProviderRateLimit": true, "cloudProviderRateLimitQPS": 1.2, "cloudProviderRateLimitBucket": 3.0, "cloudProviderRateLimitQPSWrite": 0.5,
+			backOffs: {cloudProviderBackoff: true, cloudProviderBackoffRetries: 6, cloudProviderBackoffExponent: "1.5",
+				cloudProviderBackoffDuration: 5, cloudProviderBackoffJitter: "1"}}`,
+			want: with(map[string]any{"cloudProviderRateLimit": true, "cloudProviderRateLimitQPS": 1.2, "cloudProviderRateLimitBucket": 3.0,
+				"cloudProviderRateLimitQPSWrite":    0.5,
 				"cloudProviderRateLimitBucketWrite": 4.0, "loadBalancerRateLimit": map[string]any{"cloudProviderRateLimitBucket": 9.0},
-				"cloudProviderBackoff": true, "cloudProviderBackoffRetries": 6.0, "cloudProviderBackoffExponent": 1.5, "cloudProviderBackoffDuration": 5.0, "cloudProviderBackoffJitter": 1.0})},
+				"cloudProviderBackoff": true, "cloudProviderBackoffRetries": 6.0, "cloudProviderBackoffExponent": 1.5,
+				"cloudProviderBackoffDuration": 5.0, "cloudProviderBackoffJitter": 1.0})},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +253,8 @@ func TestConfig(t *testing.T) {
 				change = func(*azurev1.AzureMachinePool) {}
 			}
 			place := capz(t, "")
-			maps.Copy(place.Object["spec"].(map[string]any), untyped(t, "{spec: {"+strings.TrimPrefix(c.cluster, ", ")+"}}").Object["spec"].(map[string]any))
+			maps.Copy(place.Object["spec"].(map[string]any),
+				untyped(t, "{spec: {"+strings.TrimPrefix(c.cluster, ", ")+"}}").Object["spec"].(map[string]any))
 			w := newWorld(t, append(c.identity, place, pool(change))...)
 			w.reconciler.Defaults = c.defaults
 			w.pass()
@@ -261,7 +284,8 @@ func TestSecret(t *testing.T) {
 		t.Fatalf("want a secret with the labels of the cluster, got %v", s)
 	}
 	owner := metav1.GetControllerOf(s)
-	if owner == nil || owner.Kind != "AzureMachinePool" || owner.Name != "p" || owner.UID != "uid" || owner.APIVersion != "infrastructure.cluster.x-k8s.io/v1beta1" {
+	if owner == nil || owner.Kind != "AzureMachinePool" || owner.Name != "p" || owner.UID != "uid" ||
+		owner.APIVersion != "infrastructure.cluster.x-k8s.io/v1beta1" {
 		t.Errorf("want the pool as its owner, got %v", s.OwnerReferences)
 	}
 	if said := w.said(); len(said) != 2 || !strings.Contains(said[1], "VMIdentityNone") {
@@ -306,7 +330,8 @@ func TestSecret(t *testing.T) {
 func TestSecretOfAnother(t *testing.T) {
 	t.Parallel()
 	for _, labels := range []map[string]string{nil, {"capz": "shared"}, {"other": "owned"}} {
-		own := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-azure-json", Labels: labels}, Data: map[string][]byte{"azure.json": []byte("mine")}}
+		own := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-azure-json", Labels: labels},
+			Data: map[string][]byte{"azure.json": []byte("mine")}}
 		w := newWorld(t, append(principal(t), capz(t, identified), pool(), own)...)
 		w.pass()
 		if s := w.secret(); w.writes != 0 || string(s.Data["azure.json"]) != "mine" || len(s.OwnerReferences) > 0 {
@@ -357,13 +382,18 @@ func TestHeld(t *testing.T) {
 		{reason: "a pool that is paused", objects: []client.Object{capz(t, identified), paused}},
 		{reason: "a pool that goes takes its secret along", objects: []client.Object{capz(t, identified), going}},
 		{reason: "a pool of another instance of the controller", objects: []client.Object{capz(t, identified), pool()}, filter: "mine"},
-		{reason: "a cluster whose infrastructure is still to come", objects: []client.Object{pool()}, said: []string{"IdentityMissing", "AzureCluster ns/capz does not exist"}},
-		{reason: "an identity that is still to come", objects: []client.Object{capz(t, ", identityRef: {kind: AzureClusterIdentity, name: other}"), pool()},
-			said: []string{"IdentityMissing", "AzureClusterIdentity ns/other does not exist"}},
-		{reason: "no subscription", objects: []client.Object{capz(t, identified+", subscriptionID: ''"), pool()}, said: []string{"AzureJSONHeld", "spec.subscriptionID"}},
-		{reason: "a limit that the cloud provider does not know", objects: []client.Object{capz(t, identified+", cloudProviderConfigOverrides: {rateLimits: [{name: moonRateLimit}]}"), pool()},
-			said: []string{"AzureJSONHeld", "moonRateLimit"}},
-		{reason: "a field of another type", objects: []client.Object{capz(t, identified+", cloudProviderConfigOverrides: {rateLimits: 1}"), pool()}, said: []string{"AzureJSONHeld"}},
+		{reason: "a cluster whose infrastructure is still to come", objects: []client.Object{pool()},
+			said: []string{"IdentityMissing", "AzureCluster ns/capz does not exist"}},
+		{reason: "an identity that is still to come",
+			objects: []client.Object{capz(t, ", identityRef: {kind: AzureClusterIdentity, name: other}"), pool()},
+			said:    []string{"IdentityMissing", "AzureClusterIdentity ns/other does not exist"}},
+		{reason: "no subscription", objects: []client.Object{capz(t, identified+", subscriptionID: ''"), pool()},
+			said: []string{"AzureJSONHeld", "spec.subscriptionID"}},
+		{reason: "a limit that the cloud provider does not know",
+			objects: []client.Object{capz(t, identified+", cloudProviderConfigOverrides: {rateLimits: [{name: moonRateLimit}]}"), pool()},
+			said:    []string{"AzureJSONHeld", "moonRateLimit"}},
+		{reason: "a field of another type", objects: []client.Object{capz(t, identified+", cloudProviderConfigOverrides: {rateLimits: 1}"),
+			pool()}, said: []string{"AzureJSONHeld"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()

@@ -60,7 +60,8 @@ type Defaults struct {
 }
 
 // configOf is the configuration of the pool's machines. The identity is in the view.
-func configOf(pool *azurev1.AzureMachinePoolSpec, cluster *azurev1.ClusterView, place *unstructured.Unstructured, d Defaults) (*config, error) {
+func configOf(pool *azurev1.AzureMachinePoolSpec, cluster *azurev1.ClusterView, place *unstructured.Unstructured,
+	d Defaults) (*config, error) {
 	c := &config{
 		Cloud: cluster.Environment, TenantID: d.TenantID, SubscriptionID: cmp.Or(cluster.SubscriptionID, d.SubscriptionID),
 		ResourceGroup: cluster.ResourceGroup, Location: cluster.Location,

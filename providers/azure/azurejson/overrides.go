@@ -97,7 +97,8 @@ func (c *config) override(place *unstructured.Unstructured) error {
 		}
 		at := c.named(r.Name)
 		if at == nil {
-			return fmt.Errorf("AzureCluster %s: spec.cloudProviderConfigOverrides.rateLimits: the cloud provider knows no %q", place.GetName(), r.Name)
+			return fmt.Errorf("AzureCluster %s: spec.cloudProviderConfigOverrides.rateLimits: the cloud provider knows no %q",
+				place.GetName(), r.Name)
 		}
 		*at = &l
 	}

@@ -25,12 +25,14 @@ const Name = "azurejson"
 // SetupWithManager adds the reconciler to a manager that has the indexes of watch.AddIndexes. A pool is looked at when it,
 // its MachinePool, Cluster, AzureCluster, identity or secret changes in what people say, and not when they tell how they are.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager, o controller.Options) error {
-	said := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}))
+	said := builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
+		predicate.AnnotationChangedPredicate{}))
 	c, err := ctrl.NewControllerManagedBy(mgr).Named(Name).WithOptions(o).
 		For(&azurev1.AzureMachinePool{}, said).
 		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(poolRequests), said).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(r.clusterRequests), said).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretRequests), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretRequests),
+			builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Build(r)
 	if err != nil {
 		return fmt.Errorf("controller of the cloud provider's configurations: %w", err)
@@ -60,7 +62,8 @@ func poolRequests(_ context.Context, o client.Object) []ctrl.Request {
 // by the clock.
 func (r *Reconciler) clusterRequests(ctx context.Context, cluster client.Object) []ctrl.Request {
 	list := &clusterv1.MachinePoolList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.MatchingFields{watch.ClusterField: cluster.GetName()}); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()),
+		client.MatchingFields{watch.ClusterField: cluster.GetName()}); err != nil {
 		return nil
 	}
 	var all []ctrl.Request

@@ -1,5 +1,5 @@
-// Package admission admits the kinds of Google Cloud: it warns of what has no effect or does harm, and refuses what one object does not show,
-// such as a node pool that another object of the cluster describes. Its webhooks are installed with the controllers of the kinds.
+// Package admission admits the kinds of Google Cloud: it warns of what has no effect or does harm, and refuses what one object does not
+// show, such as a node pool that another object of the cluster describes. Its webhooks are installed with the controllers of the kinds.
 package admission
 
 import (

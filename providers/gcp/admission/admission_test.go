@@ -29,12 +29,19 @@ func TestWarnings(t *testing.T) {
 	for spec, want := range map[string][]string{
 		"{}": nil,
 		"{image: i, imageFamily: '', provisioningModel: Spot, additionalDisks: [{deviceType: local-ssd, size: 375}, {size: 10}]}": nil,
-		"{image: i, imageFamily: f}":                                               {"spec.imageFamily: has no effect beside spec.image"},
-		"{preemptible: true}":                                                      {"spec.preemptible: instances are stopped after 24 hours at the latest; use spec.provisioningModel Spot"},
-		"{preemptible: true, provisioningModel: Spot}":                             {"spec.preemptible: has no effect when spec.provisioningModel is Spot"},
-		"{additionalDisks: [{size: 20}, {deviceType: local-ssd, size: 20}]}":       {"spec.additionalDisks[1].size: has no effect: every local SSD has 375 gigabytes"},
-		"{rootDiskEncryptionKey: " + supplied + "}":                                {"spec.rootDiskEncryptionKey.keyType: Compute Engine keeps no supplied keys in instance templates, so that the group makes no instances with it; use Managed"},
-		"{additionalDisks: [{encryptionKey: " + supplied + "}]}":                   {"spec.additionalDisks[0].encryptionKey.keyType: Compute Engine keeps no supplied keys in instance templates, so that the group makes no instances with it; use Managed"},
+		"{image: i, imageFamily: f}": {"spec.imageFamily: has no effect beside spec.image"},
+		"{preemptible: true}": {"spec.preemptible: instances are stopped after 24 hours " +
+			"at the latest; use spec.provisioningModel Spot"},
+		"{preemptible: true, provisioningModel: Spot}": {"spec.preemptible: has no effect when " +
+			"spec.provisioningModel is Spot"},
+		"{additionalDisks: [{size: 20}, {deviceType: local-ssd, size: 20}]}": {"spec.additionalDisks[1].size: has no effect: every local " +
+			"SSD has 375 gigabytes"},
+		"{rootDiskEncryptionKey: " + supplied +
+			"}": {"spec.rootDiskEncryptionKey.keyType: Compute Engine keeps no supplied keys in instance templates, so that the group makes no " +
+			"instances with it; use Managed"},
+		"{additionalDisks: [{encryptionKey: " + supplied +
+			"}]}": {"spec.additionalDisks[0].encryptionKey.keyType: Compute Engine keeps no supplied keys in instance templates, so that the " +
+			"group makes no instances with it; use Managed"},
 		"{rootDiskEncryptionKey: {keyType: Managed, managedKey: {kmsKeyName: k}}}": nil,
 	} {
 		p, before := &gcpv1.GCPMachinePool{}, &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "other"}}
@@ -88,7 +95,8 @@ func TestZoneWarnings(t *testing.T) {
 		old, changed *gcpv1.GCPManagedMachinePool
 		want         []string
 	}{
-		{pool("a"), pool("b", "a"), nil}, {pool(), pool("a"), nil}, {pool(), pool(), nil}, {pool("a", "b"), pool("b"), nil}, {pool("a", "b"), pool(), []string{kept}},
+		{pool("a"), pool("b", "a"), nil}, {pool(), pool("a"), nil}, {pool(), pool(), nil}, {pool("a", "b"), pool("b"), nil},
+		{pool("a", "b"), pool(), []string{kept}},
 	} {
 		got, err := (&managedValidator{}).ValidateUpdate(t.Context(), c.old, c.changed)
 		if err != nil || !slices.Equal([]string(got), c.want) {
@@ -105,13 +113,15 @@ func TestOneObjectANodePool(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := func(namespace, cluster, name, nodePool string) *gcpv1.GCPManagedMachinePool {
-		p := &gcpv1.GCPManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: gcpv1.GCPManagedMachinePoolSpec{NodePoolName: nodePool}}
+		p := &gcpv1.GCPManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec: gcpv1.GCPManagedMachinePoolSpec{NodePoolName: nodePool}}
 		if cluster != "" {
 			p.Labels = map[string]string{clusterv1.ClusterNameLabel: cluster}
 		}
 		return p
 	}
-	v := &managedValidator{reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(pool("ns", "c", "a", ""), pool("ns", "c", "b", "np"), pool("other", "c", "x", "free")).Build()}
+	v := &managedValidator{reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(pool("ns", "c", "a", ""), pool("ns", "c", "b", "np"),
+		pool("other", "c", "x", "free")).Build()}
 	for _, c := range []struct {
 		why     string
 		pool    *gcpv1.GCPManagedMachinePool
@@ -125,7 +135,8 @@ func TestOneObjectANodePool(t *testing.T) {
 		{"the object itself", pool("ns", "c", "b", "np"), ""},
 	} {
 		_, err := v.ValidateCreate(t.Context(), c.pool)
-		if c.refused == "" && err != nil || c.refused != "" && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.nodePoolName") || !strings.Contains(err.Error(), c.refused)) {
+		if c.refused == "" && err != nil || c.refused != "" &&
+			(!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.nodePoolName") || !strings.Contains(err.Error(), c.refused)) {
 			t.Errorf("%s: want %q, got %v", c.why, c.refused, err)
 		}
 	}

@@ -58,7 +58,8 @@ func warnings(spec *gcpv1.GCPMachinePoolSpec) admission.Warnings {
 	list := []warning{
 		{set(spec.Image) && set(spec.ImageFamily), "spec.imageFamily: has no effect beside spec.image"},
 		{spec.Preemptible && spec.Spot(), "spec.preemptible: has no effect when spec.provisioningModel is Spot"},
-		{spec.Preemptible && !spec.Spot(), "spec.preemptible: instances are stopped after 24 hours at the latest; use spec.provisioningModel Spot"},
+		{spec.Preemptible && !spec.Spot(), "spec.preemptible: instances are stopped after 24 hours at the latest; use spec.provisioningModel " +
+			"Spot"},
 	}
 	list = append(list, keyWarning("spec.rootDiskEncryptionKey", spec.RootDiskEncryptionKey))
 	for i := range spec.AdditionalDisks {

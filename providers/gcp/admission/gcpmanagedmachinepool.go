@@ -29,7 +29,8 @@ func (v *managedValidator) ValidateCreate(ctx context.Context, p *gcpv1.GCPManag
 	for i := range list.Items {
 		if other := &list.Items[i]; other.Name != p.Name && other.NodePoolName() == p.NodePoolName() {
 			return nil, apierrors.NewInvalid(gcpv1.GroupVersion.WithKind(gcpv1.GCPManagedMachinePoolKind).GroupKind(), p.Name, field.ErrorList{
-				field.Duplicate(field.NewPath("spec", "nodePoolName"), fmt.Sprintf("%s: GCPManagedMachinePool %s of the same cluster has it", p.NodePoolName(), other.Name))})
+				field.Duplicate(field.NewPath("spec", "nodePoolName"), fmt.Sprintf("%s: GCPManagedMachinePool %s of the same cluster has it",
+					p.NodePoolName(), other.Name))})
 		}
 	}
 	return managedWarnings(&p.Spec), nil
@@ -63,8 +64,10 @@ func managedAsked(p *gcpv1.GCPManagedMachinePool) *gcpv1.GCPManagedMachinePoolSp
 // managedWarnings are of what has no effect, or does harm.
 func managedWarnings(spec *gcpv1.GCPManagedMachinePoolSpec) admission.Warnings {
 	return given([]warning{
-		{set(spec.MachineType) && set(spec.InstanceType) && *spec.MachineType != *spec.InstanceType, "spec.machineType: has no effect beside spec.instanceType"},
-		{spec.DiskSizeGb != nil && spec.DiskSizeGB != nil && int64(*spec.DiskSizeGb) != *spec.DiskSizeGB, "spec.diskSizeGb: has no effect beside spec.diskSizeGB"},
+		{set(spec.MachineType) && set(spec.InstanceType) && *spec.MachineType != *spec.InstanceType,
+			"spec.machineType: has no effect beside spec.instanceType"},
+		{spec.DiskSizeGb != nil && spec.DiskSizeGB != nil && int64(*spec.DiskSizeGb) != *spec.DiskSizeGB,
+			"spec.diskSizeGb: has no effect beside spec.diskSizeGB"},
 		{spec.Preemptible != nil && *spec.Preemptible, "spec.preemptible: nodes are stopped after 24 hours at the latest; use spec.spot"},
 	})
 }

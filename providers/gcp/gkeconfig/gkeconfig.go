@@ -91,16 +91,19 @@ func (r *Reconciler) owner(ctx context.Context, o *gkev1.GKEConfig) (*clusterv1.
 func (r *Reconciler) reconcile(ctx context.Context, o *gkev1.GKEConfig, mp *clusterv1.MachinePool) error {
 	before := o.DeepCopy()
 	condition := metav1.Condition{Type: conditionReady, Status: metav1.ConditionFalse, ObservedGeneration: o.Generation}
-	if ref := mp.Spec.Template.Spec.InfrastructureRef; ref.APIGroup != gcpv1.GroupVersion.Group || ref.Kind != gcpv1.GCPManagedMachinePoolKind {
+	if ref := mp.Spec.Template.Spec.InfrastructureRef; ref.APIGroup != gcpv1.GroupVersion.Group ||
+		ref.Kind != gcpv1.GCPManagedMachinePoolKind {
 		condition.Reason, condition.Message = reasonOtherKind, fmt.Sprintf(
-			"MachinePool %s has a %s: a GKEConfig is for a %s, whose nodes GKE bootstraps; name another bootstrap configuration", mp.Name, ref.Kind, gcpv1.GCPManagedMachinePoolKind)
+			"MachinePool %s has a %s: a GKEConfig is for a %s, whose nodes GKE bootstraps; name another bootstrap configuration", mp.Name, ref.Kind,
+			gcpv1.GCPManagedMachinePoolKind)
 	} else if err := r.secret(ctx, o, mp.Spec.ClusterName); apierrors.IsAlreadyExists(err) {
 		condition.Reason, condition.Message = reasonNameTaken, fmt.Sprintf(
 			"secret %s/%s exists and belongs to another owner: rename the GKEConfig or delete the secret", o.Namespace, o.Name)
 	} else if err != nil {
 		return err
 	} else {
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, reasonNotNeeded, "GKE bootstraps the nodes of its pools itself"
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, reasonNotNeeded,
+			"GKE bootstraps the nodes of its pools itself"
 		o.Status.Ready, o.Status.Initialization.DataSecretCreated, o.Status.DataSecretName = true, new(true), &o.Name
 	}
 	o.Status.ObservedGeneration = o.Generation

@@ -35,8 +35,10 @@ func config(change ...func(*gkev1.GKEConfig)) *gkev1.GKEConfig {
 
 func machinePool(kind string) *clusterv1.MachinePool {
 	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "mp"}, Spec: clusterv1.MachinePoolSpec{ClusterName: "c"}}
-	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: gcpv1.GroupVersion.Group, Kind: kind, Name: "p"}
-	mp.Spec.Template.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{APIGroup: gkev1.GroupVersion.Group, Kind: gkev1.GKEConfigKind, Name: key.Name}
+	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: gcpv1.GroupVersion.Group, Kind: kind,
+		Name: "p"}
+	mp.Spec.Template.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{APIGroup: gkev1.GroupVersion.Group,
+		Kind: gkev1.GKEConfigKind, Name: key.Name}
 	return mp
 }
 
@@ -57,18 +59,20 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			t.Fatal(err)
 		}
 	}
-	w.Client = fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&gkev1.GKEConfig{}).WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			if w.writes++; w.fails != nil {
-				return w.fails
-			}
-			return c.Create(ctx, o, opts...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			w.writes++
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
-	}).Build()
+	w.Client = fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(&gkev1.GKEConfig{}).WithInterceptorFuncs(
+		interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+				if w.writes++; w.fails != nil {
+					return w.fails
+				}
+				return c.Create(ctx, o, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+				opts ...client.SubResourcePatchOption) error {
+				w.writes++
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+		}).Build()
 	return w
 }
 
@@ -84,18 +88,21 @@ func (w *world) pass(filter string) (*gkev1.GKEConfig, error) {
 	return o, err
 }
 
-// TestReady holds that the GKEConfig of a node pool is ready in the words of both contracts, with a data secret that holds nothing, and that
-// this is written once.
+// TestReady holds that the GKEConfig of a node pool is ready in the words of both contracts, with a data secret that holds nothing, and
+// that this is written once.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, config(), machinePool(gcpv1.GCPManagedMachinePoolKind), &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}})
+	w := newWorld(t, config(), machinePool(gcpv1.GCPManagedMachinePoolKind),
+		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}})
 	o, err := w.pass("")
-	if s := o.Status; err != nil || !s.Ready || s.Initialization.DataSecretCreated == nil || !*s.Initialization.DataSecretCreated || s.DataSecretName == nil || *s.DataSecretName != "boot" ||
+	if s := o.Status; err != nil || !s.Ready || s.Initialization.DataSecretCreated == nil || !*s.Initialization.DataSecretCreated ||
+		s.DataSecretName == nil || *s.DataSecretName != "boot" ||
 		s.ObservedGeneration != 3 || !meta.IsStatusConditionTrue(s.Conditions, "Ready") {
 		t.Errorf("want it ready, got %+v, %v", o.Status, err)
 	}
 	secret := &corev1.Secret{}
-	if err := w.Get(t.Context(), key, secret); err != nil || !metav1.IsControlledBy(secret, o) || secret.Labels[clusterv1.ClusterNameLabel] != "c" || len(secret.Data["value"]) > 0 {
+	if err := w.Get(t.Context(), key, secret); err != nil || !metav1.IsControlledBy(secret, o) ||
+		secret.Labels[clusterv1.ClusterNameLabel] != "c" || len(secret.Data["value"]) > 0 {
 		t.Errorf("want an empty secret of the GKEConfig's, got %+v, %v", secret, err)
 	}
 	before := w.writes
@@ -122,13 +129,16 @@ func TestNotReady(t *testing.T) {
 			o.DeletionTimestamp, o.Finalizers = new(metav1.Now()), []string{"example.com/keep"}
 		})}},
 		{why: "the manager is for other objects", filter: "a", objects: []client.Object{config(), machinePool(gcpv1.GCPManagedMachinePoolKind)}},
-		{why: "it is paused", objects: []client.Object{machinePool(gcpv1.GCPManagedMachinePoolKind), &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}},
+		{why: "it is paused", objects: []client.Object{machinePool(gcpv1.GCPManagedMachinePoolKind),
+			&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}},
 			config(func(o *gkev1.GKEConfig) { o.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} })}},
 		{why: "its Cluster is paused", objects: []client.Object{config(), machinePool(gcpv1.GCPManagedMachinePoolKind),
 			&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: clusterv1.ClusterSpec{Paused: &paused}}}},
 		{why: "machines of another kind need data", objects: []client.Object{config(), machinePool(gcpv1.GCPMachinePoolKind)},
-			says: "MachinePool mp has a GCPMachinePool: a GKEConfig is for a GCPManagedMachinePool, whose nodes GKE bootstraps; name another bootstrap configuration"},
-		{why: "a user's secret is left alone", objects: []client.Object{config(), machinePool(gcpv1.GCPManagedMachinePoolKind), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "boot"}}},
+			says: "MachinePool mp has a GCPMachinePool: a GKEConfig is for a GCPManagedMachinePool, whose nodes GKE bootstraps; name another " +
+				"bootstrap configuration"},
+		{why: "a user's secret is left alone", objects: []client.Object{config(), machinePool(gcpv1.GCPManagedMachinePoolKind),
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "boot"}}},
 			says: "secret ns/boot exists and belongs to another owner: rename the GKEConfig or delete the secret"},
 	} {
 		w := newWorld(t, c.objects...)

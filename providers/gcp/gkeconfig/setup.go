@@ -18,8 +18,8 @@ import (
 // Name of the controller.
 const Name = "gkeconfig"
 
-// SetupWithManager adds the reconciler to a manager. A GKEConfig is reconciled when it or its MachinePool changes in what users ask for, or in
-// its owner.
+// SetupWithManager adds the reconciler to a manager. A GKEConfig is reconciled when it or its MachinePool changes in what users ask for, or
+// in its owner.
 func (r *Reconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o controller.Options) error {
 	err := ctrl.NewControllerManagedBy(mgr).Named(Name).WithOptions(o).
 		For(&gkev1.GKEConfig{}).

@@ -76,7 +76,8 @@ func (r *Core) Once(action, token string, params any, create func() (string, err
 	key := action + "/" + token
 	if t := r.tokens.Get(key); t != nil && r.Now.Before(t.Expires) {
 		if t.Params != sum {
-			return "", wire.Refuse("IdempotentParameterMismatch", "Arguments on this idempotent request are inconsistent with arguments used in previous request(s).")
+			return "", wire.Refuse("IdempotentParameterMismatch",
+				"Arguments on this idempotent request are inconsistent with arguments used in previous request(s).")
 		}
 		return t.Result, nil
 	}

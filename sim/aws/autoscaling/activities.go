@@ -11,7 +11,8 @@ import (
 	"github.com/muster-project/muster/sim/aws/wire"
 )
 
-func (r *Activities) describeScalingActivities(in *autoscaling.DescribeScalingActivitiesInput) (*autoscaling.DescribeScalingActivitiesOutput, error) {
+func (r *Activities) describeScalingActivities(
+	in *autoscaling.DescribeScalingActivitiesInput) (*autoscaling.DescribeScalingActivitiesOutput, error) {
 	size, err := records(in.MaxRecords, 100, 100)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,8 @@ func (r *Service) askGroupLaunch(s *autoscaling.LaunchTemplateSpecification) []i
 		return nil // The operation will say so.
 	}
 	return r.EC2.AskLaunch(&v.Data, v.Template, nil, func(message string) *wire.APIError {
-		return &wire.APIError{Code: "AccessDenied", Message: "You are not authorized to use launch template: " + v.Template + ". " + message, Status: http.StatusForbidden}
+		return &wire.APIError{Code: "AccessDenied", Message: "You are not authorized to use launch template: " + v.Template + ". " + message,
+			Status: http.StatusForbidden}
 	})
 }
 

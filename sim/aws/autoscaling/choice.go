@@ -147,7 +147,8 @@ func (r *Scaling) nextIsSpot(g *Group, d autoscaling.InstancesDistribution) bool
 }
 
 // choice resolves one launch: the template's version as it stands now, what the mix overrides, and the group's tags.
-func (r *Scaling) choice(g *Group, subnet string, spec autoscaling.LaunchTemplateSpecification, o autoscaling.LaunchTemplateOverrides) (choice, error) {
+func (r *Scaling) choice(g *Group, subnet string, spec autoscaling.LaunchTemplateSpecification,
+	o autoscaling.LaunchTemplateOverrides) (choice, error) {
 	t, err := r.EC2.Templates.FindTemplate(spec.LaunchTemplateId, nil)
 	if shapes.Str(spec.LaunchTemplateId) == "" {
 		t, err = r.EC2.Templates.FindTemplate(nil, spec.LaunchTemplateName)

@@ -60,9 +60,11 @@ func (r *Groups) checkNewGroup(in *autoscaling.CreateAutoScalingGroupInput, name
 	old := r.Rows.Get(name)
 	switch {
 	case name == "" || len(name) > maxGroupName || strings.Contains(name, ":"):
-		return wire.Invalid("1 validation error detected: Value '%s' at 'autoScalingGroupName' failed to satisfy constraint: Member must have length between 1 and %d and no colon", name, maxGroupName)
+		return wire.Invalid("1 validation error detected: Value '%s' at 'autoScalingGroupName' failed to satisfy constraint: Member must have "+
+			"length between 1 and %d and no colon", name, maxGroupName)
 	case old != nil && old.Deleting:
-		return wire.Refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists and is pending delete", name)
+		return wire.Refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists and is "+
+			"pending delete", name)
 	case old != nil:
 		return wire.Refuse("AlreadyExists", "AutoScalingGroup by this name already exists - A group with the name %s already exists", name)
 	case r.Rows.Len() >= r.Quota:
@@ -111,23 +113,6 @@ func (r *Groups) checkGroup(g *Group) error {
 	return r.checkGroupTemplate(g)
 }
 
-// checkUpdate refuses what AWS refuses of an update: it looks at what is given alone, so that a group whose template or subnet
-// was taken from under it can still be resized.
-func (r *Groups) checkUpdate(g *Group, in *autoscaling.UpdateAutoScalingGroupInput) error {
-	if err := checkSizes(&g.Spec); err != nil {
-		return err
-	}
-	if in.VPCZoneIdentifier != nil || in.AvailabilityZones != nil {
-		if err := r.checkZones(&g.Spec); err != nil {
-			return err
-		}
-	}
-	if in.LaunchTemplate != nil || in.MixedInstancesPolicy != nil {
-		return r.checkGroupTemplate(g)
-	}
-	return nil
-}
-
 func checkSizes(s *autoscaling.AutoScalingGroup) error {
 	switch {
 	case s.MinSize == nil || s.MaxSize == nil:
@@ -137,7 +122,8 @@ func checkSizes(s *autoscaling.AutoScalingGroup) error {
 	case *s.MinSize > *s.MaxSize:
 		return wire.Invalid("Max bound, %d, must be greater than or equal to min bound, %d", *s.MaxSize, *s.MinSize)
 	case *s.DesiredCapacity < *s.MinSize || *s.DesiredCapacity > *s.MaxSize:
-		return wire.Invalid("Desired capacity:%d must be between the specified min size:%d and max size:%d", *s.DesiredCapacity, *s.MinSize, *s.MaxSize)
+		return wire.Invalid("Desired capacity:%d must be between the specified min size:%d and max size:%d", *s.DesiredCapacity, *s.MinSize,
+			*s.MaxSize)
 	case shapes.Val(s.DefaultCooldown) < 0:
 		return wire.Invalid("Default cooldown must not be negative")
 	}
@@ -146,7 +132,8 @@ func checkSizes(s *autoscaling.AutoScalingGroup) error {
 
 // terminationPolicies are the ways in which a group chooses whom to let go.
 var terminationPolicies = []string{
-	"AllocationStrategy", "ClosestToNextInstanceHour", "Default", "NewestInstance", "OldestInstance", "OldestLaunchConfiguration", "OldestLaunchTemplate",
+	"AllocationStrategy", "ClosestToNextInstanceHour", "Default", "NewestInstance", "OldestInstance", "OldestLaunchConfiguration",
+	"OldestLaunchTemplate",
 }
 
 func checkPolicies(policies []string) error {
@@ -174,7 +161,8 @@ func (r *Groups) checkZones(s *autoscaling.AutoScalingGroup) error {
 	ids := SubnetIDs(s)
 	if len(ids) == 0 {
 		if len(s.AvailabilityZones) > 0 {
-			return wire.Invalid("You must use a valid fully-formed launch template. No default VPC for this user. GroupName is only supported for EC2-Classic and default VPC.")
+			return wire.Invalid("You must use a valid fully-formed launch template. No default VPC for this user. GroupName is only supported for " +
+				"EC2-Classic and default VPC.")
 		}
 		return wire.Invalid("At least one Availability Zone or VPC Subnet is required.")
 	}
@@ -202,10 +190,12 @@ func (r *Groups) checkZones(s *autoscaling.AutoScalingGroup) error {
 func (r *Groups) checkGroupTemplate(g *Group) error {
 	s := &g.Spec
 	if s.LaunchTemplate == nil && s.MixedInstancesPolicy == nil {
-		return wire.Invalid("Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or MixedInstancesPolicy parameter.")
+		return wire.Invalid("Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or MixedInstancesPolicy " +
+			"parameter.")
 	}
 	if s.LaunchTemplate != nil && s.MixedInstancesPolicy != nil {
-		return wire.Invalid("Valid requests must contain only one of LaunchTemplate, LaunchConfigurationName, InstanceId or MixedInstancesPolicy parameter.")
+		return wire.Invalid("Valid requests must contain only one of LaunchTemplate, LaunchConfigurationName, InstanceId or " +
+			"MixedInstancesPolicy parameter.")
 	}
 	if s.MixedInstancesPolicy != nil {
 		if err := checkMixed(s.MixedInstancesPolicy); err != nil {
@@ -277,61 +267,10 @@ func (r *Groups) NameTemplate(s *autoscaling.LaunchTemplateSpecification) error 
 	return nil
 }
 
-// UpdateGroup is the action UpdateAutoScalingGroup.
-func (r *Groups) UpdateGroup(in *autoscaling.UpdateAutoScalingGroupInput) (*autoscaling.UpdateAutoScalingGroupOutput, error) {
-	old, err := r.FindGroup(in.AutoScalingGroupName)
-	if err != nil {
-		return nil, err
-	}
-	if rf := r.Refreshes.Refreshing(old); rf != nil && rf.DesiredConfiguration != nil && (in.LaunchTemplate != nil || in.MixedInstancesPolicy != nil) {
-		return nil, wire.Invalid("An active instance refresh with a desired configuration exists. All configuration options derived from the desired configuration are not available for update while the instance refresh is active.")
-	}
-	g := *old
-	if err := copySpec(&g.Spec, &old.Spec); err != nil {
-		return nil, err
-	}
-	change(&g.Spec, in)
-	if err := r.checkUpdate(&g, in); err != nil {
-		return nil, err
-	}
-	was := *old.Spec.DesiredCapacity
-	*old = g
-	if now := *g.Spec.DesiredCapacity; now != was {
-		r.SetCause(old, "a user request update of AutoScalingGroup constraints to min: "+shapes.Itoa(*g.Spec.MinSize)+", max: "+shapes.Itoa(*g.Spec.MaxSize)+
-			", desired: "+shapes.Itoa(now)+" changing the desired capacity from "+shapes.Itoa(was)+" to "+shapes.Itoa(now))
-	}
-	r.CheckSoon(old)
-	return &autoscaling.UpdateAutoScalingGroupOutput{}, nil
-}
-
-// change applies what an update says. One source of launches takes the place of the other, subnets that of zones, and bounds
-// alone move the desired capacity between them.
-func change(spec *autoscaling.AutoScalingGroup, in *autoscaling.UpdateAutoScalingGroupInput) {
-	if in.VPCZoneIdentifier != nil && in.AvailabilityZones == nil {
-		spec.AvailabilityZones = nil
-	}
-	shapes.Overlay(spec, in)
-	switch {
-	case in.LaunchTemplate != nil && in.MixedInstancesPolicy == nil:
-		spec.MixedInstancesPolicy = nil
-	case in.MixedInstancesPolicy != nil && in.LaunchTemplate == nil:
-		spec.LaunchTemplate = nil
-	}
-	if in.DesiredCapacity == nil {
-		spec.DesiredCapacity = new(max(*spec.MinSize, min(*spec.MaxSize, *spec.DesiredCapacity)))
-	}
-}
-
 // CheckSoon lets the group look soon, whatever has changed of it.
 func (r *Groups) CheckSoon(g *Group) {
 	g.Check, g.Retry, g.Failures = r.Now.Add(r.Life(lifeEvaluate)), r.Now, 0
 	r.Rows.Touch(g.Name())
-}
-
-// copySpec copies a spec so that nothing is shared: an update that is refused leaves no trace.
-func copySpec(to, from *autoscaling.AutoScalingGroup) error {
-	*to = autoscaling.AutoScalingGroup{}
-	return shapes.Reshape(from, to)
 }
 
 // SetDesiredCapacity is the action of that name.
@@ -356,7 +295,8 @@ func (r *Groups) SetDesiredCapacity(in *autoscaling.SetDesiredCapacityInput) (*a
 	g.Spec.DesiredCapacity = new(want)
 	g.CooledAt = r.Now.Add(r.Life(seconds(g.Spec.DefaultCooldown)))
 	g.Retry, g.Failures = r.Now, 0
-	r.SetCause(g, "a user request explicitly set group desired capacity changing the desired capacity from "+shapes.Itoa(was)+" to "+shapes.Itoa(want))
+	r.SetCause(g, "a user request explicitly set group desired capacity changing the desired capacity from "+shapes.Itoa(was)+" to "+
+		shapes.Itoa(want))
 	return &autoscaling.SetDesiredCapacityOutput{}, nil
 }
 
@@ -375,7 +315,8 @@ func (r *Groups) DeleteGroup(in *autoscaling.DeleteAutoScalingGroupInput) (*auto
 	case protection == "prevent-all-deletion" || protection == "prevent-force-deletion" && force:
 		return nil, wire.Refuse("ResourceInUse", "The Auto Scaling group %s has deletion protection %s.", g.Name(), protection)
 	case len(members) > 0 && !force:
-		return nil, wire.Refuse("ResourceInUse", "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) still in the group.")
+		return nil, wire.Refuse("ResourceInUse",
+			"You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) still in the group.")
 	}
 	g.Deleting = true
 	g.Spec.Status = new(StatusDeleting)

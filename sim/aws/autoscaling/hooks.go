@@ -68,7 +68,8 @@ func (r *Hooks) Complete(g *Group, m *Member, hook, result string) {
 		m.Waits = nil
 		if launching {
 			if a := r.Activities.Rows.Get(m.Activity); a != nil {
-				r.Activities.end(a, "Cancelled", "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token was abandoned: "+result)
+				r.Activities.end(a, "Cancelled", "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token was abandoned: "+
+					result)
 			}
 			g.Cause = ""
 			r.Members.dismiss(g, m, "", "an instance was taken out of service in response to a failed lifecycle hook")
@@ -96,7 +97,8 @@ func (g *Group) putHook(in *autoscaling.PutLifecycleHookInput) error {
 	h.DefaultResult = new(cmp.Or(shapes.Str(h.DefaultResult), "ABANDON"))
 	switch {
 	case name == "" || len(name) > 255:
-		return wire.Invalid("1 validation error detected: Value '%s' at 'lifecycleHookName' failed to satisfy constraint: Member must have length between 1 and 255", name)
+		return wire.Invalid("1 validation error detected: Value '%s' at 'lifecycleHookName' failed to satisfy constraint: Member must have "+
+			"length between 1 and 255", name)
 	case !slices.Contains([]string{TransitionLaunching, TransitionTerminating}, shapes.Str(h.LifecycleTransition)):
 		return wire.Invalid("Invalid lifecycle transition: %s", shapes.Str(h.LifecycleTransition))
 	case !slices.Contains([]string{"CONTINUE", "ABANDON"}, *h.DefaultResult):
@@ -191,7 +193,8 @@ func (r *Hooks) completeLifecycleAction(in *autoscaling.CompleteLifecycleActionI
 	return &autoscaling.CompleteLifecycleActionOutput{}, nil
 }
 
-func (r *Hooks) recordLifecycleActionHeartbeat(in *autoscaling.RecordLifecycleActionHeartbeatInput) (*autoscaling.RecordLifecycleActionHeartbeatOutput, error) {
+func (r *Hooks) recordLifecycleActionHeartbeat(
+	in *autoscaling.RecordLifecycleActionHeartbeatInput) (*autoscaling.RecordLifecycleActionHeartbeatOutput, error) {
 	g, m, err := r.waiting(in.AutoScalingGroupName, in.LifecycleHookName, in.InstanceId, in.LifecycleActionToken)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,8 @@ func (r *Members) memberOfGroup(groupName *string, instance string) (*Group, *Me
 	return g, m, err
 }
 
-func (r *Members) terminateInGroup(in *autoscaling.TerminateInstanceInAutoScalingGroupInput) (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
+func (r *Members) terminateInGroup(in *autoscaling.TerminateInstanceInAutoScalingGroupInput) (
+	*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
 	ids := slices.Clone(in.InstanceIds)
 	if id := shapes.Str(in.InstanceId); id != "" {
 		ids = append(ids, id)
@@ -36,7 +37,8 @@ func (r *Members) terminateInGroup(in *autoscaling.TerminateInstanceInAutoScalin
 	fewer := 0
 	for _, m := range members {
 		if m.Leaving() {
-			return nil, wire.Refuse("ScalingActivityInProgress", "Activity %s is in progress.", shapes.Str(r.Activities.Rows.Get(m.Activity).ActivityId))
+			return nil, wire.Refuse("ScalingActivityInProgress", "Activity %s is in progress.",
+				shapes.Str(r.Activities.Rows.Get(m.Activity).ActivityId))
 		}
 		if m.Serving() && m.AtRisk == "" {
 			fewer += m.weight()
@@ -44,7 +46,8 @@ func (r *Members) terminateInGroup(in *autoscaling.TerminateInstanceInAutoScalin
 	}
 	have, low := int(*g.Spec.DesiredCapacity), int(*g.Spec.MinSize)
 	if lower && have-fewer < low {
-		return nil, wire.Invalid("Currently, desiredSize equals minSize (%d). Terminating instance without replacement will violate group's min size constraint. "+
+		return nil, wire.Invalid("Currently, desiredSize equals minSize (%d). Terminating instance without replacement will violate group's "+
+			"min size constraint. "+
 			"Either set shouldDecrementDesiredCapacity flag to false or lower group's min size.", low)
 	}
 	out := &autoscaling.TerminateInstanceInAutoScalingGroupOutput{}
@@ -59,7 +62,8 @@ func (r *Members) terminateInGroup(in *autoscaling.TerminateInstanceInAutoScalin
 // membersNamed finds several members of one group.
 func (r *Members) membersNamed(groupName *string, ids []string) (*Group, []*Member, error) {
 	if len(ids) == 0 {
-		return nil, nil, wire.Invalid("1 validation error detected: Value '[]' at 'instanceIds' failed to satisfy constraint: Member must have length greater than or equal to 1")
+		return nil, nil, wire.Invalid("1 validation error detected: Value '[]' at 'instanceIds' failed to satisfy constraint: Member must have " +
+			"length greater than or equal to 1")
 	}
 	var g *Group
 	var members []*Member
@@ -123,9 +127,11 @@ func (r *Members) attachInstances(in *autoscaling.AttachInstancesInput) (*autosc
 	for _, i := range found {
 		i.Tags[GroupTagKey] = g.Name()
 		r.EC2.Instances.Rows.Touch(i.ID)
-		a := r.Activities.begin(g, "Attaching an existing EC2 instance: "+i.ID, "At "+moment(r.Now)+" an instance was attached in response to a user request.")
+		a := r.Activities.begin(g, "Attaching an existing EC2 instance: "+i.ID,
+			"At "+moment(r.Now)+" an instance was attached in response to a user request.")
 		m := &Member{
-			Instance: i.ID, Group: g.Name(), Number: i.Number, State: memberPending, Health: healthy, Since: r.Now, Type: i.Type, Zone: i.Zone, Spot: i.Spot,
+			Instance: i.ID, Group: g.Name(), Number: i.Number, State: memberPending, Health: healthy, Since: r.Now, Type: i.Type, Zone: i.Zone,
+			Spot:     i.Spot,
 			Activity: activityKey(g.Name(), a.Number),
 		}
 		r.Rows.Put(MemberKey(g.Name(), i.ID), m)
@@ -150,7 +156,8 @@ func (r *Members) detachInstances(in *autoscaling.DetachInstancesInput) (*autosc
 	}
 	out := &autoscaling.DetachInstancesOutput{}
 	for _, m := range members {
-		a := r.Activities.begin(g, "Detaching EC2 instance: "+m.Instance, "At "+moment(r.Now)+" instance "+m.Instance+" was detached in response to a user request.")
+		a := r.Activities.begin(g, "Detaching EC2 instance: "+m.Instance,
+			"At "+moment(r.Now)+" instance "+m.Instance+" was detached in response to a user request.")
 		r.Activities.end(a, "Successful", "")
 		r.Rows.Delete(MemberKey(g.Name(), m.Instance))
 		if i := r.EC2.Instances.Rows.Get(m.Instance); i != nil {
@@ -175,7 +182,8 @@ func (r *Members) lower(g *Group, members []*Member, decrement bool) error {
 		}
 	}
 	if n < *g.Spec.MinSize {
-		return wire.Invalid("AutoScalingGroup %s has min-size=%d, max-size=%d, and desired-size=%d. To take out %d instances, please update the AutoScalingGroup sizes appropriately.",
+		return wire.Invalid("AutoScalingGroup %s has min-size=%d, max-size=%d, and desired-size=%d. To take out %d instances, please update "+
+			"the AutoScalingGroup sizes appropriately.",
 			g.Name(), *g.Spec.MinSize, *g.Spec.MaxSize, *g.Spec.DesiredCapacity, len(members))
 	}
 	g.Spec.DesiredCapacity = new(n)
@@ -190,7 +198,8 @@ const maxStandby = 19
 // Without a lower capacity others are launched in their place, at the group's largest size too, for that bounds the capacity.
 func (r *Members) EnterStandby(in *autoscaling.EnterStandbyInput) (*autoscaling.EnterStandbyOutput, error) {
 	if len(in.InstanceIds) > maxStandby {
-		return nil, wire.Invalid("1 validation error detected: Value at 'instanceIds' failed to satisfy constraint: Member must have length less than or equal to %d", maxStandby)
+		return nil, wire.Invalid("1 validation error detected: Value at 'instanceIds' failed to satisfy constraint: Member must have length "+
+			"less than or equal to %d", maxStandby)
 	}
 	g, members, err := r.membersNamed(in.AutoScalingGroupName, in.InstanceIds)
 	if err != nil {
@@ -251,7 +260,8 @@ const maxProtected = 50
 
 func (r *Members) setInstanceProtection(in *autoscaling.SetInstanceProtectionInput) (*autoscaling.SetInstanceProtectionOutput, error) {
 	if len(in.InstanceIds) > maxProtected {
-		return nil, wire.Invalid("1 validation error detected: Value at 'instanceIds' failed to satisfy constraint: Member must have length less than or equal to %d", maxProtected)
+		return nil, wire.Invalid("1 validation error detected: Value at 'instanceIds' failed to satisfy constraint: Member must have length "+
+			"less than or equal to %d", maxProtected)
 	}
 	_, members, err := r.membersNamed(in.AutoScalingGroupName, in.InstanceIds)
 	if err != nil {

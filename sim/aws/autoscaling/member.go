@@ -240,10 +240,10 @@ func (r *Scaling) weightOf(members []*Member) int {
 	return n
 }
 
-// rebalanceCapacity lets a group that is asked to care about spot interruptions care, as "Use Capacity Rebalancing to handle Amazon EC2 Spot
-// interruptions" has it: an instance whose replacement is recommended goes once another serves, one that has its final notice
-// goes through its hooks at once. Neither keeps EC2 from taking it when its two minutes are over, whatever waits for a hook.
-// A group that is not asked to learns of an interruption from its health check, when the instance has ended.
+// rebalanceCapacity lets a group that is asked to care about spot interruptions care, as "Use Capacity Rebalancing to handle Amazon EC2
+// Spot interruptions" has it: an instance whose replacement is recommended goes once another serves, one that has its final notice goes
+// through its hooks at once. Neither keeps EC2 from taking it when its two minutes are over, whatever waits for a hook. A group that is not
+// asked to learns of an interruption from its health check, when the instance has ended.
 func (r *Members) rebalanceCapacity(g *Group, m *Member, i *ec2.Instance) {
 	if i == nil || !shapes.Val(g.Spec.CapacityRebalance) || m.State != MemberInService {
 		return

@@ -10,7 +10,8 @@ import (
 
 // processes are those that can be suspended.
 var processes = []string{
-	"AddToLoadBalancer", "AlarmNotification", "AZRebalance", "HealthCheck", "InstanceRefresh", "Launch", "ReplaceUnhealthy", "ScheduledActions", "Terminate",
+	"AddToLoadBalancer", "AlarmNotification", "AZRebalance", "HealthCheck", "InstanceRefresh", "Launch", "ReplaceUnhealthy",
+	"ScheduledActions", "Terminate",
 }
 
 // namedProcesses are the processes that a call is about: those that it names, or all.
@@ -62,11 +63,13 @@ func (r *Groups) ResumeProcesses(in *autoscaling.ResumeProcessesInput) (*autosca
 	return &autoscaling.ResumeProcessesOutput{}, nil
 }
 
-func (r *Groups) describeLifecycleHookTypes(*autoscaling.DescribeLifecycleHookTypesInput) (*autoscaling.DescribeLifecycleHookTypesOutput, error) {
+func (r *Groups) describeLifecycleHookTypes(*autoscaling.DescribeLifecycleHookTypesInput) (*autoscaling.DescribeLifecycleHookTypesOutput,
+	error) {
 	return &autoscaling.DescribeLifecycleHookTypesOutput{LifecycleHookTypes: []string{TransitionLaunching, TransitionTerminating}}, nil
 }
 
-func (r *Groups) describeScalingProcessTypes(*autoscaling.DescribeScalingProcessTypesInput) (*autoscaling.DescribeScalingProcessTypesOutput, error) {
+func (r *Groups) describeScalingProcessTypes(*autoscaling.DescribeScalingProcessTypesInput) (*autoscaling.DescribeScalingProcessTypesOutput,
+	error) {
 	out := &autoscaling.DescribeScalingProcessTypesOutput{}
 	for _, p := range processes {
 		out.Processes = append(out.Processes, autoscaling.ProcessType{ProcessName: new(p)})
@@ -74,7 +77,8 @@ func (r *Groups) describeScalingProcessTypes(*autoscaling.DescribeScalingProcess
 	return out, nil
 }
 
-func (r *Groups) describeTerminationPolicyTypes(*autoscaling.DescribeTerminationPolicyTypesInput) (*autoscaling.DescribeTerminationPolicyTypesOutput, error) {
+func (r *Groups) describeTerminationPolicyTypes(
+	*autoscaling.DescribeTerminationPolicyTypesInput) (*autoscaling.DescribeTerminationPolicyTypesOutput, error) {
 	return &autoscaling.DescribeTerminationPolicyTypesOutput{TerminationPolicyTypes: terminationPolicies}, nil
 }
 

@@ -54,7 +54,8 @@ func (r *Refreshes) refreshed(g *Group, rf *Refresh, m *Member) bool {
 
 // ignored reports a member that the refresh was told to leave alone.
 func ignored(rf *Refresh, m *Member) bool {
-	return m.Protected && rf.Preferences.ScaleInProtectedInstances == "Ignore" || m.State == memberStandby && rf.Preferences.StandbyInstances == "Ignore"
+	return m.Protected && rf.Preferences.ScaleInProtectedInstances == "Ignore" || m.State == memberStandby &&
+		rf.Preferences.StandbyInstances == "Ignore"
 }
 
 // matching reports a member that is as the group would launch it now.
@@ -157,7 +158,8 @@ func (rf *Refresh) bounds(desired int) (floor, surge int) {
 
 // held reports a member that the refresh must wait with.
 func (r *Refreshes) held(rf *Refresh, m *Member) bool {
-	return m.Protected && rf.Preferences.ScaleInProtectedInstances == "Wait" || m.State == memberStandby && rf.Preferences.StandbyInstances == "Wait" ||
+	return m.Protected && rf.Preferences.ScaleInProtectedInstances == "Wait" || m.State == memberStandby &&
+		rf.Preferences.StandbyInstances == "Wait" ||
 		m.State == memberPending || m.State == MemberPendingWait
 }
 

@@ -20,7 +20,8 @@ func (r *Refreshes) StartInstanceRefresh(in *autoscaling.StartInstanceRefreshInp
 		return nil, err
 	}
 	if r.Refreshing(g) != nil {
-		return nil, wire.Refuse("InstanceRefreshInProgress", "An Instance Refresh is already in progress and blocks the execution of this Instance Refresh.")
+		return nil, wire.Refuse("InstanceRefreshInProgress",
+			"An Instance Refresh is already in progress and blocks the execution of this Instance Refresh.")
 	}
 	if in.Strategy != "" && in.Strategy != "Rolling" {
 		return nil, wire.Invalid("The strategy %s is not supported. Supported strategies: [Rolling].", in.Strategy)
@@ -37,7 +38,8 @@ func (r *Refreshes) StartInstanceRefresh(in *autoscaling.StartInstanceRefreshInp
 		AutoScalingGroupName: new(g.Name()), InstanceRefreshId: new(r.Seed.UUID("refresh", g.Name(), n)), StartTime: shapes.Stamp(r.Now),
 		Status: refreshPending, Strategy: "Rolling", Preferences: preferences, DesiredConfiguration: in.DesiredConfiguration,
 	}}
-	if err := shapes.Reshape(autoscaling.DesiredConfiguration{LaunchTemplate: g.Spec.LaunchTemplate, MixedInstancesPolicy: g.Spec.MixedInstancesPolicy}, &rf.Before); err != nil {
+	if err := shapes.Reshape(autoscaling.DesiredConfiguration{LaunchTemplate: g.Spec.LaunchTemplate,
+		MixedInstancesPolicy: g.Spec.MixedInstancesPolicy}, &rf.Before); err != nil {
 		return nil, err
 	}
 	rf.LaunchFirst = in.Preferences != nil && in.Preferences.MaxHealthyPercentage != nil
@@ -54,9 +56,11 @@ func (r *Refreshes) StartInstanceRefresh(in *autoscaling.StartInstanceRefreshInp
 func (r *Refreshes) preferences(g *Group, given *autoscaling.RefreshPreferences) *autoscaling.RefreshPreferences {
 	policy := shapes.Val(g.Spec.InstanceMaintenancePolicy)
 	out := autoscaling.RefreshPreferences{
-		MinHealthyPercentage: new(cmp.Or(shapes.Val(policy.MinHealthyPercentage), 90)), MaxHealthyPercentage: new(cmp.Or(shapes.Val(policy.MaxHealthyPercentage), 100)),
-		InstanceWarmup: new(cmp.Or(shapes.Val(g.Spec.DefaultInstanceWarmup), shapes.Val(g.Spec.HealthCheckGracePeriod))), SkipMatching: new(false),
-		AutoRollback: new(false), ScaleInProtectedInstances: "Wait", StandbyInstances: "Wait", BakeTime: new(int32(0)),
+		MinHealthyPercentage: new(cmp.Or(shapes.Val(policy.MinHealthyPercentage), 90)),
+		MaxHealthyPercentage: new(cmp.Or(shapes.Val(policy.MaxHealthyPercentage), 100)),
+		InstanceWarmup:       new(cmp.Or(shapes.Val(g.Spec.DefaultInstanceWarmup), shapes.Val(g.Spec.HealthCheckGracePeriod))),
+		SkipMatching:         new(false),
+		AutoRollback:         new(false), ScaleInProtectedInstances: "Wait", StandbyInstances: "Wait", BakeTime: new(int32(0)),
 	}
 	if given != nil {
 		shapes.Overlay(&out, given)
@@ -102,7 +106,8 @@ func checkHealth(low, high int32) error {
 }
 
 func ascending(percentages []int32) bool {
-	return slices.IsSorted(percentages) && len(slices.Compact(slices.Clone(percentages))) == len(percentages) && !slices.ContainsFunc(percentages, func(n int32) bool { return n < 1 || n > 100 })
+	return slices.IsSorted(percentages) && len(slices.Compact(slices.Clone(percentages))) == len(percentages) &&
+		!slices.ContainsFunc(percentages, func(n int32) bool { return n < 1 || n > 100 })
 }
 
 // checkDesired wants a configuration that could be the group's own.
@@ -145,12 +150,14 @@ func (r *Refreshes) ActiveRefresh(name *string) (*Group, *Refresh, error) {
 	}
 	rf := r.Refreshing(g)
 	if rf == nil {
-		return nil, nil, wire.Refuse("ActiveInstanceRefreshNotFound", "No in progress or pending Instance Refresh found for Auto Scaling group %s", g.Name())
+		return nil, nil, wire.Refuse("ActiveInstanceRefreshNotFound",
+			"No in progress or pending Instance Refresh found for Auto Scaling group %s", g.Name())
 	}
 	return g, rf, nil
 }
 
-func (r *Refreshes) rollbackInstanceRefresh(in *autoscaling.RollbackInstanceRefreshInput) (*autoscaling.RollbackInstanceRefreshOutput, error) {
+func (r *Refreshes) rollbackInstanceRefresh(in *autoscaling.RollbackInstanceRefreshInput) (*autoscaling.RollbackInstanceRefreshOutput,
+	error) {
 	g, rf, err := r.ActiveRefresh(in.AutoScalingGroupName)
 	if err != nil {
 		return nil, err
@@ -162,7 +169,8 @@ func (r *Refreshes) rollbackInstanceRefresh(in *autoscaling.RollbackInstanceRefr
 	case rf.DesiredConfiguration == nil:
 		return nil, wire.Refuse("IrreversibleInstanceRefresh", "The instance refresh has no desired configuration and cannot be rolled back.")
 	case floating(rf.Before.LaunchTemplate):
-		return nil, wire.Refuse("IrreversibleInstanceRefresh", "The group's launch template version %s cannot be rolled back to.", shapes.Str(rf.Before.LaunchTemplate.Version))
+		return nil, wire.Refuse("IrreversibleInstanceRefresh", "The group's launch template version %s cannot be rolled back to.",
+			shapes.Str(rf.Before.LaunchTemplate.Version))
 	case rf.Reverting:
 		return nil, wire.Refuse("InstanceRefreshInProgress", "The instance refresh is already being rolled back.")
 	}
@@ -171,7 +179,8 @@ func (r *Refreshes) rollbackInstanceRefresh(in *autoscaling.RollbackInstanceRefr
 	return &autoscaling.RollbackInstanceRefreshOutput{InstanceRefreshId: rf.InstanceRefreshId}, nil
 }
 
-func (r *Refreshes) describeInstanceRefreshes(in *autoscaling.DescribeInstanceRefreshesInput) (*autoscaling.DescribeInstanceRefreshesOutput, error) {
+func (r *Refreshes) describeInstanceRefreshes(in *autoscaling.DescribeInstanceRefreshesInput) (*autoscaling.DescribeInstanceRefreshesOutput,
+	error) {
 	size, err := records(in.MaxRecords, 50, 100)
 	if err != nil {
 		return nil, err
@@ -182,7 +191,10 @@ func (r *Refreshes) describeInstanceRefreshes(in *autoscaling.DescribeInstanceRe
 	}
 	found := slices.Collect(account.Values(r.Rows.Under(g.Name() + ":")))
 	if len(in.InstanceRefreshIds) > 0 {
-		found = slices.DeleteFunc(found, func(f *Refresh) bool { return !slices.Contains(in.InstanceRefreshIds, shapes.Str(f.InstanceRefreshId)) })
+		found = slices.DeleteFunc(found, func(f *Refresh) bool {
+			return !slices.Contains(in.InstanceRefreshIds,
+				shapes.Str(f.InstanceRefreshId))
+		})
 	}
 	key := func(f *Refresh) string { return ec2.VersionKey("", 1<<52-f.Number) }
 	slices.SortFunc(found, func(a, b *Refresh) int { return strings.Compare(key(a), key(b)) })

@@ -112,7 +112,8 @@ func (r *Scaling) launchMissing(g *Group, have, want int) {
 		g.Check = g.Retry
 		return
 	}
-	cause := strings.TrimSpace(g.Cause + "  At " + moment(r.Now) + " an instance was started in response to a difference between desired and actual capacity, increasing the capacity from " +
+	cause := strings.TrimSpace(g.Cause + "  At " + moment(r.Now) +
+		" an instance was started in response to a difference between desired and actual capacity, increasing the capacity from " +
 		strconv.Itoa(have) + " to " + strconv.Itoa(want) + ".")
 	for have < want {
 		sub := r.emptiest(g)
@@ -223,9 +224,11 @@ func btoi(b bool) int {
 func (r *Scaling) join(g *Group, i *ec2.Instance, c choice, cause string) *Member {
 	a := r.Activities.begin(g, "Launching a new EC2 instance: "+i.ID, cause)
 	m := &Member{
-		Instance: i.ID, Group: g.Name(), Number: i.Number, State: memberPending, Health: healthy, Since: r.Now, Type: i.Type, Zone: i.Zone, Spot: i.Spot,
-		Protected: shapes.Val(g.Spec.NewInstancesProtectedFromScaleIn), Template: c.template, Weighted: c.weighted, Activity: activityKey(g.Name(), a.Number),
-		Refresh: g.Refreshing,
+		Instance: i.ID, Group: g.Name(), Number: i.Number, State: memberPending, Health: healthy, Since: r.Now, Type: i.Type, Zone: i.Zone,
+		Spot:      i.Spot,
+		Protected: shapes.Val(g.Spec.NewInstancesProtectedFromScaleIn), Template: c.template, Weighted: c.weighted,
+		Activity: activityKey(g.Name(), a.Number),
+		Refresh:  g.Refreshing,
 	}
 	r.Members.Rows.Put(MemberKey(g.Name(), i.ID), m)
 	return m
@@ -238,7 +241,8 @@ func (r *Scaling) dismissSurplus(g *Group, have, want int) {
 		if m == nil || have-m.weight() < want {
 			return
 		}
-		r.Members.dismiss(g, m, "", "an instance was taken out of service in response to a difference between desired and actual capacity, shrinking the capacity from "+
+		r.Members.dismiss(g, m, "", "an instance was taken out of service in response to a difference between desired and actual capacity, "+
+			"shrinking the capacity from "+
 			strconv.Itoa(have)+" to "+strconv.Itoa(want)+".  At "+moment(r.Now)+" instance "+m.Instance+" was selected for termination")
 		have -= m.weight()
 	}

@@ -1,4 +1,5 @@
-// Package autoscaling simulates Amazon EC2 Auto Scaling: groups that launch, replace and terminate instances, lifecycle hooks and instance refreshes.
+// Package autoscaling simulates Amazon EC2 Auto Scaling: groups that launch, replace and terminate instances, lifecycle hooks and instance
+// refreshes.
 package autoscaling
 
 import (

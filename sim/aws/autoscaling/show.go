@@ -25,7 +25,8 @@ func records(given *int32, otherwise, limit int) (int, error) {
 		return otherwise, nil
 	}
 	if n := int(*given); n < 1 || n > limit {
-		return 0, wire.Invalid("1 validation error detected: Value '%d' at 'maxRecords' failed to satisfy constraint: Member must have value between 1 and %d", n, limit)
+		return 0, wire.Invalid("1 validation error detected: Value '%d' at 'maxRecords' failed to satisfy constraint: Member must have value "+
+			"between 1 and %d", n, limit)
 	}
 	return int(*given), nil
 }
@@ -93,12 +94,15 @@ func (r *Groups) showGroup(g *Group) autoscaling.AutoScalingGroup {
 	out := g.Spec
 	out.Tags = g.showTags()
 	for _, p := range slices.Sorted(maps.Keys(g.Suspended)) {
-		out.SuspendedProcesses = append(out.SuspendedProcesses, autoscaling.SuspendedProcess{ProcessName: new(p), SuspensionReason: new(g.Suspended[p])})
+		out.SuspendedProcesses = append(out.SuspendedProcesses,
+			autoscaling.SuspendedProcess{ProcessName: new(p), SuspensionReason: new(g.Suspended[p])})
 	}
 	for _, m := range r.Members.MembersOf(g) {
 		shown := autoscaling.Instance{
-			InstanceId: new(m.Instance), AvailabilityZone: new(m.Zone), AvailabilityZoneId: new(account.ZoneID(r.Region, m.Zone)), LifecycleState: m.State,
-			HealthStatus: new(m.Health), ProtectedFromScaleIn: new(m.Protected), InstanceType: new(m.Type), WeightedCapacity: shapes.Opt(m.Weighted),
+			InstanceId: new(m.Instance), AvailabilityZone: new(m.Zone), AvailabilityZoneId: new(account.ZoneID(r.Region, m.Zone)),
+			LifecycleState: m.State,
+			HealthStatus:   new(m.Health), ProtectedFromScaleIn: new(m.Protected), InstanceType: new(m.Type),
+			WeightedCapacity: shapes.Opt(m.Weighted),
 		}
 		if m.Template.LaunchTemplateId != nil {
 			shown.LaunchTemplate = new(m.Template)
@@ -149,7 +153,8 @@ func (r *Members) MemberOf(instance string) *Member {
 	return nil
 }
 
-func (r *Members) describeGroupInstances(in *autoscaling.DescribeAutoScalingInstancesInput) (*autoscaling.DescribeAutoScalingInstancesOutput, error) {
+func (r *Members) describeGroupInstances(
+	in *autoscaling.DescribeAutoScalingInstancesInput) (*autoscaling.DescribeAutoScalingInstancesOutput, error) {
 	size, err := records(in.MaxRecords, 50, 50)
 	if err != nil {
 		return nil, err
@@ -169,7 +174,8 @@ func (r *Members) describeGroupInstances(in *autoscaling.DescribeAutoScalingInst
 	for _, m := range page {
 		shown := autoscaling.AutoScalingInstanceDetails{
 			AutoScalingGroupName: new(m.Group), InstanceId: new(m.Instance), AvailabilityZone: new(m.Zone), LifecycleState: new(m.State),
-			HealthStatus: new(strings.ToUpper(m.Health)), ProtectedFromScaleIn: new(m.Protected), InstanceType: new(m.Type), WeightedCapacity: shapes.Opt(m.Weighted),
+			HealthStatus: new(strings.ToUpper(m.Health)), ProtectedFromScaleIn: new(m.Protected), InstanceType: new(m.Type),
+			WeightedCapacity: shapes.Opt(m.Weighted),
 		}
 		if m.Template.LaunchTemplateId != nil {
 			shown.LaunchTemplate = new(m.Template)
@@ -273,7 +279,8 @@ func tagMatches(filters []autoscaling.Filter, t autoscaling.TagDescription) (boo
 				have = "true"
 			}
 		default:
-			return false, wire.Invalid("Filter type %s is not correct. Allowed Filter types are: auto-scaling-group key value propagate-at-launch", shapes.Str(f.Name))
+			return false, wire.Invalid("Filter type %s is not correct. Allowed Filter types are: auto-scaling-group key value propagate-at-launch",
+				shapes.Str(f.Name))
 		}
 		if !slices.Contains(f.Values, have) {
 			return false, nil

@@ -21,8 +21,9 @@ func (r *Scaling) Movable(g *Group) *Member {
 	return r.chooseSurplus(g)
 }
 
-// rebalanceZones does what "Rebalancing activities" describes: it launches in a zone that has two fewer than another, and lets go one of the other once the new one serves: first the
-// Launch, then the termination, so that the group never serves with fewer. A zone that refuses is left alone for a while.
+// rebalanceZones does what "Rebalancing activities" describes: it launches in a zone that has two fewer than another, and lets go one of
+// the other once the new one serves: first the Launch, then the termination, so that the group never serves with fewer. A zone that refuses
+// is left alone for a while.
 func (r *Scaling) rebalanceZones(g *Group) {
 	if g.suspended("AZRebalance") || g.suspended("Launch") || g.suspended("Terminate") || g.Refreshing != "" {
 		return

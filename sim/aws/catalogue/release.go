@@ -53,7 +53,8 @@ func (c *Catalogue) addEKSReleases(region string, minor int) {
 				continue
 			}
 			kubelet, _, _ := strings.Cut(release, "-")
-			c.ByID[id] = &Image{ID: id, Name: name, OwnerID: eksOwner, OwnerAlias: "amazon", Architecture: arch, KubeletVersion: "v" + kubelet, Created: FirstBuild}
+			c.ByID[id] = &Image{ID: id, Name: name, OwnerID: eksOwner, OwnerAlias: "amazon", Architecture: arch, KubeletVersion: "v" + kubelet,
+				Created: FirstBuild}
 		}
 	}
 }

@@ -43,7 +43,8 @@ var (
 	}
 	// burstableSizes are virtual CPUs and MiB of memory.
 	burstableSizes = map[string][2]int{
-		"nano": {2, 512}, "micro": {2, 1024}, "small": {2, 2048}, "medium": {2, 4096}, "large": {2, 8192}, "xlarge": {4, 16384}, "2xlarge": {8, 32768},
+		"nano": {2, 512}, "micro": {2, 1024}, "small": {2, 2048}, "medium": {2, 4096}, "large": {2, 8192}, "xlarge": {4, 16384},
+		"2xlarge": {8, 32768},
 	}
 	// burstableNetworks are their network interfaces and the addresses of each.
 	burstableNetworks = map[string][2]int{

@@ -80,7 +80,8 @@ func askRun(r *Service, x *wire.Call, _ string) ([]iam.Ask, error) {
 
 // AskLaunch is what a launch asks for: on everything that it touches, the tags that it gives, the role that it passes on. refusal
 // words a denial where a service launches for the caller.
-func (r *Service) AskLaunch(d *ec2.ResponseLaunchTemplateData, template string, subnets []string, refusal func(string) *wire.APIError) []iam.Ask {
+func (r *Service) AskLaunch(d *ec2.ResponseLaunchTemplateData, template string, subnets []string,
+	refusal func(string) *wire.APIError) []iam.Ask {
 	l := r.Launcher.LaunchFrom(d)
 	context := map[string][]string{"ec2:InstanceType": {l.Kind}}
 	resources := []string{r.arn("instance", "*"), r.arn("network-interface", "*"), r.arn("volume", "*"), r.arn("image", cmp.Or(l.Image, "*"))}
@@ -97,7 +98,8 @@ func (r *Service) AskLaunch(d *ec2.ResponseLaunchTemplateData, template string, 
 		asks = append(asks, iam.About("ec2:RunInstances", resource, context, iam.Given(l.Tags)))
 	}
 	for _, s := range d.TagSpecifications {
-		asks = append(asks, iam.About("ec2:CreateTags", r.arn(s.ResourceType, "*"), context, iam.Given(tagMap(s.Tags)), map[string][]string{"ec2:CreateAction": {"RunInstances"}}))
+		asks = append(asks, iam.About("ec2:CreateTags", r.arn(s.ResourceType, "*"), context, iam.Given(tagMap(s.Tags)),
+			map[string][]string{"ec2:CreateAction": {"RunInstances"}}))
 	}
 	if p := d.IamInstanceProfile; p != nil {
 		asks = append(asks, r.IAM.Directory.AskPass(r.IAM.Directory.RoleOfProfile(shapes.Str(p.Name)+shapes.Str(p.Arn)), "ec2.amazonaws.com"))

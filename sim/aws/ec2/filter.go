@@ -19,7 +19,8 @@ func pageSize(given *int32, low, high, otherwise int, ids []string) (int, error)
 		return 0, wire.Refuse("InvalidParameterCombination", "The parameter instancesSet cannot be used with the parameter maxResults")
 	}
 	if n := int(*given); n < low || n > high {
-		return 0, wire.Refuse("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value between %d and %d.", n, low, high)
+		return 0, wire.Refuse("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value between %d and %d.",
+			n, low, high)
 	}
 	return int(*given), nil
 }

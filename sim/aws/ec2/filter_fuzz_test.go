@@ -102,7 +102,8 @@ func FuzzFilters(f *testing.F) {
 		if (err == nil) != known {
 			t.Errorf("%q: want it known: %t, got %v", name, known, err)
 		}
-		if name == "state" && matched != wire.Glob(pattern, value) || name == "tag:Name" && matched != wire.Glob(pattern, value) || name == "tag-key" && matched != wire.Glob(pattern, "Name") {
+		if name == "state" && matched != wire.Glob(pattern, value) || name == "tag:Name" && matched != wire.Glob(pattern, value) ||
+			name == "tag-key" && matched != wire.Glob(pattern, "Name") {
 			t.Errorf("%s=%q of %q: got %t", name, pattern, value, matched)
 		}
 	})

@@ -145,7 +145,8 @@ func (r *Images) describeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2
 		ok, err := matchFilters(in.Filters, attributes{
 			"instance-type": {n}, "processor-info.supported-architecture": {t.Architecture}, "vcpu-info.default-vcpus": {strconv.Itoa(t.CPUs)},
 			"memory-info.size-in-mib": {strconv.Itoa(t.MemoryMiB)}, "current-generation": {"true"}, "bare-metal": {"false"},
-			"burstable-performance-supported": {strconv.FormatBool(t.Burstable)}, "supported-usage-class": {"on-demand", "spot"}, "hypervisor": {"nitro"},
+			"burstable-performance-supported": {strconv.FormatBool(t.Burstable)}, "supported-usage-class": {"on-demand", "spot"},
+			"hypervisor": {"nitro"},
 		}, nil)
 		if err != nil {
 			return nil, err
@@ -172,23 +173,27 @@ func (r *Images) describeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2
 func showType(t catalogue.InstanceType) ec2.InstanceTypeInfo {
 	out := ec2.InstanceTypeInfo{
 		InstanceType: t.Name, CurrentGeneration: new(true), BareMetal: new(false), Hypervisor: "nitro", FreeTierEligible: new(false),
-		BurstablePerformanceSupported: new(t.Burstable), InstanceStorageSupported: new(false), SupportedUsageClasses: []string{"on-demand", "spot"},
+		BurstablePerformanceSupported: new(t.Burstable), InstanceStorageSupported: new(false),
+		SupportedUsageClasses:    []string{"on-demand", "spot"},
 		SupportedRootDeviceTypes: []string{"ebs"}, SupportedVirtualizationTypes: []string{"hvm"},
 		ProcessorInfo: &ec2.ProcessorInfo{SupportedArchitectures: []string{t.Architecture}},
-		VCpuInfo:      &ec2.VCpuInfo{DefaultVCpus: new(int32(t.CPUs)), DefaultCores: new(int32(max(1, t.CPUs/2))), DefaultThreadsPerCore: new(int32(2))},
-		MemoryInfo:    &ec2.MemoryInfo{SizeInMiB: new(int64(t.MemoryMiB))},
-		NetworkInfo:   &ec2.NetworkInfo{MaximumNetworkInterfaces: new(int32(t.Interfaces)), Ipv4AddressesPerInterface: new(int32(t.Addresses))},
-		EbsInfo:       &ec2.EbsInfo{EbsOptimizedSupport: "default", EncryptionSupport: "supported", NvmeSupport: "required"},
+		VCpuInfo: &ec2.VCpuInfo{DefaultVCpus: new(int32(t.CPUs)), DefaultCores: new(int32(max(1, t.CPUs/2))),
+			DefaultThreadsPerCore: new(int32(2))},
+		MemoryInfo:  &ec2.MemoryInfo{SizeInMiB: new(int64(t.MemoryMiB))},
+		NetworkInfo: &ec2.NetworkInfo{MaximumNetworkInterfaces: new(int32(t.Interfaces)), Ipv4AddressesPerInterface: new(int32(t.Addresses))},
+		EbsInfo:     &ec2.EbsInfo{EbsOptimizedSupport: "default", EncryptionSupport: "supported", NvmeSupport: "required"},
 	}
 	if t.Gpus > 0 {
 		out.GpuInfo = &ec2.GpuInfo{TotalGpuMemoryInMiB: new(int32(16384 * t.Gpus)), Gpus: []ec2.GpuDeviceInfo{{
-			Name: new("T4"), Manufacturer: new("NVIDIA"), Count: new(int32(t.Gpus)), MemoryInfo: &ec2.GpuDeviceMemoryInfo{SizeInMiB: new(int32(16384))},
+			Name: new("T4"), Manufacturer: new("NVIDIA"), Count: new(int32(t.Gpus)),
+			MemoryInfo: &ec2.GpuDeviceMemoryInfo{SizeInMiB: new(int32(16384))},
 		}}}
 	}
 	return out
 }
 
-func (r *Images) describeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOfferingsInput) (*ec2.DescribeInstanceTypeOfferingsOutput, error) {
+func (r *Images) describeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOfferingsInput) (*ec2.DescribeInstanceTypeOfferingsOutput,
+	error) {
 	var found []ec2.InstanceTypeOffering
 	for _, place := range r.places(in.LocationType) {
 		for _, n := range slices.Sorted(maps.Keys(catalogue.InstanceTypes)) {

@@ -134,7 +134,8 @@ func (r *Instances) terminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Te
 	}
 	for _, i := range found {
 		if i.Alive() && shapes.Val(i.Data.DisableApiTermination) {
-			return nil, wire.Refuse("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", i.ID)
+			return nil, wire.Refuse("OperationNotPermitted",
+				"The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", i.ID)
 		}
 	}
 	out := &ec2.TerminateInstancesOutput{}

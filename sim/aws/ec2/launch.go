@@ -23,10 +23,12 @@ func (r *Launcher) checkProfile(l Launch) error {
 		return nil
 	}
 	name, arn := shapes.Str(p.Name), shapes.Str(p.Arn)
-	if found := r.IAM.Directory.Profiles.Get(iam.RoleKey(cmp.Or(name, arn[strings.LastIndex(arn, "/")+1:]))); found != nil && found.Role != "" {
+	if found := r.IAM.Directory.Profiles.Get(iam.RoleKey(cmp.Or(name, arn[strings.LastIndex(arn, "/")+1:]))); found != nil &&
+		found.Role != "" {
 		return nil
 	}
-	return wire.Refuse("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", cmp.Or(name, arn))
+	return wire.Refuse("InvalidParameterValue",
+		"Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", cmp.Or(name, arn))
 }
 
 // How long things take in life.
@@ -59,7 +61,8 @@ type Launch struct {
 
 // LaunchFrom reads a launch out of launch template data.
 func (r *Launcher) LaunchFrom(d *ec2.ResponseLaunchTemplateData) Launch {
-	l := Launch{Data: *d, Image: shapes.Str(d.ImageId), Kind: d.InstanceType, groups: slices.Clone(d.SecurityGroupIds), Tags: map[string]string{}}
+	l := Launch{Data: *d, Image: shapes.Str(d.ImageId), Kind: d.InstanceType, groups: slices.Clone(d.SecurityGroupIds),
+		Tags: map[string]string{}}
 	if parameter, ok := strings.CutPrefix(l.Image, "resolve:ssm:"); ok {
 		l.Image = r.Catalogue.Parameters[parameter]
 	}
@@ -120,8 +123,9 @@ func (r *Launcher) checkType(l Launch) error {
 		return wire.Refuse("InvalidParameterValue", "Invalid value '%s' for InstanceType.", l.Kind)
 	}
 	if i := r.Images.image(l.Image); i != nil && i.Architecture != t.Architecture {
-		return wire.Refuse("InvalidParameterValue", "The architecture '%s' of the specified instance type does not match the architecture '%s' of the specified AMI. "+
-			"Specify an instance type and an AMI that have matching architectures, and try again.", t.Architecture, i.Architecture)
+		return wire.Refuse("InvalidParameterValue",
+			"The architecture '%s' of the specified instance type does not match the architecture '%s' of the specified AMI. "+
+				"Specify an instance type and an AMI that have matching architectures, and try again.", t.Architecture, i.Architecture)
 	}
 	return nil
 }
@@ -258,7 +262,8 @@ func (r *Network) nextAddress(s *Subnet) (string, error) {
 	}
 	room := addressesIn(s.CIDR)
 	if len(used) >= room {
-		return "", wire.Refuse("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", s.ID)
+		return "", wire.Refuse("InsufficientFreeAddressesInSubnet",
+			"There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", s.ID)
 	}
 	for {
 		a := addressAt(s.CIDR, s.Given%room)

@@ -15,7 +15,8 @@ import (
 )
 
 // chosen are the rows of those IDs, or all, that match the filters. The words of a missing one are EC2's for the kind.
-func chosen[T any](rows iter.Seq2[string, *T], ids []string, filters []ec2.Filter, code, message string, describe func(*T) (attributes, map[string]string)) ([]*T, error) {
+func chosen[T any](rows iter.Seq2[string, *T], ids []string, filters []ec2.Filter, code, message string,
+	describe func(*T) (attributes, map[string]string)) ([]*T, error) {
 	all := maps.Collect(rows)
 	keys := slices.Sorted(maps.Keys(all))
 	for _, id := range ids {
@@ -86,7 +87,8 @@ func (r *Network) InstancesIn(subnet string) int {
 func (r *Network) describeVpcs(in *ec2.DescribeVpcsInput) (*ec2.DescribeVpcsOutput, error) {
 	found, err := chosen(r.VPCs.All(), in.VpcIds, in.Filters, "InvalidVpcID.NotFound", "The vpc ID '%s' does not exist",
 		func(v *VPC) (attributes, map[string]string) {
-			return attributes{"vpc-id": {v.ID}, "cidr": {v.CIDR}, "cidr-block-association.cidr-block": {v.CIDR}, "state": {"available"}, "is-default": {"false"}, "owner-id": {r.Account}}, v.Tags
+			return attributes{"vpc-id": {v.ID}, "cidr": {v.CIDR}, "cidr-block-association.cidr-block": {v.CIDR}, "state": {"available"},
+				"is-default": {"false"}, "owner-id": {r.Account}}, v.Tags
 		})
 	if err != nil {
 		return nil, err
@@ -94,8 +96,10 @@ func (r *Network) describeVpcs(in *ec2.DescribeVpcsInput) (*ec2.DescribeVpcsOutp
 	out := &ec2.DescribeVpcsOutput{}
 	for _, v := range found {
 		out.Vpcs = append(out.Vpcs, ec2.Vpc{
-			VpcId: new(v.ID), CidrBlock: new(v.CIDR), State: "available", IsDefault: new(false), InstanceTenancy: "default", OwnerId: new(r.Account), Tags: tagsOf(v.Tags),
-			CidrBlockAssociationSet: []ec2.VpcCidrBlockAssociation{{CidrBlock: new(v.CIDR), CidrBlockState: &ec2.VpcCidrBlockState{State: "associated"}}},
+			VpcId: new(v.ID), CidrBlock: new(v.CIDR), State: "available", IsDefault: new(false), InstanceTenancy: "default", OwnerId: new(r.Account),
+			Tags: tagsOf(v.Tags),
+			CidrBlockAssociationSet: []ec2.VpcCidrBlockAssociation{{CidrBlock: new(v.CIDR),
+				CidrBlockState: &ec2.VpcCidrBlockState{State: "associated"}}},
 		})
 	}
 	return out, nil
@@ -108,7 +112,8 @@ func (r *Network) describeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*
 	}
 	found, err := chosen(r.SecurityGroups.All(), ids, in.Filters, "InvalidGroup.NotFound", "The security group '%s' does not exist",
 		func(g *SecurityGroup) (attributes, map[string]string) {
-			return attributes{"group-id": {g.ID}, "group-name": {g.Name}, "vpc-id": {g.VPC}, "description": {g.Description}, "owner-id": {r.Account}}, g.Tags
+			return attributes{"group-id": {g.ID}, "group-name": {g.Name}, "vpc-id": {g.VPC}, "description": {g.Description},
+				"owner-id": {r.Account}}, g.Tags
 		})
 	if err != nil {
 		return nil, err
@@ -124,7 +129,8 @@ func (r *Network) describeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*
 	out := &ec2.DescribeSecurityGroupsOutput{NextToken: next}
 	for _, g := range page {
 		out.SecurityGroups = append(out.SecurityGroups, ec2.SecurityGroup{
-			GroupId: new(g.ID), GroupName: new(g.Name), Description: new(g.Description), VpcId: new(g.VPC), OwnerId: new(r.Account), Tags: tagsOf(g.Tags),
+			GroupId: new(g.ID), GroupName: new(g.Name), Description: new(g.Description), VpcId: new(g.VPC), OwnerId: new(r.Account),
+			Tags:             tagsOf(g.Tags),
 			SecurityGroupArn: new("arn:aws:ec2:" + r.Region + ":" + r.Account + ":security-group/" + g.ID),
 		})
 	}
@@ -146,7 +152,8 @@ func (r *Network) describeKeyPairs(in *ec2.DescribeKeyPairsInput) (*ec2.Describe
 	out := &ec2.DescribeKeyPairsOutput{}
 	for _, k := range found {
 		out.KeyPairs = append(out.KeyPairs, ec2.KeyPairInfo{
-			KeyName: new(k.Name), KeyPairId: new(k.ID), KeyFingerprint: new(k.Fingerprint), KeyType: "rsa", CreateTime: shapes.Stamp(k.Created), Tags: tagsOf(k.Tags),
+			KeyName: new(k.Name), KeyPairId: new(k.ID), KeyFingerprint: new(k.Fingerprint), KeyType: "rsa", CreateTime: shapes.Stamp(k.Created),
+			Tags: tagsOf(k.Tags),
 		})
 	}
 	return out, nil
@@ -200,7 +207,8 @@ func (r *Network) describeRegions(in *ec2.DescribeRegionsInput) (*ec2.DescribeRe
 	}
 	for _, name := range slices.Sorted(maps.Keys(account.Regions)) {
 		endpoint := "ec2." + name + ".amazonaws.com"
-		ok, err := matchFilters(in.Filters, attributes{"region-name": {name}, "endpoint": {endpoint}, "opt-in-status": {"opt-in-not-required"}}, nil)
+		ok, err := matchFilters(in.Filters, attributes{"region-name": {name}, "endpoint": {endpoint},
+			"opt-in-status": {"opt-in-not-required"}}, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,8 @@ type (
 func New(core *account.Core, iam *iam.Service) *Service {
 	s, p := &Service{Core: core, IAM: iam}, core.Prefix()
 	s.Templates = &Templates{
-		Service: s, Rows: sim.NewTable[Template](p + "template/"), Versions: sim.NewTable[Version](p + "version/"), UserData: sim.NewTable[blob](p + "blob/"),
+		Service: s, Rows: sim.NewTable[Template](p + "template/"), Versions: sim.NewTable[Version](p + "version/"),
+		UserData: sim.NewTable[blob](p + "blob/"),
 	}
 	s.Instances = &Instances{Service: s, Rows: sim.NewTable[Instance](p + "instance/"), Managed: func(*Instance) *sim.Managed { return nil }}
 	s.Images = &Images{Service: s, Rows: sim.NewTable[catalogue.Image](p + "image/")}

@@ -14,8 +14,10 @@ import (
 func (r *Instances) showInstance(i *Instance) ec2.Instance {
 	out := ec2.Instance{
 		InstanceId: new(i.ID), ImageId: new(i.Image), InstanceType: i.Type, State: stateOf(i), LaunchTime: shapes.Stamp(i.Launch),
-		AmiLaunchIndex: new(int32(0)), KeyName: shapes.Opt(i.Key), ClientToken: shapes.Opt(i.Token), Tags: tagsOf(i.Tags), StateTransitionReason: new(""),
-		Placement:  &ec2.Placement{AvailabilityZone: new(i.Zone), AvailabilityZoneId: new(account.ZoneID(r.Region, i.Zone)), Tenancy: "default"},
+		AmiLaunchIndex: new(int32(0)), KeyName: shapes.Opt(i.Key), ClientToken: shapes.Opt(i.Token), Tags: tagsOf(i.Tags),
+		StateTransitionReason: new(""),
+		Placement: &ec2.Placement{AvailabilityZone: new(i.Zone), AvailabilityZoneId: new(account.ZoneID(r.Region, i.Zone)),
+			Tenancy: "default"},
 		Monitoring: &ec2.Monitoring{State: "disabled"}, RootDeviceName: new("/dev/sda1"), RootDeviceType: "ebs", VirtualizationType: "hvm",
 		Hypervisor: "xen", EnaSupport: new(true), SourceDestCheck: new(true), EbsOptimized: new(shapes.Val(i.Data.EbsOptimized)),
 		PlatformDetails: new("Linux/UNIX"), UsageOperation: new("RunInstances"),
@@ -31,7 +33,8 @@ func (r *Instances) showInstance(i *Instance) ec2.Instance {
 		out.StateTransitionReason = new("User initiated (" + i.Since.UTC().Format("2006-01-02 15:04:05 GMT") + ")")
 	}
 	if i.Profile != "" {
-		out.IamInstanceProfile = &ec2.IamInstanceProfile{Arn: new(r.profileARN(i)), Id: new("AIPA" + strings.ToUpper(sim.Seed(0).Hex(16, i.Profile)))}
+		out.IamInstanceProfile = &ec2.IamInstanceProfile{Arn: new(r.profileARN(i)),
+			Id: new("AIPA" + strings.ToUpper(sim.Seed(0).Hex(16, i.Profile)))}
 	}
 	if m := i.Data.MetadataOptions; m != nil {
 		out.MetadataOptions = &ec2.InstanceMetadataOptionsResponse{

@@ -30,7 +30,8 @@ func (r *Instances) spotStatus(i *Instance) string {
 	return spotFulfilled
 }
 
-func (r *Instances) describeSpotInstanceRequests(in *ec2.DescribeSpotInstanceRequestsInput) (*ec2.DescribeSpotInstanceRequestsOutput, error) {
+func (r *Instances) describeSpotInstanceRequests(in *ec2.DescribeSpotInstanceRequestsInput) (*ec2.DescribeSpotInstanceRequestsOutput,
+	error) {
 	size, err := pageSize(in.MaxResults, 5, instancePage, instancePage, in.SpotInstanceRequestIds)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,8 @@ func (r *Instances) describeSpotInstanceRequests(in *ec2.DescribeSpotInstanceReq
 	out := &ec2.DescribeSpotInstanceRequestsOutput{NextToken: next}
 	for _, i := range page {
 		out.SpotInstanceRequests = append(out.SpotInstanceRequests, ec2.SpotInstanceRequest{
-			SpotInstanceRequestId: new(spotRequest(i)), InstanceId: new(i.ID), State: spotState(i), Type: "one-time", CreateTime: shapes.Stamp(i.Launch),
+			SpotInstanceRequestId: new(spotRequest(i)), InstanceId: new(i.ID), State: spotState(i), Type: "one-time",
+			CreateTime:               shapes.Stamp(i.Launch),
 			LaunchedAvailabilityZone: new(i.Zone), InstanceInterruptionBehavior: "terminate",
 			Status: &ec2.SpotInstanceStatus{Code: new(r.spotStatus(i)), UpdateTime: shapes.Stamp(i.Since)},
 		})

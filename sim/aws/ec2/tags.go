@@ -113,7 +113,8 @@ func (r *Tags) describeTags(in *ec2.DescribeTagsInput) (*ec2.DescribeTagsOutput,
 	}
 	var ids []string
 	for _, keys := range []iter.Seq[string]{
-		maps.Keys(maps.Collect(r.Templates.Rows.All())), maps.Keys(maps.Collect(r.Instances.Rows.All())), maps.Keys(maps.Collect(r.Network.Subnets.All())),
+		maps.Keys(maps.Collect(r.Templates.Rows.All())), maps.Keys(maps.Collect(r.Instances.Rows.All())),
+		maps.Keys(maps.Collect(r.Network.Subnets.All())),
 		maps.Keys(maps.Collect(r.Network.VPCs.All())), maps.Keys(maps.Collect(r.Network.SecurityGroups.All())),
 	} {
 		ids = slices.AppendSeq(ids, keys)
@@ -125,7 +126,8 @@ func (r *Tags) describeTags(in *ec2.DescribeTagsInput) (*ec2.DescribeTagsOutput,
 			return nil, err
 		}
 		for _, key := range slices.Sorted(maps.Keys(t.tags)) {
-			ok, err := matchFilters(in.Filters, attributes{"resource-id": {id}, "resource-type": {t.kind}, "key": {key}, "value": {t.tags[key]}}, t.tags)
+			ok, err := matchFilters(in.Filters, attributes{"resource-id": {id}, "resource-type": {t.kind}, "key": {key},
+				"value": {t.tags[key]}}, t.tags)
 			if err != nil {
 				return nil, err
 			}
@@ -134,7 +136,8 @@ func (r *Tags) describeTags(in *ec2.DescribeTagsInput) (*ec2.DescribeTagsOutput,
 			}
 		}
 	}
-	page, next, err := account.Paged(found, func(d ec2.TagDescription) string { return shapes.Str(d.ResourceId) + "\x00" + shapes.Str(d.Key) }, in.NextToken, r.Page(size))
+	page, next, err := account.Paged(found, func(d ec2.TagDescription) string { return shapes.Str(d.ResourceId) + "\x00" + shapes.Str(d.Key) },
+		in.NextToken, r.Page(size))
 	return &ec2.DescribeTagsOutput{Tags: page, NextToken: next}, err
 }
 
@@ -181,7 +184,8 @@ func (r *Service) arn(kind, id string) string {
 
 // ec2Kinds are the kinds of things by the beginnings of their IDs.
 var ec2Kinds = []struct{ prefix, kind string }{
-	{"lt-", "launch-template"}, {"i-", "instance"}, {"ami-", "image"}, {"subnet-", "subnet"}, {"sg-", "security-group"}, {"vpc-", "vpc"}, {"key-", "key-pair"},
+	{"lt-", "launch-template"}, {"i-", "instance"}, {"ami-", "image"}, {"subnet-", "subnet"}, {"sg-", "security-group"}, {"vpc-", "vpc"},
+	{"key-", "key-pair"},
 }
 
 func ec2Kind(id string) string {

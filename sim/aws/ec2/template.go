@@ -82,7 +82,8 @@ var templateName = regexp.MustCompile(`^[a-zA-Z0-9().\-/_]{3,128}$`)
 func (r *Templates) CreateLaunchTemplate(in *ec2.CreateLaunchTemplateInput) (*ec2.CreateLaunchTemplateOutput, error) {
 	name := shapes.Str(in.LaunchTemplateName)
 	if !templateName.MatchString(name) {
-		return nil, wire.Refuse("InvalidLaunchTemplateName.MalformedException", "The launch template name '%s' is not valid: 3 to 128 letters, digits and ().-/_ are wanted.", name)
+		return nil, wire.Refuse("InvalidLaunchTemplateName.MalformedException",
+			"The launch template name '%s' is not valid: 3 to 128 letters, digits and ().-/_ are wanted.", name)
 	}
 	data, err := r.checkTemplateData(in.LaunchTemplateData, in.VersionDescription)
 	if err != nil {
@@ -162,7 +163,8 @@ func (r *Templates) onTopOf(t *Template, source string, data *ec2.ResponseLaunch
 // AddVersion adds a version to a template.
 func (r *Templates) AddVersion(t *Template, data ec2.ResponseLaunchTemplateData, description string) *Version {
 	t.Latest++
-	v := &Version{Template: t.ID, Number: t.Latest, Created: r.Now, Description: description, Data: data, Blob: r.StoreUserData(shapes.Str(data.UserData))}
+	v := &Version{Template: t.ID, Number: t.Latest, Created: r.Now, Description: description, Data: data,
+		Blob: r.StoreUserData(shapes.Str(data.UserData))}
 	v.Data.UserData = nil
 	r.Versions.Put(VersionKey(t.ID, v.Number), v)
 	r.Rows.Touch(t.ID)
@@ -189,9 +191,11 @@ func (r *Templates) checkTemplateData(d *ec2.RequestLaunchTemplateData, descript
 		}
 	}
 	if len(d.NetworkInterfaces) > 0 && len(d.SecurityGroupIds)+len(d.SecurityGroups) > 0 {
-		return nil, wire.Refuse("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the same request")
+		return nil, wire.Refuse("InvalidParameterCombination",
+			"Network interfaces and an instance-level security groups may not be specified on the same request")
 	}
-	for _, check := range []func(*ec2.RequestLaunchTemplateData) error{checkDevices, checkEnumerations, checkPlacement, checkMarket, checkInterfaces} {
+	for _, check := range []func(*ec2.RequestLaunchTemplateData) error{checkDevices, checkEnumerations, checkPlacement, checkMarket,
+		checkInterfaces} {
 		if err := check(d); err != nil {
 			return nil, err
 		}
@@ -260,7 +264,8 @@ func (r *Templates) FindTemplate(id, name *string) (*Template, error) {
 		if t := r.TemplateNamed(*name); t != nil {
 			return t, nil
 		}
-		return nil, wire.Refuse("InvalidLaunchTemplateName.NotFoundException", "The specified launch template, with template name %s, does not exist.", *name)
+		return nil, wire.Refuse("InvalidLaunchTemplateName.NotFoundException",
+			"The specified launch template, with template name %s, does not exist.", *name)
 	}
 	return nil, wire.Refuse("MissingParameter", "The request must contain the parameter LaunchTemplateId or LaunchTemplateName.")
 }
@@ -279,14 +284,16 @@ func (r *Templates) VersionOf(t *Template, which string) (*Version, error) {
 	default:
 		parsed, err := strconv.ParseInt(which, 10, 64)
 		if err != nil {
-			return nil, wire.Refuse("InvalidLaunchTemplateId.VersionNotFound", "Could not find the specified version %s for the launch template with ID %s.", which, t.ID)
+			return nil, wire.Refuse("InvalidLaunchTemplateId.VersionNotFound",
+				"Could not find the specified version %s for the launch template with ID %s.", which, t.ID)
 		}
 		n = parsed
 	}
 	if v := r.Versions.Get(VersionKey(t.ID, n)); v != nil {
 		return v, nil
 	}
-	return nil, wire.Refuse("InvalidLaunchTemplateId.VersionNotFound", "Could not find the specified version %s for the launch template with ID %s.", which, t.ID)
+	return nil, wire.Refuse("InvalidLaunchTemplateId.VersionNotFound",
+		"Could not find the specified version %s for the launch template with ID %s.", which, t.ID)
 }
 
 // latest is the highest version that still exists.
@@ -312,7 +319,8 @@ func (r *Templates) showVersion(t *Template, v *Version) *ec2.LaunchTemplateVers
 	}
 	return &ec2.LaunchTemplateVersion{
 		LaunchTemplateId: new(t.ID), LaunchTemplateName: new(t.Name), VersionNumber: new(v.Number), CreateTime: shapes.Stamp(v.Created),
-		CreatedBy: new(r.root()), DefaultVersion: new(v.Number == t.Default), VersionDescription: shapes.Opt(v.Description), LaunchTemplateData: &data,
+		CreatedBy: new(r.root()), DefaultVersion: new(v.Number == t.Default), VersionDescription: shapes.Opt(v.Description),
+		LaunchTemplateData: &data,
 	}
 }
 

@@ -43,7 +43,8 @@ func checkVolume(v ec2.LaunchTemplateEbsBlockDeviceRequest) error {
 	provisioned := kind == "io1" || kind == "io2"
 	switch {
 	case kind != "" && !slices.Contains(ebsTypes, kind):
-		return wire.Refuse("InvalidParameterValue", "Value (%s) for parameter volumeType is invalid. Allowed values are %s.", kind, strings.Join(ebsTypes, ", "))
+		return wire.Refuse("InvalidParameterValue", "Value (%s) for parameter volumeType is invalid. Allowed values are %s.", kind,
+			strings.Join(ebsTypes, ", "))
 	case provisioned && v.Iops == nil:
 		return wire.Refuse("MissingParameter", "The parameter iops must be specified for %s volumes.", kind)
 	case v.Iops != nil && !provisioned && kind != "gp3":
@@ -105,13 +106,15 @@ func checkEnumerations(d *ec2.RequestLaunchTemplateData) error {
 		}
 	}
 	if hops := o.HttpPutResponseHopLimit; hops != nil && (*hops < 1 || *hops > maxHops) {
-		return wire.Refuse("InvalidParameterValue", "Value (%d) for parameter httpPutResponseHopLimit is invalid. It must be between 1 and %d.", *hops, maxHops)
+		return wire.Refuse("InvalidParameterValue", "Value (%d) for parameter httpPutResponseHopLimit is invalid. It must be between 1 and %d.",
+			*hops, maxHops)
 	}
 	return nil
 }
 
 func badWord(parameter, said string, known []string) error {
-	return wire.Refuse("InvalidParameterValue", "Value (%s) for parameter %s is invalid. Allowed values are %s.", said, parameter, strings.Join(known[1:], ", "))
+	return wire.Refuse("InvalidParameterValue", "Value (%s) for parameter %s is invalid. Allowed values are %s.", said, parameter,
+		strings.Join(known[1:], ", "))
 }
 
 // checkPlacement refuses what says two things about where instances run.
@@ -160,7 +163,8 @@ func checkMarket(d *ec2.RequestLaunchTemplateData) error {
 	case m.MarketType == "capacity-block" && !target:
 		return wire.Refuse("InvalidParameterCombination", "The market type capacity-block requires the target of a Capacity Reservation.")
 	case target && (c.CapacityReservationPreference == "none" || c.CapacityReservationPreference == "open"):
-		return wire.Refuse("InvalidParameterCombination", "You cannot specify a Capacity Reservation target with the preference %s.", c.CapacityReservationPreference)
+		return wire.Refuse("InvalidParameterCombination", "You cannot specify a Capacity Reservation target with the preference %s.",
+			c.CapacityReservationPreference)
 	}
 	return nil
 }
@@ -176,7 +180,8 @@ func checkInterfaces(d *ec2.RequestLaunchTemplateData) error {
 		}
 		taken[at] = true
 		if shapes.Val(n.AssociatePublicIpAddress) && len(d.NetworkInterfaces) > 1 {
-			return wire.Refuse("InvalidParameterCombination", "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces.")
+			return wire.Refuse("InvalidParameterCombination",
+				"The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces.")
 		}
 		if err := checkInterface(n); err != nil {
 			return err
@@ -211,7 +216,8 @@ func checkSnapshot(v ec2.LaunchTemplateEbsBlockDeviceRequest) error {
 	case rate != nil && shapes.Str(v.SnapshotId) == "":
 		return wire.Refuse("InvalidParameterCombination", "The parameter volumeInitializationRate requires a snapshot.")
 	case rate != nil && (*rate < minInitialization || *rate > maxInitialization):
-		return wire.Refuse("InvalidParameterValue", "Value (%d) for parameter volumeInitializationRate is invalid. It must be between %d and %d.", *rate, minInitialization, maxInitialization)
+		return wire.Refuse("InvalidParameterValue", "Value (%d) for parameter volumeInitializationRate is invalid. It must be between %d and %d.",
+			*rate, minInitialization, maxInitialization)
 	}
 	return nil
 }

@@ -70,7 +70,8 @@ func (r *Templates) templatesAsked(in *ec2.DescribeLaunchTemplatesInput) ([]*Tem
 	return slices.CompactFunc(out, func(a, b *Template) bool { return a.ID == b.ID }), nil
 }
 
-func (r *Templates) describeLaunchTemplateVersions(in *ec2.DescribeLaunchTemplateVersionsInput) (*ec2.DescribeLaunchTemplateVersionsOutput, error) {
+func (r *Templates) describeLaunchTemplateVersions(in *ec2.DescribeLaunchTemplateVersionsInput) (*ec2.DescribeLaunchTemplateVersionsOutput,
+	error) {
 	size, err := pageSize(in.MaxResults, 1, templatePage, templatePage, nil)
 	if err != nil {
 		return nil, err
@@ -222,7 +223,8 @@ func (r *Templates) deleteLaunchTemplate(in *ec2.DeleteLaunchTemplateInput) (*ec
 }
 
 // DeleteLaunchTemplateVersions is the action of that name.
-func (r *Templates) DeleteLaunchTemplateVersions(in *ec2.DeleteLaunchTemplateVersionsInput) (*ec2.DeleteLaunchTemplateVersionsOutput, error) {
+func (r *Templates) DeleteLaunchTemplateVersions(in *ec2.DeleteLaunchTemplateVersionsInput) (*ec2.DeleteLaunchTemplateVersionsOutput,
+	error) {
 	if len(in.Versions) == 0 || len(in.Versions) > maxDeletedVersions {
 		return nil, wire.Refuse("InvalidParameterValue", "You can specify 1 to %d launch template version numbers.", maxDeletedVersions)
 	}

@@ -56,7 +56,8 @@ func askNewNodegroup(r *Service, x *wire.Call, name string) ([]iam.Ask, error) {
 	}
 	maps.Copy(asks[0].Context, iam.Given(in.Tags))
 	if len(in.Tags) > 0 {
-		asks = append(asks, iam.About("eks:TagResource", r.Clusters.arn("nodegroup/"+shapes.Str(in.ClusterName)+"/"+shapes.Str(in.NodegroupName)+"/*"), iam.Given(in.Tags)))
+		asks = append(asks, iam.About("eks:TagResource",
+			r.Clusters.arn("nodegroup/"+shapes.Str(in.ClusterName)+"/"+shapes.Str(in.NodegroupName)+"/*"), iam.Given(in.Tags)))
 	}
 	asks = append(asks, r.IAM.Directory.AskPass(shapes.Str(in.NodeRole), "eks.amazonaws.com"))
 	asks = append(asks, r.IAM.Directory.AskService("eks-nodegroup.amazonaws.com")...)

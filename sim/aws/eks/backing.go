@@ -34,11 +34,13 @@ func (r *Backing) createBacking(c *Cluster, n *Nodegroup) error {
 		n.Shape.Resources = &eks.NodegroupResources{RemoteAccessSecurityGroup: new(group)}
 	}
 	facts := n.Launched["1"]
-	t := &ec2.Template{ID: r.NewID("lt"), Name: "eks-" + id, Created: r.Now, Default: 1, Tags: map[string]string{eksClusterTag: n.Cluster(), eksNodegroupTag: n.Name()}}
+	t := &ec2.Template{ID: r.NewID("lt"), Name: "eks-" + id, Created: r.Now, Default: 1,
+		Tags: map[string]string{eksClusterTag: n.Cluster(), eksNodegroupTag: n.Name()}}
 	r.EC2.Templates.Rows.Put(t.ID, t)
 	n.Template = t.ID
 	r.IAM.Directory.Profiles.Put(iam.RoleKey(t.Name), &iam.Profile{
-		Name: t.Name, Path: "/", ID: r.IAM.Directory.NewID("AIPA"), Created: r.Now, Tags: map[string]string{}, Role: r.IAM.Directory.Named(shapes.Str(n.Shape.NodeRole)).NameOr(""),
+		Name: t.Name, Path: "/", ID: r.IAM.Directory.NewID("AIPA"), Created: r.Now, Tags: map[string]string{},
+		Role: r.IAM.Directory.Named(shapes.Str(n.Shape.NodeRole)).NameOr(""),
 	})
 	r.EC2.Templates.AddVersion(t, r.merged(c, n, facts), "")
 	name := "eks-" + n.Name() + "-" + id
@@ -49,8 +51,10 @@ func (r *Backing) createBacking(c *Cluster, n *Nodegroup) error {
 		HealthCheckGracePeriod: new(int32(15)), CapacityRebalance: new(n.Shape.CapacityType == "SPOT"),
 		TerminationPolicies: []string{"AllocationStrategy", "OldestLaunchTemplate", "OldestInstance"},
 		LifecycleHookSpecificationList: []autoscalingshapes.LifecycleHookSpecification{
-			{LifecycleHookName: new(launchHook), LifecycleTransition: new(autoscaling.TransitionLaunching), HeartbeatTimeout: new(eksHeartbeat), DefaultResult: new("CONTINUE")},
-			{LifecycleHookName: new(terminateHook), LifecycleTransition: new(autoscaling.TransitionTerminating), HeartbeatTimeout: new(eksHeartbeat), DefaultResult: new("CONTINUE")},
+			{LifecycleHookName: new(launchHook), LifecycleTransition: new(autoscaling.TransitionLaunching), HeartbeatTimeout: new(eksHeartbeat),
+				DefaultResult: new("CONTINUE")},
+			{LifecycleHookName: new(terminateHook), LifecycleTransition: new(autoscaling.TransitionTerminating), HeartbeatTimeout: new(eksHeartbeat),
+				DefaultResult: new("CONTINUE")},
 		},
 		Tags: eksGroupTags(n),
 	})
@@ -78,8 +82,9 @@ func eksGroupTags(n *Nodegroup) []autoscalingshapes.Tag {
 func (r *Backing) mixOf(n *Nodegroup, facts nodeFacts, version string) *autoscalingshapes.MixedInstancesPolicy {
 	mix := &autoscalingshapes.MixedInstancesPolicy{
 		InstancesDistribution: &autoscalingshapes.InstancesDistribution{
-			OnDemandAllocationStrategy: new("prioritized"), OnDemandBaseCapacity: new(int32(0)), OnDemandPercentageAboveBaseCapacity: new(int32(100)),
-			SpotAllocationStrategy: new("price-capacity-optimized"),
+			OnDemandAllocationStrategy: new("prioritized"), OnDemandBaseCapacity: new(int32(0)),
+			OnDemandPercentageAboveBaseCapacity: new(int32(100)),
+			SpotAllocationStrategy:              new("price-capacity-optimized"),
 		},
 		LaunchTemplate: &autoscalingshapes.LaunchTemplate{
 			LaunchTemplateSpecification: &autoscalingshapes.LaunchTemplateSpecification{LaunchTemplateId: new(n.Template), Version: new(version)},
@@ -102,7 +107,8 @@ func (r *Backing) merged(c *Cluster, n *Nodegroup, facts nodeFacts) ec2shapes.Re
 		d.UserData = shapes.Opt(r.EC2.Templates.LoadUserData(v.Blob))
 	} else {
 		d.BlockDeviceMappings = []ec2shapes.LaunchTemplateBlockDeviceMapping{{
-			DeviceName: new("/dev/xvda"), Ebs: &ec2shapes.LaunchTemplateEbsBlockDevice{VolumeSize: n.Shape.DiskSize, VolumeType: "gp3", DeleteOnTermination: new(true)},
+			DeviceName: new("/dev/xvda"), Ebs: &ec2shapes.LaunchTemplateEbsBlockDevice{VolumeSize: n.Shape.DiskSize, VolumeType: "gp3",
+				DeleteOnTermination: new(true)},
 		}}
 		d.MetadataOptions = &ec2shapes.LaunchTemplateInstanceMetadataOptions{HttpPutResponseHopLimit: new(int32(2))}
 	}
@@ -132,7 +138,8 @@ func (r *Backing) launchFromVersion(n *Nodegroup, g *autoscaling.Group, version 
 	g.Spec.LaunchTemplate, g.Spec.MixedInstancesPolicy = nil, r.mixOf(n, n.Launched[version], version)
 	// The template is EKS's own and exists: naming it completes what is shown.
 	if err := r.AutoScaling.Groups.NameTemplate(autoscaling.TemplateSpec(&g.Spec)); err != nil {
-		n.find(append(slices.Clone(n.Shape.Health.Issues), eks.Issue{Code: "Ec2LaunchTemplateNotFound", Message: new(wire.ErrorMessage(err)), ResourceIds: []string{n.Template}}))
+		n.find(append(slices.Clone(n.Shape.Health.Issues), eks.Issue{Code: "Ec2LaunchTemplateNotFound", Message: new(wire.ErrorMessage(err)),
+			ResourceIds: []string{n.Template}}))
 	}
 	r.AutoScaling.Groups.Rows.Touch(g.Name())
 }
@@ -146,7 +153,8 @@ func (r *Backing) resizeGroup(g *autoscaling.Group, low, desired, high int32) {
 	g.Spec.MinSize, g.Spec.MaxSize, g.Spec.DesiredCapacity = new(low), new(high), new(desired)
 	r.AutoScaling.Groups.Rows.Touch(g.Name())
 	if was != desired {
-		r.AutoScaling.Groups.SetCause(g, "a user request update of AutoScalingGroup constraints to min: "+shapes.Itoa(low)+", max: "+shapes.Itoa(high)+", desired: "+shapes.Itoa(desired)+
+		r.AutoScaling.Groups.SetCause(g, "a user request update of AutoScalingGroup constraints to min: "+shapes.Itoa(low)+", max: "+
+			shapes.Itoa(high)+", desired: "+shapes.Itoa(desired)+
 			" changing the desired capacity from "+shapes.Itoa(was)+" to "+shapes.Itoa(desired))
 		r.AutoScaling.Groups.CheckSoon(g)
 	}

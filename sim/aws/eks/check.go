@@ -33,7 +33,8 @@ func (r *Nodegroups) checkNewNodegroup(c *Cluster, in *eks.CreateNodegroupInput)
 		return wire.Refuse("InvalidRequestException", "Cluster status is not active, it is %s", c.Shape.Status)
 	}
 	if !nodegroupName.MatchString(shapes.Str(in.NodegroupName)) {
-		return badParameter("The node group name '%s' is not valid: it begins with a letter or a digit and has at most 63 of these, - and _.", shapes.Str(in.NodegroupName))
+		return badParameter("The node group name '%s' is not valid: it begins with a letter or a digit and has at most 63 of these, - and _.",
+			shapes.Str(in.NodegroupName))
 	}
 	if in.WarmPoolConfig != nil {
 		return badParameter("Warm pools are not simulated.")
@@ -267,7 +268,8 @@ func (r *Nodegroups) checkSourceData(v *ec2.Version) error {
 	d := v.Data
 	switch {
 	case d.IamInstanceProfile != nil:
-		return badParameter("Launch template should not specify an instance profile. The noderole in your request will be used to construct an instance profile.")
+		return badParameter("Launch template should not specify an instance profile. The noderole in your request will be used to construct an " +
+			"instance profile.")
 	case d.InstanceMarketOptions != nil:
 		return badParameter("Launch template should not specify instance market options. Use the capacityType of the node group.")
 	case d.InstanceInitiatedShutdownBehavior != "":
@@ -290,13 +292,16 @@ func (r *Nodegroups) sourceIssue(f nodeFacts) *eks.Issue {
 	}
 	v := r.EC2.Templates.Versions.Get(ec2.VersionKey(f.Source, int64(shapes.Atoi(f.SourceVersion))))
 	if v == nil {
-		return &eks.Issue{Code: "SourceEc2LaunchTemplateNotFound", Message: new("Launch template " + f.Source + " with version " + f.SourceVersion + " could not be found."), ResourceIds: []string{f.Source}}
+		return &eks.Issue{Code: "SourceEc2LaunchTemplateNotFound",
+			Message:     new("Launch template " + f.Source + " with version " + f.SourceVersion + " could not be found."),
+			ResourceIds: []string{f.Source}}
 	}
 	text := userData(r.EC2.Templates.LoadUserData(v.Blob))
 	if text == "" || strings.Contains(text, "multipart/") || strings.Contains(text, "[settings") || strings.Contains(text, "<powershell>") {
 		return nil
 	}
-	return &eks.Issue{Code: "Ec2LaunchTemplateInvalidConfiguration", Message: new("User data was not in the MIME multipart format."), ResourceIds: []string{f.Source}}
+	return &eks.Issue{Code: "Ec2LaunchTemplateInvalidConfiguration", Message: new("User data was not in the MIME multipart format."),
+		ResourceIds: []string{f.Source}}
 }
 
 // userData is user data without its encoding; what cannot be decoded was refused when it was given.
@@ -318,7 +323,8 @@ func (r *Nodegroups) checkNodeRole(arn string) error {
 		return badParameter("The role with name %s cannot be found.", arn[strings.LastIndex(arn, "/")+1:])
 	}
 	if !found.Trusts("Service", "ec2.amazonaws.com", nil) {
-		return badParameter("Following required service principals [ec2.amazonaws.com] were not found in the trust relationships of nodeRole %s", arn)
+		return badParameter("Following required service principals [ec2.amazonaws.com] were not found in the trust relationships of nodeRole %s",
+			arn)
 	}
 	return nil
 }

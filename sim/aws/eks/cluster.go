@@ -58,7 +58,8 @@ func (r *Clusters) createCluster(in *eks.CreateClusterInput) (*eks.CreateCluster
 	}
 	switch {
 	case !ClusterName.MatchString(name):
-		return nil, badParameter("The cluster name '%s' is not valid: it begins with a letter or a digit and has at most 100 of these, - and _.", name)
+		return nil, badParameter("The cluster name '%s' is not valid: it begins with a letter or a digit and has at most 100 of these, - and _.",
+			name)
 	case MinorOf(version) < oldestEKS || MinorOf(version) > catalogue.MaxMinor:
 		return nil, badParameter("unsupported Kubernetes version")
 	case in.ResourcesVpcConfig == nil || len(in.ResourcesVpcConfig.SubnetIds) == 0:
@@ -92,14 +93,17 @@ func (r *Clusters) NewCluster(name, version string, subnets []string) *Cluster {
 	vpcID := r.vpcOf(subnets)
 	group := r.NewID("sg")
 	r.EC2.Network.SecurityGroups.Put(group, &ec2.SecurityGroup{
-		ID: group, Name: "eks-cluster-sg-" + name + "-" + shapes.Itoa(r.Number()), VPC: vpcID, Description: "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as well as any managed workloads.",
+		ID: group, Name: "eks-cluster-sg-" + name + "-" + shapes.Itoa(r.Number()), VPC: vpcID,
+		Description: "EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, as well as any managed " +
+			"workloads.",
 		Tags: map[string]string{"aws:eks:cluster-name": name, "kubernetes.io/cluster/" + name: "owned", "Name": "eks-cluster-sg-" + name},
 	})
 	return &Cluster{Shape: eks.Cluster{
 		Name: new(name), Arn: new(r.arn("cluster/" + name)), Version: new(version), CreatedAt: shapes.NewEpoch(r.Now), Status: StatusActive,
 		Endpoint: new("https://" + id + ".gr7." + r.Region + ".eks.amazonaws.com"), PlatformVersion: new("eks.1"),
-		ResourcesVpcConfig: &eks.VpcConfigResponse{ClusterSecurityGroupId: new(group), SubnetIds: subnets, VpcId: shapes.Opt(vpcID), EndpointPublicAccess: true},
-		AccessConfig:       &eks.AccessConfigResponse{AuthenticationMode: "API_AND_CONFIG_MAP"}, Health: &eks.ClusterHealth{},
+		ResourcesVpcConfig: &eks.VpcConfigResponse{ClusterSecurityGroupId: new(group), SubnetIds: subnets, VpcId: shapes.Opt(vpcID),
+			EndpointPublicAccess: true},
+		AccessConfig: &eks.AccessConfigResponse{AuthenticationMode: "API_AND_CONFIG_MAP"}, Health: &eks.ClusterHealth{},
 		KubernetesNetworkConfig: &eks.KubernetesNetworkConfigResponse{IpFamily: "ipv4", ServiceIpv4Cidr: new("172.20.0.0/16")},
 	}}
 }

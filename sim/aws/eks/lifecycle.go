@@ -125,14 +125,17 @@ func (r *Lifecycle) whyNotReady(n *Nodegroup, g *autoscaling.Group) []eks.Issue 
 		}
 	}
 	if len(ids) > 0 || out == nil {
-		out = append(out, eks.Issue{Code: "NodeCreationFailure", Message: new("Instances failed to join the kubernetes cluster"), ResourceIds: ids})
+		out = append(out, eks.Issue{Code: "NodeCreationFailure", Message: new("Instances failed to join the kubernetes cluster"),
+			ResourceIds: ids})
 	}
 	return out
 }
 
 func missingGroup(n *Nodegroup) eks.Issue {
 	return eks.Issue{
-		Code: "AutoScalingGroupNotFound", Message: new("We couldn't find the Auto Scaling group associated with your managed node group. You may be able to recreate an Auto Scaling group with the same settings to recover."),
+		Code: "AutoScalingGroupNotFound", Message: new(
+			"We couldn't find the Auto Scaling group associated with your managed node group. You may be able to recreate an Auto Scaling group " +
+				"with the same settings to recover."),
 		ResourceIds: []string{n.Behind},
 	}
 }
@@ -269,8 +272,10 @@ func (r *Lifecycle) issues(n *Nodegroup, g *autoscaling.Group) []eks.Issue {
 	}
 	if r.EC2.Templates.Rows.Get(n.Template) == nil {
 		add("Ec2LaunchTemplateNotFound", "We couldn't find the Amazon EC2 launch template for your managed node group.", n.Template)
-	} else if s := autoscaling.TemplateSpec(&g.Spec); shapes.Str(s.LaunchTemplateId) != n.Template || shapes.Str(s.Version) != r.Backing.present(n) {
-		add("Ec2LaunchTemplateVersionMismatch", "The Amazon EC2 launch template version for your managed node group does not match the version that Amazon EKS created.", n.Behind)
+	} else if s := autoscaling.TemplateSpec(&g.Spec); shapes.Str(s.LaunchTemplateId) != n.Template ||
+		shapes.Str(s.Version) != r.Backing.present(n) {
+		add("Ec2LaunchTemplateVersionMismatch",
+			"The Amazon EC2 launch template version for your managed node group does not match the version that Amazon EKS created.", n.Behind)
 	}
 	if !r.IAM.Directory.Has(shapes.Str(n.Shape.NodeRole)) {
 		add("IamNodeRoleNotFound", "We couldn't find the IAM role for your managed node group.", shapes.Str(n.Shape.NodeRole))

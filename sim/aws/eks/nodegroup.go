@@ -98,8 +98,10 @@ func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*No
 	shape := eks.Nodegroup{
 		NodegroupName: in.NodegroupName, ClusterName: in.ClusterName, NodeRole: in.NodeRole, Subnets: in.Subnets, Status: StatusCreating,
 		CreatedAt: shapes.NewEpoch(r.Now), ModifiedAt: shapes.NewEpoch(r.Now), Health: &eks.NodegroupHealth{Issues: []eks.Issue{}},
-		ScalingConfig: scalingOf(in.ScalingConfig), UpdateConfig: cmp.Or(in.UpdateConfig, &eks.NodegroupUpdateConfig{MaxUnavailable: new(int32(1))}),
-		CapacityType: cmp.Or(in.CapacityType, "ON_DEMAND"), Labels: maps.Clone(in.Labels), Taints: slices.Clone(in.Taints), Tags: maps.Clone(in.Tags),
+		ScalingConfig: scalingOf(in.ScalingConfig), UpdateConfig: cmp.Or(in.UpdateConfig,
+			&eks.NodegroupUpdateConfig{MaxUnavailable: new(int32(1))}),
+		CapacityType: cmp.Or(in.CapacityType, "ON_DEMAND"), Labels: maps.Clone(in.Labels), Taints: slices.Clone(in.Taints),
+		Tags:         maps.Clone(in.Tags),
 		RemoteAccess: in.RemoteAccess, InstanceTypes: slices.Clone(in.InstanceTypes), DiskSize: in.DiskSize,
 		NodeRepairConfig: in.NodeRepairConfig, Version: new(cmp.Or(shapes.Str(in.Version), shapes.Str(c.Shape.Version))),
 	}
@@ -112,8 +114,10 @@ func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*No
 		if err := r.checkSource(v, in); err != nil {
 			return nil, facts, err
 		}
-		facts.Source, facts.SourceVersion, facts.Image, facts.Own = v.Template, shapes.Itoa(v.Number), shapes.Str(v.Data.ImageId), v.Data.ImageId != nil
-		shape.LaunchTemplate = &eks.LaunchTemplateSpecification{Id: new(v.Template), Name: new(r.EC2.Templates.Rows.Get(v.Template).Name), Version: new(facts.SourceVersion)}
+		facts.Source, facts.SourceVersion, facts.Image, facts.Own = v.Template, shapes.Itoa(v.Number), shapes.Str(v.Data.ImageId),
+			v.Data.ImageId != nil
+		shape.LaunchTemplate = &eks.LaunchTemplateSpecification{Id: new(v.Template), Name: new(r.EC2.Templates.Rows.Get(v.Template).Name),
+			Version: new(facts.SourceVersion)}
 		if v.Data.InstanceType == "" && len(shape.InstanceTypes) == 0 {
 			shape.InstanceTypes = []string{defaultNodeType}
 		}
@@ -148,7 +152,8 @@ func (r *Nodegroups) chooseImage(shape *eks.Nodegroup, facts *nodeFacts, in *eks
 	}
 	for _, arch := range r.architectures(shape, facts) {
 		if arch != catalogue.AmiTypes[shape.AmiType] {
-			return badParameter("%s is not a valid instance type for requested amiType %s", strings.Join(r.typesOf(shape, facts), ","), shape.AmiType)
+			return badParameter("%s is not a valid instance type for requested amiType %s", strings.Join(r.typesOf(shape, facts), ","),
+				shape.AmiType)
 		}
 	}
 	shape.ReleaseVersion = new(facts.Release)
@@ -176,7 +181,8 @@ func (r *Nodegroups) typesOf(shape *eks.Nodegroup, facts *nodeFacts) []string {
 	if len(shape.InstanceTypes) > 0 || facts.Source == "" {
 		return shape.InstanceTypes
 	}
-	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(facts.Source, int64(shapes.Atoi(facts.SourceVersion)))); v != nil && v.Data.InstanceType != "" {
+	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(facts.Source, int64(shapes.Atoi(facts.SourceVersion)))); v != nil &&
+		v.Data.InstanceType != "" {
 		return []string{v.Data.InstanceType}
 	}
 	return []string{defaultNodeType}

@@ -40,7 +40,8 @@ func (r *Rollouts) setUp(n *Nodegroup, g *autoscaling.Group, u *Update) {
 		return
 	}
 	if t == nil {
-		r.Abort(n, g, u, eks.ErrorDetail{ErrorCode: "Unknown", ErrorMessage: new("The launch template of the Auto Scaling group could not be found."), ResourceIds: []string{n.Template}})
+		r.Abort(n, g, u, eks.ErrorDetail{ErrorCode: "Unknown",
+			ErrorMessage: new("The launch template of the Auto Scaling group could not be found."), ResourceIds: []string{n.Template}})
 		return
 	}
 	roll.To = r.versionFor(n, roll.Goal)
@@ -82,7 +83,8 @@ func (r *Rollouts) parallel(n *Nodegroup) int {
 
 // old are the members of other versions than the wanted one, by chance: "It randomly selects a node".
 func (r *Rollouts) old(n *Nodegroup, g *autoscaling.Group) []*autoscaling.Member {
-	out := slices.DeleteFunc(r.AutoScaling.Members.MembersOf(g), func(m *autoscaling.Member) bool { return m.Leaving() || r.Lifecycle.isOf(n, m, n.Roll.To) })
+	out := slices.DeleteFunc(r.AutoScaling.Members.MembersOf(g),
+		func(m *autoscaling.Member) bool { return m.Leaving() || r.Lifecycle.isOf(n, m, n.Roll.To) })
 	slices.SortStableFunc(out, func(a, b *autoscaling.Member) int {
 		if r.AutoScaling.Scaling.Lot(a) < r.AutoScaling.Scaling.Lot(b) {
 			return -1
@@ -145,7 +147,8 @@ func (r *Rollouts) upgrade(n *Nodegroup, g *autoscaling.Group, u *Update) {
 		case draining && !since.IsZero():
 			if blocked := r.drainStep(n, g, m, since); blocked {
 				r.Abort(n, g, u, eks.ErrorDetail{
-					ErrorCode: "PodEvictionFailure", ErrorMessage: new("Reached max retries while trying to evict pods from nodes in node group " + n.Name()), ResourceIds: []string{m.Instance},
+					ErrorCode: "PodEvictionFailure", ErrorMessage: new("Reached max retries while trying to evict pods from nodes in node group " +
+						n.Name()), ResourceIds: []string{m.Instance},
 				})
 				return
 			}

@@ -95,7 +95,8 @@ func (r *Updates) checkConfig(n *Nodegroup, in *eks.UpdateNodegroupConfigInput) 
 			return err
 		}
 	}
-	for _, err := range []error{checkUpdateConfig(in.UpdateConfig), checkLabels(next.Labels), checkTaints(next.Taints), checkRepair(in.NodeRepairConfig)} {
+	for _, err := range []error{checkUpdateConfig(in.UpdateConfig), checkLabels(next.Labels), checkTaints(next.Taints),
+		checkRepair(in.NodeRepairConfig)} {
 		if err != nil {
 			return err
 		}
@@ -183,7 +184,8 @@ func (r *Updates) advanceUpdate(n *Nodegroup, g *autoscaling.Group) {
 	case n.Roll != nil:
 		r.Rollouts.advanceRoll(n, g, u)
 	case n.Change != nil && g == nil && n.Change.ScalingConfig != nil:
-		r.finish(n, u, []eks.ErrorDetail{{ErrorCode: "Unknown", ErrorMessage: new(shapes.Str(missingGroup(n).Message)), ResourceIds: []string{n.Behind}}})
+		r.finish(n, u, []eks.ErrorDetail{{ErrorCode: "Unknown", ErrorMessage: new(shapes.Str(missingGroup(n).Message)),
+			ResourceIds: []string{n.Behind}}})
 	case n.Change != nil:
 		r.applyChange(n, g)
 		r.finish(n, u, nil)

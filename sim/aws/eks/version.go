@@ -75,14 +75,16 @@ func (r *Updates) nextFacts(n *Nodegroup, in *eks.UpdateNodegroupVersionInput) (
 	facts := nodeFacts{Source: now.Source, SourceVersion: now.SourceVersion}
 	if in.LaunchTemplate != nil {
 		if now.Source == "" {
-			return facts, wire.Refuse("InvalidRequestException", "You cannot update a node group with a launch template when it was not created with one.")
+			return facts, wire.Refuse("InvalidRequestException",
+				"You cannot update a node group with a launch template when it was not created with one.")
 		}
 		v, err := r.Nodegroups.sourceVersion(in.LaunchTemplate)
 		if err != nil {
 			return facts, err
 		}
 		if v.Template != now.Source {
-			return facts, wire.Refuse("InvalidRequestException", "You cannot specify a launch template other than the one that the node group was created with, %s.", now.Source)
+			return facts, wire.Refuse("InvalidRequestException",
+				"You cannot specify a launch template other than the one that the node group was created with, %s.", now.Source)
 		}
 		facts.SourceVersion = shapes.Itoa(v.Number)
 	}
@@ -120,7 +122,8 @@ func (r *Updates) ownImage(n *Nodegroup, in *eks.UpdateNodegroupVersionInput, fa
 	}
 	switch {
 	case n.Shape.AmiType != amiCustom:
-		return wire.Refuse("InvalidRequestException", "You cannot specify an image id in the launch template of a node group of AMI type %s.", n.Shape.AmiType)
+		return wire.Refuse("InvalidRequestException", "You cannot specify an image id in the launch template of a node group of AMI type %s.",
+			n.Shape.AmiType)
 	case shapes.Str(in.Version) != "":
 		return badParameter("You cannot specify the field version when using custom AMIs.")
 	case shapes.Str(in.ReleaseVersion) != "":
@@ -153,7 +156,8 @@ func (r *Updates) chooseRelease(n *Nodegroup, in *eks.UpdateNodegroupVersionInpu
 		return err
 	}
 	if facts.Version == now.Version && slices.Index(releases, facts.Release) < slices.Index(releases, now.Release) {
-		return badParameter("Requested Nodegroup release version %s is invalid. The release version cannot be older than %s", facts.Release, now.Release)
+		return badParameter("Requested Nodegroup release version %s is invalid. The release version cannot be older than %s", facts.Release,
+			now.Release)
 	}
 	facts.Image = r.Nodegroups.eksImage(n.Shape.AmiType, facts.Version, facts.Release)
 	return nil

@@ -46,7 +46,8 @@ func (d *Directory) AskService(service string) []Ask {
 	if d.Roles.Get(RoleKey(name)) != nil {
 		return nil
 	}
-	return []Ask{About("iam:CreateServiceLinkedRole", d.ARN("role", serviceRolePath+service+"/", name), map[string][]string{"iam:AWSServiceName": {service}})}
+	return []Ask{About("iam:CreateServiceLinkedRole", d.ARN("role", serviceRolePath+service+"/", name),
+		map[string][]string{"iam:AWSServiceName": {service}})}
 }
 
 // askIAM is anything about a role, a policy or an instance profile.
@@ -104,7 +105,8 @@ func (d *Directory) asked(x *wire.Call, path string, context map[string][]string
 
 func askServiceRole(r *Service, x *wire.Call, _ string) ([]Ask, error) {
 	service := strings.TrimSpace(x.Params.Get("AWSServiceName"))
-	return []Ask{About("iam:CreateServiceLinkedRole", r.Directory.ARN("role", serviceRolePath+service+"/", serviceRoles[service]), map[string][]string{"iam:AWSServiceName": {service}})}, nil
+	return []Ask{About("iam:CreateServiceLinkedRole", r.Directory.ARN("role", serviceRolePath+service+"/", serviceRoles[service]),
+		map[string][]string{"iam:AWSServiceName": {service}})}, nil
 }
 
 // About is something that is asked for, with what conditions may look at.

@@ -90,7 +90,8 @@ func holds(name string, have, want []string, context map[string][]string) bool {
 	}
 	if len(have) == 0 {
 		// A key that is not there fails what must be equal, and passes what must not be.
-		return strings.HasSuffix(name, ifExists) || strings.HasPrefix(name, allValues) || negated[bare] != "" && !strings.HasPrefix(name, anyValue)
+		return strings.HasSuffix(name, ifExists) || strings.HasPrefix(name, allValues) || negated[bare] != "" &&
+			!strings.HasPrefix(name, anyValue)
 	}
 	one := func(value string) bool {
 		compare, not := operators[bare], false

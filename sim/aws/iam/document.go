@@ -205,7 +205,8 @@ func (s Statement) covers(a Ask) bool {
 		return false
 	}
 	resource := func(p string) bool { return p == "*" || wire.Glob(filled(p, a.Context), a.Resource) }
-	if s.Resources != nil && !slices.ContainsFunc(s.Resources, resource) || s.NotResource != nil && slices.ContainsFunc(s.NotResource, resource) {
+	if s.Resources != nil && !slices.ContainsFunc(s.Resources, resource) || s.NotResource != nil &&
+		slices.ContainsFunc(s.NotResource, resource) {
 		return false
 	}
 	return s.holds(a.Context)

@@ -43,10 +43,12 @@ var (
 
 func checkIAMName(kind, name, path string) error {
 	if !iamName.MatchString(name) {
-		return iamInvalid("The specified value for %s is invalid. It must contain only alphanumeric characters and/or the following: +=,.@_- and have length less than or equal to 64: '%s'", kind, name)
+		return iamInvalid("The specified value for %s is invalid. It must contain only alphanumeric characters and/or the following: +=,.@_- "+
+			"and have length less than or equal to 64: '%s'", kind, name)
 	}
 	if path != "" && (!iamPath.MatchString(path) || len(path) > 512) {
-		return iamInvalid("The specified value for path is invalid. It must begin and end with / and contain only alphanumeric characters and/or / characters.")
+		return iamInvalid("The specified value for path is invalid. It must begin and end with / and contain only alphanumeric characters " +
+			"and/or / characters.")
 	}
 	return nil
 }
@@ -84,13 +86,15 @@ func encoded(document string) *string {
 }
 
 // pageIAM cuts one page out of what is in the order of its keys.
-func pageIAM[T any](r *Service, items []T, key func(T) string, marker *string, given *int32) (page []T, next *string, more bool, err error) {
+func pageIAM[T any](r *Service, items []T, key func(T) string, marker *string,
+	given *int32) (page []T, next *string, more bool, err error) {
 	size := iamPage
 	if given != nil {
 		size = int(*given)
 	}
 	if size < 1 || size > 1000 {
-		return nil, nil, false, iamInvalid("1 validation error detected: Value '%d' at 'maxItems' failed to satisfy constraint: Member must have value between 1 and 1000", size)
+		return nil, nil, false, iamInvalid("1 validation error detected: Value '%d' at 'maxItems' failed to satisfy constraint: Member must "+
+			"have value between 1 and 1000", size)
 	}
 	page, next, err = account.Paged(items, key, marker, r.Page(size))
 	return page, next, next != nil, err

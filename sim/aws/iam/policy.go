@@ -184,9 +184,11 @@ func (r *Service) createPolicy(in *iam.CreatePolicyInput) (*iam.CreatePolicyOutp
 	}
 	arn := d.ARN("policy", path, shapes.Str(in.PolicyName))
 	if d.policies.Get(arn) != nil {
-		return nil, conflict("EntityAlreadyExists", "A policy called %s already exists. Duplicate names are not allowed.", shapes.Str(in.PolicyName))
+		return nil, conflict("EntityAlreadyExists", "A policy called %s already exists. Duplicate names are not allowed.",
+			shapes.Str(in.PolicyName))
 	}
-	made := &managedPolicy{Name: *in.PolicyName, Path: path, ID: d.NewID("ANPA"), Document: *in.PolicyDocument, Description: shapes.Str(in.Description), Created: r.Now, Tags: tags}
+	made := &managedPolicy{Name: *in.PolicyName, Path: path, ID: d.NewID("ANPA"), Document: *in.PolicyDocument,
+		Description: shapes.Str(in.Description), Created: r.Now, Tags: tags}
 	d.policies.Put(arn, made)
 	return &iam.CreatePolicyOutput{Policy: d.showPolicy(arn, made)}, nil
 }
@@ -201,10 +203,12 @@ func (d *Directory) showPolicy(arn string, p *managedPolicy) *iam.Policy {
 	}
 	out := &iam.Policy{
 		Arn: new(arn), PolicyName: new(policyName(arn)), DefaultVersionId: new("v1"), IsAttachable: true, AttachmentCount: new(int32(count)),
-		Path: new("/"), PolicyId: new("ANPA" + strings.ToUpper(d.seed.Hex(17, arn))), CreateDate: shapes.Stamp(catalogue.FirstBuild), UpdateDate: shapes.Stamp(catalogue.FirstBuild),
+		Path: new("/"), PolicyId: new("ANPA" + strings.ToUpper(d.seed.Hex(17, arn))), CreateDate: shapes.Stamp(catalogue.FirstBuild),
+		UpdateDate: shapes.Stamp(catalogue.FirstBuild),
 	}
 	if p != nil {
-		out.Path, out.PolicyId, out.CreateDate, out.UpdateDate, out.Tags = new(p.Path), new(p.ID), shapes.Stamp(p.Created), shapes.Stamp(p.Created), showIAMTags(p.Tags)
+		out.Path, out.PolicyId, out.CreateDate, out.UpdateDate, out.Tags = new(p.Path), new(p.ID), shapes.Stamp(p.Created),
+			shapes.Stamp(p.Created), showIAMTags(p.Tags)
 	}
 	return out
 }
@@ -224,7 +228,8 @@ func (r *Service) getPolicyVersion(in *iam.GetPolicyVersionInput) (*iam.GetPolic
 	if shapes.Str(in.VersionId) != "v1" {
 		return nil, noSuchEntity("Policy %s version %s does not exist or is not attachable.", *in.PolicyArn, shapes.Str(in.VersionId))
 	}
-	return &iam.GetPolicyVersionOutput{PolicyVersion: &iam.PolicyVersion{Document: encoded(document), VersionId: new("v1"), IsDefaultVersion: true}}, nil
+	return &iam.GetPolicyVersionOutput{PolicyVersion: &iam.PolicyVersion{Document: encoded(document), VersionId: new("v1"),
+		IsDefaultVersion: true}}, nil
 }
 
 func (r *Service) deletePolicy(in *iam.DeletePolicyInput) (*iam.DeletePolicyOutput, error) {

@@ -83,7 +83,8 @@ func (r *Service) addRoleToInstanceProfile(in *iam.AddRoleToInstanceProfileInput
 	return &iam.AddRoleToInstanceProfileOutput{}, nil
 }
 
-func (r *Service) removeRoleFromInstanceProfile(in *iam.RemoveRoleFromInstanceProfileInput) (*iam.RemoveRoleFromInstanceProfileOutput, error) {
+func (r *Service) removeRoleFromInstanceProfile(in *iam.RemoveRoleFromInstanceProfileInput) (*iam.RemoveRoleFromInstanceProfileOutput,
+	error) {
 	p, err := r.Directory.findProfile(in.InstanceProfileName)
 	if err != nil {
 		return nil, err

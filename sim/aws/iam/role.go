@@ -48,7 +48,8 @@ func (r *Service) createRole(in *iam.CreateRoleInput) (*iam.CreateRoleOutput, er
 	case d.Roles.Len() >= maxRoles:
 		return nil, conflict("LimitExceeded", "Cannot exceed quota for RolesPerAccount: %d", maxRoles)
 	case seconds < 3600 || seconds > 43200:
-		return nil, iamInvalid("1 validation error detected: Value '%d' at 'maxSessionDuration' failed to satisfy constraint: Member must have value between 3600 and 43200", seconds)
+		return nil, iamInvalid("1 validation error detected: Value '%d' at 'maxSessionDuration' failed to satisfy constraint: Member must have "+
+			"value between 3600 and 43200", seconds)
 	}
 	if b := shapes.Str(in.PermissionsBoundary); b != "" {
 		if _, err := d.Document(b); err != nil {
@@ -56,8 +57,9 @@ func (r *Service) createRole(in *iam.CreateRoleInput) (*iam.CreateRoleOutput, er
 		}
 	}
 	made := &Role{
-		Name: name, Path: path, ID: d.NewID("AROA"), Trust: *in.AssumeRolePolicyDocument, Description: shapes.Str(in.Description), MaxSession: seconds,
-		Boundary: shapes.Str(in.PermissionsBoundary), Created: r.Now, Known: r.Now.Add(r.Life(lifeKnown)), Tags: tags,
+		Name: name, Path: path, ID: d.NewID("AROA"), Trust: *in.AssumeRolePolicyDocument, Description: shapes.Str(in.Description),
+		MaxSession: seconds,
+		Boundary:   shapes.Str(in.PermissionsBoundary), Created: r.Now, Known: r.Now.Add(r.Life(lifeKnown)), Tags: tags,
 		Inline: map[string]string{},
 	}
 	d.Roles.Put(RoleKey(name), made)
@@ -77,7 +79,8 @@ func checkTrust(document string) error {
 func (d *Directory) showRole(r *Role) *iam.Role {
 	out := &iam.Role{
 		RoleName: new(r.Name), Path: new(r.Path), RoleId: new(r.ID), Arn: new(d.ARN("role", r.Path, r.Name)), CreateDate: shapes.Stamp(r.Created),
-		AssumeRolePolicyDocument: encoded(r.Trust), Description: shapes.Opt(r.Description), MaxSessionDuration: new(r.MaxSession), Tags: showIAMTags(r.Tags),
+		AssumeRolePolicyDocument: encoded(r.Trust), Description: shapes.Opt(r.Description), MaxSessionDuration: new(r.MaxSession),
+		Tags: showIAMTags(r.Tags),
 	}
 	if r.Boundary != "" {
 		out.PermissionsBoundary = &iam.AttachedPermissionsBoundary{PermissionsBoundaryArn: new(r.Boundary), PermissionsBoundaryType: "Policy"}
@@ -126,7 +129,8 @@ func (r *Service) deleteRole(in *iam.DeleteRoleInput) (*iam.DeleteRoleOutput, er
 	case len(found.Inline) > 0:
 		return nil, conflict("DeleteConflict", "Cannot delete entity, must delete policies first.")
 	case strings.HasPrefix(found.Path, serviceRolePath):
-		return nil, wire.Refuse("UnmodifiableEntity", "Cannot perform the operation on the protected role '%s' - this role is only modifiable by AWS", found.Name)
+		return nil, wire.Refuse("UnmodifiableEntity",
+			"Cannot perform the operation on the protected role '%s' - this role is only modifiable by AWS", found.Name)
 	}
 	for _, p := range d.Profiles.All() {
 		if RoleKey(p.Role) == RoleKey(found.Name) {

@@ -70,7 +70,8 @@ func (s Statement) names(kind, who string) bool {
 		return true
 	}
 	account := accountOf(who)
-	return account != "" && (slices.Contains(s.Principals[kind], account) || slices.Contains(s.Principals[kind], "arn:aws:iam::"+account+":root"))
+	return account != "" && (slices.Contains(s.Principals[kind], account) ||
+		slices.Contains(s.Principals[kind], "arn:aws:iam::"+account+":root"))
 }
 
 // accountOf is the account in an ARN, "" for what is none.

@@ -31,7 +31,8 @@ import (
 // the same form.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
-		"Name=n", "Flat.1=a&Flat.2=b", "Many.member.1.Key=x", "Inner.Inner.Inner.Key=", "Flat.-1=x", "Wrapped.member=y&Wrapped=z", "At=2030-01-01T00:00:00Z",
+		"Name=n", "Flat.1=a&Flat.2=b", "Many.member.1.Key=x", "Inner.Inner.Inner.Key=", "Flat.-1=x", "Wrapped.member=y&Wrapped=z",
+		"At=2030-01-01T00:00:00Z",
 		"Flat.00000000001=a&Flat.1=b", "Many.member.9223372036854775807.Rate=NaN&Many.member.0.Rate=1e999", "Inner..Key=x&.=y", "Count=+3&On=T",
 	} {
 		f.Add(s, true)
@@ -140,8 +141,9 @@ func FuzzSDK(f *testing.F) {
 			func(n *float64, c randfill.Continue) { *n = float64(c.Uint32()) / 4 },
 		)
 		in, err := call.send(t.Context(), awssdk.Config{
-			Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: wire, BaseEndpoint: awssdk.String("http://x"),
-			Retryer: func() awssdk.Retryer { return awssdk.NopRetryer{} },
+			Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: wire,
+			BaseEndpoint: awssdk.String("http://x"),
+			Retryer:      func() awssdk.Retryer { return awssdk.NopRetryer{} },
 		}, fill)
 		if !errors.Is(err, errCaught) {
 			return // The SDK itself refuses to send it.

@@ -70,7 +70,8 @@ func (a objectAnswer) Headers(h http.Header) {
 	h.Set("Last-Modified", a.object.Modified.UTC().Format(http.TimeFormat))
 	h.Set("Content-Type", a.object.Kind)
 	if a.bucket.ExpireAfter > 0 {
-		h.Set("X-Amz-Expiration", fmt.Sprintf(`expiry-date="%s", rule-id="expire"`, a.object.Modified.Add(a.bucket.ExpireAfter).UTC().Format(http.TimeFormat)))
+		h.Set("X-Amz-Expiration", fmt.Sprintf(`expiry-date="%s", rule-id="expire"`,
+			a.object.Modified.Add(a.bucket.ExpireAfter).UTC().Format(http.TimeFormat)))
 	}
 }
 
@@ -114,7 +115,9 @@ func copyObject(r *Service, x *wire.Call) (any, error) {
 		return nil, err
 	}
 	if bucket == b.Name && key == x.Params.Get("Key") && x.Request.Header.Get("X-Amz-Metadata-Directive") != "REPLACE" {
-		return nil, wire.Refuse("InvalidRequest", "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.")
+		return nil, wire.Refuse("InvalidRequest",
+			"This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, "+
+				"website redirect location or encryption attributes.")
 	}
 	o := &storedObject{Bucket: b.Name, Key: x.Params.Get("Key"), Kind: from.Kind, Data: from.Data, Modified: r.Now}
 	r.Objects.Put(o.Bucket+"/"+o.Key, o)

@@ -15,11 +15,13 @@ import (
 // FuzzParse holds that no header, however odd, does worse than be refused, and that none is verified by chance.
 func FuzzParse(f *testing.F) {
 	f.Add("AWS4-HMAC-SHA256 Credential=a/b/c/d/aws4_request, SignedHeaders=host, Signature=00", "20300102T030405Z", "body")
-	f.Add("AWS4-HMAC-SHA256 Credential="+key+"/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=host;x-amz-date, Signature=00", "20300102T030405Z", "")
+	f.Add("AWS4-HMAC-SHA256 Credential="+key+"/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=host;x-amz-date, Signature=00",
+		"20300102T030405Z", "")
 	f.Add("AWS4-HMAC-SHA256 ,,,=", "", "")
 	f.Add("AWS4-HMAC-SHA256 Credential=////aws4_request,SignedHeaders=;host;;,Signature==", "x", "")
 	f.Fuzz(func(t *testing.T, authorization, date, body string) {
-		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: "/"}, Host: "sim", Header: http.Header{"Authorization": {authorization}, "X-Amz-Date": {date}}}
+		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: "/"}, Host: "sim",
+			Header: http.Header{"Authorization": {authorization}, "X-Amz-Date": {date}}}
 		id, err := sigv4.Parse(r)
 		parts := strings.Split(authorization, "/")
 		if err == nil && (len(parts) < 5 || !strings.Contains(authorization, id.Region+"/"+id.Service+"/aws4_request")) {

@@ -109,7 +109,8 @@ func parse(r *http.Request) (header, error) {
 	if len(scope) != 5 || scope[4] != "aws4_request" || parts["SignedHeaders"] == "" || parts["Signature"] == "" {
 		return header{}, fmt.Errorf("%w: Credential, SignedHeaders and Signature are wanted", ErrMalformed)
 	}
-	h := header{at: r.Header.Get("X-Amz-Date"), valid: maxSkew, date: scope[1], signed: strings.Split(parts["SignedHeaders"], ";"), signature: parts["Signature"]}
+	h := header{at: r.Header.Get("X-Amz-Date"), valid: maxSkew, date: scope[1], signed: strings.Split(parts["SignedHeaders"], ";"),
+		signature: parts["Signature"]}
 	h.Identity = Identity{AccessKeyID: scope[0], Region: scope[2], Service: scope[3], SessionToken: r.Header.Get("X-Amz-Security-Token")}
 	if !slices.Contains(h.signed, "host") {
 		return h, fmt.Errorf("%w: host must be a signed header", ErrMalformed)
@@ -121,7 +122,8 @@ func parse(r *http.Request) (header, error) {
 func parsePresigned(q url.Values) (header, error) {
 	scope := strings.Split(q.Get("X-Amz-Credential"), "/")
 	seconds, err := strconv.Atoi(q.Get("X-Amz-Expires"))
-	if q.Get("X-Amz-Algorithm") != algorithm || len(scope) != 5 || scope[4] != "aws4_request" || err != nil || seconds < 1 || seconds > maxPresigned {
+	if q.Get("X-Amz-Algorithm") != algorithm || len(scope) != 5 || scope[4] != "aws4_request" || err != nil || seconds < 1 ||
+		seconds > maxPresigned {
 		return header{}, fmt.Errorf("%w: X-Amz-Algorithm, X-Amz-Credential and X-Amz-Expires of at most a week are wanted", ErrMalformed)
 	}
 	return header{

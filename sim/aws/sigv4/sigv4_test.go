@@ -30,7 +30,8 @@ func sign(t *testing.T, method, url, body string, headers http.Header) *http.Req
 		r.Header[k] = v
 	}
 	sum := sha256.Sum256([]byte(body))
-	if err := v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: key, SecretAccessKey: secret}, r, hex.EncodeToString(sum[:]), "ec2", "eu-west-1", now); err != nil {
+	if err := v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: key, SecretAccessKey: secret}, r, hex.EncodeToString(sum[:]),
+		"ec2", "eu-west-1", now); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -49,7 +50,8 @@ func TestVerifiesWhatTheSDKSigns(t *testing.T) {
 		{"a name that begins another one", http.MethodGet, "http://sim/?a-b=1&a=2&a.b=3", "", nil},
 		{"no path", http.MethodGet, "http://sim", "", nil},
 		{"a path with odd letters", http.MethodGet, "http://sim/clusters/a%20b/c+d", "", nil},
-		{"headers with spaces and several values", http.MethodPost, "http://sim:8080/", "{}", http.Header{"X-Amz-Target": {"AmazonSSM.GetParameter"}, "X-Amz-Meta": {"  a   b ", "c"}}},
+		{"headers with spaces and several values", http.MethodPost, "http://sim:8080/", "{}",
+			http.Header{"X-Amz-Target": {"AmazonSSM.GetParameter"}, "X-Amz-Meta": {"  a   b ", "c"}}},
 	} {
 		r := sign(t, c.method, c.url, c.body, c.headers)
 		id, err := sigv4.Verify(r, []byte(c.body), now.Add(time.Minute), known)
@@ -79,9 +81,11 @@ func TestRefuses(t *testing.T) {
 		}, "Action=This", now, sigv4.ErrUnknown},
 		{"no signature", func(r *http.Request) { r.Header.Del("Authorization") }, "Action=This", now, sigv4.ErrMissing},
 		{"another scheme", func(r *http.Request) { r.Header.Set("Authorization", "Basic eDp5") }, "Action=This", now, sigv4.ErrMalformed},
-		{"a date that does not fit", func(r *http.Request) { r.Header.Set("X-Amz-Date", "20300103T030405Z") }, "Action=This", now, sigv4.ErrMalformed},
+		{"a date that does not fit", func(r *http.Request) { r.Header.Set("X-Amz-Date", "20300103T030405Z") }, "Action=This", now,
+			sigv4.ErrMalformed},
 		{"host not signed", func(r *http.Request) {
-			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key+"/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=x-amz-date, Signature=00")
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key+
+				"/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=x-amz-date, Signature=00")
 		}, "Action=This", now, sigv4.ErrMalformed},
 		{"too old", func(*http.Request) {}, "Action=This", now.Add(16 * time.Minute), sigv4.ErrExpired},
 		{"from the future", func(*http.Request) {}, "Action=This", now.Add(-16 * time.Minute), sigv4.ErrExpired},

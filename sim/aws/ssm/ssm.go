@@ -66,7 +66,9 @@ func (r *Service) getParameter(in *getParameterInput) (*getParameterOutput, erro
 
 func (r *Service) getParameters(in *getParametersInput) (*getParametersOutput, error) {
 	if len(in.Names) == 0 || len(in.Names) > maxParameterNames {
-		return nil, wire.Refuse("ValidationException", "1 validation error detected: Value at 'names' failed to satisfy constraint: Member must have length between 1 and %d", maxParameterNames)
+		return nil, wire.Refuse("ValidationException",
+			"1 validation error detected: Value at 'names' failed to satisfy constraint: Member must have length between 1 and %d",
+			maxParameterNames)
 	}
 	out := &getParametersOutput{Parameters: []parameter{}, InvalidParameters: []string{}}
 	for _, name := range in.Names {

@@ -134,7 +134,8 @@ func TokenExpired(service string) *APIError {
 }
 
 // mismatch is said of a signature that was made with another secret, or of another request.
-const mismatch = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method."
+const mismatch = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and " +
+	"signing method."
 
 // unreadable is a body of which a field is not what it must be.
 func unreadable(err error) error {

@@ -23,7 +23,8 @@ const (
 
 // Versions and namespaces are what the query protocols are published under.
 var (
-	APIVersions   = map[string]string{ServiceEC2: "2016-11-15", ServiceAutoScaling: "2011-01-01", ServiceSTS: "2011-06-15", ServiceIAM: "2010-05-08"}
+	APIVersions = map[string]string{ServiceEC2: "2016-11-15", ServiceAutoScaling: "2011-01-01", ServiceSTS: "2011-06-15",
+		ServiceIAM: "2010-05-08"}
 	xmlNamespaces = map[string]string{
 		ServiceEC2:         "http://ec2.amazonaws.com/doc/2016-11-15/",
 		ServiceAutoScaling: "http://autoscaling.amazonaws.com/doc/2011-01-01/",

@@ -31,7 +31,8 @@ func readObject(x *Call) error {
 	x.Params = url.Values{"Bucket": {bucket}, "Key": {name}}
 	action, ok := objectActions[x.Request.Method]
 	if !ok || name == "" {
-		return &APIError{Code: "NotImplemented", Message: "A header you provided implies functionality that is not implemented", Status: http.StatusNotImplemented}
+		return &APIError{Code: "NotImplemented", Message: "A header you provided implies functionality that is not implemented",
+			Status: http.StatusNotImplemented}
 	}
 	if x.Action = action; action == "PutObject" && x.Request.Header.Get("X-Amz-Copy-Source") != "" {
 		x.Action = "CopyObject"
@@ -58,7 +59,8 @@ func objectError(x *Call, _ http.Header, e *APIError) string {
 	if x.Request.Method == http.MethodHead {
 		return ""
 	}
-	return fmt.Sprintf("%s<Error><Code>%s</Code><Message>%s</Message><RequestId>%s</RequestId></Error>", xml.Header, e.Code, escaped(e.Message), x.RequestID)
+	return fmt.Sprintf("%s<Error><Code>%s</Code><Message>%s</Message><RequestId>%s</RequestId></Error>", xml.Header, e.Code,
+		escaped(e.Message), x.RequestID)
 }
 
 // objectSignatures are S3's words for signatures that are wrong.
@@ -66,6 +68,7 @@ var objectSignatures = map[error]APIError{
 	sigv4.ErrMissing:   {"AccessDenied", "Access Denied", http.StatusForbidden},
 	sigv4.ErrMalformed: {"AuthorizationHeaderMalformed", "", http.StatusBadRequest},
 	sigv4.ErrUnknown:   {"InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.", http.StatusForbidden},
-	sigv4.ErrExpired:   {"RequestTimeTooSkewed", "The difference between the request time and the current time is too large.", http.StatusForbidden},
-	sigv4.ErrMismatch:  {"SignatureDoesNotMatch", mismatch, http.StatusForbidden},
+	sigv4.ErrExpired: {"RequestTimeTooSkewed", "The difference between the request time and the current time is too large.",
+		http.StatusForbidden},
+	sigv4.ErrMismatch: {"SignatureDoesNotMatch", mismatch, http.StatusForbidden},
 }

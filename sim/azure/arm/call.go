@@ -141,7 +141,8 @@ func (x *Call) Conditions(current string) error {
 // Unmet returns the error for a condition that does not hold.
 func (x *Call) Unmet(header, current string) *Error {
 	return Refuse(http.StatusPreconditionFailed, "PreconditionFailed",
-		"Precondition failed. The condition '%s' of the request is '%s', the current etag is '%s'.", header, x.Request.Header.Get(header), cmp.Or(current, "null"))
+		"Precondition failed. The condition '%s' of the request is '%s', the current etag is '%s'.", header, x.Request.Header.Get(header),
+		cmp.Or(current, "null"))
 }
 
 // listPage is the largest page of a list.

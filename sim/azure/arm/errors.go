@@ -87,7 +87,8 @@ func NotAllowed(format string, args ...any) *Error {
 // NotFound is the error for a resource that does not exist.
 func NotFound(kind, name, group string) *Error {
 	return Refuse(http.StatusNotFound, "ResourceNotFound",
-		"The Resource '%s/%s' under resource group '%s' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", kind, name, group)
+		"The Resource '%s/%s' under resource group '%s' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix", kind,
+		name, group)
 }
 
 // Busy is the error for a resource on which another operation runs.

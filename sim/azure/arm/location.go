@@ -14,8 +14,10 @@ type Location struct {
 // Locations are all regions.
 var Locations = []Location{
 	{"australiaeast", "Australia East", 3}, {"canadacentral", "Canada Central", 3}, {"centralus", "Central US", 3}, {"eastus", "East US", 3},
-	{"eastus2", "East US 2", 3}, {"germanywestcentral", "Germany West Central", 3}, {"northcentralus", "North Central US", 0}, {"northeurope", "North Europe", 3},
-	{"southcentralus", "South Central US", 3}, {"swedencentral", "Sweden Central", 3}, {"uksouth", "UK South", 3}, {"westeurope", "West Europe", 3},
+	{"eastus2", "East US 2", 3}, {"germanywestcentral", "Germany West Central", 3}, {"northcentralus", "North Central US", 0},
+	{"northeurope", "North Europe", 3},
+	{"southcentralus", "South Central US", 3}, {"swedencentral", "Sweden Central", 3}, {"uksouth", "UK South", 3},
+	{"westeurope", "West Europe", 3},
 	{"westus", "West US", 0}, {"westus2", "West US 2", 3}, {"westus3", "West US 3", 3},
 }
 

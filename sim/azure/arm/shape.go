@@ -28,7 +28,8 @@ func (shapes Shapes) Read(x *Call, shape string) (document.Object, error) {
 	var d document.Object
 	if err := json.Unmarshal(x.Body, &d); err != nil || d == nil {
 		return nil, Refuse(http.StatusBadRequest, "InvalidRequestContent",
-			"The request content was invalid and could not be deserialized: 'Unexpected character encountered while parsing value. Path '', line 1, position 1.'.")
+			"The request content was invalid and could not be deserialized: 'Unexpected character encountered while parsing value. Path '', line "+
+				"1, position 1.'.")
 	}
 	if err := shapes.fit(d, shape, ""); err != nil {
 		return nil, err
@@ -107,8 +108,10 @@ func fitsScalar(v any, kind, path string) error {
 	default:
 		var s string
 		s, good = v.(string)
-		if values, isEnum := strings.CutPrefix(kind, "="); isEnum && good && !slices.ContainsFunc(strings.Split(values, "|"), func(o string) bool { return strings.EqualFold(o, s) }) {
-			return Invalid(path, "The value '%s' of parameter '%s' is not allowed. Allowed values are '%s'.", s, path, strings.ReplaceAll(values, "|", "', '"))
+		if values, isEnum := strings.CutPrefix(kind, "="); isEnum && good &&
+			!slices.ContainsFunc(strings.Split(values, "|"), func(o string) bool { return strings.EqualFold(o, s) }) {
+			return Invalid(path, "The value '%s' of parameter '%s' is not allowed. Allowed values are '%s'.", s, path,
+				strings.ReplaceAll(values, "|", "', '"))
 		}
 	}
 	if !good {

@@ -47,7 +47,8 @@ func actionRoutes() []arm.Route[*Service] {
 func upper(name string) string { return string(name[0]-'a'+'A') + name[1:] }
 
 // onOne does something to one machine, and begins the operation that it is.
-func onOne(find func(*Service, *arm.Call) (*scaleSet, *machine, error), do func(*Service, *machine) error) func(*Service, *arm.Call) (*arm.Answer, error) {
+func onOne(find func(*Service, *arm.Call) (*scaleSet, *machine, error), do func(*Service, *machine) error) func(*Service,
+	*arm.Call) (*arm.Answer, error) {
 	return func(w *Service, x *arm.Call) (*arm.Answer, error) {
 		s, m, err := find(w, x)
 		if err != nil {

@@ -52,7 +52,11 @@ func allSizes() []vmSize {
 	series("Standard_D%dds_v5", "standardDDSv5Family", 4, nil, 2)
 	series("Standard_D%das_v5", "standardDASv5Family", 4, noTemp, 2)
 	series("Standard_D%dps_v5", "standardDPSv5Family", 4, func(s *vmSize) { noTemp(s); s.arch, s.trusted = "Arm64", false }, 2)
-	series("Standard_DC%das_v5", "standardDCASv5Family", 4, func(s *vmSize) { noTemp(s); s.confidential, s.notInZone = true, []string{"3"} }, 2, 4)
+	series("Standard_DC%das_v5", "standardDCASv5Family", 4, func(s *vmSize) {
+		noTemp(s)
+		s.confidential, s.notInZone = true,
+			[]string{"3"}
+	}, 2, 4)
 	series("Standard_E%ds_v3", "standardESv3Family", 8, nil, 2)
 	series("Standard_E%ds_v5", "standardESv5Family", 8, noTemp, 2)
 	series("Standard_F%ds_v2", "standardFSv2Family", 2, nil, 2)
@@ -65,7 +69,8 @@ func allSizes() []vmSize {
 	return append(out, vmSize{
 		name: "Standard_A1_v2", family: "standardAv2Family", cpus: 1, memoryGB: 2, dataDisks: 2, arch: "x64", tempGB: 10,
 	}, vmSize{
-		name: "Standard_DS2_v2", family: "standardDSv2Family", cpus: 2, memoryGB: 7, dataDisks: 8, arch: "x64", accelerated: true, hostEncryption: true, ephemeral: true, trusted: true, cachedGB: 86, tempGB: 14,
+		name: "Standard_DS2_v2", family: "standardDSv2Family", cpus: 2, memoryGB: 7, dataDisks: 8, arch: "x64", accelerated: true,
+		hostEncryption: true, ephemeral: true, trusted: true, cachedGB: 86, tempGB: 14,
 	})
 }
 
@@ -111,7 +116,8 @@ func (w *capacity) listSKUs(x *arm.Call) (*arm.Answer, error) {
 		for i := range sizes {
 			out = append(out, sizes[i].show(&l))
 		}
-		out = append(out, document.Object{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P", "locations": []any{l.Name}, "restrictions": []any{}})
+		out = append(out, document.Object{"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P",
+			"locations": []any{l.Name}, "restrictions": []any{}})
 	}
 	if only == "" {
 		return w.Paged(x, out)
@@ -128,11 +134,13 @@ func (s *vmSize) show(l *arm.Location) document.Object {
 		return document.Object{"name": name, "value": shown}
 	}
 	capabilities := []any{
-		capability("MaxResourceVolumeMB", s.tempGB*1024), capability("OSVhdSizeMB", 1047552), capability("vCPUs", s.cpus), capability("vCPUsAvailable", s.cpus),
+		capability("MaxResourceVolumeMB", s.tempGB*1024), capability("OSVhdSizeMB", 1047552), capability("vCPUs", s.cpus),
+		capability("vCPUsAvailable", s.cpus),
 		capability("MemoryGB", s.memoryGB), capability("MaxDataDiskCount", s.dataDisks), capability("CpuArchitectureType", s.arch),
 		capability("HyperVGenerations", "V1,V2"), capability("PremiumIO", true), capability("LowPriorityCapable", true),
 		capability("AcceleratedNetworkingEnabled", s.accelerated), capability("EphemeralOSDiskSupported", s.ephemeral),
-		capability("EncryptionAtHostSupported", s.hostEncryption), capability("CachedDiskBytes", s.cachedGB<<30), capability("MaxNetworkInterfaces", max(2, s.cpus/2)),
+		capability("EncryptionAtHostSupported", s.hostEncryption), capability("CachedDiskBytes", s.cachedGB<<30),
+		capability("MaxNetworkInterfaces", max(2, s.cpus/2)),
 	}
 	if !s.trusted {
 		capabilities = append(capabilities, capability("TrustedLaunchDisabled", true))
@@ -153,11 +161,13 @@ func (s *vmSize) show(l *arm.Location) document.Object {
 	restrictions := []any{}
 	if !s.offered(l, "") {
 		restrictions = append(restrictions, document.Object{
-			"type": "Location", "values": []any{l.Name}, "restrictionInfo": document.Object{"locations": []any{l.Name}}, "reasonCode": "NotAvailableForSubscription",
+			"type": "Location", "values": []any{l.Name}, "restrictionInfo": document.Object{"locations": []any{l.Name}},
+			"reasonCode": "NotAvailableForSubscription",
 		})
 	}
 	return document.Object{
-		"resourceType": "virtualMachines", "name": s.name, "tier": "Standard", "size": strings.TrimPrefix(s.name, "Standard_"), "family": s.family,
+		"resourceType": "virtualMachines", "name": s.name, "tier": "Standard", "size": strings.TrimPrefix(s.name, "Standard_"),
+		"family":    s.family,
 		"locations": []any{l.Name}, "locationInfo": []any{info}, "capabilities": capabilities, "restrictions": restrictions,
 	}
 }
@@ -166,7 +176,8 @@ func (s *vmSize) show(l *arm.Location) document.Object {
 func (w *capacity) listUsage(x *arm.Call) (*arm.Answer, error) {
 	where := arm.LocationOf(x.Vars["location"])
 	if where == nil {
-		return nil, arm.Refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s'.", x.Vars["location"])
+		return nil, arm.Refuse(http.StatusBadRequest, "NoRegisteredProviderFound", "No registered resource provider found for location '%s'.",
+			x.Vars["location"])
 	}
 	families := []string{"cores"}
 	for _, s := range sizes {
@@ -180,7 +191,8 @@ func (w *capacity) listUsage(x *arm.Call) (*arm.Answer, error) {
 		if q := w.quotas.Get(where.Name + "/" + strings.ToLower(f)); q != nil {
 			limit = q.Limit
 		}
-		out = append(out, document.Object{"unit": "Count", "currentValue": w.cores(where.Name, f), "limit": limit, "name": document.Object{"value": f, "localizedValue": f}})
+		out = append(out, document.Object{"unit": "Count", "currentValue": w.cores(where.Name, f), "limit": limit,
+			"name": document.Object{"value": f, "localizedValue": f}})
 	}
 	return w.Paged(x, out)
 }
@@ -215,7 +227,8 @@ func (w *capacity) exceeded(family, where string, limit, used, more int) *arm.Er
 	if family == "cores" {
 		name = "Total Regional"
 	}
-	return arm.NotAllowed("Operation could not be completed as it results in exceeding approved %s Cores quota. Additional details - Deployment Model: "+
+	return arm.NotAllowed("Operation could not be completed as it results in exceeding approved %s Cores quota. Additional details - "+
+		"Deployment Model: "+
 		"Resource Manager, Location: %s, Current Limit: %d, Current Usage: %d, Additional Required: %d, (Minimum) New Limit Required: %d. "+
 		"Setup Alerts when Quota reaches threshold.", name, where, limit, used, more, used+more)
 }
@@ -225,7 +238,8 @@ func (w *capacity) cores(where, family string) int {
 	n := 0
 	for _, m := range w.machines.All() {
 		size := sizeOf(m.Size)
-		if size != nil && arm.SameLocation(m.Location, where) && m.Power != powerDeallocated && (family == "cores" || strings.EqualFold(family, size.family)) {
+		if size != nil && arm.SameLocation(m.Location, where) && m.Power != powerDeallocated &&
+			(family == "cores" || strings.EqualFold(family, size.family)) {
 			n += size.cpus
 		}
 	}

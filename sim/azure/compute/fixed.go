@@ -32,7 +32,8 @@ func (w *models) fixed(s *scaleSet, next document.Object) error {
 		}
 	}
 	const security = profilePath + ".securityProfile.securityType"
-	if was, is := document.Text(s.Doc, security), document.Text(next, security); was != is && (was == "ConfidentialVM" || is == "ConfidentialVM") {
+	if was, is := document.Text(s.Doc, security), document.Text(next, security); was != is &&
+		(was == "ConfidentialVM" || is == "ConfidentialVM") {
 		return arm.Unchangeable("securityProfile.securityType")
 	}
 	if document.Truth(next, "properties.singlePlacementGroup") && !document.Truth(s.Doc, "properties.singlePlacementGroup") {
@@ -77,7 +78,8 @@ func (w *models) checkNetwork(s *scaleSet, d document.Object) error {
 		}
 	}
 	if primaries != 1 {
-		return arm.BadRequest("Exactly one network interface configuration of the Virtual Machine Scale Set must be primary, found %d.", primaries)
+		return arm.BadRequest("Exactly one network interface configuration of the Virtual Machine Scale Set must be primary, found %d.",
+			primaries)
 	}
 	return nil
 }
@@ -120,7 +122,8 @@ func (w *models) checkIdentity(s *scaleSet, d document.Object) error {
 	for id := range named {
 		if !w.Exists(id) {
 			return arm.Refuse(http.StatusBadRequest, "FailedIdentityOperation", "Identity operation for resource '%s' failed with error "+
-				"'Failed to perform resource identity operation. Status: 'BadRequest'. Response: '{\"error\":{\"code\":\"BadRequest\",\"message\":\"Resource '%s' was not found.\"}}'.'.", s.ID, id)
+				"'Failed to perform resource identity operation. Status: 'BadRequest'. Response: "+
+				"'{\"error\":{\"code\":\"BadRequest\",\"message\":\"Resource '%s' was not found.\"}}'.'.", s.ID, id)
 		}
 	}
 	return nil

@@ -52,7 +52,8 @@ func (w *models) checkImage(ref document.Object, where string) error {
 		return nil
 	case own != "":
 		if w.imageBy(own) == nil {
-			return arm.Refuse(http.StatusNotFound, "NotFound", "The platform image or image '%s' is not available. Verify that it exists in subscription and region.", own)
+			return arm.Refuse(http.StatusNotFound, "NotFound",
+				"The platform image or image '%s' is not available. Verify that it exists in subscription and region.", own)
 		}
 		return nil
 	}
@@ -62,7 +63,8 @@ func (w *models) checkImage(ref document.Object, where string) error {
 		}
 	}
 	if strings.HasPrefix(document.Text(ref, "publisher"), "cncf-upstream") && !published(kubeletOf(ref)) {
-		return arm.Refuse(http.StatusNotFound, "PlatformImageNotFound", "The platform image '%s:%s:%s:%s' is not available. Verify that all fields in the storage profile are correct.",
+		return arm.Refuse(http.StatusNotFound, "PlatformImageNotFound",
+			"The platform image '%s:%s:%s:%s' is not available. Verify that all fields in the storage profile are correct.",
 			document.Text(ref, "publisher"), document.Text(ref, "offer"), document.Text(ref, "sku"), document.Text(ref, "version"))
 	}
 	return nil

@@ -62,7 +62,8 @@ func (w *Service) Inspect() []Set {
 
 func (w *Service) inspect(s *scaleSet) Set {
 	out := Set{
-		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(), Tags: document.Pairs(s.Doc, "tags"),
+		ID: s.ID, Name: s.Name, Group: s.Group, Mode: s.mode(), Size: s.size(), State: s.State, Capacity: s.capacity(),
+		Tags:  document.Pairs(s.Doc, "tags"),
 		Zones: document.Texts(s.Doc, "zones"), Model: s.Model, Version: arm.ETag(s.Version), Busy: s.busy(), Created: s.Created,
 		Launches: s.Launches, Alone: s.Alone,
 	}
@@ -74,9 +75,12 @@ func (w *Service) inspect(s *scaleSet) Set {
 	}
 	for _, m := range w.machinesOf(s) {
 		shown := Machine{
-			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.fleet.providerID(s, m), State: m.State, Power: m.Power, Zone: m.Zone,
-			FaultDomain: m.Fault, Size: m.Size, Image: document.Written(document.Dig(m.Profile, "storageProfile.imageReference")), Address: m.Address, Model: m.Model,
-			Latest: m.Model == s.Model, Spot: m.Spot, Protected: document.Truth(m.Protection, "protectFromScaleIn"), Tags: document.Overlaid(m.Tags, nil), Created: m.Created,
+			ID: m.Instance, Name: m.Name, Computer: m.Computer, UID: m.UID, ProviderID: w.fleet.providerID(s, m), State: m.State, Power: m.Power,
+			Zone:        m.Zone,
+			FaultDomain: m.Fault, Size: m.Size, Image: document.Written(document.Dig(m.Profile, "storageProfile.imageReference")),
+			Address: m.Address, Model: m.Model,
+			Latest: m.Model == s.Model, Spot: m.Spot, Protected: document.Truth(m.Protection, "protectFromScaleIn"),
+			Tags: document.Overlaid(m.Tags, nil), Created: m.Created,
 		}
 		shown.Content, shown.Extensions = w.contents(m.Model, m.Profile, m.Size)
 		if m.Trouble != nil {

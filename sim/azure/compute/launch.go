@@ -97,7 +97,8 @@ func (w *fleet) launch(s *scaleSet) *arm.Trouble {
 	m := &machine{
 		Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: !s.uniform(), Number: s.Next, UID: w.UUID("machine"),
 		State: stateCreating, Created: w.Now, Version: 1, Size: s.size(), Profile: document.Copied(profile), Blob: s.Blob, Model: s.Model,
-		Tags: document.Pairs(s.Doc, "tags"), Spot: document.Text(profile, "priority") == "Spot", Eviction: cmp.Or(document.Text(profile, "evictionPolicy"), "Deallocate"),
+		Tags: document.Pairs(s.Doc, "tags"), Spot: document.Text(profile, "priority") == "Spot",
+		Eviction: cmp.Or(document.Text(profile, "evictionPolicy"), "Deallocate"),
 	}
 	faults, t := w.placeMachine(s, m)
 	if t != nil {
@@ -174,7 +175,8 @@ func (w *fleet) placeInZone(s *scaleSet, m *machine, have []*machine, zones []st
 	if len(zones) == 1 {
 		return nil, &arm.Trouble{Code: codeZonal, Message: fmt.Sprintf(wordsZonal, zones[0])}
 	}
-	return nil, &arm.Trouble{Code: codeOverconstrained, Message: fmt.Sprintf(wordsOverconstrained, "Networking Constraints, VM Size", strings.Join(zones, ", "))}
+	return nil, &arm.Trouble{Code: codeOverconstrained, Message: fmt.Sprintf(wordsOverconstrained, "Networking Constraints, VM Size",
+		strings.Join(zones, ", "))}
 }
 
 // facing are the faults that a machine would meet.
@@ -182,7 +184,8 @@ func (w *fleet) facing(s *scaleSet, m *machine) []sim.Fault {
 	return w.Faults.ForLaunch(sim.Launch{Zone: m.Zone, Type: m.Size, Group: s.Name, Existing: func(f sim.Fault) int {
 		n := 0
 		for _, o := range w.machines.All() {
-			if o.State != stateDeleting && (f.Zone == "" || f.Zone == o.Zone) && (f.Type == "" || f.Type == o.Size) && (f.Group == "" || strings.EqualFold(o.Set, s.key())) {
+			if o.State != stateDeleting && (f.Zone == "" || f.Zone == o.Zone) && (f.Type == "" || f.Type == o.Size) &&
+				(f.Group == "" || strings.EqualFold(o.Set, s.key())) {
 				n++
 			}
 		}
@@ -199,7 +202,8 @@ func (w *fleet) doom(m *machine, faults []sim.Fault) {
 		case sim.Impaired:
 			m.Fate = &arm.Trouble{Code: cmp.Or(f.Code, codeOSTimeout), Message: cmp.Or(f.Message, fmt.Sprintf(wordsOSTimeout, m.Name))}
 			if m.Fate.Code == codeExtension && f.Message == "" {
-				m.Fate.Message = fmt.Sprintf(wordsExtension, "CAPZ.Linux.Bootstrapping", "Microsoft.Azure.ContainerUpstream", "CAPZ.Linux.Bootstrapping")
+				m.Fate.Message = fmt.Sprintf(wordsExtension, "CAPZ.Linux.Bootstrapping", "Microsoft.Azure.ContainerUpstream",
+					"CAPZ.Linux.Bootstrapping")
 			}
 			if m.Fate.Code == codeOSTimeout {
 				m.NeverBoots, m.DoneAt = true, w.Now.Add(w.Life(lifeOSTimeout))

@@ -76,7 +76,8 @@ func (w *running) beginOn(s *scaleSet, m *machine, name string) *operation {
 
 func (w *running) newOperation(s *scaleSet, name string, machines ...*machine) *operation {
 	op := &operation{Set: s.key(), Operation: arm.Operation{
-		ID: w.UUID("operation"), Sub: s.Sub, Location: s.location(), Name: name, Status: arm.InProgress, Start: w.Now, Until: w.Now.Add(w.Life(lifeChange)),
+		ID: w.UUID("operation"), Sub: s.Sub, Location: s.location(), Name: name, Status: arm.InProgress, Start: w.Now,
+		Until: w.Now.Add(w.Life(lifeChange)),
 	}}
 	for _, m := range machines {
 		op.Keys = append(op.Keys, machineKey(m.Set, m.Instance))
@@ -185,7 +186,8 @@ func (w *running) getOperation(x *arm.Call) (*arm.Answer, error) {
 // staysOpen refuses a change of a scale set that is being deleted. Other operations that run on it are in no change's way.
 func (w *running) staysOpen(s *scaleSet) error {
 	if s.deleting() {
-		return arm.NotAllowed("Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set '%s' since it is marked for deletion.", s.Name)
+		return arm.NotAllowed("Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set '%s' since it is "+
+			"marked for deletion.", s.Name)
 	}
 	return nil
 }

@@ -103,7 +103,8 @@ func (c Portal) Attach(set, name string, tags map[string]string) error {
 		m := &machine{
 			Set: s.key(), Sub: s.Sub, Group: s.Group, Location: s.location(), Flexible: true, Number: s.Next, UID: w.UUID("machine"),
 			Name: name, Instance: name, Computer: name, State: stateSucceeded, Power: powerRunning, Created: w.Now, Version: 1, Size: s.size(),
-			Profile: document.Copied(document.Under(s.Doc, profilePath)), Model: "attached " + name, Tags: document.Overlaid(tags, nil), Address: w.Address(), NeverBoots: true,
+			Profile: document.Copied(document.Under(s.Doc, profilePath)), Model: "attached " + name, Tags: document.Overlaid(tags, nil),
+			Address: w.Address(), NeverBoots: true,
 		}
 		document.Place(m.Profile, "extensionProfile", nil)
 		if zones := document.Texts(s.Doc, "zones"); len(zones) > 0 {
@@ -187,7 +188,8 @@ func (c Portal) onSet(name string, f func(*Service, *scaleSet) error) error {
 // CreateSet creates a scale set of the document as another tool would.
 func (c Portal) CreateSet(sub, group, name string, d document.Object) error {
 	return c.by(func(w *Service) error {
-		s := &scaleSet{ID: arm.ResourceID(sub, group, "Microsoft.Compute/virtualMachineScaleSets", name), Sub: sub, Group: group, Name: name, Created: w.Now}
+		s := &scaleSet{ID: arm.ResourceID(sub, group, "Microsoft.Compute/virtualMachineScaleSets", name), Sub: sub, Group: group, Name: name,
+			Created: w.Now}
 		defaults(d)
 		if err := w.models.check(s, d); err != nil {
 			return err

@@ -83,11 +83,15 @@ func setRoutes() []arm.Route[*Service] {
 		r(http.MethodGet, setPath, "Get", "read", lowGetSet, viaScaleSets((*scaleSets).getSet)),
 		r(http.MethodDelete, setPath, "Delete", "delete", deleteSet, viaScaleSets((*scaleSets).deleteSet)),
 		r(http.MethodGet, setsPath, "List", "read", listSets, viaScaleSets((*scaleSets).listSets)),
-		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets, viaScaleSets((*scaleSets).listSets)),
-		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet, viaScaleSets((*scaleSets).setInstanceView)),
+		r(http.MethodGet, "/subscriptions/{sub}/providers/microsoft.compute/virtualmachinescalesets", "ListAll", "read", listSets,
+			viaScaleSets((*scaleSets).listSets)),
+		r(http.MethodGet, setPath+"/instanceview", "GetInstanceView", "instanceView/read", highGetSet,
+			viaScaleSets((*scaleSets).setInstanceView)),
 		r(http.MethodGet, setPath+"/skus", "ListSkus", "skus/read", highGetSet, viaScaleSets((*scaleSets).listSetSKUs)),
-		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet, viaVirtualMachines((*virtualMachines).deleteInstances)),
-		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet, viaVirtualMachines((*virtualMachines).updateInstances)),
+		r(http.MethodPost, setPath+"/delete", "DeleteInstances", "delete/action", updateSet,
+			viaVirtualMachines((*virtualMachines).deleteInstances)),
+		r(http.MethodPost, setPath+"/manualupgrade", "UpdateInstances", "manualUpgrade/action", updateSet,
+			viaVirtualMachines((*virtualMachines).updateInstances)),
 	}
 }
 
@@ -100,15 +104,22 @@ func machineRoutes() []arm.Route[*Service] {
 		}
 	}
 	return []arm.Route[*Service]{
-		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets, viaVirtualMachines((*virtualMachines).listSetVMs)),
-		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM, viaVirtualMachines((*virtualMachines).getSetVM)),
-		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM, viaVirtualMachines((*virtualMachines).setVMInstanceView)),
-		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM, viaVirtualMachines((*virtualMachines).putSetVM)),
-		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM, viaVirtualMachines((*virtualMachines).deleteSetVM)),
+		r(http.MethodGet, setVMsPath, "VirtualMachineScaleSetVMs_List", setVMPermission+"read", listSets,
+			viaVirtualMachines((*virtualMachines).listSetVMs)),
+		r(http.MethodGet, setVMPath, "VirtualMachineScaleSetVMs_Get", setVMPermission+"read", getSetVM,
+			viaVirtualMachines((*virtualMachines).getSetVM)),
+		r(http.MethodGet, setVMPath+"/instanceview", "VirtualMachineScaleSetVMs_GetInstanceView", setVMPermission+"instanceView/read", getSetVM,
+			viaVirtualMachines((*virtualMachines).setVMInstanceView)),
+		r(http.MethodPut, setVMPath, "VirtualMachineScaleSetVMs_Update", setVMPermission+"write", updateSetVM,
+			viaVirtualMachines((*virtualMachines).putSetVM)),
+		r(http.MethodDelete, setVMPath, "VirtualMachineScaleSetVMs_Delete", setVMPermission+"delete", updateSetVM,
+			viaVirtualMachines((*virtualMachines).deleteSetVM)),
 		r(http.MethodGet, vmsPath, "VirtualMachines_List", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listVMs)),
-		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM, viaVirtualMachines((*virtualMachines).listAllVMs)),
+		r(http.MethodGet, allVMsPath, "VirtualMachines_ListAll", vmPermission+"read", highGetVM,
+			viaVirtualMachines((*virtualMachines).listAllVMs)),
 		r(http.MethodGet, vmPath, "VirtualMachines_Get", vmPermission+"read", lowGetVM, viaVirtualMachines((*virtualMachines).getVM)),
-		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM, viaVirtualMachines((*virtualMachines).vmInstanceView)),
+		r(http.MethodGet, vmPath+"/instanceview", "VirtualMachines_InstanceView", vmPermission+"instanceView/read", lowGetVM,
+			viaVirtualMachines((*virtualMachines).vmInstanceView)),
 		r(http.MethodPatch, vmPath, "VirtualMachines_Update", vmPermission+"write", updateVM, viaVirtualMachines((*virtualMachines).patchVM)),
 		r(http.MethodDelete, vmPath, "VirtualMachines_Delete", vmPermission+"delete", updateVM, viaVirtualMachines((*virtualMachines).deleteVM)),
 	}
@@ -117,10 +128,12 @@ func machineRoutes() []arm.Route[*Service] {
 func otherRoutes() []arm.Route[*Service] {
 	r := func(path, name, permission string, versions []string, run func(*Service, *arm.Call) (*arm.Answer, error)) arm.Route[*Service] {
 		return arm.Route[*Service]{
-			Service: "compute", Method: http.MethodGet, Pattern: allPath + path, Name: name, Permission: "Microsoft.Compute/" + permission, Versions: versions, Run: run,
+			Service: "compute", Method: http.MethodGet, Pattern: allPath + path, Name: name, Permission: "Microsoft.Compute/" + permission,
+			Versions: versions, Run: run,
 		}
 	}
-	status := r("/locations/{location}/operations/{op}", "Operations_Get", "locations/operations/read", computeVersions, viaRunning((*running).getOperation))
+	status := r("/locations/{location}/operations/{op}", "Operations_Get", "locations/operations/read", computeVersions,
+		viaRunning((*running).getOperation))
 	status.Bucket = getOperation
 	return []arm.Route[*Service]{
 		status,

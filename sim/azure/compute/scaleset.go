@@ -40,8 +40,10 @@ func (w *scaleSets) putSet(x *arm.Call) (*arm.Answer, error) {
 		document.Merge(next, document.Object{"sku": size})
 	}
 	if where := document.Text(body, "location"); where != "" && !arm.SameLocation(where, s.location()) {
-		return nil, arm.Refuse(http.StatusConflict, "InvalidResourceLocation", "The resource '%s' already exists in location '%s' in resource group '%s'. "+
-			"A resource with the same name cannot be created in location '%s'. Please select a new resource name.", s.Name, s.location(), s.Group, where)
+		return nil, arm.Refuse(http.StatusConflict, "InvalidResourceLocation",
+			"The resource '%s' already exists in location '%s' in resource group '%s'. "+
+				"A resource with the same name cannot be created in location '%s'. Please select a new resource name.", s.Name, s.location(),
+			s.Group, where)
 	}
 	profile := document.Copied(document.Under(next, "properties.virtualMachineProfile"))
 	if p := document.Under(body, "properties"); p != nil {
@@ -63,7 +65,8 @@ func replaced(before, given document.Object) document.Object {
 			delete(out, part)
 		}
 	}
-	for _, fixed := range []string{"osProfile.computerNamePrefix", "osProfile.adminUsername", "osProfile.linuxConfiguration", "osProfile.windowsConfiguration"} {
+	for _, fixed := range []string{"osProfile.computerNamePrefix", "osProfile.adminUsername", "osProfile.linuxConfiguration",
+		"osProfile.windowsConfiguration"} {
 		if v := document.Dig(before, fixed); v != nil {
 			document.Preset(out, fixed, v)
 		}
@@ -205,7 +208,8 @@ func (w *scaleSets) secretsOf(s *scaleSet, d document.Object) (blob, given strin
 
 // modelOf is the fingerprint of all that machines are made of; tags and the number of machines are no part of it.
 func modelOf(s *scaleSet) string {
-	return sim.Seed(0).Hex(24, document.Written(document.Under(s.Doc, "properties.virtualMachineProfile")), s.size(), s.Blob, s.Given, document.Written(s.Doc["plan"]))
+	return sim.Seed(0).Hex(24, document.Written(document.Under(s.Doc, "properties.virtualMachineProfile")), s.size(), s.Blob, s.Given,
+		document.Written(s.Doc["plan"]))
 }
 
 // identities gives a scale set the identity of its own that it asks for.
@@ -239,7 +243,8 @@ func (w *scaleSets) checkModels(s *scaleSet, next document.Object) error {
 	if len(models) <= maxModels {
 		return nil
 	}
-	return arm.NotAllowed("Virtual Machine Scale Set '%s' has reached its limit of %d models that may be referenced by one or more VMs belonging to the "+
+	return arm.NotAllowed("Virtual Machine Scale Set '%s' has reached its limit of %d models that may be referenced by one or more VMs "+
+		"belonging to the "+
 		"Virtual Machine Scale Set. Upgrade the VMs to the latest model of the Virtual Machine Scale Set before trying again.", s.Name, maxModels)
 }
 
@@ -298,7 +303,8 @@ func (w *scaleSets) setInstanceView(x *arm.Call) (*arm.Answer, error) {
 		return nil, err
 	}
 	if !s.uniform() {
-		return nil, arm.NotAllowed("The requested operation is not supported on Virtual Machine Scale Set '%s' with orchestration mode '%s'.", s.Name, s.mode())
+		return nil, arm.NotAllowed("The requested operation is not supported on Virtual Machine Scale Set '%s' with orchestration mode '%s'.",
+			s.Name, s.mode())
 	}
 	counts := map[string]int{}
 	for _, m := range w.machinesOf(s) {

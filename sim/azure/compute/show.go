@@ -37,7 +37,8 @@ func (w *views) identityShown(id string) document.Object {
 	if r == nil {
 		return document.Object{}
 	}
-	return document.Object{"clientId": document.Text(r.Doc, "properties.clientId"), "principalId": document.Text(r.Doc, "properties.principalId")}
+	return document.Object{"clientId": document.Text(r.Doc, "properties.clientId"),
+		"principalId": document.Text(r.Doc, "properties.principalId")}
 }
 
 // shouting is an ID as some of the service's lists write it: with the resource group in capitals.
@@ -101,7 +102,8 @@ func (w *views) uniformOnly(s *scaleSet, m *machine, d document.Object) {
 	document.Place(d, "properties.modelDefinitionApplied", "VirtualMachineScaleSet")
 	document.Place(d, "properties.hardwareProfile", document.Object{})
 	if n := document.Under(m.Profile, "networkProfile"); n != nil {
-		document.Place(d, "properties.networkProfileConfiguration", document.Object{"networkInterfaceConfigurations": n["networkInterfaceConfigurations"]})
+		document.Place(d, "properties.networkProfileConfiguration",
+			document.Object{"networkInterfaceConfigurations": n["networkInterfaceConfigurations"]})
 	}
 	if m.Protection != nil {
 		document.Place(d, "properties.protectionPolicy", document.Copied(m.Protection))
@@ -112,7 +114,8 @@ func (w *views) uniformOnly(s *scaleSet, m *machine, d document.Object) {
 func (w *views) machineProperties(s *scaleSet, m *machine) document.Object {
 	p := document.Object{
 		"vmId": m.UID, "provisioningState": m.State, "timeCreated": arm.Stamp(m.Created),
-		"networkProfile": document.Object{"networkInterfaces": []any{document.Object{"id": m.id(s) + "/networkInterfaces/nic-0", "properties": document.Object{"primary": true}}}},
+		"networkProfile": document.Object{"networkInterfaces": []any{document.Object{"id": m.id(s) + "/networkInterfaces/nic-0",
+			"properties": document.Object{"primary": true}}}},
 	}
 	for _, member := range []string{"securityProfile", "diagnosticsProfile", "licenseType"} {
 		if v := m.Profile[member]; v != nil {
@@ -132,7 +135,8 @@ func (w *views) machineProperties(s *scaleSet, m *machine) document.Object {
 	if storage != nil {
 		disk := document.Under(storage, "osDisk")
 		disk["name"] = m.Name + "_OsDisk_1_" + strings.ReplaceAll(m.UID, "-", "")
-		document.Place(disk, "managedDisk.id", arm.ResourceID(m.Sub, strings.ToUpper(m.Group), "Microsoft.Compute/disks", document.Text(disk, "name")))
+		document.Place(disk, "managedDisk.id", arm.ResourceID(m.Sub, strings.ToUpper(m.Group), "Microsoft.Compute/disks",
+			document.Text(disk, "name")))
 		for _, data := range document.Objects(storage, "dataDisks") {
 			lun, _ := document.Number(data, "lun")
 			if document.Text(data, "createOption") == "Attach" {
@@ -159,7 +163,8 @@ func (w *views) extensionsOf(s *scaleSet, m *machine) []any {
 		}
 		p["provisioningState"] = m.State
 		out = append(out, document.Object{
-			"id": m.id(s) + "/extensions/" + document.Text(e, "name"), "name": document.Text(e, "name"), "type": "Microsoft.Compute/virtualMachines/extensions",
+			"id": m.id(s) + "/extensions/" + document.Text(e, "name"), "name": document.Text(e, "name"),
+			"type":     "Microsoft.Compute/virtualMachines/extensions",
 			"location": m.Location, "properties": p,
 		})
 	}
@@ -176,7 +181,8 @@ func (m *machine) provisioning() string {
 }
 
 func provisioningStatus(state string, t *arm.Trouble, at time.Time) document.Object {
-	d := document.Object{"code": "ProvisioningState/" + strings.ToLower(state), "level": "Info", "displayStatus": "Provisioning " + strings.ToLower(state), "time": arm.Stamp(at)}
+	d := document.Object{"code": "ProvisioningState/" + strings.ToLower(state), "level": "Info",
+		"displayStatus": "Provisioning " + strings.ToLower(state), "time": arm.Stamp(at)}
 	if state == stateFailed {
 		d["level"] = "Error"
 		if t != nil {
@@ -194,17 +200,20 @@ func (w *views) instanceView(m *machine) document.Object {
 		statuses = append(statuses, document.Object{"code": "PowerState/" + m.Power, "level": "Info", "displayStatus": "VM " + m.Power})
 	}
 	d := document.Object{
-		"platformUpdateDomain": m.Fault, "platformFaultDomain": m.Fault, "computerName": m.Computer, "hyperVGeneration": "V2", "statuses": statuses,
+		"platformUpdateDomain": m.Fault, "platformFaultDomain": m.Fault, "computerName": m.Computer, "hyperVGeneration": "V2",
+		"statuses": statuses,
 		"vmAgent": document.Object{"vmAgentVersion": "2.11.1.12", "statuses": []any{document.Object{
 			"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Ready", "message": "Guest Agent is running",
 		}}},
 	}
 	if state := m.health(); state != "" {
-		d["vmHealth"] = document.Object{"status": document.Object{"code": "HealthState/" + state, "level": "Info", "displayStatus": "The VM is reporting itself as " + state}}
+		d["vmHealth"] = document.Object{"status": document.Object{"code": "HealthState/" + state, "level": "Info",
+			"displayStatus": "The VM is reporting itself as " + state}}
 	}
 	if m.Power != powerRunning || m.NeverBoots {
 		d["vmAgent"] = document.Object{"vmAgentVersion": "Unknown", "statuses": []any{document.Object{
-			"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready", "message": "VM status blob is found but not yet populated.",
+			"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready",
+			"message": "VM status blob is found but not yet populated.",
 		}}}
 	}
 	return d

@@ -91,8 +91,10 @@ func (w *Service) Power() {
 func (w *fleet) guest(m *machine) sim.Machine {
 	s := w.sets.Get(m.Set)
 	g := sim.Machine{
-		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault), Hostname: strings.ToLower(m.Computer), Address: m.Address,
-		Type: m.Size, Launched: w.Now, UserData: w.userData(m), KubeletVersion: w.models.kubelet(document.Under(m.Profile, "storageProfile.imageReference")),
+		Cloud: "azure", Region: m.Location, Zone: m.Zone, ID: m.UID, ProviderID: w.providerID(s, m), FaultDomain: itoa(m.Fault),
+		Hostname: strings.ToLower(m.Computer), Address: m.Address,
+		Type: m.Size, Launched: w.Now, UserData: w.userData(m),
+		KubeletVersion: w.models.kubelet(document.Under(m.Profile, "storageProfile.imageReference")),
 	}
 	if s != nil && w.NodeOf != nil {
 		if managed, version := w.NodeOf(nodeOf(s, m)); managed != nil {

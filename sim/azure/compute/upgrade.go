@@ -132,7 +132,8 @@ func (w *upgrades) rollStops(s *scaleSet) *arm.Trouble {
 // says otherwise.
 func (w *upgrades) nextBatch(s *scaleSet) []*machine {
 	list := slices.DeleteFunc(w.outdated(s), (*machine).changing)
-	firstUnwell, acrossZones := document.Truth(s.Doc, rollingPath+".prioritizeUnhealthyInstances"), document.Truth(s.Doc, rollingPath+".enableCrossZoneUpgrade")
+	firstUnwell, acrossZones := document.Truth(s.Doc, rollingPath+".prioritizeUnhealthyInstances"),
+		document.Truth(s.Doc, rollingPath+".enableCrossZoneUpgrade")
 	rank := func(m *machine) int {
 		if firstUnwell && m.unwell() {
 			return 0

@@ -239,7 +239,8 @@ func (w *virtualMachines) putSetVM(x *arm.Call) (*arm.Answer, error) {
 	if err := m.unchanging(); err != nil {
 		return nil, err
 	}
-	if image := document.Under(body, "properties.storageProfile.imageReference"); image != nil && !document.Same(image, document.Dig(m.Profile, "storageProfile.imageReference")) {
+	if image := document.Under(body, "properties.storageProfile.imageReference"); image != nil &&
+		!document.Same(image, document.Dig(m.Profile, "storageProfile.imageReference")) {
 		return nil, arm.Unchangeable("imageReference")
 	}
 	op := w.changeMachine(s, m, body)
@@ -329,7 +330,8 @@ func (w *virtualMachines) statusOnly(s *scaleSet, m *machine) document.Object {
 func (w *virtualMachines) pageVMs(x *arm.Call, only string, show func(*scaleSet, *machine) document.Object) (*arm.Answer, error) {
 	var out []any
 	for _, s := range w.sets.All() {
-		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.Vars["sub"]) || x.Vars["rg"] != "" && !strings.EqualFold(s.Group, x.Vars["rg"]) {
+		if s.uniform() || only != "" && s.key() != only || !strings.EqualFold(s.Sub, x.Vars["sub"]) || x.Vars["rg"] != "" &&
+			!strings.EqualFold(s.Group, x.Vars["rg"]) {
 			continue
 		}
 		for _, m := range w.machinesOf(s) {

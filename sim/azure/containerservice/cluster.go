@@ -329,7 +329,8 @@ func (w *managedClusters) credential(x *arm.Call, name string) (*arm.Answer, err
 	if len(c.Kubeconfig) == 0 {
 		return nil, refuse(409, "OperationNotAllowed", "The credentials of managed cluster %s are not there yet.", c.Name)
 	}
-	return arm.OK(document.Object{"kubeconfigs": []any{document.Object{"name": name, "value": base64.StdEncoding.EncodeToString(c.Kubeconfig)}}}),
+	return arm.OK(document.Object{"kubeconfigs": []any{document.Object{"name": name,
+			"value": base64.StdEncoding.EncodeToString(c.Kubeconfig)}}}),
 		nil
 }
 
@@ -345,7 +346,8 @@ func (w *managedClusters) upgradeProfile(x *arm.Call) (*arm.Answer, error) {
 			"upgrades": upgradesFrom(w.views.lowest(c, p), c.Current),
 		})
 	}
-	return arm.OK(document.Object{"id": w.views.id(c) + "/upgradeprofiles/default", "name": "default", "type": clusterKind + "/upgradeprofiles",
+	return arm.OK(document.Object{"id": w.views.id(c) + "/upgradeprofiles/default", "name": "default",
+		"type": clusterKind + "/upgradeprofiles",
 		"properties": document.Object{
 			"controlPlaneProfile": document.Object{"kubernetesVersion": c.Current, "osType": "Linux", "upgrades": upgradesFrom(c.Current, "")},
 			"agentPoolProfiles":   pools,

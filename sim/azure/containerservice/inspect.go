@@ -55,9 +55,11 @@ func (w *Service) inspectCluster(c *Cluster) Inspected {
 
 func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 	out := InspectedPool{
-		Name: p.Name, Mode: document.Text(p.Doc, "mode"), State: p.State, Power: p.Power, Version: p.Current, Image: p.Image, Size: document.Text(p.Doc,
+		Name: p.Name, Mode: document.Text(p.Doc, "mode"), State: p.State, Power: p.Power, Version: p.Current, Image: p.Image,
+		Size: document.Text(p.Doc,
 			"vmSize"), ScaleSet: p.Set,
-		Count: p.count(), Autoscaled: p.autoscaled(), Busy: p.Op != "", Tags: maps.Clone(document.Pairs(p.Doc, "tags")), Labels: document.Pairs(p.Doc,
+		Count: p.count(), Autoscaled: p.autoscaled(), Busy: p.Op != "", Tags: maps.Clone(document.Pairs(p.Doc, "tags")),
+		Labels: document.Pairs(p.Doc,
 			"nodeLabels"),
 	}
 	out.Min, _ = document.Number(p.Doc, "minCount")

@@ -43,7 +43,8 @@ func (w *nodes) model(c *Cluster, p *Pool) {
 			"linuxConfiguration": document.Object{"disablePasswordAuthentication": true}},
 		"storageProfile": document.Object{
 			"imageReference": document.Object{"id": release},
-			"osDisk":         document.Object{"osType": document.Text(p.Doc, "osType"), "createOption": "FromImage", "diskSizeGB": p.Doc["osDiskSizeGB"]},
+			"osDisk": document.Object{"osType": document.Text(p.Doc, "osType"), "createOption": "FromImage",
+				"diskSizeGB": p.Doc["osDiskSizeGB"]},
 		},
 		"extensionProfile": document.Object{"extensions": []any{document.Object{"name": "vmssCSE", "properties": document.Object{
 			"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript", "settings": document.Object{"kubernetesVersion": p.Current}}}}},

@@ -17,8 +17,8 @@ type Wanted struct {
 }
 
 // PutCluster creates a managed cluster as a request would, or changes it as far as it differs from what is wanted, and returns it as it is
-// then. One that failed is returned as it is, and after some time carried out once more. While another operation runs a difference is refused
-// with AKS's error.
+// then. One that failed is returned as it is, and after some time carried out once more. While another operation runs a difference is
+// refused with AKS's error.
 func (c Portal) PutCluster(want Wanted) (out Inspected, err error) {
 	err = c.by(func(w *Service) error {
 		out, err = w.provision(want)

@@ -18,8 +18,9 @@ import (
 // newRoll is the upgrade of a pool's nodes, with the numbers that its settings make of its count. AKS repairs nodes that are not Ready by
 // reimaging them: an upgrade renews those too, also where an earlier one has made them.
 func (w *lifecycle) newRoll(p *Pool, set string) *roll {
-	r := &roll{Blocked: map[string]bool{}, Broken: map[string]bool{}, Surge: share(document.Text(p.Doc, "upgradeSettings.maxSurge"), p.count()), Missing: share(document.Text(p.Doc,
-		"upgradeSettings.maxUnavailable"), p.count())}
+	r := &roll{Blocked: map[string]bool{}, Broken: map[string]bool{},
+		Surge: share(document.Text(p.Doc, "upgradeSettings.maxSurge"), p.count()), Missing: share(document.Text(p.Doc,
+			"upgradeSettings.maxUnavailable"), p.count())}
 	if r.Surge == 0 && r.Missing == 0 {
 		r.Surge = 1
 	}
@@ -139,8 +140,9 @@ func (w *lifecycle) replace(p *Pool, set string, n compute.Node, ready int) *arm
 	return nil
 }
 
-// renew brings a drained machine to what machines of the pool are now. AKS reimages a machine of a scale set, which keeps its ID and its name,
-// for another version or node image; for another size, and virtual machines by themselves, it deletes the machine and has another one made.
+// renew brings a drained machine to what machines of the pool are now. AKS reimages a machine of a scale set, which keeps its ID and its
+// name, for another version or node image; for another size, and virtual machines by themselves, it deletes the machine and has another one
+// made.
 func (w *lifecycle) renew(p *Pool, set string, n compute.Node) {
 	if p.ofVMs() || n.Size != document.Text(p.Doc, "vmSize") {
 		w.compute.Remove(set, n.Instance)

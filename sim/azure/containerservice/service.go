@@ -5,8 +5,8 @@
 // An operation takes time, and a pool or a cluster has one at a time: another request is refused until it has ended or was aborted.
 // Upgrades add surge nodes, cordon and drain old ones within the budgets of the pods, wait for the soak time and delete them.
 //
-// Not simulated, and refused: pools of type AvailabilitySet, pools of type VirtualMachines with several sizes, snapshots, maintenance windows, and commands that run in
-// a cluster. The cluster autoscaler of AKS moves the count of a pool when its owner lets it, by Portal.
+// Not simulated, and refused: pools of type AvailabilitySet, pools of type VirtualMachines with several sizes, snapshots, maintenance
+// windows, and commands that run in a cluster. The cluster autoscaler of AKS moves the count of a pool when its owner lets it, by Portal.
 package containerservice
 
 import (

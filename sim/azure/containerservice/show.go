@@ -96,10 +96,11 @@ func (w *agentPools) upgradeProfile(x *arm.Call) (*arm.Answer, error) {
 		return nil, err
 	}
 	at := w.views.id(c) + "/agentPools/" + p.Name + "/upgradeProfiles/default"
-	return arm.OK(document.Object{"id": at, "name": "default", "type": clusterKind + "/agentPools/upgradeProfiles", "properties": document.Object{
-		"kubernetesVersion": w.views.lowest(c, p), "osType": document.Text(p.Doc, "osType"), "latestNodeImageVersion": imageName(p, w.latest()),
-		"upgrades": upgradesFrom(w.views.lowest(c, p), c.Current),
-	}}), nil
+	return arm.OK(document.Object{"id": at, "name": "default", "type": clusterKind + "/agentPools/upgradeProfiles",
+		"properties": document.Object{
+			"kubernetesVersion": w.views.lowest(c, p), "osType": document.Text(p.Doc, "osType"), "latestNodeImageVersion": imageName(p, w.latest()),
+			"upgrades": upgradesFrom(w.views.lowest(c, p), c.Current),
+		}}), nil
 }
 
 func (w *agentPools) availableVersions(x *arm.Call) (*arm.Answer, error) {

@@ -51,7 +51,8 @@ func flatten(p *Pool, given document.Object, version string) error {
 	case kind != typeVMs && given["virtualMachinesProfile"] == nil:
 		return nil
 	case kind != typeVMs:
-		return invalid("agentPoolProfile.virtualMachinesProfile", "virtualMachinesProfile is allowed for agent pools of type '%s' alone.", typeVMs)
+		return invalid("agentPoolProfile.virtualMachinesProfile", "virtualMachinesProfile is allowed for agent pools of type '%s' alone.",
+			typeVMs)
 	case version < vmsSince:
 		return arm.BadRequest("Could not find member 'virtualMachinesProfile' on object of type 'ManagedClusterAgentPoolProfileProperties'.")
 	case counted, document.Text(given, "vmSize") != "":

@@ -10,7 +10,8 @@ import (
 
 // Routes returns all operations of the service.
 func Routes() []project.Route[*Service] {
-	return slices.Concat(readRoutes(), kept("healthChecks", "healthCheck", "/global"), kept("regionHealthChecks", "healthCheck", "/regions/{region}"),
+	return slices.Concat(readRoutes(), kept("healthChecks", "healthCheck", "/global"),
+		kept("regionHealthChecks", "healthCheck", "/regions/{region}"),
 		kept("autoscalers", "autoscaler", "/zones/{zone}"), kept("regionAutoscalers", "autoscaler", "/regions/{region}"))
 }
 
@@ -18,10 +19,12 @@ func Routes() []project.Route[*Service] {
 func kept(service, kind, place string) []project.Route[*Service] {
 	all := project.ComputePath + place + "/" + kind + "s"
 	one := all + "/{name}"
-	r := func(method, path, action, permission, bucket string, f func(*Service, *project.Call) (*project.Answer, error)) project.Route[*Service] {
+	r := func(method, path, action, permission, bucket string,
+		f func(*Service, *project.Call) (*project.Answer, error)) project.Route[*Service] {
 		return project.Route[*Service]{
-			Method: method, Pattern: path, Service: "compute", Name: service + "." + action, Permissions: []string{"compute." + service + "." + permission},
-			Mutating: method != http.MethodGet, Bucket: bucket, Run: f,
+			Method: method, Pattern: path, Service: "compute", Name: service + "." + action,
+			Permissions: []string{"compute." + service + "." + permission},
+			Mutating:    method != http.MethodGet, Bucket: bucket, Run: f,
 		}
 	}
 	return []project.Route[*Service]{
@@ -42,7 +45,8 @@ func readRoutes() []project.Route[*Service] {
 			bucket = project.BucketWide
 		}
 		return project.Route[*Service]{
-			Method: http.MethodGet, Pattern: project.ComputePath + path, Service: "compute", Name: name, Permissions: []string{"compute." + permission}, Bucket: bucket, Run: f,
+			Method: http.MethodGet, Pattern: project.ComputePath + path, Service: "compute", Name: name,
+			Permissions: []string{"compute." + permission}, Bucket: bucket, Run: f,
 		}
 	}
 	return []project.Route[*Service]{

@@ -38,7 +38,8 @@ type Quota struct{ Limit float64 }
 // New returns a service that holds nothing. used returns how much of a metric is used in a region, userOf what uses a resource, "" for
 // nothing.
 func New(core *project.Core, used func(region, metric string) int, userOf func(path string) string) *Service {
-	return &Service{Core: core, Resources: sim.NewTable[Resource]("resource/"), Quotas: sim.NewTable[Quota]("quota/"), used: used, userOf: userOf}
+	return &Service{Core: core, Resources: sim.NewTable[Resource]("resource/"), Quotas: sim.NewTable[Quota]("quota/"), used: used,
+		userOf: userOf}
 }
 
 // Tables returns the tables of the service.

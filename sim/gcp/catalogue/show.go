@@ -42,7 +42,8 @@ func (w *Service) machineType(x *project.Call, zone string, t *MachineType) docu
 	d := document.Object{
 		"kind": "compute#machineType", "id": "1", "name": t.Name, "zone": zone, "guestCpus": t.CPUs, "memoryMb": t.MemoryMB, "isSharedCpu": false,
 		"architecture": t.Architecture(), "selfLink": x.Link(project.Zonal(x.Vars["project"], zone, "machineTypes", t.Name)),
-		"maximumPersistentDisks": 128, "maximumPersistentDisksSizeGb": "263168", "imageSpaceGb": 0, "creationTimestamp": "1969-12-31T16:00:00.000-08:00",
+		"maximumPersistentDisks": 128, "maximumPersistentDisksSizeGb": "263168", "imageSpaceGb": 0,
+		"creationTimestamp": "1969-12-31T16:00:00.000-08:00",
 	}
 	if t.accelerators > 0 {
 		d["accelerators"] = []any{document.Object{"guestAcceleratorType": t.accelerator, "guestAcceleratorCount": t.accelerators}}
@@ -80,7 +81,8 @@ func (w *Service) getMachineType(x *project.Call) (*project.Answer, error) {
 // named returns a resource that others refer to as it goes over the wire.
 func (w *Service) named(x *project.Call, r *Resource) document.Object {
 	d := document.Copied(r.Doc)
-	maps.Copy(d, document.Object{"id": project.Digits(r.ID), "name": project.LastOf(r.Path), "creationTimestamp": project.Stamp(r.Created), "selfLink": x.Link(r.Path)})
+	maps.Copy(d, document.Object{"id": project.Digits(r.ID), "name": project.LastOf(r.Path), "creationTimestamp": project.Stamp(r.Created),
+		"selfLink": x.Link(r.Path)})
 	for _, k := range []string{"network", "region", "zone", "target"} {
 		if path := document.Text(d, k); path != "" {
 			d[k] = x.Link(path)
@@ -151,7 +153,8 @@ func deleteNamed(kind string) func(*Service, *project.Call) (*project.Answer, er
 			return nil, project.NotFound(path)
 		}
 		if user := w.userOf(path); user != "" {
-			return nil, project.Refuse(http.StatusBadRequest, "resourceInUseByAnotherResource", "The resource '%s' is already being used by '%s'", path, user)
+			return nil, project.Refuse(http.StatusBadRequest, "resourceInUseByAnotherResource", "The resource '%s' is already being used by '%s'",
+				path, user)
 		}
 		w.Resources.Delete(path)
 		return w.Begin(x, "delete", path, r.ID)
@@ -170,7 +173,8 @@ func (w *Service) listZones(x *project.Call) (*project.Answer, error) {
 	var all []project.Named
 	for _, z := range project.Zones() {
 		all = append(all, project.Named{Key: z, Doc: document.Object{
-			"kind": "compute#zone", "id": "2", "name": z, "status": "UP", "region": x.Link("projects/" + x.Vars["project"] + "/regions/" + project.RegionOf(z)),
+			"kind": "compute#zone", "id": "2", "name": z, "status": "UP",
+			"region":   x.Link("projects/" + x.Vars["project"] + "/regions/" + project.RegionOf(z)),
 			"selfLink": x.Link("projects/" + x.Vars["project"] + "/zones/" + z),
 		}})
 	}

@@ -12,7 +12,8 @@ import (
 
 // outputOnly are fields of a group that only the service sets, or that have fields of their own in the row.
 var outputOnly = []string{
-	"currentActions", "creationTimestamp", "fingerprint", "id", "instanceGroup", "kind", "region", "satisfiesPzi", "satisfiesPzs", "selfLink", "status",
+	"currentActions", "creationTimestamp", "fingerprint", "id", "instanceGroup", "kind", "region", "satisfiesPzi", "satisfiesPzs", "selfLink",
+	"status",
 	"zone", "name", "targetSize", "versions", "instanceTemplate", "allInstancesConfig", "serviceAccount",
 }
 
@@ -34,7 +35,8 @@ func (w *groups) accept(g *manager, d document.Object) error {
 	}
 	document.Merge(g.Doc, patch)
 	if asked := zonesIn(g.Doc); !created && !slices.Equal(sorted(zones), sorted(asked)) {
-		return project.Invalid("resource.distributionPolicy.zones", strings.Join(asked, ","), "The zones of a regional managed instance group cannot be changed.")
+		return project.Invalid("resource.distributionPolicy.zones", strings.Join(asked, ","),
+			"The zones of a regional managed instance group cannot be changed.")
 	}
 	return w.check(g)
 }
@@ -84,8 +86,8 @@ func sizeOf(v document.Object) document.Object {
 	return out
 }
 
-// checkTemplate returns the path of a template that a group can be made of, and refuses what is none: a template of a region serves groups in
-// that region alone.
+// checkTemplate returns the path of a template that a group can be made of, and refuses what is none: a template of a region serves groups
+// in that region alone.
 func (w *groups) checkTemplate(field, link string, g *manager) (string, error) {
 	path := project.PathOf(link, g.Project)
 	switch {
@@ -179,7 +181,8 @@ func (w *groups) checkHealing(g *manager, i int, policy document.Object) error {
 func checkZones(g *manager) error {
 	if !g.regional() {
 		if g.Doc["distributionPolicy"] != nil {
-			return project.Invalid("resource.distributionPolicy", "", "Distribution policy can be specified for regional managed instance groups only.")
+			return project.Invalid("resource.distributionPolicy", "",
+				"Distribution policy can be specified for regional managed instance groups only.")
 		}
 		return nil
 	}

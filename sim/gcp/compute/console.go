@@ -10,8 +10,8 @@ import (
 	"github.com/muster-project/muster/sim/gcp/project"
 )
 
-// Console is what a user of Google's console, or another tool, does by hand. Groups are named by their names, instances by their names, their
-// IDs or their provider IDs.
+// Console is what a user of Google's console, or another tool, does by hand. Groups are named by their names, instances by their names,
+// their IDs or their provider IDs.
 type Console struct {
 	by func(func(*Service) error) error
 }

@@ -25,8 +25,9 @@ type Node struct {
 func (w *fleet) guest(m *instance) sim.Machine {
 	p := w.properties(m.Content)
 	g := sim.Machine{
-		Cloud: "gcp", Region: project.RegionOf(m.Zone), Zone: m.Zone, ID: project.Digits(m.ID), ProviderID: providerID(m), Hostname: hostname(m), Address: m.Address,
-		Type: w.typeOf(m), Launched: m.Running, UserData: userData(w.metadata(m)), KubeletVersion: w.kubelet(m.Project, p),
+		Cloud: "gcp", Region: project.RegionOf(m.Zone), Zone: m.Zone, ID: project.Digits(m.ID), ProviderID: providerID(m), Hostname: hostname(m),
+		Address: m.Address,
+		Type:    w.typeOf(m), Launched: m.Running, UserData: userData(w.metadata(m)), KubeletVersion: w.kubelet(m.Project, p),
 	}
 	if w.NodeOf != nil {
 		if managed, version := w.NodeOf(w.node(m)); managed != nil {

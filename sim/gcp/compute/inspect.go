@@ -57,7 +57,8 @@ func (w *Service) Inspect() []Group {
 	out := []Group{}
 	for key, g := range w.managers.All() {
 		shown := Group{
-			Path: key, Name: g.Name, Zone: g.Zone, Region: g.Region, Size: g.Target, Labels: document.Pairs(g.Config, "labels"), Doc: document.Copied(g.Doc),
+			Path: key, Name: g.Name, Zone: g.Zone, Region: g.Region, Size: g.Target, Labels: document.Pairs(g.Config, "labels"),
+			Doc:      document.Copied(g.Doc),
 			Deleting: g.Deletion != "", Created: g.Created,
 		}
 		for _, v := range g.Versions {
@@ -76,7 +77,8 @@ func (w *Service) Inspect() []Group {
 
 func (w *Service) inspect(m *instance) Instance {
 	out := Instance{
-		Name: m.Name, Zone: m.Zone, ProviderID: providerID(m), Template: m.Template, Content: m.Content, Properties: w.properties(m.Content), State: m.State, Action: m.Action, Address: m.Address,
+		Name: m.Name, Zone: m.Zone, ProviderID: providerID(m), Template: m.Template, Content: m.Content, Properties: w.properties(m.Content),
+		State: m.State, Action: m.Action, Address: m.Address,
 		Type: w.typeOf(m), Spot: w.spot(m), Labels: w.labels(m), UserData: userData(w.metadata(m)), Created: m.Created,
 	}
 	if m.exists() {
@@ -93,7 +95,8 @@ func (w *Service) InspectTemplates() []Template {
 	out := []Template{}
 	for key, t := range w.templates.All() {
 		properties := w.properties(t.Content)
-		out = append(out, Template{Path: key, Name: t.Name, Content: t.Content, Properties: properties, Labels: document.Pairs(properties, "labels"), Created: t.Created})
+		out = append(out, Template{Path: key, Name: t.Name, Content: t.Content, Properties: properties,
+			Labels: document.Pairs(properties, "labels"), Created: t.Created})
 	}
 	return out
 }

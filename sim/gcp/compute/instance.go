@@ -67,7 +67,8 @@ func (w *others) listInstances(x *project.Call) (*project.Answer, error) {
 }
 
 func (w *others) aggregateInstances(x *project.Call) (*project.Answer, error) {
-	return catalogue.Scoped(w.Core, x, "compute#instanceAggregatedList", "instances", catalogue.ZoneScopes(), w.shownInstances(x, func(*instance) bool { return true }))
+	return catalogue.Scoped(w.Core, x, "compute#instanceAggregatedList", "instances", catalogue.ZoneScopes(),
+		w.shownInstances(x, func(*instance) bool { return true }))
 }
 
 func (w *others) getInstance(x *project.Call) (*project.Answer, error) {

@@ -36,8 +36,8 @@ func (w *keeper) finishDeletion(g *manager) {
 	w.managers.Delete(g.path())
 }
 
-// repair creates instances again that do not run although the group has not stopped them. They stay what they were, unless the group updates
-// on repair.
+// repair creates instances again that do not run although the group has not stopped them. They stay what they were, unless the group
+// updates on repair.
 func (w *keeper) repair(g *manager) {
 	force := g.text("instanceLifecyclePolicy.forceUpdateOnRepair", "NO") == "YES"
 	for _, m := range w.members(g) {
@@ -148,7 +148,8 @@ func (w *keeper) replace(g *manager, due []*instance, actions map[*instance]stri
 // zone with the most goes once the new one runs.
 func (w *keeper) redistribute(g *manager) {
 	shape := g.text("distributionPolicy.targetShape", "EVEN")
-	if !g.regional() || g.text("updatePolicy.instanceRedistributionType", "PROACTIVE") != "PROACTIVE" || shape == "ANY" || shape == "ANY_SINGLE_ZONE" {
+	if !g.regional() || g.text("updatePolicy.instanceRedistributionType", "PROACTIVE") != "PROACTIVE" || shape == "ANY" ||
+		shape == "ANY_SINGLE_ZONE" {
 		return
 	}
 	members := w.members(g)

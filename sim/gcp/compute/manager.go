@@ -121,7 +121,8 @@ func (w *groups) listManagers(x *project.Call) (*project.Answer, error) {
 
 func (w *groups) aggregateManagers(x *project.Call) (*project.Answer, error) {
 	all := w.shownManagers(x, func(*manager) bool { return true })
-	return catalogue.Scoped(w.Core, x, "compute#instanceGroupManagerAggregatedList", "instanceGroupManagers", append(catalogue.RegionScopes(), catalogue.ZoneScopes()...), all)
+	return catalogue.Scoped(w.Core, x, "compute#instanceGroupManagerAggregatedList", "instanceGroupManagers",
+		append(catalogue.RegionScopes(), catalogue.ZoneScopes()...), all)
 }
 
 // shownManagers are the groups of a project that are wanted, in the order of their paths.

@@ -90,8 +90,9 @@ func (m Managers) Members(path string) []Member {
 	var out []Member
 	for _, one := range m.service.members(g) {
 		shown := Member{
-			Name: one.Name, Zone: one.Zone, ProviderID: providerID(one), Template: one.Template, State: one.State, Action: one.Action, Failures: one.Failures,
-			Created: one.Created, NeverBoots: one.NeverBoots,
+			Name: one.Name, Zone: one.Zone, ProviderID: providerID(one), Template: one.Template, State: one.State, Action: one.Action,
+			Failures: one.Failures,
+			Created:  one.Created, NeverBoots: one.NeverBoots,
 		}
 		if one.powered() {
 			shown.Running = one.Running
@@ -142,7 +143,8 @@ func (m Managers) onMember(path, name string, do func(*manager, *instance)) erro
 
 // byHand begins an operation that no request has begun.
 func (w *Service) byHand(g *manager, kind string) *project.Operation {
-	o := &project.Operation{Type: kind, Project: g.Project, Scope: g.scope(), Target: g.path(), TargetID: g.ID, User: "console@" + g.Project, Inserted: w.Now}
+	o := &project.Operation{Type: kind, Project: g.Project, Scope: g.scope(), Target: g.path(), TargetID: g.ID, User: "console@" + g.Project,
+		Inserted: w.Now}
 	w.Put(o)
 	return o
 }

@@ -81,8 +81,9 @@ func (w *placement) unfit(m *instance) *project.Failure {
 			return &project.Failure{Code: "RESOURCE_NOT_FOUND", Message: "The resource '" + project.PathOf(link, m.Project) + "' was not found"}
 		}
 		if arch := document.Text(image.Doc, "architecture"); arch != "" && arch != t.Architecture() {
-			return &project.Failure{Code: "CONDITION_NOT_MET", Message: fmt.Sprintf("Requested boot disk architecture (%s) is not compatible with machine type architecture (%s).",
-				arch, t.Architecture())}
+			return &project.Failure{Code: "CONDITION_NOT_MET",
+				Message: fmt.Sprintf("Requested boot disk architecture (%s) is not compatible with machine type architecture (%s).",
+					arch, t.Architecture())}
 		}
 	}
 	return w.overQuota(m, t)
@@ -101,7 +102,8 @@ func (w *placement) overQuota(m *instance, t *catalogue.MachineType) *project.Fa
 			continue
 		}
 		if used := w.used(region, one.metric); float64(used+one.needed) > q.Limit {
-			return &project.Failure{Code: "QUOTA_EXCEEDED", Message: fmt.Sprintf("Quota '%s' exceeded.  Limit: %.1f in region %s.", one.metric, q.Limit, region)}
+			return &project.Failure{Code: "QUOTA_EXCEEDED", Message: fmt.Sprintf("Quota '%s' exceeded.  Limit: %.1f in region %s.", one.metric,
+				q.Limit, region)}
 		}
 	}
 	return nil

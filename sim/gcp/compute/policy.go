@@ -41,7 +41,8 @@ func (g *manager) checkBound(k string) error {
 	case isFixed && fixed < 0:
 		return project.Invalid(field+".fixed", fmt.Sprint(fixed), "Must be greater than or equal to 0")
 	case isFixed && g.regional() && fixed > 0 && fixed < len(g.zones()):
-		return project.Invalid(field+".fixed", fmt.Sprint(fixed), "Fixed updatePolicy.%s for regional managed instance group has to be either 0 or at least equal to the number of zones.", k)
+		return project.Invalid(field+".fixed", fmt.Sprint(fixed),
+			"Fixed updatePolicy.%s for regional managed instance group has to be either 0 or at least equal to the number of zones.", k)
 	case isPercent && g.Target > 0 && g.Target < percentFloor:
 		return project.Invalid(field+".percent", "", "Percent can be specified for groups with at least %d instances only.", percentFloor)
 	}

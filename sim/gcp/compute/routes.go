@@ -21,13 +21,15 @@ type run = func(*Service, *project.Call) (*project.Answer, error)
 
 // Routes returns all operations of the service.
 func Routes() []route {
-	return slices.Concat(templateRoutes("instanceTemplates", globalPath), templateRoutes("regionInstanceTemplates", regionPath), managerRoutes("instanceGroupManagers", zonePath), managerRoutes("regionInstanceGroupManagers", regionPath),
+	return slices.Concat(templateRoutes("instanceTemplates", globalPath), templateRoutes("regionInstanceTemplates", regionPath),
+		managerRoutes("instanceGroupManagers", zonePath), managerRoutes("regionInstanceGroupManagers", regionPath),
 		instanceRoutes(), operationRoutes())
 }
 
 // read and list return routes that change nothing; write returns one that does.
 func read(path, name string, f run, permissions ...string) route {
-	return route{Method: http.MethodGet, Pattern: path, Service: "compute", Name: name, Permissions: permissions, Bucket: project.BucketRead, Run: f}
+	return route{Method: http.MethodGet, Pattern: path, Service: "compute", Name: name, Permissions: permissions,
+		Bucket: project.BucketRead, Run: f}
 }
 
 func list(path, name string, f run, permissions ...string) route {
@@ -44,7 +46,8 @@ func wide(path, name string, f run, permissions ...string) route {
 }
 
 func write(method, path, name string, f run, permissions ...string) route {
-	return route{Method: method, Pattern: path, Service: "compute", Name: name, Permissions: permissions, Mutating: true, Bucket: project.BucketWrite, Run: once(f)}
+	return route{Method: method, Pattern: path, Service: "compute", Name: name, Permissions: permissions, Mutating: true,
+		Bucket: project.BucketWrite, Run: once(f)}
 }
 
 // once answers a request whose ID was seen before with the operation that it began then.
@@ -114,7 +117,8 @@ func instanceRoutes() []route {
 
 func operationRoutes() []route {
 	var out []route
-	for _, place := range []struct{ name, path string }{{"globalOperations", globalPath}, {"zoneOperations", zonePath}, {"regionOperations", regionPath}} {
+	for _, place := range []struct{ name, path string }{{"globalOperations", globalPath}, {"zoneOperations", zonePath},
+		{"regionOperations", regionPath}} {
 		one := place.path + "/operations/{operation}"
 		may := "compute." + place.name + ".get"
 		get := read(one, place.name+".get", viaCore((*project.Core).GetOperation), may)

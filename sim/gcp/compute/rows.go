@@ -21,8 +21,10 @@ const (
 
 // allActions are the actions that a group counts, by their names in currentActions.
 var allActions = map[string]string{
-	actionAbandoning: "abandoning", actionCreating: "creating", "CREATING_WITHOUT_RETRIES": "creatingWithoutRetries", actionDeleting: "deleting",
-	actionNone: "none", actionRecreating: "recreating", actionRefreshing: "refreshing", actionRestarting: "restarting", "RESUMING": "resuming",
+	actionAbandoning: "abandoning", actionCreating: "creating", "CREATING_WITHOUT_RETRIES": "creatingWithoutRetries",
+	actionDeleting: "deleting",
+	actionNone:     "none", actionRecreating: "recreating", actionRefreshing: "refreshing", actionRestarting: "restarting",
+	"RESUMING": "resuming",
 	"STARTING": "starting", "STOPPING": "stopping", "SUSPENDING": "suspending", actionVerifying: "verifying",
 }
 

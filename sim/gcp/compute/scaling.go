@@ -201,7 +201,8 @@ func (w *scaling) listErrors(x *project.Call) (*project.Answer, error) {
 	}
 	var all []project.Named
 	for i, e := range slices.Backward(g.Errors) {
-		details := document.Object{"instance": x.Link(e.Instance), "action": e.Action, "version": document.Object{"instanceTemplate": x.Link(e.Template)}}
+		details := document.Object{"instance": x.Link(e.Instance), "action": e.Action,
+			"version": document.Object{"instanceTemplate": x.Link(e.Template)}}
 		all = append(all, project.Named{Key: strconv.Itoa(1<<20 - i), Doc: document.Object{
 			"error": e.Failure.Body(), "instanceActionDetails": details, "timestamp": project.Stamp(e.At),
 		}})

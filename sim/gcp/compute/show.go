@@ -13,8 +13,9 @@ func (w *views) template(x *project.Call, t *template) document.Object {
 	properties := document.Copied(w.properties(t.Content))
 	linkInterfaces(x, properties)
 	out := document.Object{
-		"kind": "compute#instanceTemplate", "id": project.Digits(t.ID), "creationTimestamp": project.Stamp(t.Created), "name": t.Name, "description": t.Description,
-		"selfLink": x.Link(t.path()), "properties": properties,
+		"kind": "compute#instanceTemplate", "id": project.Digits(t.ID), "creationTimestamp": project.Stamp(t.Created), "name": t.Name,
+		"description": t.Description,
+		"selfLink":    x.Link(t.path()), "properties": properties,
 	}
 	if t.Region != "" {
 		out["region"] = x.Link("projects/" + t.Project + "/regions/" + t.Region)
@@ -41,14 +42,16 @@ func (w *views) manager(x *project.Call, g *manager) document.Object {
 		kind, where = "region", g.Region
 	}
 	maps.Copy(d, document.Object{
-		"kind": "compute#instanceGroupManager", "id": project.Digits(g.ID), "creationTimestamp": project.Stamp(g.Created), "name": g.Name, "selfLink": x.Link(g.path()),
-		kind: x.Link("projects/" + g.Project + "/" + kind + "s/" + where), "fingerprint": g.fingerprint(), "targetSize": g.Target,
+		"kind": "compute#instanceGroupManager", "id": project.Digits(g.ID), "creationTimestamp": project.Stamp(g.Created), "name": g.Name,
+		"selfLink": x.Link(g.path()),
+		kind:       x.Link("projects/" + g.Project + "/" + kind + "s/" + where), "fingerprint": g.fingerprint(), "targetSize": g.Target,
 		"instanceGroup": x.Link("projects/" + g.Project + "/" + g.scope() + "/instanceGroups/" + g.Name),
 		"satisfiesPzi":  false, "satisfiesPzs": true, "serviceAccount": project.DefaultNumber + "@cloudservices.gserviceaccount.com",
 		"currentActions": w.actions(g), "status": w.status(x, g),
 	})
 	document.WithDefaults(d, document.Object{
-		"listManagedInstancesResults": "PAGELESS", "standbyPolicy": document.Object{"mode": "MANUAL"}, "targetSizePolicy": document.Object{"mode": "INDIVIDUAL"},
+		"listManagedInstancesResults": "PAGELESS", "standbyPolicy": document.Object{"mode": "MANUAL"},
+		"targetSizePolicy":  document.Object{"mode": "INDIVIDUAL"},
 		"targetStoppedSize": 0, "targetSuspendedSize": 0,
 	})
 	showVersions(x, g, d)
@@ -91,7 +94,8 @@ func showPolicies(x *project.Call, g *manager, d document.Object) {
 		"defaultActionOnFailure": "REPAIR", "forceUpdateOnRepair": "NO", "onFailedHealthCheck": "DEFAULT_ACTION",
 	})
 	policy := document.Under(d, "updatePolicy")
-	document.WithDefaults(policy, document.Object{"type": "OPPORTUNISTIC", "minimalAction": "REPLACE", "replacementMethod": "SUBSTITUTE", "minReadySec": 0})
+	document.WithDefaults(policy, document.Object{"type": "OPPORTUNISTIC", "minimalAction": "REPLACE", "replacementMethod": "SUBSTITUTE",
+		"minReadySec": 0})
 	if g.regional() {
 		document.WithDefaults(policy, document.Object{"instanceRedistributionType": "PROACTIVE"})
 	}
@@ -137,7 +141,8 @@ func (w *views) status(x *project.Call, g *manager) document.Object {
 	stateful := g.Doc["statefulPolicy"] != nil
 	d := document.Object{
 		"isStable": stable, "versionTarget": document.Object{"isReached": reached}, "allInstancesConfig": config,
-		"stateful": document.Object{"hasStatefulConfig": stateful, "isStateful": stateful, "perInstanceConfigs": document.Object{"allEffective": true}},
+		"stateful": document.Object{"hasStatefulConfig": stateful, "isStateful": stateful,
+			"perInstanceConfigs": document.Object{"allEffective": true}},
 	}
 	if a := w.autoscalerOf(g); a != nil {
 		d["autoscaler"] = x.Link(a.Path)

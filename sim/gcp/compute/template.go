@@ -80,7 +80,8 @@ func checkMetadata(p document.Object) error {
 		}
 		seen[key] = true
 		if n := len(document.Text(item, "value")); n > maxUserData {
-			return project.Refuse(http.StatusRequestEntityTooLarge, "invalid", "Value for metadata key '%s' is too large: maximum size %d character(s); actual size %d.",
+			return project.Refuse(http.StatusRequestEntityTooLarge, "invalid",
+				"Value for metadata key '%s' is too large: maximum size %d character(s); actual size %d.",
 				key, maxUserData, n)
 		}
 	}
@@ -110,7 +111,8 @@ func (w *groups) checkInterface(id, field string, n document.Object) error {
 func fillProperties(p document.Object) {
 	for i, disk := range document.Objects(p, "disks") {
 		name := "persistent-disk-" + fmt.Sprint(i)
-		document.WithDefaults(disk, document.Object{"kind": "compute#attachedDisk", "index": i, "deviceName": name, "interface": "SCSI", "mode": "READ_WRITE", "type": "PERSISTENT"})
+		document.WithDefaults(disk, document.Object{"kind": "compute#attachedDisk", "index": i, "deviceName": name, "interface": "SCSI",
+			"mode": "READ_WRITE", "type": "PERSISTENT"})
 	}
 	for i, n := range document.Objects(p, "networkInterfaces") {
 		document.WithDefaults(n, document.Object{"kind": "compute#networkInterface", "name": "nic" + fmt.Sprint(i)})
@@ -143,7 +145,8 @@ func fillScheduling(s document.Object) {
 			model = "STANDARD"
 		}
 	}
-	document.WithDefaults(s, document.Object{"automaticRestart": !spot, "onHostMaintenance": maintenance, "preemptible": spot, "provisioningModel": model})
+	document.WithDefaults(s, document.Object{"automaticRestart": !spot, "onHostMaintenance": maintenance, "preemptible": spot,
+		"provisioningModel": model})
 }
 
 func (w *groups) getTemplate(x *project.Call) (*project.Answer, error) {

@@ -29,11 +29,12 @@ func worse(a, b string) string {
 	return a
 }
 
-// refreshed and restarted are the properties that can be changed on an instance that runs, and on one that is stopped. A change of any other
-// replaces the instance.
+// refreshed and restarted are the properties that can be changed on an instance that runs, and on one that is stopped. A change of any
+// other replaces the instance.
 var (
 	refreshed = []string{"labels", "metadata", "tags", "description"}
-	restarted = []string{"machineType", "serviceAccounts", "minCpuPlatform", "scheduling", "canIpForward", "shieldedInstanceConfig", "guestAccelerators"}
+	restarted = []string{"machineType", "serviceAccounts", "minCpuPlatform", "scheduling", "canIpForward", "shieldedInstanceConfig",
+		"guestAccelerators"}
 )
 
 // outdated returns the members of a group that are not of its versions, and those of a version that has more than it shall have.

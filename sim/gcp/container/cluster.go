@@ -83,7 +83,8 @@ func (w *masters) make(id, location string, d document.Object, pools []document.
 	case region == "":
 		return nil, badRequest(fmt.Sprintf("Location %q does not exist.", location))
 	case !clusterName.MatchString(name):
-		return nil, badRequest(fmt.Sprintf("Invalid value for field \"cluster.name\": %q. Must be a match of regex '(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'.",
+		return nil, badRequest(fmt.Sprintf("Invalid value for field \"cluster.name\": %q. Must be a match of regex "+
+			"'(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'.",
 			name))
 	case w.clusters.Get(clusterKey(id, location, name)) != nil:
 		return nil, alreadyExists(placed(id, location) + "/clusters/" + name)

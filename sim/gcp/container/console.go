@@ -61,7 +61,8 @@ func (w *Service) provision(want Wanted) (*Cluster, error) {
 	}
 	w.give(c, want.Access)
 	version := document.Text(body, "initialClusterVersion")
-	if version == "" || c.Op != "" || c.Master == version || strings.HasPrefix(c.Master, version+"-") || strings.HasPrefix(c.Master, version+".") {
+	if version == "" || c.Op != "" || c.Master == version || strings.HasPrefix(c.Master, version+"-") ||
+		strings.HasPrefix(c.Master, version+".") {
 		return c, nil
 	}
 	_, err := w.masters.upgrade(c, version)
@@ -135,7 +136,8 @@ func (k Console) ResizePool(pool string, nodes int) error {
 func (k Console) CreatePool(pool, machineType string, nodes int) error {
 	cluster, name, _ := strings.Cut(pool, "/")
 	return k.onCluster(cluster, func(w *Service, c *Cluster) error {
-		_, err := w.agents.add(c, document.Object{"name": name, "initialNodeCount": float64(nodes), "config": document.Object{"machineType": machineType}})
+		_, err := w.agents.add(c, document.Object{"name": name, "initialNodeCount": float64(nodes),
+			"config": document.Object{"machineType": machineType}})
 		return err
 	})
 }

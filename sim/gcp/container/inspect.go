@@ -38,8 +38,8 @@ type InspectedMachine struct {
 	// Name is that of the machine and its node, UID that by which the MachineHost knows it.
 	Name, UID, Zone, Version, Group string
 	Ready, Running, Deleting        bool
-	// Stale is true for a machine that the node pool replaces, Alike for one that is what the node pool would create now, as after a change that
-	// was taken back before it was replaced. Leaving is true while GKE drains it.
+	// Stale is true for a machine that the node pool replaces, Alike for one that is what the node pool would create now, as after a change
+	// that was taken back before it was replaced. Leaving is true while GKE drains it.
 	Stale, Alike, Leaving bool
 }
 
@@ -54,7 +54,8 @@ func (w *Service) Inspect() []Inspected {
 
 func (w *Service) inspectCluster(c *Cluster) Inspected {
 	out := Inspected{
-		Project: c.Project, Location: c.Location, Name: c.Name, Status: c.Status, Version: c.Master, Endpoint: c.Access.Endpoint, Busy: c.Op != "",
+		Project: c.Project, Location: c.Location, Name: c.Name, Status: c.Status, Version: c.Master, Endpoint: c.Access.Endpoint,
+		Busy: c.Op != "",
 	}
 	for _, p := range w.poolsOf(c) {
 		out.Pools = append(out.Pools, w.inspect(c, p))
@@ -87,7 +88,8 @@ func (w *Service) inspect(c *Cluster, p *Pool) InspectedPool {
 	machine := w.nodes.machineOf(c, p)
 	for _, n := range w.nodes.of(c, p) {
 		out.Machines = append(out.Machines, InspectedMachine{
-			Name: n.Name, UID: n.ID, Zone: n.Zone, Version: p.Templates[n.Template].Version, Group: n.Group, Ready: w.nodes.ready(n), Running: n.running(),
+			Name: n.Name, UID: n.ID, Zone: n.Zone, Version: p.Templates[n.Template].Version, Group: n.Group, Ready: w.nodes.ready(n),
+			Running:  n.running(),
 			Deleting: n.deleting(), Stale: p.stale(n), Alike: p.Templates[n.Template].Machine == machine, Leaving: p.Leaving[n.Name] != nil,
 		})
 	}

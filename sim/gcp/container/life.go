@@ -278,8 +278,9 @@ func (w *lifecycle) trouble(c *Cluster, p *Pool) []Condition {
 			}
 		}
 	}
-	return []Condition{{Code: "UNKNOWN", Canonical: "UNKNOWN", Message: fmt.Sprintf("All cluster resources were brought up, but: only %d nodes out of %d "+
-		"have registered; cluster may be unhealthy.", ready, want)}}
+	return []Condition{{Code: "UNKNOWN", Canonical: "UNKNOWN",
+		Message: fmt.Sprintf("All cluster resources were brought up, but: only %d nodes out of %d "+
+			"have registered; cluster may be unhealthy.", ready, want)}}
 }
 
 // stockout is the condition for a machine that Compute Engine can't create.
@@ -294,7 +295,9 @@ func (w *lifecycle) stockout(n machine, size int, all []machine) Condition {
 	if f.Code == "QUOTA_EXCEEDED" {
 		code = "GCE_QUOTA_EXCEEDED"
 	}
-	return Condition{Code: code, Canonical: "RESOURCE_EXHAUSTED", Message: fmt.Sprintf("Google Compute Engine: Not all instances running in IGM after %s. "+
-		"Expected %d, running %d, transitioning %d. Current errors: [%s]: Instance '%s' creation failed: %s", lifeGiveUp, size, up, size-up, code,
-		n.Name, f.Message)}
+	return Condition{Code: code, Canonical: "RESOURCE_EXHAUSTED",
+		Message: fmt.Sprintf("Google Compute Engine: Not all instances running in IGM after %s. "+
+			"Expected %d, running %d, transitioning %d. Current errors: [%s]: Instance '%s' creation failed: %s", lifeGiveUp, size, up,
+			size-up, code,
+			n.Name, f.Message)}
 }

@@ -202,8 +202,10 @@ func (w *nodes) labels(p *Pool) map[string]string {
 		system = "ubuntu"
 	}
 	out := map[string]string{
-		"cloud.google.com/gke-nodepool": p.Name, "cloud.google.com/gke-os-distribution": system, "cloud.google.com/gke-container-runtime": "containerd",
-		"cloud.google.com/gke-boot-disk": document.Text(config, "diskType"), "cloud.google.com/machine-family": strings.SplitN(machine, "-", 2)[0],
+		"cloud.google.com/gke-nodepool": p.Name, "cloud.google.com/gke-os-distribution": system,
+		"cloud.google.com/gke-container-runtime": "containerd",
+		"cloud.google.com/gke-boot-disk":         document.Text(config, "diskType"),
+		"cloud.google.com/machine-family":        strings.SplitN(machine, "-", 2)[0],
 		"cloud.google.com/gke-max-pods-per-node": document.Text(p.Doc, "maxPodsConstraint.maxPodsPerNode"),
 		"cloud.google.com/gke-provisioning":      "standard", "cloud.google.com/gke-stack-type": "IPV4", "cloud.google.com/private-node": "false",
 		"cloud.google.com/gke-logging-variant": "DEFAULT",

@@ -42,7 +42,8 @@ func (w *nodes) nodeOf(n compute.Node) (*sim.Managed, string) {
 	labels := w.labels(p)
 	labels["topology.gke.io/zone"] = n.Zone
 	return &sim.Managed{
-		Cluster: c.Name, Group: p.Name, Server: c.Access.Endpoint, CA: c.Access.CA, Token: c.Access.Token, Operator: operator, Labels: labels, Taints: taints(p),
+		Cluster: c.Name, Group: p.Name, Server: c.Access.Endpoint, CA: c.Access.CA, Token: c.Access.Token, Operator: operator, Labels: labels,
+		Taints: taints(p),
 	}, "v" + p.Templates[n.Template].Version
 }
 

@@ -13,15 +13,16 @@ func (w *rolls) begin(c *Cluster, p *Pool) {
 		w.resume(c, p)
 		return
 	}
-	p.Roll = &roll{Version: p.Wanted, Surge: number(p.Doc, "upgradeSettings.maxSurge"), Missing: number(p.Doc, "upgradeSettings.maxUnavailable")}
+	p.Roll = &roll{Version: p.Wanted, Surge: number(p.Doc, "upgradeSettings.maxSurge"),
+		Missing: number(p.Doc, "upgradeSettings.maxUnavailable")}
 	w.keepSizes(c, p)
 	if document.Text(p.Doc, "upgradeSettings.strategy") == strategyBlueGreen {
 		w.beginGreen(c, p)
 	}
 }
 
-// resume lets a blue-green upgrade go on that was paused: the new groups get the sizes of the old ones, and lose no node where an old one has gone
-// meanwhile.
+// resume lets a blue-green upgrade go on that was paused: the new groups get the sizes of the old ones, and lose no node where an old one
+// has gone meanwhile.
 func (w *rolls) resume(c *Cluster, p *Pool) {
 	w.keepSizes(c, p)
 	blue, green := p.sides()
@@ -35,8 +36,8 @@ func (w *rolls) resume(c *Cluster, p *Pool) {
 	}
 }
 
-// keepSizes lets the groups of a node pool have at the end of an upgrade the sizes that they have now. One that an earlier operation failed to
-// create gets as many nodes as the pool was given last for a zone.
+// keepSizes lets the groups of a node pool have at the end of an upgrade the sizes that they have now. One that an earlier operation failed
+// to create gets as many nodes as the pool was given last for a zone.
 func (w *rolls) keepSizes(c *Cluster, p *Pool) {
 	for _, g := range p.Groups {
 		if g.Want != nil {

@@ -74,7 +74,8 @@ func poolRoutes() []project.Route[*Service] {
 
 func operationRoutes() []project.Route[*Service] {
 	return []project.Route[*Service]{
-		route(http.MethodGet, locationPath+"/operations", "projects.locations.operations.list", "container.operations.list", (*Service).listOperations),
+		route(http.MethodGet, locationPath+"/operations", "projects.locations.operations.list", "container.operations.list",
+			(*Service).listOperations),
 		route(http.MethodGet, operationPath, "projects.locations.operations.get", "container.operations.get", (*Service).getOperation),
 		route(http.MethodPost, operationPath+":cancel", "projects.locations.operations.cancel", mayUpdate, (*Service).cancelOperation),
 	}

@@ -174,8 +174,8 @@ func (w *Service) touchPool(p *Pool) {
 	w.pools.Touch(p.key())
 }
 
-// openPool refuses an operation on a node pool while another one runs on its cluster, and one that is not for the blue-green upgrade that was
-// paused.
+// openPool refuses an operation on a node pool while another one runs on its cluster, and one that is not for the blue-green upgrade that
+// was paused.
 func (w *Service) openPool(c *Cluster, p *Pool) error {
 	if err := w.open(c); err != nil {
 		return err

@@ -176,7 +176,8 @@ func (w *views) operation(op *operation) document.Object {
 		target += "/nodePools/" + op.Pool
 	}
 	d := document.Object{
-		"name": op.Name, "operationType": op.Type, "status": op.Status, "startTime": stamp(op.Start), "zone": op.Location, "location": op.Location,
+		"name": op.Name, "operationType": op.Type, "status": op.Status, "startTime": stamp(op.Start), "zone": op.Location,
+		"location": op.Location,
 		"selfLink": root + at + "/operations/" + op.Name, "targetLink": target,
 	}
 	if !op.End.IsZero() {
@@ -184,7 +185,8 @@ func (w *views) operation(op *operation) document.Object {
 	}
 	if op.Total > 0 {
 		d["progress"] = document.Object{"metrics": []any{
-			document.Object{"name": "NODES_TOTAL", "intValue": strconv.Itoa(op.Total)}, document.Object{"name": "NODES_DONE", "intValue": strconv.Itoa(op.Done)},
+			document.Object{"name": "NODES_TOTAL", "intValue": strconv.Itoa(op.Total)},
+			document.Object{"name": "NODES_DONE", "intValue": strconv.Itoa(op.Done)},
 		}}
 	}
 	if len(op.Conditions) > 0 {
@@ -210,7 +212,8 @@ func (w *Service) serverConfig(x *project.Call) (*project.Answer, error) {
 			"upgradeTargetVersion": c.Default})
 	}
 	return project.OK(document.Object{
-		"defaultClusterVersion": versions.Default(), "validNodeVersions": document.List(versions.Nodes()), "validMasterVersions": document.List(versions.Masters()),
-		"defaultImageType": "COS_CONTAINERD", "validImageTypes": document.List(nodeconfig.Images), "channels": channels,
+		"defaultClusterVersion": versions.Default(), "validNodeVersions": document.List(versions.Nodes()),
+		"validMasterVersions": document.List(versions.Masters()),
+		"defaultImageType":    "COS_CONTAINERD", "validImageTypes": document.List(nodeconfig.Images), "channels": channels,
 	}), nil
 }

@@ -79,7 +79,8 @@ type Pool struct {
 	Roll        *roll
 	// Ending is set while an upgrade that was cancelled or has failed gives its surge back.
 	Ending *ending
-	// Repair is the name of the node that is being repaired, "" for none; Broken is the ID of the machine that it had, once that is created anew.
+	// Repair is the name of the node that is being repaired, "" for none; Broken is the ID of the machine that it had, once that is created
+	// anew.
 	Repair, Broken string
 	// Former is what the pool was before the upgrade that runs or did not succeed, nil for none: a rollback leads back to it.
 	Former *former

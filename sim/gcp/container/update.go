@@ -62,8 +62,8 @@ func (w *agents) renew(c *Cluster, p *Pool, body document.Object) (*operation, e
 	return op, nil
 }
 
-// openFor refuses an update while an operation runs, and beside a blue-green upgrade that was paused, unless it is the one that resumes it: for
-// the version that the pool is to have already.
+// openFor refuses an update while an operation runs, and beside a blue-green upgrade that was paused, unless it is the one that resumes it:
+// for the version that the pool is to have already.
 func (w *agents) openFor(c *Cluster, p *Pool, next change, body document.Object) error {
 	if p.paused() && !p.Roll.Back && body["nodeVersion"] != nil && !next.recreate && reflect.DeepEqual(next.doc, p.Doc) {
 		return w.open(c)
@@ -167,10 +167,12 @@ func (w *agents) completeUpgrade(x *project.Call) (*project.Answer, error) {
 func Settable() map[string][]string {
 	return map[string][]string{
 		poolNames + "update": {
-			"", "nodeVersion", "imageType", "machineType", "diskType", "diskSizeGb", "labels", "taints", "tags", "resourceLabels", "locations", "linuxNodeConfig",
+			"", "nodeVersion", "imageType", "machineType", "diskType", "diskSizeGb", "labels", "taints", "tags", "resourceLabels", "locations",
+			"linuxNodeConfig",
 			"upgradeSettings",
 		},
-		poolNames + "setSize": {""}, poolNames + "setAutoscaling": {"", "autoscaling.minNodeCount", "autoscaling.maxNodeCount", "autoscaling.locationPolicy",
+		poolNames + "setSize": {""}, poolNames + "setAutoscaling": {"", "autoscaling.minNodeCount", "autoscaling.maxNodeCount",
+			"autoscaling.locationPolicy",
 			"autoscaling.totalMinNodeCount", "autoscaling.totalMaxNodeCount"},
 		poolNames + "setManagement": {"", "management.autoUpgrade", "management.autoRepair"},
 	}

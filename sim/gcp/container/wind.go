@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// end ends an upgrade with surge that does not replace all nodes: each group gets back to its size without the machines that it had beside it.
-// Those that drain go first, then those that are not ready, and then old ones: what was upgraded stays. All other nodes take pods again.
+// end ends an upgrade with surge that does not replace all nodes: each group gets back to its size without the machines that it had beside
+// it. Those that drain go first, then those that are not ready, and then old ones: what was upgraded stays. All other nodes take pods
+// again.
 func (w *rolls) end(p *Pool, conditions []Condition) {
 	p.Roll, p.Ending, p.Next = nil, &ending{conditions}, w.Now
 	w.touchPool(p)

@@ -66,8 +66,9 @@ func RoutesOf[S, P any](part func(S) P, routes []Route[P]) []Route[S] {
 	out := make([]Route[S], len(routes))
 	for i, r := range routes {
 		out[i] = Route[S]{
-			Method: r.Method, Pattern: r.Pattern, Service: r.Service, Name: r.Name, Permissions: r.Permissions, Mutating: r.Mutating, Bucket: r.Bucket,
-			Run: func(s S, x *Call) (*Answer, error) { return r.Run(part(s), x) },
+			Method: r.Method, Pattern: r.Pattern, Service: r.Service, Name: r.Name, Permissions: r.Permissions, Mutating: r.Mutating,
+			Bucket: r.Bucket,
+			Run:    func(s S, x *Call) (*Answer, error) { return r.Run(part(s), x) },
 		}
 	}
 	return out

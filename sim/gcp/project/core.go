@@ -43,7 +43,8 @@ func (w *Core) NewID() uint64 {
 
 // Unreachable returns the error for a request to a scope that can't be reached.
 func Unreachable(scope string) *Error {
-	return &Error{Status: 503, Reason: "backendError", State: "UNAVAILABLE", Message: "The scope '" + scope + "' can't be reached. Try again later."}
+	return &Error{Status: 503, Reason: "backendError", State: "UNAVAILABLE",
+		Message: "The scope '" + scope + "' can't be reached. Try again later."}
 }
 
 // Digits returns an ID as Google writes it: in JSON it is a string.

@@ -80,7 +80,8 @@ func Required(field string) *Error {
 
 // Unmet returns the error for a write on the condition of a fingerprint that is not the current one.
 func Unmet(message string) *Error {
-	return &Error{Status: http.StatusPreconditionFailed, Reason: "conditionNotMet", Message: message, Location: "If-Match", LocationType: "header"}
+	return &Error{Status: http.StatusPreconditionFailed, Reason: "conditionNotMet", Message: message, Location: "If-Match",
+		LocationType: "header"}
 }
 
 // Forbidden returns the error for a caller who lacks a permission on a resource.
@@ -95,9 +96,11 @@ func ToError(err error) *Error {
 		return e
 	}
 	if errors.Is(err, sim.ErrClosed) {
-		return &Error{Status: http.StatusServiceUnavailable, Reason: "backendError", State: "UNAVAILABLE", Message: "The service is shutting down."}
+		return &Error{Status: http.StatusServiceUnavailable, Reason: "backendError", State: "UNAVAILABLE",
+			Message: "The service is shutting down."}
 	}
-	return &Error{Status: http.StatusInternalServerError, Reason: "backendError", Message: "Internal error. Please try again or contact Google Support. (Code: '" + Fingerprint(err.Error()) + "')"}
+	return &Error{Status: http.StatusInternalServerError, Reason: "backendError",
+		Message: "Internal error. Please try again or contact Google Support. (Code: '" + Fingerprint(err.Error()) + "')"}
 }
 
 // Failure is why something failed later, as operations and managed instances show it.

@@ -10,7 +10,8 @@ import (
 // FuzzFilter holds that any expression is either understood or refused, and that its negation lets through what it does not.
 func FuzzFilter(f *testing.F) {
 	for _, s := range []string{
-		"name=a", `name = "a" AND labels.x:*`, "name eq a.* OR (name != b)", "NOT name=a", "name", "(name=a", "name eq (", "a=b c=d", "-name:a*", "name=a AND", "=",
+		"name=a", `name = "a" AND labels.x:*`, "name eq a.* OR (name != b)", "NOT name=a", "name", "(name=a", "name eq (", "a=b c=d", "-name:a*",
+		"name=a AND", "=",
 	} {
 		f.Add(s)
 	}

@@ -26,12 +26,15 @@ func CheckLabels(labels document.Object, field string) error {
 	for k, v := range labels {
 		value, isText := v.(string)
 		if !labelKey.MatchString(k) {
-			return Invalid(field, k, "Label key '%s' violates format constraints. The key must start with a lowercase character, can only contain lowercase letters, "+
-				"numeric characters, underscores and dashes. The key can be at most %d characters long. International characters are allowed.", k, maxLabelLength)
+			return Invalid(field, k, "Label key '%s' violates format constraints. The key must start with a lowercase character, can only contain "+
+				"lowercase letters, "+
+				"numeric characters, underscores and dashes. The key can be at most %d characters long. International characters are allowed.", k,
+				maxLabelLength)
 		}
 		if !isText || !labelValue.MatchString(value) {
 			return Invalid(field, value, "Label value '%s' violates format constraints. The value can only contain lowercase letters, "+
-				"numeric characters, underscores and dashes. The value can be at most %d characters long. International characters are allowed.", value, maxLabelLength)
+				"numeric characters, underscores and dashes. The value can be at most %d characters long. International characters are allowed.", value,
+				maxLabelLength)
 		}
 	}
 	return nil

@@ -73,7 +73,8 @@ func (w *Core) BeginFailed(x *Call, kind, target string, targetID uint64, status
 // Start begins an operation. Its scope is that of the request's path.
 func (w *Core) Start(x *Call, kind, target string, targetID uint64) *Operation {
 	o := &Operation{
-		Type: kind, Project: x.Vars["project"], Scope: x.Scope(), Target: target, TargetID: targetID, User: x.User, RequestID: x.Query.Get("requestId"), Inserted: w.Now,
+		Type: kind, Project: x.Vars["project"], Scope: x.Scope(), Target: target, TargetID: targetID, User: x.User,
+		RequestID: x.Query.Get("requestId"), Inserted: w.Now,
 	}
 	w.Put(o)
 	if o.RequestID != "" {
@@ -85,7 +86,8 @@ func (w *Core) Start(x *Call, kind, target string, targetID uint64) *Operation {
 // Put gives an operation its name, its ID and its times, and keeps it.
 func (w *Core) Put(o *Operation) {
 	o.ID = w.NewID()
-	o.Name = fmt.Sprintf("operation-%d-%s-%s-%s", o.Inserted.UnixMilli(), w.Seed.Hex(13, "operation", o.ID), w.Seed.Hex(8, "a", o.ID), w.Seed.Hex(8, "b", o.ID))
+	o.Name = fmt.Sprintf("operation-%d-%s-%s-%s", o.Inserted.UnixMilli(), w.Seed.Hex(13, "operation", o.ID), w.Seed.Hex(8, "a", o.ID),
+		w.Seed.Hex(8, "b", o.ID))
 	o.Started = o.Inserted
 	if w.Seed.Chance("pending", o.ID) < pendingShare {
 		o.Started = o.Inserted.Add(w.Life(lifeStart))
@@ -129,7 +131,8 @@ func (o *Operation) Show(x *Call, now time.Time) document.Object {
 	status, progress := o.status(now)
 	d := document.Object{
 		"kind": "compute#operation", "id": Digits(o.ID), "name": o.Name, "operationType": o.Type, "status": status, "progress": progress,
-		"selfLink": x.Link(o.Path()), "targetLink": x.Link(o.Target), "targetId": Digits(o.TargetID), "user": o.User, "insertTime": Stamp(o.Inserted),
+		"selfLink": x.Link(o.Path()), "targetLink": x.Link(o.Target), "targetId": Digits(o.TargetID), "user": o.User,
+		"insertTime": Stamp(o.Inserted),
 	}
 	if kind, name, located := strings.Cut(o.Scope, "/"); located {
 		d[strings.TrimSuffix(kind, "s")] = x.Link("projects/" + o.Project + "/" + kind + "/" + name)

@@ -47,7 +47,8 @@ func (w *Core) pageSize(x *Call) (int, error) {
 	if asked := x.Query.Get("maxResults"); asked != "" {
 		n, err := strconv.Atoi(asked)
 		if err != nil || n < 0 || n > largestPage {
-			return 0, Refuse(http.StatusBadRequest, "invalid", "Invalid value for field 'maxResults': '%s'. Values must be within the following range: [0, 500]", asked)
+			return 0, Refuse(http.StatusBadRequest, "invalid",
+				"Invalid value for field 'maxResults': '%s'. Values must be within the following range: [0, 500]", asked)
 		}
 		if n > 0 {
 			size = n
@@ -95,7 +96,8 @@ func (w *Core) Scoped(x *Call, kind, member string, scopes []string, all []Named
 	if err != nil {
 		return nil, err
 	}
-	d := document.Object{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x)), "items": w.byScope(member, scopes, page, scopeOf)}
+	d := document.Object{"kind": kind, "id": trimmedPath(x), "selfLink": x.Link(trimmedPath(x)),
+		"items": w.byScope(member, scopes, page, scopeOf)}
 	if next != "" {
 		d["nextPageToken"] = next
 	}
@@ -143,7 +145,8 @@ func (w *Core) byScope(member string, scopes []string, page []Named, scopeOf fun
 			code, message = "UNREACHABLE", "The scope '"+scope+"' can't be reached."
 		}
 		if items[scope] == nil {
-			items[scope] = document.Object{"warning": document.Object{"code": code, "message": message, "data": []any{document.Object{"key": "scope", "value": scope}}}}
+			items[scope] = document.Object{"warning": document.Object{"code": code, "message": message,
+				"data": []any{document.Object{"key": "scope", "value": scope}}}}
 		}
 	}
 	return items

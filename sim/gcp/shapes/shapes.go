@@ -165,7 +165,8 @@ func unknown(name, path string) error {
 }
 
 // scalars are the types of scalars in the words of refusals.
-var scalars = map[string]string{"bool": "TYPE_BOOL", "int": "TYPE_INT32", "int64": "TYPE_INT64", "number": "TYPE_DOUBLE", "string": "TYPE_STRING"}
+var scalars = map[string]string{"bool": "TYPE_BOOL", "int": "TYPE_INT32", "int64": "TYPE_INT64", "number": "TYPE_DOUBLE",
+	"string": "TYPE_STRING"}
 
 func invalid(v any, kind, path string) error {
 	kind = strings.TrimLeft(kind, "[]{}")

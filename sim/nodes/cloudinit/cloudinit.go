@@ -116,7 +116,8 @@ func (r *reading) take(p part, depth int) error {
 	case "include", "include-once":
 		return r.include(body, kind, depth)
 	case "":
-		return fmt.Errorf("unhandled non-multipart (text/x-not-multipart) user data: first line %q is no header that cloud-init knows, such as #cloud-config", firstLine(body))
+		return fmt.Errorf("unhandled non-multipart (text/x-not-multipart) user data: first line %q is no header that cloud-init knows, such as "+
+			"#cloud-config", firstLine(body))
 	default:
 		r.note(kind)
 	}

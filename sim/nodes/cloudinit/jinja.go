@@ -93,7 +93,8 @@ func (c *Config) render(body []byte, data Metadata) ([]byte, error) {
 		return nil, fmt.Errorf("failed to render the jinja template of the user data: %w", err)
 	}
 	if len(missing) > 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("could not render jinja template variables in the user data: %s", strings.Join(missing, ", ")))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("could not render jinja template variables in the user data: %s",
+			strings.Join(missing, ", ")))
 	}
 	return []byte(out), nil
 }

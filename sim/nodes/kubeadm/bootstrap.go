@@ -54,7 +54,8 @@ func nameIsFree(ctx context.Context, c *apiclient.Client, nodeName string) error
 	}
 	for _, cond := range node.Status.Conditions {
 		if cond.Type == corev1.NodeReady && cond.Status == corev1.ConditionTrue {
-			return fmt.Errorf("a Node with name %q and status %q already exists in the cluster. You must delete the existing Node or change the name of this new joining Node", nodeName, corev1.NodeReady)
+			return fmt.Errorf("a Node with name %q and status %q already exists in the cluster. You must delete the existing Node or change the "+
+				"name of this new joining Node", nodeName, corev1.NodeReady)
 		}
 	}
 	return nil

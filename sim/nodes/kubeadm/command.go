@@ -73,7 +73,8 @@ func (c *Command) Join(read func(path string) ([]byte, bool)) (*Join, error) {
 	}
 	j := &Join{
 		NodeName: last(c.Flags["node-name"]), CRISocket: last(c.Flags["cri-socket"]), File: last(c.Flags["discovery-file"]),
-		TLSToken: last(c.Flags["tls-bootstrap-token"]), Token: last(c.Flags["discovery-token"]), CAHashes: c.Flags["discovery-token-ca-cert-hash"],
+		TLSToken: last(c.Flags["tls-bootstrap-token"]), Token: last(c.Flags["discovery-token"]),
+		CAHashes:         c.Flags["discovery-token-ca-cert-hash"],
 		DiscoveryTimeout: DefaultTimeout, BootstrapTimeout: DefaultTimeout, APITimeout: defaultCallTimeout,
 	}
 	_, j.SkipCA = c.Flags["discovery-token-unsafe-skip-ca-verification"]

@@ -107,7 +107,8 @@ func ParseConfig(b []byte) (*Join, error) {
 			continue
 		}
 		if !versions[t.APIVersion] {
-			return nil, fmt.Errorf("no kind \"JoinConfiguration\" is registered for version %q: want kubeadm.k8s.io/v1beta1 to v1beta4", t.APIVersion)
+			return nil, fmt.Errorf("no kind \"JoinConfiguration\" is registered for version %q: want kubeadm.k8s.io/v1beta1 to v1beta4",
+				t.APIVersion)
 		}
 		var c joinConfiguration
 		if err := yaml.Unmarshal(doc, &c); err != nil {
@@ -136,8 +137,9 @@ func (c *joinConfiguration) join() (*Join, error) {
 	r := c.NodeRegistration
 	j := &Join{
 		NodeName: r.Name, CRISocket: r.CRISocket, Taints: r.Taints, KubeletArgs: r.KubeletExtraArgs, TLSToken: c.Discovery.TLSBootstrapToken,
-		DiscoveryTimeout: firstSet(DefaultTimeout, c.Timeouts.Discovery, c.Discovery.Timeout), BootstrapTimeout: firstSet(DefaultTimeout, c.Timeouts.TLSBootstrap),
-		APITimeout: firstSet(defaultCallTimeout, c.Timeouts.APICall),
+		DiscoveryTimeout: firstSet(DefaultTimeout, c.Timeouts.Discovery, c.Discovery.Timeout),
+		BootstrapTimeout: firstSet(DefaultTimeout, c.Timeouts.TLSBootstrap),
+		APITimeout:       firstSet(defaultCallTimeout, c.Timeouts.APICall),
 	}
 	if t := c.Discovery.BootstrapToken; t != nil {
 		j.Endpoint, j.Token, j.CAHashes, j.SkipCA = t.APIServerEndpoint, t.Token, t.CACertHashes, t.UnsafeSkipCAVerification
@@ -171,7 +173,8 @@ func (j *Join) validate() error {
 	case !validToken(j.Token):
 		return fmt.Errorf("discovery.bootstrapToken.token: Invalid value: the bootstrap token is not of the form [a-z0-9]{6}.[a-z0-9]{16}")
 	case len(j.CAHashes) == 0 && !j.SkipCA:
-		return fmt.Errorf("discovery.bootstrapToken.caCertHashes: Required value: using token-based discovery without caCertHashes can be unsafe. Set unsafeSkipCAVerification as true in your kubeadm config file to continue")
+		return fmt.Errorf("discovery.bootstrapToken.caCertHashes: Required value: using token-based discovery without caCertHashes can be " +
+			"unsafe. Set unsafeSkipCAVerification as true in your kubeadm config file to continue")
 	}
 	return nil
 }

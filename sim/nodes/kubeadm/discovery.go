@@ -52,7 +52,8 @@ func Discover(ctx context.Context, j *Join, m Machine) (apiclient.Access, error)
 		a.Token, a.Cert, a.Key = j.TLSToken, nil, nil
 	}
 	if a.Token == "" && len(a.Cert) == 0 {
-		return a, fmt.Errorf("could not find authentication credentials for the TLS bootstrap process: use Token discovery, a discovery file with embedded credentials, or tlsBootstrapToken")
+		return a, fmt.Errorf("could not find authentication credentials for the TLS bootstrap process: use Token discovery, a discovery file " +
+			"with embedded credentials, or tlsBootstrapToken")
 	}
 	return a, nil
 }
@@ -68,7 +69,8 @@ func byToken(ctx context.Context, j *Join, m Machine) (apiclient.Access, error) 
 	}
 	kubeconfig := info[bootstrapapi.KubeConfigKey]
 	if kubeconfig == "" {
-		return a, fmt.Errorf("there is no %s key in the %s ConfigMap. This API Server isn't set up for token bootstrapping, can't connect", bootstrapapi.KubeConfigKey, bootstrapapi.ConfigMapClusterInfo)
+		return a, fmt.Errorf("there is no %s key in the %s ConfigMap. This API Server isn't set up for token bootstrapping, can't connect",
+			bootstrapapi.KubeConfigKey, bootstrapapi.ConfigMapClusterInfo)
 	}
 	if !jws.DetachedTokenIsValid(info[bootstrapapi.JWSSignatureKeyPrefix+id], kubeconfig, id, secret) {
 		return a, fmt.Errorf("failed to verify JWS signature of received cluster info object with token ID %q, can't trust this API Server", id)
@@ -93,7 +95,8 @@ func byToken(ctx context.Context, j *Join, m Machine) (apiclient.Access, error) 
 		return a, err
 	}
 	if again[bootstrapapi.KubeConfigKey] != kubeconfig {
-		return a, fmt.Errorf("the second kubeconfig from the %s ConfigMap (using validated TLS) was different from the first", bootstrapapi.ConfigMapClusterInfo)
+		return a, fmt.Errorf("the second kubeconfig from the %s ConfigMap (using validated TLS) was different from the first",
+			bootstrapapi.ConfigMapClusterInfo)
 	}
 	return trusted, nil
 }
@@ -112,7 +115,8 @@ func clusterInfo(ctx context.Context, a apiclient.Access, tokenID string, m Mach
 			return fmt.Errorf("failed to request the cluster-info ConfigMap: %w", err)
 		}
 		if _, ok := cm.Data[bootstrapapi.JWSSignatureKeyPrefix+tokenID]; !ok {
-			return fmt.Errorf("could not find a JWS signature in the cluster-info ConfigMap for token ID %q: the token is invalid for this cluster or it has expired", tokenID)
+			return fmt.Errorf("could not find a JWS signature in the cluster-info ConfigMap for token ID %q: the token is invalid for this "+
+				"cluster or it has expired", tokenID)
 		}
 		data = cm.Data
 		return nil
@@ -180,7 +184,8 @@ func authenticate(a *apiclient.Access, c *clientcmdapi.Config, m Machine) error 
 	}
 	user := c.AuthInfos[context.AuthInfo]
 	if user.Exec != nil || user.AuthProvider != nil {
-		return fmt.Errorf("the discovery kubeconfig fetches its credentials with a program or a provider, which a simulated machine cannot run: use a token or a client certificate")
+		return fmt.Errorf("the discovery kubeconfig fetches its credentials with a program or a provider, which a simulated machine cannot " +
+			"run: use a token or a client certificate")
 	}
 	a.Token, a.Cert, a.Key = user.Token, user.ClientCertificateData, user.ClientKeyData
 	if user.TokenFile != "" {

@@ -19,8 +19,9 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	terminating := func(grace int64, phase corev1.PodPhase, asked time.Time) *corev1.Pod {
 		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.NewTime(asked.Add(time.Duration(grace) * time.Second))), DeletionGracePeriodSeconds: ptr.To(grace)},
-			Status:     corev1.PodStatus{Phase: phase},
+			ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: ptr.To(metav1.NewTime(asked.Add(time.Duration(grace) * time.Second))),
+				DeletionGracePeriodSeconds: ptr.To(grace)},
+			Status: corev1.PodStatus{Phase: phase},
 		}
 	}
 	served := func(ready corev1.ConditionStatus) *corev1.Pod {
@@ -66,12 +67,17 @@ func TestSetFlags(t *testing.T) {
 		fails  string
 	}{
 		{reason: "no flags change nothing", want: Registration{Name: "n", ProviderID: "p", Taints: kept}},
-		{reason: "labels", flags: map[string]string{"node-labels": "a=b,c="}, want: Registration{Name: "n", ProviderID: "p", Taints: kept, Labels: map[string]string{"a": "b", "c": ""}}},
-		{reason: "the kubelet's flag for taints replaces kubeadm's field", flags: map[string]string{"register-with-taints": "a=b:NoExecute,c:PreferNoSchedule"},
-			want: Registration{Name: "n", ProviderID: "p", Taints: []corev1.Taint{{Key: "a", Value: "b", Effect: "NoExecute"}, {Key: "c", Effect: "PreferNoSchedule"}}}},
-		{reason: "provider ID, name and pods", flags: map[string]string{"provider-id": "x:///1", "hostname-override": "Other", "max-pods": "7"}, want: Registration{Name: "other", ProviderID: "x:///1", MaxPods: 7, Taints: kept}},
+		{reason: "labels", flags: map[string]string{"node-labels": "a=b,c="},
+			want: Registration{Name: "n", ProviderID: "p", Taints: kept, Labels: map[string]string{"a": "b", "c": ""}}},
+		{reason: "the kubelet's flag for taints replaces kubeadm's field",
+			flags: map[string]string{"register-with-taints": "a=b:NoExecute,c:PreferNoSchedule"},
+			want: Registration{Name: "n", ProviderID: "p", Taints: []corev1.Taint{{Key: "a", Value: "b", Effect: "NoExecute"},
+				{Key: "c", Effect: "PreferNoSchedule"}}}},
+		{reason: "provider ID, name and pods", flags: map[string]string{"provider-id": "x:///1", "hostname-override": "Other", "max-pods": "7"},
+			want: Registration{Name: "other", ProviderID: "x:///1", MaxPods: 7, Taints: kept}},
 		{reason: "a taint without an effect", flags: map[string]string{"register-with-taints": "a=b"}, fails: `invalid taint "a=b"`},
-		{reason: "a taint with an unknown effect", flags: map[string]string{"register-with-taints": "a=b:Never"}, fails: `invalid taint "a=b:Never"`},
+		{reason: "a taint with an unknown effect", flags: map[string]string{"register-with-taints": "a=b:Never"},
+			fails: `invalid taint "a=b:Never"`},
 		{reason: "pods that are no number", flags: map[string]string{"max-pods": "many"}, fails: `--max-pods: want a number, found "many"`},
 	} {
 		r := Registration{Name: "n", ProviderID: "p", Taints: kept}
@@ -90,7 +96,8 @@ func TestSetFlags(t *testing.T) {
 
 func TestStale(t *testing.T) {
 	t.Parallel()
-	k := &kubelet{Options: Options{Node: Registration{Name: "n", Version: "v1.30.0", CPUs: 2, MemoryMiB: 1024, Address: "10.0.0.1", Hostname: "n"}}}
+	k := &kubelet{Options: Options{Node: Registration{Name: "n", Version: "v1.30.0", CPUs: 2, MemoryMiB: 1024, Address: "10.0.0.1",
+		Hostname: "n"}}}
 	fresh := func(change func(*corev1.Node)) *corev1.Node {
 		n := k.Node.node(noon)
 		n.Status = k.Node.status(noon, nil, true)
@@ -108,7 +115,8 @@ func TestStale(t *testing.T) {
 		{"as it should be: nothing is written", fresh(nil), noon.Add(4 * time.Minute), false},
 		{"five minutes old: written again", fresh(nil), noon.Add(5 * time.Minute), true},
 		{"just registered, so not Ready", k.Node.node(noon), noon, true},
-		{"marked Unknown while the machine was cut off", fresh(func(n *corev1.Node) { n.Status.Conditions[3].Status = corev1.ConditionUnknown }), noon, true},
+		{"marked Unknown while the machine was cut off", fresh(func(n *corev1.Node) { n.Status.Conditions[3].Status = corev1.ConditionUnknown }),
+			noon, true},
 		{"a condition is gone", fresh(func(n *corev1.Node) { n.Status.Conditions = n.Status.Conditions[1:] }), noon, true},
 		{"a condition of another client is not the kubelet's", fresh(func(n *corev1.Node) {
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "Mine", Status: corev1.ConditionFalse})
@@ -133,7 +141,8 @@ func TestTransitionTimesStayWhileTheStatusDoes(t *testing.T) {
 			want = noon.Add(time.Minute)
 		}
 		if !after[i].LastTransitionTime.Time.Equal(want) || !after[i].LastHeartbeatTime.Time.Equal(noon.Add(time.Minute)) {
-			t.Errorf("%s: want transition at %v and heartbeat a minute later, got %v and %v", after[i].Type, want, after[i].LastTransitionTime, after[i].LastHeartbeatTime)
+			t.Errorf("%s: want transition at %v and heartbeat a minute later, got %v and %v", after[i].Type, want, after[i].LastTransitionTime,
+				after[i].LastHeartbeatTime)
 		}
 	}
 }
@@ -141,7 +150,8 @@ func TestTransitionTimesStayWhileTheStatusDoes(t *testing.T) {
 func TestLabelsWithoutValues(t *testing.T) {
 	t.Parallel()
 	r := Registration{Name: "n", Hostname: "h", Arch: "arm64", Labels: map[string]string{"node-role.example.com/x": ""}}
-	want := map[string]string{"kubernetes.io/hostname": "h", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64", "beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "arm64", "node-role.example.com/x": ""}
+	want := map[string]string{"kubernetes.io/hostname": "h", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64",
+		"beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "arm64", "node-role.example.com/x": ""}
 	if diff := cmp.Diff(want, r.labels()); diff != "" {
 		t.Errorf("a cloud that names no zone gives no zone label, the user's empty ones stay (-want +got):\n%s", diff)
 	}
@@ -155,7 +165,8 @@ func TestRunningStatus(t *testing.T) {
 		Containers:     []corev1.Container{{Name: "main", Image: "x"}},
 	}}
 	s := r.running(pod, noon)
-	if s.InitContainerStatuses[0].State.Terminated == nil || s.InitContainerStatuses[1].State.Running == nil || s.ContainerStatuses[0].State.Running == nil {
+	if s.InitContainerStatuses[0].State.Terminated == nil || s.InitContainerStatuses[1].State.Running == nil ||
+		s.ContainerStatuses[0].State.Running == nil {
 		t.Errorf("want init done, sidecar and main running, got %+v, %+v", s.InitContainerStatuses, s.ContainerStatuses)
 	}
 	if !strings.HasPrefix(s.PodIP, "10.") || s.PodIP == s.HostIP || s.PodIP != r.running(pod, noon).PodIP {

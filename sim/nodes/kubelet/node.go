@@ -89,7 +89,8 @@ func parseTaint(s string) (corev1.Taint, error) {
 			return corev1.Taint{Key: key, Value: value, Effect: e}, nil
 		}
 	}
-	return corev1.Taint{}, fmt.Errorf("failed to parse kubelet flag: --register-with-taints: invalid taint %q: want key=value:NoSchedule, PreferNoSchedule or NoExecute", s)
+	return corev1.Taint{}, fmt.Errorf("failed to parse kubelet flag: --register-with-taints: invalid taint %q: want key=value:NoSchedule, "+
+		"PreferNoSchedule or NoExecute", s)
 }
 
 // node is the object as it is first created: not Ready yet.
@@ -105,9 +106,11 @@ func (r *Registration) node(now time.Time) *corev1.Node {
 // labels are those that the kubelet and the cloud's controller manager set, and the user's.
 func (r *Registration) labels() map[string]string {
 	all := map[string]string{
-		corev1.LabelHostname: r.Hostname, corev1.LabelOSStable: "linux", corev1.LabelArchStable: r.Arch, "beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": r.Arch,
-		corev1.LabelTopologyZone: r.Zone, corev1.LabelFailureDomainBetaZone: r.Zone, corev1.LabelTopologyRegion: r.Region, corev1.LabelFailureDomainBetaRegion: r.Region,
-		corev1.LabelInstanceTypeStable: r.Type, corev1.LabelInstanceType: r.Type,
+		corev1.LabelHostname: r.Hostname, corev1.LabelOSStable: "linux", corev1.LabelArchStable: r.Arch, "beta.kubernetes.io/os": "linux",
+		"beta.kubernetes.io/arch": r.Arch,
+		corev1.LabelTopologyZone:  r.Zone, corev1.LabelFailureDomainBetaZone: r.Zone, corev1.LabelTopologyRegion: r.Region,
+		corev1.LabelFailureDomainBetaRegion: r.Region,
+		corev1.LabelInstanceTypeStable:      r.Type, corev1.LabelInstanceType: r.Type,
 	}
 	for k, v := range r.Labels {
 		all[k] = v
@@ -128,8 +131,10 @@ func (r *Registration) status(now time.Time, before []corev1.NodeCondition, read
 	}
 	list := func(memory int) corev1.ResourceList {
 		return corev1.ResourceList{
-			corev1.ResourceCPU: *resource.NewQuantity(int64(r.CPUs), resource.DecimalSI), corev1.ResourceMemory: *resource.NewQuantity(int64(memory)<<20, resource.BinarySI),
-			corev1.ResourcePods: *resource.NewQuantity(int64(maxPods), resource.DecimalSI), corev1.ResourceEphemeralStorage: *resource.NewQuantity(diskGiB<<30, resource.BinarySI),
+			corev1.ResourceCPU:              *resource.NewQuantity(int64(r.CPUs), resource.DecimalSI),
+			corev1.ResourceMemory:           *resource.NewQuantity(int64(memory)<<20, resource.BinarySI),
+			corev1.ResourcePods:             *resource.NewQuantity(int64(maxPods), resource.DecimalSI),
+			corev1.ResourceEphemeralStorage: *resource.NewQuantity(diskGiB<<30, resource.BinarySI),
 		}
 	}
 	return corev1.NodeStatus{
@@ -139,7 +144,8 @@ func (r *Registration) status(now time.Time, before []corev1.NodeCondition, read
 			{Type: corev1.NodeInternalDNS, Address: r.Hostname}},
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
 		NodeInfo: corev1.NodeSystemInfo{
-			MachineID: r.id("machine"), SystemUUID: uuid(r.id("system")), BootID: uuid(r.id("boot")), KernelVersion: "6.8.0-1021-simulated", OSImage: "Ubuntu 24.04 LTS (simulated)",
+			MachineID: r.id("machine"), SystemUUID: uuid(r.id("system")), BootID: uuid(r.id("boot")), KernelVersion: "6.8.0-1021-simulated",
+			OSImage:                 "Ubuntu 24.04 LTS (simulated)",
 			ContainerRuntimeVersion: "containerd://1.7.27", KubeletVersion: r.Version, OperatingSystem: "linux", Architecture: r.Arch,
 		},
 	}
@@ -148,13 +154,18 @@ func (r *Registration) status(now time.Time, before []corev1.NodeCondition, read
 // conditions are the kubelet's five.
 func (r *Registration) conditions(now time.Time, before []corev1.NodeCondition, ready bool) []corev1.NodeCondition {
 	all := []corev1.NodeCondition{
-		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
-		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
-		{Type: corev1.NodePIDPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientPID", Message: "kubelet has sufficient PID available"},
+		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientMemory",
+			Message: "kubelet has sufficient memory available"},
+		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure",
+			Message: "kubelet has no disk pressure"},
+		{Type: corev1.NodePIDPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientPID",
+			Message: "kubelet has sufficient PID available"},
 		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"},
 	}
 	if !ready {
-		all[3].Status, all[3].Reason, all[3].Message = corev1.ConditionFalse, "KubeletNotReady", "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized"
+		all[3].Status, all[3].Reason, all[3].Message = corev1.ConditionFalse, "KubeletNotReady",
+			"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni "+
+				"plugin not initialized"
 	}
 	for i := range all {
 		all[i].LastHeartbeatTime, all[i].LastTransitionTime = metav1.NewTime(now), metav1.NewTime(now)

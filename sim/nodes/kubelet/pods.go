@@ -189,7 +189,8 @@ func (p *pods) do(ctx context.Context, t task) error {
 	defer cancel()
 	pods := p.api.Core.Pods(t.pod.Namespace)
 	if t.do == remove {
-		return pods.Delete(ctx, t.pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(t.pod.UID))})
+		return pods.Delete(ctx, t.pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0)),
+			Preconditions: metav1.NewUIDPreconditions(string(t.pod.UID))})
 	}
 	status := p.Node.running(t.pod, time.Now())
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": t.pod.UID}, "status": status})

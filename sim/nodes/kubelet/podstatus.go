@@ -29,8 +29,10 @@ func (r *Registration) running(pod *corev1.Pod, now time.Time) corev1.PodStatus 
 	for _, c := range []struct {
 		kind   corev1.PodConditionType
 		status corev1.ConditionStatus
-	}{{corev1.PodReadyToStartContainers, corev1.ConditionTrue}, {corev1.PodInitialized, corev1.ConditionTrue}, {corev1.ContainersReady, corev1.ConditionTrue}, {corev1.PodReady, ready}} {
-		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: c.kind, Status: c.status, LastTransitionTime: since(pod, c.kind, c.status, at)})
+	}{{corev1.PodReadyToStartContainers, corev1.ConditionTrue}, {corev1.PodInitialized, corev1.ConditionTrue},
+		{corev1.ContainersReady, corev1.ConditionTrue}, {corev1.PodReady, ready}} {
+		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: c.kind, Status: c.status,
+			LastTransitionTime: since(pod, c.kind, c.status, at)})
 	}
 	if pod.Status.StartTime != nil {
 		at = *pod.Status.StartTime // It was ready before: its containers run since then.
@@ -85,7 +87,8 @@ func initStatus(pod *corev1.Pod, c *corev1.Container, at metav1.Time) corev1.Con
 	s := containerStatus(pod, c, at)
 	if ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
 		s.Started = ptr.To(false)
-		s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: at, FinishedAt: at, ContainerID: s.ContainerID}}
+		s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: at, FinishedAt: at,
+			ContainerID: s.ContainerID}}
 	}
 	return s
 }

@@ -47,8 +47,10 @@ func (k *kubelet) tryRegister(ctx context.Context) (existed bool, err error) {
 		return false, err
 	}
 	if id := existing.Spec.ProviderID; id != "" && id != k.Node.ProviderID {
-		// A node of another machine that had this name: the API server refuses another provider ID, and to serve under the old one would be a lie.
-		return false, fmt.Errorf("node %s belongs to %s, this machine is %s: waiting until that node is deleted", k.Node.Name, id, k.Node.ProviderID)
+		// A node of another machine that had this name: the API server refuses another provider ID, and to serve under the old one would be a
+		// lie.
+		return false, fmt.Errorf("node %s belongs to %s, this machine is %s: waiting until that node is deleted", k.Node.Name, id,
+			k.Node.ProviderID)
 	}
 	return true, k.takeOver(ctx, existing)
 }
@@ -67,7 +69,8 @@ func (k *kubelet) takeOver(ctx context.Context, existing *corev1.Node) error {
 	if len(missing) == 0 && existing.Spec.ProviderID == k.Node.ProviderID {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": missing}, "spec": map[string]any{"providerID": k.Node.ProviderID}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": missing},
+		"spec": map[string]any{"providerID": k.Node.ProviderID}})
 	if err != nil {
 		return err
 	}

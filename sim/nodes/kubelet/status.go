@@ -91,5 +91,6 @@ func (k *kubelet) stale(node *corev1.Node, now time.Time) bool {
 			return true
 		}
 	}
-	return node.Status.NodeInfo.KubeletVersion != k.Node.Version || len(node.Status.Addresses) == 0 || node.Status.Capacity.Cpu().Value() != int64(k.Node.CPUs)
+	return node.Status.NodeInfo.KubeletVersion != k.Node.Version || len(node.Status.Addresses) == 0 ||
+		node.Status.Capacity.Cpu().Value() != int64(k.Node.CPUs)
 }

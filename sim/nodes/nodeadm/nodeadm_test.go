@@ -14,9 +14,13 @@ func TestParse(t *testing.T) {
 		want         *Config
 		err          string
 	}{
-		{reason: "what EKS's own templates write", text: "---\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: c\n    apiServerEndpoint: https://h\n    certificateAuthority: Y2E=\n    cidr: 10.100.0.0/16\n",
+		{reason: "what EKS's own templates write",
+			text: "---\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: c\n    apiServerEndpoint: https://h\n   " +
+				" certificateAuthority: Y2E=\n    cidr: 10.100.0.0/16\n",
 			want: &Config{Cluster: "c", Server: "https://h", CA: []byte("ca"), Flags: map[string]string{}}},
-		{reason: "the kubelet alone, which EKS puts beside its own", text: "kind: NodeConfig\nspec: {kubelet: {config: {maxPods: 30}, flags: [\"--node-labels=a=b,c=d\", \"--register-with-taints x=y:NoSchedule\"]}}",
+		{reason: "the kubelet alone, which EKS puts beside its own",
+			text: "kind: NodeConfig\nspec: {kubelet: {config: {maxPods: 30}, flags: [\"--node-labels=a=b,c=d\", \"--register-with-taints " +
+				"x=y:NoSchedule\"]}}",
 			want: &Config{CA: []byte{}, MaxPods: 30, Flags: map[string]string{"node-labels": "a=b,c=d", "register-with-taints": "x=y:NoSchedule"}}},
 		{reason: "no YAML", text: "a: b: secret", err: "not YAML"},
 		{reason: "something else", text: "kind: Secret", err: "kind is none"},
@@ -56,8 +60,10 @@ func TestFindBootstrap(t *testing.T) {
 	}{
 		{"another command", "yum install -y amazon-ssm-agent", nil},
 		{"the name alone", "/etc/eks/bootstrap.sh my-cluster", &Config{Cluster: "my-cluster"}},
-		{"as the EKS bootstrap provider writes it", `/etc/eks/bootstrap.sh default_c --kubelet-extra-args '--node-labels=pool=a --max-pods 20' --container-runtime containerd --b64-cluster-ca Y2E= --apiserver-endpoint "https://h"`,
-			&Config{Cluster: "default_c", Server: "https://h", CA: []byte("ca"), Flags: map[string]string{"node-labels": "pool=a", "max-pods": "20"}}},
+		{"as the EKS bootstrap provider writes it",
+			`/etc/eks/bootstrap.sh default_c --kubelet-extra-args '--node-labels=pool=a --max-pods 20' --container-runtime containerd --b64-cluster-ca Y2E= --apiserver-endpoint "https://h"`,
+			&Config{Cluster: "default_c", Server: "https://h", CA: []byte("ca"),
+				Flags: map[string]string{"node-labels": "pool=a", "max-pods": "20"}}},
 		{"flags before the name", "bash /etc/eks/bootstrap.sh --use-max-pods=false c", &Config{Cluster: "c"}},
 	} {
 		if diff := cmp.Diff(tc.want, FindBootstrap(tc.line)); diff != "" {

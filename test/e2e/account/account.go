@@ -1,4 +1,5 @@
-// Package account shows the simulated AWS account of a world through the SDK, as a user of the account sees it, and the nodes that it has brought.
+// Package account shows the simulated AWS account of a world through the SDK, as a user of the account sees it, and the nodes that it has
+// brought.
 package account
 
 import (
@@ -83,8 +84,8 @@ func (h Holdings) Empty() error {
 	return errors.New(fmt.Sprint("left: groups ", h.Groups, ", launch templates ", h.Templates, ", instances ", h.Instances))
 }
 
-// Nodes checks that the cluster of the built-in AWSMachinePool has that many nodes, all Ready, with the provider IDs that their cloud gave them, and
-// returns their names.
+// Nodes checks that the cluster of the built-in AWSMachinePool has that many nodes, all Ready, with the provider IDs that their cloud gave
+// them, and returns their names.
 func Nodes(w *world.World, count int) []string {
 	w.T.Helper()
 	// A world that was just found again serves its workload clusters a moment after the management cluster.

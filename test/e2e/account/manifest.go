@@ -40,6 +40,7 @@ spec:
 
 // PoolOf is the manifest of an AWSMachinePool of one machine in the cluster capa, under a name, with replacements (old, new) made in it.
 func PoolOf(name string, replacements ...string) string {
-	text := strings.NewReplacer("NAME", name, "ZONE", simaws.Zone, "TYPE", simaws.InstanceType, "KEY", simaws.KeyName, "SUBNET", simaws.SubnetID).Replace(manifest)
+	text := strings.NewReplacer("NAME", name, "ZONE", simaws.Zone, "TYPE", simaws.InstanceType, "KEY", simaws.KeyName, "SUBNET",
+		simaws.SubnetID).Replace(manifest)
 	return strings.NewReplacer(replacements...).Replace(text)
 }

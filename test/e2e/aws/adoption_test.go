@@ -70,20 +70,25 @@ func theirGroup(w *world.World) string {
 	var groupTags []autoscalingtypes.Tag
 	for key, value := range theirTags(plainCluster, theirPool) {
 		tags = append(tags, ec2types.Tag{Key: &key, Value: &value})
-		groupTags = append(groupTags, autoscalingtypes.Tag{Key: &key, Value: &value, PropagateAtLaunch: aws.Bool(false), ResourceId: aws.String(theirPool), ResourceType: aws.String("auto-scaling-group")})
+		groupTags = append(groupTags, autoscalingtypes.Tag{Key: &key, Value: &value, PropagateAtLaunch: aws.Bool(false),
+			ResourceId: aws.String(theirPool), ResourceType: aws.String("auto-scaling-group")})
 	}
 	data := templateOf(w, w.Read("{.status.launchTemplateID}", plainPool))
 	data.UserData = aws.String(w.Read("{.data.value}", "secret/capa-mp-0"))
-	data.TagSpecifications = []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeInstance, Tags: tags}, {ResourceType: ec2types.ResourceTypeVolume, Tags: tags}}
-	template, err := cloud.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String(theirPool), LaunchTemplateData: data,
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: tags}}})
+	data.TagSpecifications = []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeInstance, Tags: tags},
+		{ResourceType: ec2types.ResourceTypeVolume, Tags: tags}}
+	template, err := cloud.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String(theirPool),
+		LaunchTemplateData: data,
+		TagSpecifications:  []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: tags}}})
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	if _, err = cloud.Scaling.CreateAutoScalingGroup(ctx, &autoscaling.CreateAutoScalingGroupInput{
-		AutoScalingGroupName: aws.String(theirPool), MinSize: aws.Int32(1), MaxSize: aws.Int32(3), DesiredCapacity: aws.Int32(2), VPCZoneIdentifier: aws.String(simaws.SubnetID),
-		DefaultCooldown: aws.Int32(300), CapacityRebalance: aws.Bool(false), Tags: groupTags,
-		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateId: template.LaunchTemplate.LaunchTemplateId, Version: aws.String("$Latest")},
+		AutoScalingGroupName: aws.String(theirPool), MinSize: aws.Int32(1), MaxSize: aws.Int32(3), DesiredCapacity: aws.Int32(2),
+		VPCZoneIdentifier: aws.String(simaws.SubnetID),
+		DefaultCooldown:   aws.Int32(300), CapacityRebalance: aws.Bool(false), Tags: groupTags,
+		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateId: template.LaunchTemplate.LaunchTemplateId,
+			Version: aws.String("$Latest")},
 	}); err != nil {
 		w.T.Fatal(err)
 	}
@@ -93,14 +98,17 @@ func theirGroup(w *world.World) string {
 // templateOf returns what cluster-api-provider-aws sends of the launch template of a pool of type t3.large.
 func templateOf(w *world.World, id string) *ec2types.RequestLaunchTemplateData {
 	w.T.Helper()
-	out, err := account.Of(w).EC2.DescribeLaunchTemplateVersions(w.T.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"$Latest"}})
+	out, err := account.Of(w).EC2.DescribeLaunchTemplateVersions(w.T.Context(),
+		&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"$Latest"}})
 	if err != nil || len(out.LaunchTemplateVersions) != 1 {
 		w.T.Fatalf("want the launch template %s, got %v", id, err)
 	}
 	is := out.LaunchTemplateVersions[0].LaunchTemplateData
-	data := &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(simaws.InstanceType), ImageId: is.ImageId, KeyName: is.KeyName, SecurityGroupIds: is.SecurityGroupIds}
+	data := &ec2types.RequestLaunchTemplateData{InstanceType: ec2types.InstanceType(simaws.InstanceType), ImageId: is.ImageId,
+		KeyName: is.KeyName, SecurityGroupIds: is.SecurityGroupIds}
 	if is.IamInstanceProfile != nil {
-		data.IamInstanceProfile = &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Arn: is.IamInstanceProfile.Arn, Name: is.IamInstanceProfile.Name}
+		data.IamInstanceProfile = &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Arn: is.IamInstanceProfile.Arn,
+			Name: is.IamInstanceProfile.Name}
 	}
 	return data
 }
@@ -108,7 +116,8 @@ func templateOf(w *world.World, id string) *ec2types.RequestLaunchTemplateData {
 // group is the other provider's group as the account shows it.
 func group(w *world.World) autoscalingtypes.AutoScalingGroup {
 	w.T.Helper()
-	out, err := account.Of(w).Scaling.DescribeAutoScalingGroups(w.T.Context(), &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{theirPool}})
+	out, err := account.Of(w).Scaling.DescribeAutoScalingGroups(w.T.Context(),
+		&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{theirPool}})
 	if err != nil || len(out.AutoScalingGroups) != 1 {
 		w.T.Fatalf("want the group %s, got %v", theirPool, err)
 	}
@@ -191,7 +200,8 @@ func adoptsGroup(w *world.World) {
 	others := uidsOf(w, plainCluster)
 	arn := theirGroup(w)
 	before := members(w, plainCluster, others)
-	manifest := strings.NewReplacer("replicas: 1", "replicas: 2", "subnets:", "providerID: "+arn+"\n  subnets:").Replace(account.PoolOf(theirPool))
+	manifest := strings.NewReplacer("replicas: 1", "replicas: 2", "subnets:",
+		"providerID: "+arn+"\n  subnets:").Replace(account.PoolOf(theirPool))
 	w.Apply(manifest)
 	object := "awsmachinepool/" + theirPool
 	conflict(w, object, theirPool)
@@ -225,14 +235,16 @@ func givesBack(w *world.World, object string) {
 	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
 	w.Wait(object, `{.status.conditions[?(@.type=="Paused")].status}`, "True")
 	template := w.Read("{.status.launchTemplateID}", object)
-	if _, err := cloud.Scaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: aws.String(theirPool), LifecycleHookName: aws.String("muster-drain")}); err != nil {
+	if _, err := cloud.Scaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: aws.String(theirPool),
+		LifecycleHookName: aws.String("muster-drain")}); err != nil {
 		w.T.Fatal(err)
 	}
 	if _, err := cloud.Scaling.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: []autoscalingtypes.Tag{
 		{ResourceId: aws.String(theirPool), ResourceType: aws.String("auto-scaling-group"), Key: aws.String(ownerTag)}}}); err != nil {
 		w.T.Fatal(err)
 	}
-	if _, err := cloud.EC2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{template}, Tags: []ec2types.Tag{{Key: aws.String(ownerTag)}}}); err != nil {
+	if _, err := cloud.EC2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{template},
+		Tags: []ec2types.Tag{{Key: aws.String(ownerTag)}}}); err != nil {
 		w.T.Fatal(err)
 	}
 	w.Kubectl("annotate", object, "machinepool/"+theirPool, "muster.dev/adopt-", "muster.dev/resolved-", "muster.dev/owner-id-")

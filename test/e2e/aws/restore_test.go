@@ -19,14 +19,16 @@ func restored(w *world.World) {
 	machines := func() error {
 		uid := w.Read("{.metadata.uid}", object)
 		list := w.Read(owned, "awsmachine", "-l", "cluster.x-k8s.io/pool-name="+theirPool)
-		if strings.Count(list, " "+uid+"\n") != 2 || len(strings.Fields(w.Read("{.items[*].status.nodeRef.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool))) != 2 {
+		if strings.Count(list, " "+uid+"\n") != 2 ||
+			len(strings.Fields(w.Read("{.items[*].status.nodeRef.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool))) != 2 {
 			return errors.New("the infrastructure machines and their owners are\n" + list)
 		}
 		return nil
 	}
 	w.Eventually("two Machines, and infrastructure machines that the pool owns", machines)
 	others := without(uidsOf(w, plainCluster), nodesOfPool(w))
-	before, names := members(w, plainCluster, others), w.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool)
+	before, names := members(w, plainCluster, others), w.Read("{.items[*].metadata.name}", "machine", "-l",
+		"cluster.x-k8s.io/pool-name="+theirPool)
 
 	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
 	w.Wait(object, `{.status.conditions[?(@.type=="Paused")].status}`, "True")
@@ -97,7 +99,8 @@ func lose(w *world.World, objects []string) {
 		name := strings.ToLower(o.Kind) + "/" + o.Metadata.Name
 		w.Kubectl("delete", name, "--wait=false", "--ignore-not-found")
 		w.Eventually(name+" to be lost", func() error {
-			if out, err := w.Try("", "--kubeconfig", w.Kubeconfig, "patch", name, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`); err == nil {
+			if out, err := w.Try("", "--kubeconfig", w.Kubeconfig, "patch", name, "--type=merge", "-p",
+				`{"metadata":{"finalizers":null}}`); err == nil {
 				return fmt.Errorf("it is there: %s", out)
 			} else if !strings.Contains(out, "NotFound") {
 				return fmt.Errorf("patch: %s", out)

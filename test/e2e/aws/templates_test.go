@@ -103,7 +103,8 @@ func (u *updates) told(pool, reason, message string) {
 	kind, name, _ := strings.Cut(pool, "/")
 	kinds := map[string]string{"awsmachinepool": "AWSMachinePool", "awsmanagedmachinepool": "AWSManagedMachinePool"}
 	u.Eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
-		got := u.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector", "involvedObject.kind="+kinds[kind]+",involvedObject.name="+name+",reason="+reason)
+		got := u.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector",
+			"involvedObject.kind="+kinds[kind]+",involvedObject.name="+name+",reason="+reason)
 		if !regexp.MustCompile(message).MatchString(got) {
 			return fmt.Errorf("there are\n%s", got)
 		}
@@ -133,7 +134,8 @@ type templateVersion struct {
 // versions are those that a pool's template has, the oldest first.
 func (u *updates) versions(pool string) []templateVersion {
 	u.T.Helper()
-	out, err := account.Of(u.World).EC2.DescribeLaunchTemplateVersions(u.T.Context(), &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String(u.template(pool))})
+	out, err := account.Of(u.World).EC2.DescribeLaunchTemplateVersions(u.T.Context(),
+		&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String(u.template(pool))})
 	if err != nil {
 		u.T.Fatal(err)
 	}
@@ -141,7 +143,8 @@ func (u *updates) versions(pool string) []templateVersion {
 	for _, v := range out.LaunchTemplateVersions {
 		description := aws.ToString(v.VersionDescription)
 		content := regexp.MustCompile(`content=(v1:[0-9a-f]{16})`).FindString(description)
-		all = append(all, templateVersion{number: aws.ToInt64(v.VersionNumber), content: content, display: description, isDefault: aws.ToBool(v.DefaultVersion)})
+		all = append(all, templateVersion{number: aws.ToInt64(v.VersionNumber), content: content, display: description,
+			isDefault: aws.ToBool(v.DefaultVersion)})
 	}
 	slices.SortFunc(all, func(a, b templateVersion) int { return cmp.Compare(a.number, b.number) })
 	return all
@@ -155,7 +158,8 @@ func firstVersion(u *updates) {
 		u.told(pool, "TemplateCreated", `Created launch template lt-\w+`)
 	}
 	u.told(managedPool, "GroupCreated", "Created the node group")
-	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1", "example.com/pool=eks-mmp-0"} {
+	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1",
+		"example.com/pool=eks-mmp-0"} {
 		if got := strings.Fields(u.Workload(managedCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
 			u.T.Errorf("want two nodes with the label %s, got %v", label, got)
 		}
@@ -200,7 +204,8 @@ func anotherType(u *updates) {
 	for _, pool := range bothPools {
 		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
 	}
-	if got := u.ReadFrom(managedCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); got != "t3.xlarge t3.xlarge" {
+	if got := u.ReadFrom(managedCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`,
+		"nodes"); got != "t3.xlarge t3.xlarge" {
 		u.T.Errorf("want machines of the new type, got %s", got)
 	}
 	lowest, gone, evicted, err := seen.Saw()
@@ -285,7 +290,8 @@ func history(u *updates) {
 // anotherKubernetes asks the pool for a version that its control plane does not have yet, on which its user has to insist.
 func anotherKubernetes(u *updates) {
 	before := u.nodesOf(managedCluster)
-	u.Kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p", `{"metadata":{"annotations":{"muster.dev/skip-version-skew":"true"}},"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
+	u.Kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p",
+		`{"metadata":{"annotations":{"muster.dev/skip-version-skew":"true"}},"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
 	u.Eventually("the pool to have seen the version", func() error {
 		const path = `{.status.version} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
 		if got := u.Read(path, managedPool); !strings.HasPrefix(got, "v1.34.0 ") {

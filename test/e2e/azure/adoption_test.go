@@ -31,7 +31,8 @@ func theirSet(a *azureLife) string {
 	}
 	set.SKU.Capacity = new(int64(azureReplicas))
 	set.Tags = map[string]*string{
-		"Name": new(theirPool), "sigs.k8s.io_cluster-api-provider-azure_cluster_" + azureCluster: new("owned"), "sigs.k8s.io_cluster-api-provider-azure_role": new("node"),
+		"Name": new(theirPool), "sigs.k8s.io_cluster-api-provider-azure_cluster_" + azureCluster: new("owned"),
+		"sigs.k8s.io_cluster-api-provider-azure_role": new("node"),
 	}
 	set.Properties.VirtualMachineProfile.OSProfile.ComputerNamePrefix = new(theirPool)
 	set.Properties.VirtualMachineProfile.OSProfile.CustomData = new(a.Read("{.data.value}", "secret/"+uniformPool))
@@ -61,8 +62,10 @@ func adoptsScaleSet(a *azureLife) {
 		return nil
 	})
 	a.Begin()
-	manifest := strings.NewReplacer("NAME", theirPool, "MODE", "Uniform", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster, "REPLICAS", fmt.Sprint(azureReplicas),
-		"${AZURE_LOCATION}", a.Read("{.spec.location}", "azuremachinepool/"+uniformPool), "${YOUR_SSH_PUB_KEY}", a.Read("{.spec.template.sshPublicKey}", "azuremachinepool/"+uniformPool),
+	manifest := strings.NewReplacer("NAME", theirPool, "MODE", "Uniform", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster, "REPLICAS",
+		fmt.Sprint(azureReplicas),
+		"${AZURE_LOCATION}", a.Read("{.spec.location}", "azuremachinepool/"+uniformPool), "${YOUR_SSH_PUB_KEY}",
+		a.Read("{.spec.template.sshPublicKey}", "azuremachinepool/"+uniformPool),
 		"${AZURE_NODE_MACHINE_TYPE}", a.Read("{.spec.template.vmSize}", "azuremachinepool/"+uniformPool),
 		"  orchestrationMode:", "  providerID: azure://"+id+"\n  orchestrationMode:").Replace(modeManifest)
 	a.Apply(manifest)
@@ -89,7 +92,8 @@ func (a *azureLife) adopts(before map[string]string) {
 	a.T.Helper()
 	const path = `{.status.conditions[?(@.type=="GroupReady")].reason}: {.status.conditions[?(@.type=="GroupReady")].message}`
 	a.Eventually("the conflict to name the annotation", func() error {
-		if got := a.Read(path, "azuremachinepool/"+theirPool); !strings.HasPrefix(got, "OwnershipConflict: ") || !strings.Contains(got, "muster.dev/adopt: "+theirPool) {
+		if got := a.Read(path, "azuremachinepool/"+theirPool); !strings.HasPrefix(got, "OwnershipConflict: ") ||
+			!strings.Contains(got, "muster.dev/adopt: "+theirPool) {
 			return fmt.Errorf("it says %s", got)
 		}
 		return nil

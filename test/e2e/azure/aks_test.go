@@ -19,11 +19,12 @@ const (
 )
 
 // agentPools are the built-in ones, by their kind.
-var agentPools = map[string]string{aksPool: "azuremanagedmachinepool", "aks-pool0": "azuremanagedmachinepool", manifestPool: "azureasomanagedmachinepool"}
+var agentPools = map[string]string{aksPool: "azuremanagedmachinepool", "aks-pool0": "azuremanagedmachinepool",
+	manifestPool: "azureasomanagedmachinepool"}
 
 // TestLongLifeOfAgentPools goes through the life of agent pools of AKS beneath a Deployment with a budget: those that were created with the
-// managed cluster are adopted, Muster drains what it removes, AKS replaces what has another size, and the last System pool does not keep its
-// cluster.
+// managed cluster are adopted, Muster drains what it removes, AKS replaces what has another size, and the last System pool does not keep
+// its cluster.
 func TestLongLifeOfAgentPools(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
@@ -31,7 +32,8 @@ func TestLongLifeOfAgentPools(t *testing.T) {
 	for pool := range agentPools {
 		agentPoolAtRest(w, pool, aksReplicas)
 	}
-	if adopted := w.Kubectl("get", "events", "--field-selector", "reason=GroupAdopted", "-o", "name"); strings.Count(adopted, "event") != len(agentPools) {
+	if adopted := w.Kubectl("get", "events", "--field-selector", "reason=GroupAdopted", "-o", "name"); strings.Count(adopted,
+		"event") != len(agentPools) {
 		t.Errorf("want all pools adopted that were created with their clusters, got %s", adopted)
 	}
 	w.Web(aksCluster, 2*aksReplicas)
@@ -60,7 +62,8 @@ func TestLongLifeOfAgentPools(t *testing.T) {
 	}
 
 	w.Kubectl("delete", "cluster/"+aksCluster, "--timeout", world.WaitLimit.String())
-	if left := w.Kubectl("get", "machinepool,azuremanagedmachinepool,azuremanagedcontrolplane", "-o", "name"); strings.TrimSpace(left) != "machinepool.cluster.x-k8s.io/"+manifestPool {
+	if left := w.Kubectl("get", "machinepool,azuremanagedmachinepool,azuremanagedcontrolplane", "-o",
+		"name"); strings.TrimSpace(left) != "machinepool.cluster.x-k8s.io/"+manifestPool {
 		t.Errorf("want nothing left of the cluster, got %s", left)
 	}
 }

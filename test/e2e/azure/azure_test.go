@@ -67,7 +67,8 @@ kind: KubeadmConfig
 metadata: {name: NAME}
 spec:
   files:
-    - {path: /etc/kubernetes/azure.json, owner: "root:root", permissions: "0644", contentFrom: {secret: {name: NAME-azure-json, key: worker-node-azure.json}}}
+    - {path: /etc/kubernetes/azure.json, owner: "root:root", permissions: "0644", contentFrom: {secret: {name: NAME-azure-json,
+        key: worker-node-azure.json}}}
   joinConfiguration: {nodeRegistration: {name: '{{ ds.meta_data["local_hostname"] }}'}}
 `
 
@@ -108,8 +109,10 @@ func modesManifest(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
 	for _, r := range []*strings.Replacer{
-		strings.NewReplacer("NAME", uniformPool, "MODE", "Uniform", "SURGE", "0", "MISSING", "1", "CLUSTER", azureCluster, "REPLICAS", fmt.Sprint(azureReplicas)),
-		strings.NewReplacer("NAME", flexiblePool, "MODE", "Flexible", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster, "REPLICAS", fmt.Sprint(azureReplicas)),
+		strings.NewReplacer("NAME", uniformPool, "MODE", "Uniform", "SURGE", "0", "MISSING", "1", "CLUSTER", azureCluster, "REPLICAS",
+			fmt.Sprint(azureReplicas)),
+		strings.NewReplacer("NAME", flexiblePool, "MODE", "Flexible", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster, "REPLICAS",
+			fmt.Sprint(azureReplicas)),
 	} {
 		if _, err := r.WriteString(&text, modeManifest); err != nil {
 			t.Fatal(err)
@@ -146,14 +149,16 @@ type subscription struct {
 // subscription opens the world's subscription at the endpoint that "muster up" prints.
 func subscriptionOf(w *world.World) subscription {
 	w.T.Helper()
-	options := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{InsecureAllowCredentialWithHTTP: true, Cloud: cloud.Configuration{
-		Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: w.Endpoint, Audience: w.Endpoint}}}}}
+	options := &arm.ClientOptions{DisableRPRegistration: true, ClientOptions: policy.ClientOptions{InsecureAllowCredentialWithHTTP: true,
+		Cloud: cloud.Configuration{
+			Services: map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Endpoint: w.Endpoint, Audience: w.Endpoint}}}}}
 	var anybody azcore.TokenCredential = &fake.TokenCredential{}
 	factory, err := armcompute.NewClientFactory(w.Printed(`AZURE_SUBSCRIPTION_ID=(\S+)`), anybody, options)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return subscription{t: w.T, sets: factory.NewVirtualMachineScaleSetsClient(), vms: factory.NewVirtualMachinesClient(), ofs: factory.NewVirtualMachineScaleSetVMsClient()}
+	return subscription{t: w.T, sets: factory.NewVirtualMachineScaleSetsClient(), vms: factory.NewVirtualMachinesClient(),
+		ofs: factory.NewVirtualMachineScaleSetVMsClient()}
 }
 
 // holds are the names of the scale sets and machines of the cluster's resource group.
@@ -209,7 +214,8 @@ func (a *azureLife) atRest(pool string, replicas int) {
 // saysOf are the conditions of both objects of a pool.
 func (a *azureLife) saysOf(pool string) string {
 	a.T.Helper()
-	return a.Read(`{range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`, "machinepool/"+pool, "azuremachinepool/"+pool)
+	return a.Read(`{range .items[*]}{.kind}{range .status.conditions[*]}{"\n  "}{.type}={.status} {.reason}: {.message}{end}{"\n"}{end}`,
+		"machinepool/"+pool, "azuremachinepool/"+pool)
 }
 
 // nodesBy are the names of the cluster's nodes by provider ID.
@@ -228,7 +234,8 @@ func (a *azureLife) nodesBy() map[string]string {
 func (a *azureLife) machineObjects(pool string) map[string]string {
 	a.T.Helper()
 	all := map[string]string{}
-	list := a.Read(`{range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`, "azuremachinepoolmachine", "-l", "cluster.x-k8s.io/pool-name="+pool)
+	list := a.Read(`{range .items[*]}{.spec.providerID} {.metadata.name}{"\n"}{end}`, "azuremachinepoolmachine", "-l",
+		"cluster.x-k8s.io/pool-name="+pool)
 	for line := range strings.Lines(list) {
 		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
 			all[id] = name
@@ -315,7 +322,8 @@ func (a *azureLife) went(want, lowest int) {
 func (a *azureLife) told(pool, reason, message string) {
 	a.T.Helper()
 	a.Eventually(fmt.Sprintf("an event %s of %s that says %s", reason, pool, message), func() error {
-		got := a.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector", "involvedObject.kind=AzureMachinePool,involvedObject.name="+pool+",reason="+reason)
+		got := a.Read(`{range .items[*]}{.message}{"\n"}{end}`, "events", "--field-selector",
+			"involvedObject.kind=AzureMachinePool,involvedObject.name="+pool+",reason="+reason)
 		if !strings.Contains(got, message) {
 			return fmt.Errorf("there are\n%s", got)
 		}
@@ -364,7 +372,8 @@ func anotherSize(a *azureLife) {
 	for _, pool := range modes {
 		a.told(pool, "RolloutCompleted", "machines were launched from the wanted model") // without a surge, before the last one is replaced
 	}
-	if got := a.ReadFrom(azureCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); strings.Count(got, "Standard_D4s_v3") != 2*azureReplicas {
+	if got := a.ReadFrom(azureCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); strings.Count(got,
+		"Standard_D4s_v3") != 2*azureReplicas {
 		a.T.Errorf("want every node on the new size, got %s", got)
 	}
 }

@@ -56,12 +56,14 @@ func theirs(w *world.World, secret string) {
 	}
 	project := w.Printed(`GOOGLE_CLOUD_PROJECT=(\S+)`)
 	w.Eventually("the template of the existing provider", func() error {
-		_, err := service.InstanceTemplates.Insert(project, &compute.InstanceTemplate{Name: theirTemplate, Properties: theirProperties(project, string(data))}).Do()
+		_, err := service.InstanceTemplates.Insert(project, &compute.InstanceTemplate{Name: theirTemplate,
+			Properties: theirProperties(project, string(data))}).Do()
 		return err
 	})
 	w.Eventually("the group of the existing provider", func() error {
 		_, err := service.InstanceGroupManagers.Insert(project, theirZone, &compute.InstanceGroupManager{
-			Name: theirGroup, BaseInstanceName: theirPool, TargetSize: replicas, InstanceTemplate: "projects/" + project + "/global/instanceTemplates/" + theirTemplate,
+			Name: theirGroup, BaseInstanceName: theirPool, TargetSize: replicas,
+			InstanceTemplate: "projects/" + project + "/global/instanceTemplates/" + theirTemplate,
 		}).Do()
 		return err
 	})
@@ -74,7 +76,8 @@ func theirProperties(project, data string) *compute.InstanceProperties {
 		Disks: []*compute.AttachedDisk{{Boot: true, AutoDelete: true, InitializeParams: &compute.AttachedDiskInitializeParams{
 			DiskType: "pd-standard", SourceImage: "projects/" + project + "/global/images/family/capi-ubuntu-1804-k8s-v1-34",
 		}}},
-		Labels:            map[string]string{"capg-cluster-" + groupCluster: "owned", "capg-role": "node", "capg-config-hash": "0123456789abcdef"},
+		Labels: map[string]string{"capg-cluster-" + groupCluster: "owned", "capg-role": "node",
+			"capg-config-hash": "0123456789abcdef"},
 		Metadata:          &compute.Metadata{Items: []*compute.MetadataItems{{Key: "user-data", Value: &data}}},
 		NetworkInterfaces: []*compute.NetworkInterface{{Network: "projects/" + project + "/global/networks/default"}},
 		ServiceAccounts:   []*compute.ServiceAccount{{Email: "default", Scopes: []string{"https://www.googleapis.com/auth/cloud-platform"}}},
@@ -98,7 +101,8 @@ func adopts(l *life) {
 	l.Apply(strings.NewReplacer("NAME", theirPool, "CLUSTER", groupCluster, "ZONE", theirZone, "SECRET", secret).Replace(theirManifest))
 	l.Eventually("the conflict to name the annotation", func() error {
 		const path = `{.status.conditions[?(@.type=="GroupReady")].reason}: {.status.conditions[?(@.type=="GroupReady")].message}`
-		if got := l.Read(path, "gcpmachinepool/"+theirPool); !strings.HasPrefix(got, "OwnershipConflict: ") || !strings.Contains(got, "muster.dev/adopt: "+theirGroup) {
+		if got := l.Read(path, "gcpmachinepool/"+theirPool); !strings.HasPrefix(got, "OwnershipConflict: ") ||
+			!strings.Contains(got, "muster.dev/adopt: "+theirGroup) {
 			return fmt.Errorf("it says %s", got)
 		}
 		return nil

@@ -98,7 +98,8 @@ func anotherType(l *life) {
 	l.Kubectl("patch", "gcpmachinepool/"+groupPool, "--type=merge", "-p", `{"spec":{"instanceType":"n2-standard-4"}}`)
 	l.went(replicas, replicas)
 	l.atRest(groupPool, replicas)
-	if got := l.ReadFrom(groupCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); got != "n2-standard-4 n2-standard-4" {
+	if got := l.ReadFrom(groupCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`,
+		"nodes"); got != "n2-standard-4 n2-standard-4" {
 		l.T.Errorf("want every node of the new type, got %s", got)
 	}
 }
@@ -123,7 +124,8 @@ func upgrades(l *life) {
 
 func deletes(l *life) {
 	l.Kubectl("delete", "cluster/"+gkeCluster, "cluster/"+groupCluster, "--timeout", world.WaitLimit.String())
-	left := l.Kubectl("get", "machinepool,gcpmachinepool,gcpmanagedmachinepool,gcpcluster,gcpmanagedcluster,gcpmanagedcontrolplane", "-o", "name")
+	left := l.Kubectl("get", "machinepool,gcpmachinepool,gcpmanagedmachinepool,gcpcluster,gcpmanagedcluster,gcpmanagedcontrolplane",
+		"-o", "name")
 	if strings.TrimSpace(left) != "" {
 		l.T.Errorf("want no object left, got %s", left)
 	}

@@ -46,21 +46,29 @@ func dataFrom(secret string) []string {
 
 var badInputs = []badInput{
 	{name: "bad-type", reason: "an instance type that does not exist", manifest: account.PoolOf("bad-type", simaws.InstanceType, "t9.huge"),
-		says: `spec\.awsLaunchTemplate\.instanceType.*t9\.huge`, right: patch("awsmachinepool/bad-type", `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.large"}}}`)},
-	{name: "bad-subnet", reason: "a subnet that is not there", manifest: account.PoolOf("bad-subnet", simaws.SubnetID, "subnet-0badbadbadbadbad0"),
-		says: `spec\.subnets\[0\]\.id.*subnet-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
-	{name: "bad-image", reason: "an image that is not there", manifest: account.PoolOf("bad-image", "{instanceType:", "{ami: {id: ami-0badbadbadbadbad0}, instanceType:"),
-		says: `spec\.awsLaunchTemplate\.ami.*ami-0badbadbadbadbad0`, right: patch("awsmachinepool/bad-image", `{"spec":{"awsLaunchTemplate":{"ami":null}}}`)},
+		says:  `spec\.awsLaunchTemplate\.instanceType.*t9\.huge`,
+		right: patch("awsmachinepool/bad-type", `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.large"}}}`)},
+	{name: "bad-subnet", reason: "a subnet that is not there",
+		manifest: account.PoolOf("bad-subnet", simaws.SubnetID, "subnet-0badbadbadbadbad0"),
+		says:     `spec\.subnets\[0\]\.id.*subnet-0badbadbadbadbad0`,
+		right:    patch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
+	{name: "bad-image", reason: "an image that is not there",
+		manifest: account.PoolOf("bad-image", "{instanceType:", "{ami: {id: ami-0badbadbadbadbad0}, instanceType:"),
+		says:     `spec\.awsLaunchTemplate\.ami.*ami-0badbadbadbadbad0`,
+		right:    patch("awsmachinepool/bad-image", `{"spec":{"awsLaunchTemplate":{"ami":null}}}`)},
 	{name: "bad-version", reason: "a version that no image is published for", manifest: account.PoolOf("bad-version", "v1.25.0", "v1.25.99"),
 		says: `v?1\.25\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.25.0"}}}}`)},
 	{name: "bad-size", reason: "more replicas than maxSize", manifest: account.PoolOf("bad-size", "replicas: 1", "replicas: 7"),
 		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
-	{name: "bad-foreign", reason: "a group of the same name that is another owner's", manifest: account.PoolOf("bad-foreign", "namespace: default}\nspec:\n  minSize", "namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
+	{name: "bad-foreign", reason: "a group of the same name that is another owner's",
+		manifest: account.PoolOf("bad-foreign", "namespace: default}\nspec:\n  minSize",
+			"namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),
 		before: makeForeignGroup, says: `theirs`, right: func(w *world.World) {
 			w.Kubectl("annotate", "--overwrite", "awsmachinepool/bad-foreign", "muster.dev/group-name=ours")
 		}},
-	{name: "bad-cluster", reason: "a cluster that does not exist", manifest: account.PoolOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
-		says: `nowhere`, right: func(w *world.World) {
+	{name: "bad-cluster", reason: "a cluster that does not exist",
+		manifest: account.PoolOf("bad-cluster", "clusterName: capa", "clusterName: nowhere"),
+		says:     `nowhere`, right: func(w *world.World) {
 			w.Kubectl("delete", "machinepool/bad-cluster", "--timeout", world.WaitLimit.String())
 			w.Apply(account.PoolOf("bad-cluster"))
 		}},
@@ -69,7 +77,8 @@ var badInputs = []badInput{
 	{name: "bad-data", reason: "bootstrap data that no machine can start from", manifest: account.PoolOf("bad-data", dataFrom("bad-data")...),
 		before: func(w *world.World) {
 			copyBootstrapData(w, "bad-data-data", func(string) string { return "please join the cluster\n" })
-		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`, right: func(w *world.World) { copyBootstrapData(w, "bad-data-data", nil) }},
+		}, says: `(?i)bad-data-data.*cloud-init|cloud-init.*bad-data-data`,
+		right: func(w *world.World) { copyBootstrapData(w, "bad-data-data", nil) }},
 }
 
 // TestLongWhatGoesWrong has one world in which much is wrong.
@@ -177,7 +186,8 @@ func makeForeignGroup(w *world.World) {
 	}
 	_, err = cloud.Scaling.CreateAutoScalingGroup(w.T.Context(), &autoscaling.CreateAutoScalingGroupInput{
 		AutoScalingGroupName: aws.String("theirs"), MinSize: aws.Int32(0), MaxSize: aws.Int32(1), VPCZoneIdentifier: aws.String(simaws.SubnetID),
-		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateName: aws.String("theirs-template"), Version: aws.String("1")},
+		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateName: aws.String("theirs-template"),
+			Version: aws.String("1")},
 	})
 	if err != nil {
 		w.T.Fatal(err)

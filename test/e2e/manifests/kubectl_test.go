@@ -25,10 +25,12 @@ func TestKubectlKeepsExitCodes(t *testing.T) {
 		want   string
 	}{
 		{reason: "a command that works", args: []string{"create", "configmap", "a", "--dry-run=client", "-o", "name"}, want: "configmap/a"},
-		{reason: "a command that does not exist, and no plugin is looked for", args: []string{"no-such-command"}, code: 1, want: `unknown command "no-such-command" for "kubectl"`},
+		{reason: "a command that does not exist, and no plugin is looked for", args: []string{"no-such-command"}, code: 1,
+			want: `unknown command "no-such-command" for "kubectl"`},
 		{reason: "its version is one that scripts can read", args: []string{"version", "--client"}, want: "Client Version: v1."},
 		{reason: "help is kubectl's own", args: []string{"get", "--help"}, want: "Display one or many resources"},
-		{reason: "flags before the command are kubectl's", args: []string{"--kubeconfig", "/no/such/file", "get", "pods"}, code: 1, want: "/no/such/file"},
+		{reason: "flags before the command are kubectl's", args: []string{"--kubeconfig", "/no/such/file", "get", "pods"}, code: 1,
+			want: "/no/such/file"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			out, err := exec.CommandContext(t.Context(), world.Binary, append([]string{"kubectl"}, tc.args...)...).CombinedOutput()

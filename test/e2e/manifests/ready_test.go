@@ -94,15 +94,20 @@ func TestUpRefuses(t *testing.T) {
 		args             []string
 		want             string
 	}{
-		{reason: "a port that a user listens on", args: []string{"--port", port, "--timeout", "1m"}, want: "want port " + port + " for the API server, found it taken"},
+		{reason: "a port that a user listens on", args: []string{"--port", port, "--timeout", "1m"},
+			want: "want port " + port + " for the API server, found it taken"},
 		{reason: "a variable without a value", manifest: "a: ${NO_SUCH_VARIABLE_A} ${NO_SUCH_VARIABLE_B}",
 			want: "no value for NO_SUCH_VARIABLE_A, NO_SUCH_VARIABLE_B in standard input: set them in the environment"},
-		{reason: "broken YAML", manifest: "kind: A\napiVersion: v1\nmetadata: {name: a}\n---\na: b: c", want: "standard input: document 2: yaml: "},
+		{reason: "broken YAML", manifest: "kind: A\napiVersion: v1\nmetadata: {name: a}\n---\na: b: c",
+			want: "standard input: document 2: yaml: "},
 		{reason: "a file that is not there", args: []string{"-f", "no-such-file.yaml"}, want: "no-such-file.yaml: no such file"},
-		{reason: "a cloud without a simulator", args: []string{"--clouds", "moon"}, want: `--clouds: "moon" is not simulated: choose from aws, azure, gcp`},
-		{reason: "a pool that is not built in", args: []string{"--pools", "aks-mp-0"}, want: `--pools: "aks-mp-0" is not built in on aws: choose from capa-mp-0, eks-mmp-0`},
+		{reason: "a cloud without a simulator", args: []string{"--clouds", "moon"},
+			want: `--clouds: "moon" is not simulated: choose from aws, azure, gcp`},
+		{reason: "a pool that is not built in", args: []string{"--pools", "aks-mp-0"},
+			want: `--pools: "aks-mp-0" is not built in on aws: choose from capa-mp-0, eks-mmp-0`},
 		{reason: "a speed that is none", args: []string{"--speed", "0"}, want: "--speed: wanted a number above 0, found 0"},
-		{reason: "a feature gate that there is not", args: []string{"--feature-gates", "NoSuchGate=true"}, want: "unrecognized feature gate: NoSuchGate"},
+		{reason: "a feature gate that there is not", args: []string{"--feature-gates", "NoSuchGate=true"},
+			want: "unrecognized feature gate: NoSuchGate"},
 		{reason: "an unknown flag", args: []string{"--no-such-flag"}, want: "unknown flag: --no-such-flag"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -24,7 +24,8 @@ func TestSimAlone(t *testing.T) {
 	}
 	first, cloud := open()
 	out, err := cloud.EC2.RunInstances(t.Context(), &ec2.RunInstancesInput{
-		ImageId: aws.String(image(t, cloud)), InstanceType: simaws.InstanceType, SubnetId: aws.String(simaws.SubnetID), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})
+		ImageId: aws.String(image(t, cloud)), InstanceType: simaws.InstanceType, SubnetId: aws.String(simaws.SubnetID), MinCount: aws.Int32(1),
+		MaxCount: aws.Int32(1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,13 +22,15 @@ const (
 
 // topologyKinds are the kinds of which the topology controller, cluster-api's other controllers and Muster write objects for a Cluster
 // of a class.
-const topologyKinds = "cluster,clusterclass,machinepool,awsmachinepool,kubeadmconfig,localcontrolplane,awscluster,awsmachinepooltemplate,kubeadmconfigtemplate"
+const topologyKinds = "cluster,clusterclass,machinepool,awsmachinepool,kubeadmconfig,localcontrolplane,awscluster,awsmachinepooltemplate," +
+	"kubeadmconfigtemplate"
 
 // TestLongTopology has cluster-api's topology controller make the pools of a Cluster from a ClusterClass, and change and delete them.
 func TestLongTopology(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
-	w := world.Start(t, t.TempDir(), "-f", filepath.Join("..", "..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates", "ClusterTopology=true", "--speed", topologySpeed)
+	w := world.Start(t, t.TempDir(), "-f", filepath.Join("..", "..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates",
+		"ClusterTopology=true", "--speed", topologySpeed)
 	c := &classed{World: w, pool: map[string]string{}, infra: map[string]string{}}
 	for _, part := range []struct {
 		name string
@@ -89,7 +91,9 @@ func (c *classed) serves(name string, replicas int, version string) {
 	})
 	// The controller of Machines labels a Node a moment after its machine is Ready.
 	c.Eventually("the nodes of pool "+name+" to have the label of their class", func() error {
-		nodes := strings.Fields(c.ReadFrom(shop, `{range .items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[name]+`")]}{.status.nodeInfo.kubeletVersion}{"\n"}{end}`, "nodes", "-l", "node.cluster.x-k8s.io/class=workers"))
+		nodes := strings.Fields(c.ReadFrom(shop,
+			`{range .items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[name]+
+				`")]}{.status.nodeInfo.kubeletVersion}{"\n"}{end}`, "nodes", "-l", "node.cluster.x-k8s.io/class=workers"))
 		if want := slices.Repeat([]string{version}, replicas); !slices.Equal(nodes, want) {
 			return fmt.Errorf("want versions %v, got %v", want, nodes)
 		}
@@ -161,7 +165,8 @@ func topologyRests(c *classed) {
 func topologyTemplate(c *classed) {
 	const edit = `{"spec":{"template":{"spec":{"maxSize":12}}}}`
 	out, err := c.Try("", "--kubeconfig", c.Kubeconfig, "patch", "awsmachinepooltemplate/ec2-workers", "--type=merge", "-p", edit)
-	if err == nil || !strings.Contains(out, "spec.template.spec: Forbidden: can't be changed: make another AWSMachinePoolTemplate, and have the ClusterClass name it") {
+	if err == nil || !strings.Contains(out,
+		"spec.template.spec: Forbidden: can't be changed: make another AWSMachinePoolTemplate, and have the ClusterClass name it") {
 		c.T.Errorf("want the change refused, and to be told what to do instead, got %v: %s", err, out)
 	}
 	nodes := c.ReadFrom(shop, "{.items[*].metadata.uid}", "nodes")
@@ -174,10 +179,12 @@ spec:
       minSize: 0
       maxSize: 12
       subnets: ` + c.Read("{.spec.template.spec.subnets}", "awsmachinepooltemplate/ec2-workers") + `
-      awsLaunchTemplate: {sshKeyName: ` + c.Read("{.spec.template.spec.awsLaunchTemplate.sshKeyName}", "awsmachinepooltemplate/ec2-workers") + `}
+      awsLaunchTemplate: {sshKeyName: ` + c.Read("{.spec.template.spec.awsLaunchTemplate.sshKeyName}",
+		"awsmachinepooltemplate/ec2-workers") + `}
       strategy: {rollingUpdate: {maxSurge: 1}}
 `)
-	c.Kubectl("patch", "clusterclass", "ec2", "--type=json", "-p", `[{"op":"replace","path":"/spec/workers/machinePools/0/infrastructure/templateRef/name","value":"ec2-workers-v2"}]`)
+	c.Kubectl("patch", "clusterclass", "ec2", "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/workers/machinePools/0/infrastructure/templateRef/name","value":"ec2-workers-v2"}]`)
 	for _, name := range []string{web, batch} {
 		c.Wait("awsmachinepool/"+c.infra[name], "{.spec.maxSize}", "12")
 	}
@@ -209,7 +216,8 @@ func topologyUpgrade(c *classed) {
 func topologyLeaves(c *classed) {
 	seen := c.Watch(shop)
 	seen.Begin()
-	batchNode := c.ReadFrom(shop, `{.items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[batch]+`")].metadata.name}`, "nodes")
+	batchNode := c.ReadFrom(shop, `{.items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[batch]+`")].metadata.name}`,
+		"nodes")
 	c.topology(`[{"op":"remove","path":"/spec/topology/workers/machinePools/1"}]`)
 	for _, o := range []string{"machinepool/" + c.pool[batch], "awsmachinepool/" + c.infra[batch]} {
 		c.Kubectl("wait", o, "--for=delete", "--timeout", world.WaitLimit.String())

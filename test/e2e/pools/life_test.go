@@ -50,7 +50,8 @@ func TestLifeOfAPool(t *testing.T) {
 	t.Run("kubectl describe tells its conditions and events", func(t *testing.T) {
 		w := w.In(t)
 		got := w.Kubectl("describe", "machinepool/capa-mp-0") + w.Kubectl("describe", "awsmachinepool/capa-mp-0")
-		for _, want := range []string{"Conditions:", "BootstrapConfigReady", "InfrastructureReady", "Events:", "GroupCreated", "aws:///eu-west-1a/i-"} {
+		for _, want := range []string{"Conditions:", "BootstrapConfigReady", "InfrastructureReady", "Events:", "GroupCreated",
+			"aws:///eu-west-1a/i-"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("want %s in\n%s", want, got)
 			}
@@ -135,7 +136,8 @@ spec:
     spec:
       terminationGracePeriodSeconds: 1
       containers: [{name: web, image: web}]
-      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}]}}
+      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname,
+        labelSelector: {matchLabels: {app: web}}}]}}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget

@@ -31,7 +31,8 @@ func plan(w *world.World, stdin string, args ...string) (stdout, stderr string, 
 	w.T.Helper()
 	cmd := exec.CommandContext(w.T.Context(), world.Binary, append([]string{"plan"}, args...)...)
 	// Whatever account the environment names is not the one that a world's pools are in.
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=other", "AWS_SECRET_ACCESS_KEY=else")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=other",
+		"AWS_SECRET_ACCESS_KEY=else")
 	var out, told bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &told
 	err := cmd.Run()
@@ -63,13 +64,16 @@ func planned(w *world.World) {
 	t := w.T
 	before := w.Read("{.items[*].metadata.generation} {.items[*].spec}", "machinepool,awsmachinepool")
 
-	if out, told, code := plan(w, "", "machinepool/capa-mp-0", "--exit-code"); code != 0 || !strings.Contains(out, "Nothing changes. 2 of 2 are Ready.") {
+	if out, told, code := plan(w, "", "machinepool/capa-mp-0", "--exit-code"); code != 0 ||
+		!strings.Contains(out, "Nothing changes. 2 of 2 are Ready.") {
 		t.Errorf("want nothing to do, got %d\n%s%s", code, out, told)
 	}
-	if _, told, code := plan(w, "", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 || !strings.Contains(told, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
+	if _, told, code := plan(w, "", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 ||
+		!strings.Contains(told, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
 		t.Errorf("want an unknown field refused, got %d\n%s", code, told)
 	}
-	if _, told, code := plan(w, "", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 || !strings.Contains(told, "minSize must not be above maxSize") {
+	if _, told, code := plan(w, "", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 ||
+		!strings.Contains(told, "minSize must not be above maxSize") {
 		t.Errorf("want the API server's own words, got %d\n%s", code, told)
 	}
 	out, told, code := plan(w, planFile, "-f", "-", "-o", "json", "--exit-code")

@@ -240,8 +240,9 @@ func (r *rollouts) anotherImage() string {
 		r.T.Fatalf("want instances, got %v", err)
 	}
 	in := aws.ToString(instances.Reservations[0].Instances[0].ImageId)
-	images, err := c.EC2.DescribeImages(r.T.Context(), &ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: aws.String("name"), Values: []string{"capa-ami-*-v1.30.2-*"}},
-		{Name: aws.String("architecture"), Values: []string{"x86_64"}}}})
+	images, err := c.EC2.DescribeImages(r.T.Context(),
+		&ec2.DescribeImagesInput{Filters: []ec2types.Filter{{Name: aws.String("name"), Values: []string{"capa-ami-*-v1.30.2-*"}},
+			{Name: aws.String("architecture"), Values: []string{"x86_64"}}}})
 	if err != nil {
 		r.T.Fatal(err)
 	}

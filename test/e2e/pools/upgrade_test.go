@@ -160,8 +160,8 @@ func fleetQuiet(w *world.World) {
 	})
 }
 
-// fleetState is what an upgrade must not change: nodes with their UIDs, and generation, annotations and UIDs of every object. What an object
-// remembers of look-ups is left out; fleetLookups has it.
+// fleetState is what an upgrade must not change: nodes with their UIDs, and generation, annotations and UIDs of every object. What an
+// object remembers of look-ups is left out; fleetLookups has it.
 func fleetState(w *world.World) []string {
 	w.T.Helper()
 	var state []string
@@ -174,7 +174,8 @@ func fleetState(w *world.World) []string {
 		state = append(state, string(text))
 	}
 	for _, f := range fleet {
-		nodes := w.ReadFrom(f.cluster, `{range .items[*]}{.metadata.name} {.metadata.uid} {.spec.providerID} {.spec.unschedulable}{"\n"}{end}`, "nodes")
+		nodes := w.ReadFrom(f.cluster, `{range .items[*]}{.metadata.name} {.metadata.uid} {.spec.providerID} {.spec.unschedulable}{"\n"}{end}`,
+			"nodes")
 		state = append(state, strings.Split(strings.TrimSpace(nodes), "\n")...)
 	}
 	slices.Sort(state)

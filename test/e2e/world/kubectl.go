@@ -56,7 +56,8 @@ func (w *World) Muster(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), WaitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Binary, args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=other", "AWS_SECRET_ACCESS_KEY=other")
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=other",
+		"AWS_SECRET_ACCESS_KEY=other")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -88,7 +88,8 @@ func (w *World) Web(cluster string, pods int) {
 		w.T.Fatal(err)
 	}
 	file := filepath.Join(w.T.TempDir(), "web.yaml")
-	if err := os.WriteFile(file, bytes.ReplaceAll(manifest, []byte("replicas: 20"), fmt.Appendf(nil, "replicas: %d", pods)), 0o600); err != nil {
+	if err := os.WriteFile(file, bytes.ReplaceAll(manifest, []byte("replicas: 20"), fmt.Appendf(nil, "replicas: %d", pods)),
+		0o600); err != nil {
 		w.T.Fatal(err)
 	}
 	if out, err := w.Try("", "--kubeconfig", w.ClusterKubeconfig(cluster), "apply", "-f", file); err != nil {

@@ -174,7 +174,8 @@ func (w *World) signal(s syscall.Signal) {
 func logTails(dir string) string {
 	const most, mostOfConsole = 4000, 800
 	var all strings.Builder
-	for pattern, most := range map[string]int{filepath.Join(dir, "logs", "*.log"): most, filepath.Join(dir, "sim", "machines", "*", "console.log"): mostOfConsole} {
+	for pattern, most := range map[string]int{filepath.Join(dir, "logs", "*.log"): most,
+		filepath.Join(dir, "sim", "machines", "*", "console.log"): mostOfConsole} {
 		paths, _ := filepath.Glob(pattern) // the pattern is right
 		for _, path := range paths {
 			text, err := os.ReadFile(path)

@@ -123,7 +123,8 @@ func (k *Controller) look() {
 // Greet puts the finalizer on a new Machine, which is the first thing that its controller does.
 func (k *Controller) Greet(op memapi.Op) {
 	w, m := k.world, &clusterv1.Machine{}
-	if op.Verb == "create" && op.Kind == "Machine" && k.User.Get(w.Context(), op.Key, m) == nil && controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
+	if op.Verb == "create" && op.Kind == "Machine" && k.User.Get(w.Context(), op.Key, m) == nil &&
+		controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
 		w.Must(k.User.Update(w.Context(), m), "keep Machine %s", m.Name)
 	}
 }
@@ -181,7 +182,8 @@ func (k *Controller) tell(m *clusterv1.Machine) {
 	}
 	m.Status.Phase = phase
 	for _, of := range []string{clusterv1.MachineReadyCondition, clusterv1.MachineAvailableCondition} {
-		meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{Type: of, Status: status, Reason: "Explored", LastTransitionTime: metav1.Now()})
+		meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{Type: of, Status: status, Reason: "Explored",
+			LastTransitionTime: metav1.Now()})
 	}
 }
 
@@ -202,7 +204,8 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 		return true
 	}
 	if node := k.referred(m); node != nil && !k.Workload.Away() {
-		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) && !timeUp(m) {
+		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) &&
+			!timeUp(m) {
 			w.Blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
 		}
 		w.Must(client.IgnoreNotFound(k.Workload.User.Delete(ctx, node)), "delete node %s", node.Name)
@@ -212,10 +215,11 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 	return false
 }
 
-// takenForGone reports whether the pool has deleted a Machine whose instance had left the group while its Node was not Ready. Nothing tells it
-// from one that was terminated, and no pod of it answers an eviction.
+// takenForGone reports whether the pool has deleted a Machine whose instance had left the group while its Node was not Ready. Nothing tells
+// it from one that was terminated, and no pod of it answers an eviction.
 func takenForGone(m *clusterv1.Machine, node *corev1.Node) bool {
-	return strings.HasPrefix(m.Annotations[machines.CauseAnnotation], "InstanceGone:") && node.Status.Conditions[0].Status != corev1.ConditionTrue
+	return strings.HasPrefix(m.Annotations[machines.CauseAnnotation], "InstanceGone:") &&
+		node.Status.Conditions[0].Status != corev1.ConditionTrue
 }
 
 // advance goes on with the hook, the drain or the infrastructure machine of a Machine, and says what is waited for.
@@ -259,7 +263,8 @@ func (k *Controller) referred(m *clusterv1.Machine) *corev1.Node {
 // drainAllowed is cluster-api's isNodeDrainAllowed: nothing is drained, or no more, once the object below the Machine is being deleted,
 // or when the time of the drain is up.
 func drainAllowed(m *clusterv1.Machine, infra client.Object) bool {
-	if _, excluded := m.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]; excluded || infra == nil || !infra.GetDeletionTimestamp().IsZero() {
+	if _, excluded := m.Annotations[clusterv1.ExcludeNodeDrainingAnnotation]; excluded || infra == nil ||
+		!infra.GetDeletionTimestamp().IsZero() {
 		return false
 	}
 	return !timeUp(m)
@@ -282,7 +287,8 @@ func (k *Controller) drained(m *clusterv1.Machine) bool {
 	}
 	l := k.Workload
 	done := !l.Away() && k.empty(k.referred(m))
-	succeeded := clusterv1.Condition{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
+	succeeded := clusterv1.Condition{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionFalse,
+		LastTransitionTime: metav1.Now()}
 	if done {
 		succeeded.Status = corev1.ConditionTrue
 	}
@@ -326,8 +332,8 @@ func (k *Controller) Condemn(providerID string) string {
 	return ""
 }
 
-// Succeed notes that the deletion of a Machine, with the drain that it has begun, is that of the instance which is in the place of an earlier one
-// now.
+// Succeed notes that the deletion of a Machine, with the drain that it has begun, is that of the instance which is in the place of an
+// earlier one now.
 func (k *Controller) Succeed(m *clusterv1.Machine) {
 	before := len(k.drains)
 	id, d := k.Condemn(m.Spec.ProviderID), m.Status.Deletion
@@ -336,8 +342,8 @@ func (k *Controller) Succeed(m *clusterv1.Machine) {
 	}
 }
 
-// follow notes that the drain of a Machine is that of the instance which has its Node now. One that is gone may have had the Node, or the provider
-// ID, when the deletion began.
+// follow notes that the drain of a Machine is that of the instance which has its Node now. One that is gone may have had the Node, or the
+// provider ID, when the deletion began.
 func (k *Controller) follow(m *clusterv1.Machine) {
 	d := m.Status.Deletion
 	if d == nil || d.NodeDrainStartTime.IsZero() || !m.Status.NodeRef.IsDefined() {

@@ -58,14 +58,16 @@ func TestCacheLags(t *testing.T) {
 
 	events := cache.SyncTo(3)
 	w.same("up to revision 3", []any{1, int32(4), 1}, []any{len(events), read().Spec.MaxSize, zone("a")})
-	w.same("event", []any{int32(3), int32(4)}, []any{events[0].Old.(*awsv1.AWSMachinePool).Spec.MaxSize, events[0].New.(*awsv1.AWSMachinePool).Spec.MaxSize})
+	w.same("event", []any{int32(3), int32(4)}, []any{events[0].Old.(*awsv1.AWSMachinePool).Spec.MaxSize,
+		events[0].New.(*awsv1.AWSMachinePool).Spec.MaxSize})
 	w.same("back to revision 1", 0, len(cache.SyncTo(1)))
 	var said []string
 	for _, e := range cache.Sync() {
 		said = append(said, fmt.Sprintf("%t %s", e.Old != nil, e.New.GetName()))
 	}
 	w.same("the rest, in order", []string{"true p", "true n", "false m", "false a"}, said)
-	w.same("all is known", []any{int32(5), 0, 2, w.Revision(), 0}, []any{read().Spec.MaxSize, zone("a"), zone("b"), cache.Revision(), len(cache.Sync())})
+	w.same("all is known", []any{int32(5), 0, 2, w.Revision(), 0},
+		[]any{read().Spec.MaxSize, zone("a"), zone("b"), cache.Revision(), len(cache.Sync())})
 
 	w.must(w.Delete(t.Context(), n))
 	w.same("deletion unseen", 2, zone("b"))
@@ -129,7 +131,8 @@ func TestReads(t *testing.T) {
 			{"labels", []client.ListOption{client.MatchingLabels{"app": "x"}}, []string{"a/x", "a-b/x", "b/x"}},
 			{"a field", []client.ListOption{client.MatchingFields{"spec.nodeName": "n1"}}, []string{"a/y", "a-b/x", "b/x"}},
 			{"an empty value", []client.ListOption{client.MatchingFields{"spec.nodeName": ""}}, []string{"c/z"}},
-			{"everything at once", []client.ListOption{client.MatchingFields{"spec.nodeName": "n1"}, client.InNamespace("a"), client.MatchingLabels{"app": "y"}}, []string{"a/y"}},
+			{"everything at once", []client.ListOption{client.MatchingFields{"spec.nodeName": "n1"}, client.InNamespace("a"),
+				client.MatchingLabels{"app": "y"}}, []string{"a/y"}},
 			{"nothing", []client.ListOption{client.MatchingFields{"spec.nodeName": "n9"}}, nil},
 			{"shared", []client.ListOption{client.InNamespace("a"), client.UnsafeDisableDeepCopy}, []string{"a/x", "a/y"}},
 		} {
@@ -141,7 +144,8 @@ func TestReads(t *testing.T) {
 		u.SetGroupVersionKind(awsv1.GroupVersion.WithKind("AWSMachinePool"))
 		w.must(c.Get(t.Context(), client.ObjectKeyFromObject(aPool()), u))
 		size, _, err := unstructured.NestedInt64(u.Object, "spec", "maxSize")
-		w.same(where+": a typed kind unstructured", []any{int64(3), nil, "AWSMachinePool", "7"}, []any{size, err, u.GetKind(), u.GetResourceVersion()})
+		w.same(where+": a typed kind unstructured", []any{int64(3), nil, "AWSMachinePool", "7"},
+			[]any{size, err, u.GetKind(), u.GetResourceVersion()})
 		m := &metav1.PartialObjectMetadata{}
 		m.SetGroupVersionKind(thing("").GroupVersionKind())
 		w.must(c.Get(t.Context(), client.ObjectKeyFromObject(thing("t")), m))
@@ -214,7 +218,8 @@ func TestUnstructuredWrites(t *testing.T) {
 	w.must(unstructured.SetNestedField(x.Object, "free", "spec", "deep", "field"))
 	w.must(unstructured.SetNestedField(x.Object, true, "status", "ready"))
 	w.must(w.Patch(t.Context(), x, client.MergeFrom(old)))
-	w.same("spec alone", []any{map[string]any{"size": int64(3), "list": []any{"a", "b"}, "deep": map[string]any{"field": "free"}}, nil, int64(2)},
+	w.same("spec alone", []any{map[string]any{"size": int64(3), "list": []any{"a", "b"}, "deep": map[string]any{"field": "free"}}, nil,
+		int64(2)},
 		[]any{x.Object["spec"], x.Object["status"], x.GetGeneration()})
 	w.must(unstructured.SetNestedField(x.Object, true, "status", "ready"))
 	w.must(w.Status().Update(t.Context(), x))
@@ -337,7 +342,8 @@ func TestSubresource(t *testing.T) {
 	c := w.NewCache(&corev1.Pod{}).Client(nil)
 	grace := int64(0)
 	evict := func(name string) error {
-		return c.SubResource("eviction").Create(t.Context(), pod("ns", name, "wrong"), &policyv1.Eviction{DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: &grace}})
+		return c.SubResource("eviction").Create(t.Context(), pod("ns", name, "wrong"),
+			&policyv1.Eviction{DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: &grace}})
 	}
 	w.must(evict("goes"))
 	if err := evict("goes"); !apierrors.IsNotFound(err) {
@@ -368,7 +374,8 @@ func TestDeleteAllOf(t *testing.T) {
 func TestScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for o, want := range map[client.Object]bool{&corev1.Node{}: false, &corev1.Namespace{}: false, &corev1.Pod{}: true, thing("t"): true, aPool(): true} {
+	for o, want := range map[client.Object]bool{&corev1.Node{}: false, &corev1.Namespace{}: false, &corev1.Pod{}: true, thing("t"): true,
+		aPool(): true} {
 		got, err := w.IsObjectNamespaced(o)
 		w.must(err)
 		w.same(fmt.Sprintf("%T is namespaced", o), want, got)

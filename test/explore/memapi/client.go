@@ -30,13 +30,14 @@ type Op struct {
 type Gate func(ctx context.Context, op Op, do func() error) error
 
 var (
-	errNotCarried                          = errors.New("the gate said that a request succeeded that it did not carry: it must call do or give an error")
-	errNoApply                             = errors.New("server-side apply is not supported by the server in memory: use a merge patch")
-	errDryRun                              = errors.New("dry runs are not supported by the server in memory")
-	errOnlyMeta                            = errors.New("objects can't be created or updated from their metadata alone: use a patch")
-	noKind                                 = schema.GroupVersionKind{}
-	_             client.Client            = &conn{}
-	_             client.SubResourceClient = &subresource{}
+	errNotCarried = errors.New(
+		"the gate said that a request succeeded that it did not carry: it must call do or give an error")
+	errNoApply                           = errors.New("server-side apply is not supported by the server in memory: use a merge patch")
+	errDryRun                            = errors.New("dry runs are not supported by the server in memory")
+	errOnlyMeta                          = errors.New("objects can't be created or updated from their metadata alone: use a patch")
+	noKind                               = schema.GroupVersionKind{}
+	_           client.Client            = &conn{}
+	_           client.SubResourceClient = &subresource{}
 )
 
 // conn is one client. Without a cache it reads from the server.

@@ -19,7 +19,8 @@ import (
 // clusterScoped are the kinds without a namespace that clusters with machine pools have.
 var clusterScoped = []string{
 	"Node", "Namespace", "CustomResourceDefinition", "PriorityClass", "PersistentVolume", "StorageClass", "ClusterRole", "ClusterRoleBinding",
-	"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "AWSClusterControllerIdentity", "AWSClusterRoleIdentity", "AWSClusterStaticIdentity",
+	"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "AWSClusterControllerIdentity", "AWSClusterRoleIdentity",
+	"AWSClusterStaticIdentity",
 }
 
 // kind is what the server knows of one kind in one version.

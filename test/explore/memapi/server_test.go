@@ -38,7 +38,8 @@ type world struct {
 func scheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, awsv1.AddToScheme,
+		apiextensionsv1.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,8 @@ func newWorld(t testing.TB, change ...func(*world, *memapi.Options)) *world {
 	o := memapi.Options{Scheme: scheme(t), Now: func() time.Time { return w.now },
 		Status: []client.Object{&awsv1.AWSMachinePool{}, &clusterv1.MachinePool{}, &corev1.Node{}, &corev1.Pod{}, thing("")},
 		Indexes: []memapi.Index{
-			{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }},
+			{Object: &corev1.Pod{}, Field: "spec.nodeName",
+				Values: func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }},
 			{Object: &corev1.Node{}, Field: "zones", Values: func(o client.Object) []string { return strings.Fields(o.GetAnnotations()["zones"]) }},
 		}}
 	for _, f := range change {
@@ -103,7 +105,8 @@ func aPool() *awsv1.AWSMachinePool {
 
 // thing is of a kind that the scheme does not know.
 func thing(name string) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(3), "list": []any{"a", "b"}}, "status": map[string]any{"ready": true}}}
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(3), "list": []any{"a", "b"}},
+		"status": map[string]any{"ready": true}}}
 	u.SetAPIVersion("things.example.com/v1")
 	u.SetKind("Thing")
 	u.SetNamespace("ns")
@@ -116,7 +119,8 @@ func node(name string, zones string) *corev1.Node {
 }
 
 func pod(ns, name, node string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Labels: map[string]string{"app": name}}, Spec: corev1.PodSpec{NodeName: node}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Labels: map[string]string{"app": name}},
+		Spec: corev1.PodSpec{NodeName: node}}
 }
 
 // TestCreate: what the server alone decides is decided by it, whatever was sent.
@@ -158,24 +162,30 @@ func TestErrors(t *testing.T) {
 		is     func(error) bool
 	}{
 		{"a name is taken once", func(w *world) error { return w.Create(w.Context(), aPool()) }, apierrors.IsAlreadyExists},
-		{"an object that came from the server is not created anew", func(w *world) error { return w.Create(w.Context(), w.stored()) }, apierrors.IsBadRequest},
+		{"an object that came from the server is not created anew", func(w *world) error { return w.Create(w.Context(), w.stored()) },
+			apierrors.IsBadRequest},
 		{"a namespaced kind has a namespace", func(w *world) error {
 			return w.Create(w.Context(), &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
 		}, apierrors.IsBadRequest},
 		{"an object has a name", func(w *world) error {
 			return w.Create(w.Context(), &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}})
 		}, apierrors.IsInvalid},
-		{"get what is not there", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "ns", Name: "x"}, aPool()) }, apierrors.IsNotFound},
-		{"get from another namespace", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "x", Name: "p"}, aPool()) }, apierrors.IsNotFound},
-		{"update what is not there", func(w *world) error { o := w.stored(); o.Name = "x"; return w.Update(w.Context(), o) }, apierrors.IsNotFound},
+		{"get what is not there", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "ns", Name: "x"}, aPool()) },
+			apierrors.IsNotFound},
+		{"get from another namespace", func(w *world) error { return w.Get(w.Context(), client.ObjectKey{Namespace: "x", Name: "p"}, aPool()) },
+			apierrors.IsNotFound},
+		{"update what is not there", func(w *world) error { o := w.stored(); o.Name = "x"; return w.Update(w.Context(), o) },
+			apierrors.IsNotFound},
 		{"patch what is not there", func(w *world) error {
 			o := w.stored()
 			o.Name = "x"
 			return w.Patch(w.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{}`)))
 		}, apierrors.IsNotFound},
-		{"delete what is not there", func(w *world) error { o := w.stored(); o.Name = "x"; return w.Delete(w.Context(), o) }, apierrors.IsNotFound},
+		{"delete what is not there", func(w *world) error { o := w.stored(); o.Name = "x"; return w.Delete(w.Context(), o) },
+			apierrors.IsNotFound},
 		{"an update of a custom kind says what it has seen", func(w *world) error { return w.Update(w.Context(), aPool()) }, apierrors.IsInvalid},
-		{"an update of an older version", func(w *world) error { o := w.stored(); o.ResourceVersion = "1"; return w.Update(w.Context(), o) }, apierrors.IsConflict},
+		{"an update of an older version", func(w *world) error { o := w.stored(); o.ResourceVersion = "1"; return w.Update(w.Context(), o) },
+			apierrors.IsConflict},
 		{"a status update of an older version", func(w *world) error {
 			o := w.stored()
 			o.ResourceVersion = "1"
@@ -191,7 +201,8 @@ func TestErrors(t *testing.T) {
 			changed.Status.Ready = true
 			return w.Status().Patch(w.Context(), changed, client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{}))
 		}, apierrors.IsConflict},
-		{"an update of the object that had the name before", func(w *world) error { o := w.stored(); o.UID = other; return w.Update(w.Context(), o) }, apierrors.IsConflict},
+		{"an update of the object that had the name before",
+			func(w *world) error { o := w.stored(); o.UID = other; return w.Update(w.Context(), o) }, apierrors.IsConflict},
 		{"a patch can't change the UID", func(w *world) error {
 			return w.Patch(w.Context(), aPool(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"uid":"other"}}`)))
 		}, apierrors.IsInvalid},
@@ -257,8 +268,10 @@ func TestRefused(t *testing.T) {
 		"patch of another subresource":  w.SubResource("scale").Patch(t.Context(), aPool(), client.Merge),
 		"read of a subresource":         w.SubResource("scale").Get(t.Context(), aPool(), aPool()),
 		"create of metadata alone":      w.Create(t.Context(), meta),
-		"unknown type":                  memapi.New(memapi.Options{Scheme: runtime.NewScheme(), Status: []client.Object{aPool()}}).Client().Create(t.Context(), thing("t")),
-		"unknown type of an index":      memapi.New(memapi.Options{Scheme: runtime.NewScheme(), Indexes: []memapi.Index{{Object: aPool()}}}).Client().Create(t.Context(), thing("t")),
+		"unknown type": memapi.New(memapi.Options{Scheme: runtime.NewScheme(),
+			Status: []client.Object{aPool()}}).Client().Create(t.Context(), thing("t")),
+		"unknown type of an index": memapi.New(memapi.Options{Scheme: runtime.NewScheme(),
+			Indexes: []memapi.Index{{Object: aPool()}}}).Client().Create(t.Context(), thing("t")),
 	} {
 		if err == nil || apierrors.IsNotFound(err) {
 			t.Errorf("%s: want an error that can't be taken for an absent object, got %v", reason, err)
@@ -276,7 +289,8 @@ func TestWrites(t *testing.T) {
 		generation, revision int64
 		want                 func(o *awsv1.AWSMachinePool)
 	}{
-		{"a changed spec is a new generation", func(w *world, o *awsv1.AWSMachinePool) error { o.Spec.MaxSize = 5; return w.Update(w.Context(), o) },
+		{"a changed spec is a new generation",
+			func(w *world, o *awsv1.AWSMachinePool) error { o.Spec.MaxSize = 5; return w.Update(w.Context(), o) },
 			2, 2, func(o *awsv1.AWSMachinePool) { o.Spec.MaxSize = 5 }},
 		{"changed metadata is none", func(w *world, o *awsv1.AWSMachinePool) error {
 			o.Labels = map[string]string{"l": "1"}
@@ -327,7 +341,8 @@ func TestWrites(t *testing.T) {
 			return w.Patch(w.Context(), o, client.MergeFrom(before))
 		}, 2, 2, func(o *awsv1.AWSMachinePool) { o.Annotations, o.Spec.MinSize = map[string]string{"b": "2"}, 0 }},
 		{"null takes away, unknown fields are dropped", func(w *world, o *awsv1.AWSMachinePool) error {
-			return w.Patch(w.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":null},"spec":{"nonsense":{"a":1}}}`)))
+			return w.Patch(w.Context(), o, client.RawPatch(types.MergePatchType,
+				[]byte(`{"metadata":{"annotations":null},"spec":{"nonsense":{"a":1}}}`)))
 		}, 1, 2, func(o *awsv1.AWSMachinePool) { o.Annotations = nil }},
 		{"a patch tells the version it was made for", func(w *world, o *awsv1.AWSMachinePool) error {
 			before := o.DeepCopy()
@@ -380,7 +395,8 @@ func TestDeletion(t *testing.T) {
 	w.now = start.Add(time.Minute)
 	w.must(w.Delete(t.Context(), o))
 	marked := w.stored()
-	w.same("marked", []any{true, int64(0), int64(2)}, []any{marked.DeletionTimestamp.Equal(&metav1.Time{Time: w.now.Truncate(time.Second)}), *marked.DeletionGracePeriodSeconds, marked.Generation})
+	w.same("marked", []any{true, int64(0), int64(2)}, []any{marked.DeletionTimestamp.Equal(&metav1.Time{Time: w.now.Truncate(time.Second)}),
+		*marked.DeletionGracePeriodSeconds, marked.Generation})
 	w.now = start.Add(time.Hour)
 	w.must(w.Delete(t.Context(), o))
 	w.same("deleted again", marked, w.stored())
@@ -480,10 +496,12 @@ func TestStrategicMerge(t *testing.T) {
 	w.must(w.Patch(t.Context(), n, client.RawPatch(types.StrategicMergePatchType, []byte(`{"metadata":{"labels":{"l":"1"}}}`))))
 	n.Status.Conditions = []corev1.NodeCondition{{Type: "Ready", Status: "True"}, {Type: "DiskPressure", Status: "False"}}
 	w.must(w.Status().Update(t.Context(), n))
-	w.must(w.Status().Patch(t.Context(), n, client.RawPatch(types.StrategicMergePatchType, []byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`))))
+	w.must(w.Status().Patch(t.Context(), n, client.RawPatch(types.StrategicMergePatchType,
+		[]byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`))))
 	got := &corev1.Node{}
 	w.must(w.Get(t.Context(), client.ObjectKey{Name: "n"}, got))
-	w.same("conditions", []corev1.ConditionStatus{"False", "False"}, []corev1.ConditionStatus{got.Status.Conditions[0].Status, got.Status.Conditions[1].Status})
+	w.same("conditions", []corev1.ConditionStatus{"False", "False"},
+		[]corev1.ConditionStatus{got.Status.Conditions[0].Status, got.Status.Conditions[1].Status})
 	w.same("the rest", []any{"1", 1}, []any{got.Labels["l"], len(got.Spec.Taints)})
 }
 

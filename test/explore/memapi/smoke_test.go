@@ -88,7 +88,8 @@ func (a *account) launch(size int) {
 	for len(a.machines) < size {
 		a.made++
 		id := fmt.Sprintf("i-%d", a.made)
-		a.machines = append(a.machines, pool.Instance{ID: id, ProviderID: "aws:///a/" + id, Zone: "a", State: pool.Running, Created: a.now(), Template: *a.template})
+		a.machines = append(a.machines, pool.Instance{ID: id, ProviderID: "aws:///a/" + id, Zone: "a", State: pool.Running, Created: a.now(),
+			Template: *a.template})
 	}
 }
 
@@ -125,7 +126,8 @@ func newLife(t *testing.T) *life {
 	})
 	l.account = &account{now: func() time.Time { return l.now }}
 	l.seed()
-	l.cache, l.nodes = l.NewCache(), l.workload.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{})
+	l.cache, l.nodes = l.NewCache(), l.workload.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{},
+		&corev1.PersistentVolume{})
 	clusters := clustercache.NewFakeClusterCache(l.nodes.Client(l.gate), client.ObjectKey{Namespace: "ns", Name: "c"})
 	l.passes = infrapool.New(awspool.Adapter{}, l.account, infrapool.Options{
 		Client: l.cache.Client(l.gate), ClusterCache: clusters, Recorder: events.NewFakeRecorder(1000), Now: func() time.Time { return l.now }})
@@ -143,18 +145,22 @@ func (l *life) gate(_ context.Context, op memapi.Op, do func() error) error {
 
 func (l *life) seed() {
 	replicas := int32(3)
-	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "mp"}, Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: &replicas,
-		Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{ClusterName: "c", Version: "v1.36.3", Bootstrap: clusterv1.Bootstrap{DataSecretName: new("data")},
-			InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachinePool", Name: "p"}}}}}
+	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "mp"},
+		Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Replicas: &replicas,
+			Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{ClusterName: "c", Version: "v1.36.3",
+				Bootstrap:         clusterv1.Bootstrap{DataSecretName: new("data")},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSMachinePool", Name: "p"}}}}}
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: clusterv1.ClusterSpec{
 		InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: awsv1.GroupVersion.Group, Kind: "AWSCluster", Name: "place"}}}
 	place := &unstructured.Unstructured{Object: map[string]any{"apiVersion": awsv1.GroupVersion.String(), "kind": "AWSCluster",
 		"metadata": map[string]any{"name": "place", "namespace": "ns"}, "spec": map[string]any{"region": "eu-west-1"}}}
 	definition := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "awsclusters.infrastructure.cluster.x-k8s.io",
 		Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1beta2"}}}
-	l.make(mp, cluster, place, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "data"}, Data: map[string][]byte{"value": []byte("#cloud-config\n")}},
+	l.make(mp, cluster, place, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "data"},
+		Data: map[string][]byte{"value": []byte("#cloud-config\n")}},
 		&apiextensionsv1.CustomResourceDefinition{ObjectMeta: definition.ObjectMeta})
-	cluster.Status.Initialization = clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true), ControlPlaneInitialized: new(true)}
+	cluster.Status.Initialization = clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: new(true),
+		ControlPlaneInitialized: new(true)}
 	l.must(l.Status().Update(l.Context(), cluster))
 	p := aPool()
 	p.Labels = map[string]string{clusterv1.ClusterNameLabel: "c"}
@@ -168,7 +174,8 @@ func (l *life) seed() {
 func (l *life) pass() {
 	l.Helper()
 	seen, known := l.Revision(), l.workload.Revision()
-	if _, err := l.passes.Reconcile(l.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "ns", Name: "p"}}); err != nil && !apierrors.IsConflict(err) {
+	if _, err := l.passes.Reconcile(l.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "ns", Name: "p"}}); err != nil &&
+		!apierrors.IsConflict(err) {
 		l.trace = append(l.trace, "error: "+err.Error())
 	}
 	l.cache.SyncTo(seen)
@@ -180,7 +187,8 @@ func (l *life) pass() {
 		if l.workload.Create(l.Context(), n) != nil {
 			continue
 		}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(l.now)}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(l.now)}}
 		l.must(l.workload.Status().Update(l.Context(), n))
 		l.workload.make(pod("default", "on-"+i.ID, n.Name))
 	}
@@ -219,7 +227,8 @@ func TestLifeOfAPool(t *testing.T) {
 		}
 		l.must(l.Delete(t.Context(), l.stored()))
 		passes(12)
-		if err := l.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p"}, aPool()); !apierrors.IsNotFound(err) || l.account.group != nil {
+		if err := l.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p"}, aPool()); !apierrors.IsNotFound(err) ||
+			l.account.group != nil {
 			t.Errorf("want pool and group gone, got %v and %v\n%s", err, l.account.group, strings.Join(l.trace, "\n"))
 		}
 		return strings.Join(l.trace, "\n")

@@ -179,7 +179,8 @@ type shelf struct {
 func (s store) clone() store {
 	out := make(store, len(s))
 	for k, from := range s {
-		to := &shelf{entries: maps.Clone(from.entries), order: slices.Clone(from.order), fields: make([]map[string][]client.ObjectKey, len(from.fields))}
+		to := &shelf{entries: maps.Clone(from.entries), order: slices.Clone(from.order),
+			fields: make([]map[string][]client.ObjectKey, len(from.fields))}
 		for i, values := range from.fields {
 			to.fields[i] = make(map[string][]client.ObjectKey, len(values))
 			for value, keys := range values {

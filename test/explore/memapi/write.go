@@ -39,7 +39,8 @@ func (s *Server) create(k *kind, key client.ObjectKey, data []byte) (*entry, err
 		key.Name = s.generate(k, key.Namespace, o.GetGenerateName())
 	}
 	if key.Name == "" {
-		return nil, apierrors.NewInvalid(k.gvk.GroupKind(), "", field.ErrorList{field.Required(field.NewPath("metadata", "name"), "name or generateName is required")})
+		return nil, apierrors.NewInvalid(k.gvk.GroupKind(), "",
+			field.ErrorList{field.Required(field.NewPath("metadata", "name"), "name or generateName is required")})
 	}
 	if s.objects.get(k, key) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource, key.Name)

@@ -46,7 +46,8 @@ func (w Write) neededTemplates() []string {
 	var wrong []string
 	for _, t := range w.Before.Templates {
 		if group := launch[t.ID]; group != "" && !left[t.ID] {
-			wrong = append(wrong, fmt.Sprintf("%s deleted launch template %s, from which group %s launches, which is not ours", w.Call, t.Name, group))
+			wrong = append(wrong, fmt.Sprintf("%s deleted launch template %s, from which group %s launches, which is not ours", w.Call,
+				t.Name, group))
 		}
 	}
 	return wrong
@@ -54,7 +55,8 @@ func (w Write) neededTemplates() []string {
 
 // adopts reports whether a write did no more to a group than an adoption does that the object asks for: it adds tags.
 func (w Write) adopts(before, after Group) bool {
-	return before.Owner == "" && before.Name == w.Wanted.Adopt && after.Untagged == before.Untagged && len(after.Staying()) == len(before.Staying()) &&
+	return before.Owner == "" && before.Name == w.Wanted.Adopt && after.Untagged == before.Untagged &&
+		len(after.Staying()) == len(before.Staying()) &&
 		keepsTags(before.Tags, after.Tags)
 }
 

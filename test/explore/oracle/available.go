@@ -26,7 +26,8 @@ func Available(w Write) []string {
 		}
 	}
 	if taken > 0 && left < want-unavailable {
-		return []string{fmt.Sprintf("%s took %d of those that serve and left %d of %d, of which %d may be missing", w.Call, taken, left, want, unavailable)}
+		return []string{fmt.Sprintf("%s took %d of those that serve and left %d of %d, of which %d may be missing", w.Call, taken, left, want,
+			unavailable)}
 	}
 	return nil
 }

@@ -241,7 +241,8 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{"undrained", Undrained}, {"unwanted removal", Removal}, {"capacity", Capacity}, {"twice", Twice}, {"foreign", Foreign},
-		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told}, {"forced", Forced}, {"adopted", Adopted},
+		{"available", Available}, {"surge", Surge}, {"unfounded", Unfounded}, {"marked first", MarkedFirst}, {"history", History}, {"told", Told},
+		{"forced", Forced}, {"adopted", Adopted},
 	}
 }
 

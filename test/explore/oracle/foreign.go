@@ -16,13 +16,15 @@ func Foreign(w Write) []string {
 		templates[t.ID] = t
 	}
 	for _, g := range w.Before.Groups {
-		if after := groups[g.Name]; g.Owner != w.Wanted.Owner && (after.Print != g.Print || len(after.Staying()) != len(g.Staying())) && !w.adopts(g, after) {
+		if after := groups[g.Name]; g.Owner != w.Wanted.Owner && (after.Print != g.Print || len(after.Staying()) != len(g.Staying())) &&
+			!w.adopts(g, after) {
 			wrong = append(wrong, fmt.Sprintf("%s changed group %s, which is not ours, from %s to %q", w.Call, g.Name, g.Print, after.Print))
 		}
 	}
 	for _, t := range w.Before.Templates {
 		if after := templates[t.ID]; t.Owner != w.Wanted.Owner && after.Print != t.Print && !w.adoptsTemplate(t, after) {
-			wrong = append(wrong, fmt.Sprintf("%s changed launch template %s (%s), which is not ours, from %s to %q", w.Call, t.ID, t.Name, t.Print, after.Print))
+			wrong = append(wrong, fmt.Sprintf("%s changed launch template %s (%s), which is not ours, from %s to %q", w.Call, t.ID, t.Name, t.Print,
+				after.Print))
 		}
 	}
 	return append(append(wrong, second(w)...), foreignRoles(w)...)
@@ -37,12 +39,14 @@ func second(w Write) []string {
 	var wrong []string
 	for _, g := range w.After.Groups {
 		if g.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Groups, func(b Group) bool { return b.Name == g.Name }) {
-			wrong = append(wrong, fmt.Sprintf("%s created group %s beside %s, which the object names and which is not ours", w.Call, g.Name, w.Wanted.Named))
+			wrong = append(wrong, fmt.Sprintf("%s created group %s beside %s, which the object names and which is not ours", w.Call, g.Name,
+				w.Wanted.Named))
 		}
 	}
 	for _, t := range w.After.Templates {
 		if t.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Templates, func(b Template) bool { return b.ID == t.ID }) {
-			wrong = append(wrong, fmt.Sprintf("%s created launch template %s although the object names group %s, which is not ours", w.Call, t.Name, w.Wanted.Named))
+			wrong = append(wrong, fmt.Sprintf("%s created launch template %s although the object names group %s, which is not ours", w.Call, t.Name,
+				w.Wanted.Named))
 		}
 	}
 	return append(wrong, secondRole(w)...)
@@ -53,7 +57,8 @@ func secondRole(w Write) []string {
 	var wrong []string
 	for _, r := range w.After.Roles {
 		if r.Owner == w.Wanted.Owner && !slices.ContainsFunc(w.Before.Roles, func(b Role) bool { return b.Name == r.Name }) {
-			wrong = append(wrong, fmt.Sprintf("%s created role %s although the object names group %s, which is not ours", w.Call, r.Name, w.Wanted.Named))
+			wrong = append(wrong, fmt.Sprintf("%s created role %s although the object names group %s, which is not ours", w.Call, r.Name,
+				w.Wanted.Named))
 		}
 	}
 	return wrong
@@ -70,9 +75,11 @@ func foreignRoles(w Write) []string {
 		after := roles[before.Name]
 		switch {
 		case before.Owner != w.Wanted.Owner && after.Print != before.Print:
-			wrong = append(wrong, fmt.Sprintf("%s changed role %s, which is not ours, from %s to %q", w.Call, before.Name, before.Print, after.Print))
+			wrong = append(wrong, fmt.Sprintf("%s changed role %s, which is not ours, from %s to %q", w.Call, before.Name, before.Print,
+				after.Print))
 		case before.Owner == w.Wanted.Owner && len(after.Theirs) < len(before.Theirs):
-			wrong = append(wrong, fmt.Sprintf("%s detached from role %s what others had attached: %v are left of %v", w.Call, before.Name, after.Theirs, before.Theirs))
+			wrong = append(wrong, fmt.Sprintf("%s detached from role %s what others had attached: %v are left of %v", w.Call, before.Name,
+				after.Theirs, before.Theirs))
 		}
 	}
 	return wrong

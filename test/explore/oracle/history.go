@@ -2,9 +2,9 @@ package oracle
 
 import "fmt"
 
-// History finds writes by Muster that delete a version of the pool's template which is to stay: the default, the newest, one that a
-// group or a machine is launched from, or the last one of a content among the newest that are to be kept. Of a pool that is being deleted all
-// go that nothing is launched from, one by one where each is a template by itself.
+// History finds writes by Muster that delete a version of the pool's template which is to stay: the default, the newest, one that a group
+// or a machine is launched from, or the last one of a content among the newest that are to be kept. Of a pool that is being deleted all go
+// that nothing is launched from, one by one where each is a template by itself.
 func History(w Write) []string {
 	var wrong []string
 	for _, before := range w.Before.Templates {

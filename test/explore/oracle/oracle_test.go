@@ -66,7 +66,8 @@ func four(w *Write) {
 func marks(serves bool) func(*Write) {
 	return func(w *Write) {
 		w.Wanted.Surge = Share{N: 1}
-		w.Nodes = map[string]Node{"a": {Joined: true, Ready: true, Marked: now.Add(-time.Hour)}, "b": {Joined: serves, Ready: serves}, "c": {Joined: true, Ready: true}}
+		w.Nodes = map[string]Node{"a": {Joined: true, Ready: true, Marked: now.Add(-time.Hour)}, "b": {Joined: serves, Ready: serves},
+			"c": {Joined: true, Ready: true}}
 	}
 }
 
@@ -138,33 +139,49 @@ func TestChecks(t *testing.T) {
 	}{
 		{"an empty node may go", "undrained", removal(), ""},
 		{"a node that was not drained", "undrained", removal(node(Node{Joined: true})), "b, whose node was never drained"},
-		{"a drain that has not ended", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Minute), Pods: 2})), "2 pods still ran"},
+		{"a drain that has not ended", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Minute), Pods: 2})),
+			"2 pods still ran"},
 		{"a drain whose time is up", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-10 * time.Minute), Pods: 2})), ""},
-		{"a drain without a bound", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Hour), Pods: 2}), func(w *Write) { w.Wanted.DrainTimeout = 0 }), "2 pods still ran"},
+		{"a drain without a bound", "undrained", removal(node(Node{Joined: true, DrainStarted: now.Add(-time.Hour), Pods: 2}),
+			func(w *Write) { w.Wanted.DrainTimeout = 0 }), "2 pods still ran"},
 		{"a machine that never joined", "undrained", removal(node(Node{Pods: 3})), ""},
 		{"another went at the same moment", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = []string{"x"} }), ""},
-		{"a call that names no machine is blamed for all", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = nil }), "never drained"},
+		{"a call that names no machine is blamed for all", "undrained", removal(node(Node{Joined: true}), func(w *Write) { w.Named = nil }),
+			"never drained"},
 
 		{"what is too much may go", "unwanted removal", removal(), ""},
 		{"what is wanted may not", "unwanted removal", removal(wants(3)), "left a size of 2, the object wants 3"},
-		{"nor may the size fall without it", "unwanted removal", removal(wants(3), func(w *Write) { w.Named = []string{} }), "lowered the size from 3 to 2"},
+		{"nor may the size fall without it", "unwanted removal", removal(wants(3), func(w *Write) { w.Named = []string{} }),
+			"lowered the size from 3 to 2"},
 		{"the autoscaler's matter", "unwanted removal", removal(func(w *Write) { w.Wanted.External = true }), "an autoscaler owns the size"},
-		{"the autoscaler's size", "unwanted removal", Write{Before: account(3), After: account(4), Wanted: Wanted{Owner: "me", External: true}}, "changed the size from 3 to 4"},
-		{"bounds that the user changed move the size", "unwanted removal", Write{Before: account(3), After: bounded(4, 4), Wanted: Wanted{Owner: "me", External: true}}, ""},
-		{"a whole group", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me"}}, "deleted the group of an object that is not being deleted"},
-		{"a second group", "foreign", Write{Before: Cloud{Groups: []Group{{Name: "theirs"}}}, After: Cloud{Groups: []Group{{Name: "theirs"}, {Name: "ours", Owner: "me"}}},
+		{"the autoscaler's size", "unwanted removal", Write{Before: account(3), After: account(4), Wanted: Wanted{Owner: "me", External: true}},
+			"changed the size from 3 to 4"},
+		{"bounds that the user changed move the size", "unwanted removal",
+			Write{Before: account(3), After: bounded(4, 4), Wanted: Wanted{Owner: "me", External: true}}, ""},
+		{"a whole group", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me"}},
+			"deleted the group of an object that is not being deleted"},
+		{"a second group", "foreign", Write{Before: Cloud{Groups: []Group{{Name: "theirs"}}},
+			After:  Cloud{Groups: []Group{{Name: "theirs"}, {Name: "ours", Owner: "me"}}},
 			Wanted: Wanted{Owner: "me", Named: "theirs"}}, "created group ours beside theirs"},
-		{"a group after the one that is named", "foreign", Write{After: Cloud{Groups: []Group{{Name: "ours", Owner: "me"}}}, Wanted: Wanted{Owner: "me", Named: "theirs"}}, ""},
-		{"a whole group, on purpose", "unwanted removal", Write{Before: account(0), After: Cloud{}, Wanted: Wanted{Owner: "me", Deleting: true}}, ""},
+		{"a group after the one that is named", "foreign", Write{After: Cloud{Groups: []Group{{Name: "ours", Owner: "me"}}},
+			Wanted: Wanted{Owner: "me", Named: "theirs"}}, ""},
+		{"a whole group, on purpose", "unwanted removal", Write{Before: account(0), After: Cloud{},
+			Wanted: Wanted{Owner: "me", Deleting: true}}, ""},
 
 		{"what is too much may go where all that goes lowers the size", "unwanted removal", removal(shrinks), ""},
-		{"of what is wanted none goes there without a cause", "unwanted removal", removal(shrinks, wants(3)), "removed 1 instances without a cause, 0 are too many: b"},
-		{"what is stale goes before others come", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Content = "old" }), ""},
-		{"so does what failed", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Failed = true }), ""},
-		{"and what a user asked to go", "unwanted removal", removal(shrinks, wants(3), func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
-		{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }), "from 3 to 2 (0 and 0 of them a surge) although an autoscaler"},
+		{"of what is wanted none goes there without a cause", "unwanted removal", removal(shrinks, wants(3)),
+			"removed 1 instances without a cause, 0 are too many: b"},
+		{"what is stale goes before others come", "unwanted removal",
+			removal(shrinks, wants(3), func(w *Write) { w.Before.Groups[0].Members[1].Content = "old" }), ""},
+		{"so does what failed", "unwanted removal", removal(shrinks, wants(3),
+			func(w *Write) { w.Before.Groups[0].Members[1].Failed = true }), ""},
+		{"and what a user asked to go", "unwanted removal", removal(shrinks, wants(3),
+			func(w *Write) { w.Wanted.Condemned = map[string]bool{"b": true} }), ""},
+		{"the autoscaler's size there", "unwanted removal", removal(shrinks, func(w *Write) { w.Wanted.External = true }),
+			"from 3 to 2 (0 and 0 of them a surge) although an autoscaler"},
 		{"the cloud tries again to bring what it was asked for", "unwanted removal", tried(3), ""},
-		{"a write that asks for more than the autoscaler did", "unwanted removal", tried(2), "from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
+		{"a write that asks for more than the autoscaler did", "unwanted removal", tried(2),
+			"from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
 		{"the least number of the user's, of a cloud that ignores it", "unwanted removal", leastOf(3, tried(2)), ""},
 		{"and more than it", "unwanted removal", leastOf(2, tried(2)), "from 1 to 3 (0 and 0 of them a surge) although an autoscaler"},
 		{"nor is it a surge", "surge", leastOf(3, tried(2)), ""},
@@ -187,9 +204,12 @@ func TestChecks(t *testing.T) {
 		{"one that never joined, while the budget is spent", "marked first", removal(marks(false)), ""},
 		{"one whose replacement began before the mark", "marked first", removal(marks(true), replacing(now.Add(-2*time.Hour))), ""},
 		{"one whose replacement began after it", "marked first", removal(marks(true), replacing(now.Add(-time.Minute))), "removed instance b"},
-		{"one whose removal with the size began before it", "marked first", removal(marks(true), draining(now.Add(-2*time.Hour))), "removed instance b"},
-		{"one that never joined, while one may be missing", "marked first", removal(marks(false), func(w *Write) { w.Wanted.Unavailable = Share{N: 1} }), "removed instance b"},
-		{"one that may still join, while the budget is spent", "marked first", removal(marks(false), func(w *Write) { w.Before.Groups[0].Members[1].Launched = now.Add(-time.Minute) }),
+		{"one whose removal with the size began before it", "marked first", removal(marks(true), draining(now.Add(-2*time.Hour))),
+			"removed instance b"},
+		{"one that never joined, while one may be missing", "marked first",
+			removal(marks(false), func(w *Write) { w.Wanted.Unavailable = Share{N: 1} }), "removed instance b"},
+		{"one that may still join, while the budget is spent", "marked first",
+			removal(marks(false), func(w *Write) { w.Before.Groups[0].Members[1].Launched = now.Add(-time.Minute) }),
 			"removed instance b"},
 
 		{"as many as exist", "capacity", removal(), ""},
@@ -199,38 +219,52 @@ func TestChecks(t *testing.T) {
 		{"all shall go", "capacity", removal(size(1), func(w *Write) { w.Wanted.Deleting = true }), ""},
 
 		{"one of each", "twice", removal(), ""},
-		{"two groups", "twice", removal(func(w *Write) { w.After.Groups = append(w.After.Groups, Group{Name: "h", Owner: "me"}) }), "2 groups and 1 templates"},
+		{"two groups", "twice", removal(func(w *Write) { w.After.Groups = append(w.After.Groups, Group{Name: "h", Owner: "me"}) }),
+			"2 groups and 1 templates"},
 		{"two templates", "twice", removal(func(w *Write) { w.After.Templates[1].Owner = "me" }), "1 groups and 2 templates"},
-		{"too many instances", "twice", Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e", "f"), Wanted: Wanted{Owner: "me", Max: 4}}, "6 instances, at most 4"},
-		{"one more while zones are evened out", "twice", Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e"), Wanted: Wanted{Owner: "me", Max: 4}}, ""},
+		{"too many instances", "twice", Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e", "f"),
+			Wanted: Wanted{Owner: "me", Max: 4}}, "6 instances, at most 4"},
+		{"one more while zones are evened out", "twice", Write{Before: account(4), After: account(4, "a", "b", "c", "d", "e"),
+			Wanted: Wanted{Owner: "me", Max: 4}}, ""},
 		{"a size above the maximum", "twice", removal(size(5)), "size is 5, its maximum 4"},
 
 		{"others as they were", "foreign", removal(), ""},
 		{"another's group", "foreign", removal(func(w *Write) { w.After.Groups[1].Print = "x" }), "changed group theirs"},
 		{"another's group gone", "foreign", removal(func(w *Write) { w.After.Groups = w.After.Groups[:1] }), "changed group theirs"},
-		{"a group without an owner", "foreign", removal(func(w *Write) { w.Before.Groups[1].Owner, w.After.Groups[1].Print = "", "x" }), "changed group theirs"},
+		{"a group without an owner", "foreign", removal(func(w *Write) { w.Before.Groups[1].Owner, w.After.Groups[1].Print = "", "x" }),
+			"changed group theirs"},
 		{"another's template", "foreign", removal(func(w *Write) { w.After.Templates = w.After.Templates[:1] }), "changed launch template lt-2"},
 
-		{"another's role", "foreign", roles(Role{Name: "r", Owner: "them", Print: "a"}, Role{Name: "r", Owner: "them", Print: "b"}), "changed role r, which is not ours, from a"},
-		{"our role", "foreign", roles(Role{Name: "r", Owner: "me", Theirs: []string{"a"}, Print: "a"}, Role{Name: "r", Owner: "me", Theirs: []string{"a"}, Print: "b"}), ""},
-		{"another's policy on our role", "foreign", roles(Role{Name: "r", Owner: "me", Theirs: []string{"a", "b"}}, Role{Name: "r", Owner: "me", Theirs: []string{"a"}}), "detached from role r what others"},
+		{"another's role", "foreign", roles(Role{Name: "r", Owner: "them", Print: "a"}, Role{Name: "r", Owner: "them", Print: "b"}),
+			"changed role r, which is not ours, from a"},
+		{"our role", "foreign", roles(Role{Name: "r", Owner: "me", Theirs: []string{"a"}, Print: "a"},
+			Role{Name: "r", Owner: "me", Theirs: []string{"a"}, Print: "b"}), ""},
+		{"another's policy on our role", "foreign", roles(Role{Name: "r", Owner: "me", Theirs: []string{"a", "b"}},
+			Role{Name: "r", Owner: "me", Theirs: []string{"a"}}), "detached from role r what others"},
 		{"a group that could never be made", "unwanted removal", Write{
 			Before: Cloud{Groups: []Group{{Owner: "me", Failed: true}}}, After: Cloud{}, Wanted: Wanted{Owner: "me"},
 		}, ""},
 
 		{"an adoption that is asked for", "foreign", adopting(), ""},
 		{"an adoption that is not", "foreign", adopting(func(w *Write) { w.Wanted.Adopt = "" }), "changed group theirs"},
-		{"an adoption that changes more than tags", "foreign", adopting(func(w *Write) { w.After.Groups[0].Untagged = "x" }), "changed group theirs"},
-		{"an adoption that drops the other provider's tags", "foreign", adopting(func(w *Write) { delete(w.After.Groups[0].Tags, "team") }), "changed group theirs"},
+		{"an adoption that changes more than tags", "foreign", adopting(func(w *Write) { w.After.Groups[0].Untagged = "x" }),
+			"changed group theirs"},
+		{"an adoption that drops the other provider's tags", "foreign", adopting(func(w *Write) { delete(w.After.Groups[0].Tags, "team") }),
+			"changed group theirs"},
 		{"an adoption that takes a machine", "foreign", adopting(func(w *Write) { w.After.Groups[0].Members = nil }), "changed group theirs"},
 		{"a group of another owner", "foreign", adopting(func(w *Write) { w.Before.Groups[0].Owner = "them" }), "changed group theirs"},
 		{"the template of the group", "foreign", adoptingTemplate(), ""},
-		{"the template of a group that is not asked for", "foreign", adoptingTemplate(func(w *Write) { w.Wanted.Adopt = "other" }), "changed launch template lt-1"},
-		{"a template whose versions are changed", "foreign", adoptingTemplate(func(w *Write) { w.After.Templates[0].Untagged = "x" }), "changed launch template lt-1"},
+		{"the template of a group that is not asked for", "foreign", adoptingTemplate(func(w *Write) { w.Wanted.Adopt = "other" }),
+			"changed launch template lt-1"},
+		{"a template whose versions are changed", "foreign", adoptingTemplate(func(w *Write) { w.After.Templates[0].Untagged = "x" }),
+			"changed launch template lt-1"},
 		{"the machines that it had", "adopted", adopting(), ""},
-		{"other machines", "adopted", adopting(func(w *Write) { w.After.Groups[0].Content = "b" }), "launch other machines than it had, which are as the object asks: b instead of a"},
-		{"other machines, which the object asks for", "adopted", adopting(func(w *Write) { w.After.Groups[0].Content, w.Wanted.Kept = "b", false }), ""},
-		{"a replacement of machines that are as the object asks", "adopted", adopting(func(w *Write) { w.Rolls = true }), "replaces the machines of group theirs"},
+		{"other machines", "adopted", adopting(func(w *Write) { w.After.Groups[0].Content = "b" }),
+			"launch other machines than it had, which are as the object asks: b instead of a"},
+		{"other machines, which the object asks for", "adopted",
+			adopting(func(w *Write) { w.After.Groups[0].Content, w.Wanted.Kept = "b", false }), ""},
+		{"a replacement of machines that are as the object asks", "adopted", adopting(func(w *Write) { w.Rolls = true }),
+			"replaces the machines of group theirs"},
 		{"a template that another's group needs", "adopted", adopting(func(w *Write) {
 			w.Wanted.Deleting, w.Before.Templates, w.After.Groups = true, []Template{{ID: "lt-1", Name: "t", Owner: "me"}}, w.Before.Groups
 		}), "deleted launch template t, from which group theirs launches"},
@@ -240,7 +274,8 @@ func TestChecks(t *testing.T) {
 		{"the default", "history", pruning(1), "version 1 of launch template g, which is the default"},
 		{"the newest", "history", pruning(6), "version 6 of launch template g, which is the newest"},
 		{"what the group launches from", "history", pruning(5), "version 5 of launch template g, from which machines are launched"},
-		{"what a machine was launched from", "history", pruning(2, func(w *Write) { w.Before.Groups[0].Members[0].Version = 2 }), "version 2 of launch template g, from which"},
+		{"what a machine was launched from", "history", pruning(2, func(w *Write) { w.Before.Groups[0].Members[0].Version = 2 }),
+			"version 2 of launch template g, from which"},
 		{"a machine that no reader can see yet", "history", pruning(2, func(w *Write) {
 			w.Before.Groups[0].Members[0] = Member{ID: "a", Template: "lt-1", Version: 2, Launched: now.Add(-time.Second)}
 		}), ""},
@@ -248,12 +283,14 @@ func TestChecks(t *testing.T) {
 			w.Before.Templates[0].Versions, w.After.Templates[0].Versions = of(6, 5, 4, 2, 1), of(6, 5, 2, 1)
 		}), "version 4 of launch template g, the last one of its content, which is among the newest 2"},
 		{"the newest of a pool that is being deleted", "history", pruning(6, func(w *Write) { w.Wanted.Deleting = true }), ""},
-		{"what machines of a pool that is being deleted were launched from", "history", pruning(5, func(w *Write) { w.Wanted.Deleting = true }), "from which machines are launched"},
+		{"what machines of a pool that is being deleted were launched from", "history", pruning(5, func(w *Write) { w.Wanted.Deleting = true }),
+			"from which machines are launched"},
 		{"an update that waits for budgets", "forced", Write{Call: "x"}, ""},
 		{"an update that was to be forced", "forced", Write{Call: "x", Forces: true, Wanted: Wanted{Force: true}}, ""},
 		{"an update that was not", "forced", Write{Call: "x", Forces: true}, "which the object does not ask for"},
 		{"a change that the description names", "told", renewed("instanceType a -> b"), ""},
-		{"a change that it does not name", "told", renewed("other bootstrap data"), `whose InstanceType differs; its description says "other bootstrap data"`},
+		{"a change that it does not name", "told", renewed("other bootstrap data"),
+			`whose InstanceType differs; its description says "other bootstrap data"`},
 		{"a newest version that not everybody can see", "told", renewed("", func(w *Write) { w.Wanted.Keep = 0 }), ""},
 		{"what another owner's template loses", "history", pruning(6, func(w *Write) { w.Before.Templates[0].Owner = "them" }), ""},
 	} {
@@ -301,9 +338,11 @@ func adopting(change ...func(*Write)) Write {
 		if owner != "" {
 			tags["owner"] = owner
 		}
-		return Cloud{Groups: []Group{{Name: "theirs", Owner: owner, Template: "lt-1", Content: "a", Print: "g" + owner, Untagged: "g", Tags: tags, Members: []Member{{ID: "a", Content: "a"}}}}}
+		return Cloud{Groups: []Group{{Name: "theirs", Owner: owner, Template: "lt-1", Content: "a", Print: "g" + owner, Untagged: "g", Tags: tags,
+			Members: []Member{{ID: "a", Content: "a"}}}}}
 	}
-	w := Write{Call: "CreateOrUpdateTags", Before: group(""), After: group("me"), Wanted: Wanted{Owner: "me", Named: "theirs", Adopt: "theirs", Kept: true}}
+	w := Write{Call: "CreateOrUpdateTags", Before: group(""), After: group("me"),
+		Wanted: Wanted{Owner: "me", Named: "theirs", Adopt: "theirs", Kept: true}}
 	for _, c := range change {
 		c(&w)
 	}
@@ -323,7 +362,8 @@ func adoptingTemplate(change ...func(*Write)) Write {
 func renewed(says string, change ...func(*Write)) Write {
 	w := Write{Call: "CreateLaunchTemplateVersion", Before: account(1), After: account(1), Wanted: Wanted{Owner: "me", Keep: 3}}
 	w.Before.Templates[0].Versions = []Version{{Number: 1, Content: `{"InstanceType":"a","ImageId":"x"}`}}
-	w.After.Templates[0].Versions = []Version{{Number: 2, Content: `{"InstanceType":"b","ImageId":"x"}`, Says: says}, w.Before.Templates[0].Versions[0]}
+	w.After.Templates[0].Versions = []Version{{Number: 2, Content: `{"InstanceType":"b","ImageId":"x"}`, Says: says},
+		w.Before.Templates[0].Versions[0]}
 	for _, c := range change {
 		c(&w)
 	}

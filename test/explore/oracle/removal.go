@@ -24,7 +24,8 @@ func Removal(w Write) []string {
 	case after.Size >= w.Wanted.Replicas || after.Size >= before.Size:
 		return nil // what goes and leaves the size as it is, is replaced: Unfounded judges that
 	case lost > 0:
-		return []string{fmt.Sprintf("%s removed %d instances and left a size of %d, the object wants %d", w.Call, lost, after.Size, w.Wanted.Replicas)}
+		return []string{fmt.Sprintf("%s removed %d instances and left a size of %d, the object wants %d", w.Call, lost, after.Size,
+			w.Wanted.Replicas)}
 	default:
 		return []string{fmt.Sprintf("%s lowered the size from %d to %d, the object wants %d", w.Call, before.Size, after.Size, w.Wanted.Replicas)}
 	}

@@ -12,7 +12,8 @@ func Rotation(after []Readiness) []string {
 	var found []string
 	for _, r := range after {
 		if r.Status != "True" && r.Status != "" {
-			found = append(found, fmt.Sprintf("the token was rotated and Ready of the %s became %s (%s: %s)", r.Object, r.Status, r.Reason, r.Message))
+			found = append(found, fmt.Sprintf("the token was rotated and Ready of the %s became %s (%s: %s)", r.Object, r.Status, r.Reason,
+				r.Message))
 		}
 	}
 	return found

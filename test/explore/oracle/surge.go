@@ -19,7 +19,8 @@ func Surge(w Write) []string {
 	surge, _ := w.Wanted.Limits(want)
 	surge = max(surge, len(before.Staying())-len(before.Counted())) // a strategy that is changed in its midst leaves what it set aside
 	if total := after.total(); total > before.total()+before.back(after) && total > want+surge {
-		return []string{fmt.Sprintf("%s raised the machines from %d to %d, %d are wanted with a surge of %d", w.Call, before.total(), total, want, surge)}
+		return []string{fmt.Sprintf("%s raised the machines from %d to %d, %d are wanted with a surge of %d", w.Call, before.total(), total,
+			want, surge)}
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ func Told(w Write) []string {
 	var wrong []string
 	for _, after := range w.After.Templates {
 		for _, before := range w.Before.Templates {
-			if after.ID != before.ID || after.Owner != w.Wanted.Owner || len(before.Versions) == 0 || len(after.Versions) <= len(before.Versions) || w.Wanted.Keep == 0 {
+			if after.ID != before.ID || after.Owner != w.Wanted.Owner || len(before.Versions) == 0 || len(after.Versions) <= len(before.Versions) ||
+				w.Wanted.Keep == 0 {
 				continue
 			}
 			made := after.Versions[0]

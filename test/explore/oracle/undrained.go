@@ -14,7 +14,8 @@ func Undrained(w Write) []string {
 		n := w.Nodes[m.ID]
 		switch {
 		case !n.Joined:
-		case !m.Held.IsZero() && w.Wanted.DrainTimeout > 0 && w.At.Sub(m.Held)+time.Second >= w.Wanted.DrainTimeout: // in a cluster that is out of reach; the cloud reports whole seconds
+		case !m.Held.IsZero() && w.Wanted.DrainTimeout > 0 &&
+			w.At.Sub(m.Held)+time.Second >= w.Wanted.DrainTimeout: // in a cluster that is out of reach; the cloud reports whole seconds
 		case n.DrainStarted.IsZero():
 			wrong = append(wrong, fmt.Sprintf("%s removed instance %s, whose node was never drained%s", w.Call, m.ID, w.heldFor(m)))
 		case n.Pods == 0:

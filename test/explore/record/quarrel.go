@@ -37,5 +37,6 @@ func (q *Quarrel) Said(said string, cloud func() string, counts func() bool) str
 		return ""
 	}
 	q.backs = nil
-	return fmt.Sprintf("what the objects say of the group was written back to what it was before %d times within %s", quarrelMost, quarrelSpell)
+	return fmt.Sprintf("what the objects say of the group was written back to what it was before %d times within %s", quarrelMost,
+		quarrelSpell)
 }

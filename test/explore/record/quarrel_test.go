@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Two managers that take each other's word back are found. One that follows a cloud which does the same again and again is not, however long
-// that takes.
+// Two managers that take each other's word back are found. One that follows a cloud which does the same again and again is not, however
+// long that takes.
 func TestQuarrel(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -13,8 +13,8 @@ const (
 	stormSpell           = 5 * time.Minute
 )
 
-// Not more than repeatMost writes of the same content are accepted within repeatSpell, and repeatMore for each edit and each start of a manager
-// beyond the first one, which end the back-off: it makes nine attempts in that time.
+// Not more than repeatMost writes of the same content are accepted within repeatSpell, and repeatMore for each edit and each start of a
+// manager beyond the first one, which end the back-off: it makes nine attempts in that time.
 const (
 	repeatMost, repeatMore = 20, 10
 	repeatSpell            = 5 * time.Minute

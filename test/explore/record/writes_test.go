@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestEditsEndBackOffs holds how many writes of the same content may be accepted: an edit or a start of a manager ends the back-off, and each
-// beyond the first one allows for as many attempts as that makes.
+// TestEditsEndBackOffs holds how many writes of the same content may be accepted: an edit or a start of a manager ends the back-off, and
+// each beyond the first one allows for as many attempts as that makes.
 func TestEditsEndBackOffs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewWrites()

@@ -49,7 +49,8 @@ type Options struct {
 	Pods, MostPods int
 	// DrainStarted returns when the drain of an instance began that the deletion of its Machine began; zero for none.
 	DrainStarted func(id string) time.Time
-	// Reconnect has all clients look anew; it is called when the API server is out of reach for long enough to be given up, and when it is back.
+	// Reconnect has all clients look anew; it is called when the API server is out of reach for long enough to be given up, and when it is
+	// back.
 	Reconnect func()
 }
 
@@ -117,7 +118,8 @@ var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
 // New returns a cluster with a budget for its pods and without machines.
 func New(w World, o Options) *Cluster {
-	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, cordoned: map[string]bool{}, closed: map[string]bool{}, made: map[string]bool{}}
+	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, cordoned: map[string]bool{},
+		closed: map[string]bool{}, made: map[string]bool{}}
 	l.API = memapi.New(memapi.Options{
 		Scheme: o.Scheme, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
 		Indexes: append(indexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
@@ -143,7 +145,8 @@ const plenty = 1000
 
 // Everything is all that a client of the workload cluster may read without a cache.
 func Everything() []client.Object {
-	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{}, &corev1.Secret{}, &appsv1.DaemonSet{}}
+	return []client.Object{&corev1.Node{}, &corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{},
+		&corev1.PersistentVolume{}, &corev1.Secret{}, &appsv1.DaemonSet{}}
 }
 
 func indexes() []memapi.Index {
@@ -216,7 +219,8 @@ func (l *Cluster) join(m *machine) {
 	l.guarded(func() { m.joined = true })
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: m.Hostname}, Spec: corev1.NodeSpec{ProviderID: m.ProviderID},
-		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: m.KubeletVersion}, Conditions: []corev1.NodeCondition{readiness(corev1.ConditionTrue)}},
+		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: m.KubeletVersion},
+			Conditions: []corev1.NodeCondition{readiness(corev1.ConditionTrue)}},
 	}
 	if m.Managed != nil {
 		node.Labels = maps.Clone(m.Managed.Labels)
@@ -227,7 +231,8 @@ func (l *Cluster) join(m *machine) {
 	if is != nil {
 		// One of the same name went before it, and its node is still there. A kubelet takes such a node over as it is, cordoned or not;
 		// a Machine that is being deleted has been drained on it already.
-		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations, is.Spec.Unschedulable
+		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations,
+			is.Spec.Unschedulable
 		l.world.Must(l.User.Update(l.world.Context(), node), "make the node of %s anew", m.ID)
 	} else {
 		delete(l.cordoned, m.Hostname) // a user cordoned another node of that name, or the cloud did
@@ -308,7 +313,8 @@ func (l *Cluster) remove(m *machine) {
 // Draining reports whether a drain by Muster has begun on a node.
 func (l *Cluster) Draining(name string) bool {
 	node := &corev1.Node{}
-	return l.User.Get(l.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable && node.Annotations[nodes.DrainStartedAnnotation] != ""
+	return l.User.Get(l.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable &&
+		node.Annotations[nodes.DrainStartedAnnotation] != ""
 }
 
 // MachineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.

@@ -49,7 +49,8 @@ func (c *Connection) Watch(context.Context, client.ObjectKey, clustercache.Watch
 func (c *Connection) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
 	now := time.Now()
 	if c.Cluster.Away() {
-		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: c.Cluster.Left(), ConsecutiveFailures: 1 + int(now.Sub(c.Cluster.Left())/(10*time.Second))}
+		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: c.Cluster.Left(),
+			ConsecutiveFailures: 1 + int(now.Sub(c.Cluster.Left())/(10*time.Second))}
 	}
 	return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: now}
 }

@@ -25,7 +25,8 @@ func (l *Cluster) CordonByUser(n int) *corev1.Node {
 	return node
 }
 
-// UncordonByUsers has users take back their cordons, except where a drain has begun meanwhile, and reports whether there was one to take back.
+// UncordonByUsers has users take back their cordons, except where a drain has begun meanwhile, and reports whether there was one to take
+// back.
 func (l *Cluster) UncordonByUsers() bool {
 	uncordoned := false
 	for _, m := range l.running() {

@@ -41,8 +41,8 @@ func (l *Cluster) ClosedByCloud(node *corev1.Node) bool {
 	return node.Spec.Unschedulable && l.closed[node.Name]
 }
 
-// Drain closes the machine's node, which may have joined after it was closed, evicts what runs on it, and reports whether nothing is left. A node
-// that others can't reach is not drained by its cloud either.
+// Drain closes the machine's node, which may have joined after it was closed, evicts what runs on it, and reports whether nothing is left.
+// A node that others can't reach is not drained by its cloud either.
 func (l *Cluster) Drain(id string, force bool) bool {
 	node := l.Node(id)
 	if node == nil {
@@ -90,17 +90,23 @@ func (l *Cluster) Mark(id string, change sim.Marks) {
 		node.Labels[key] = value
 	}
 	for _, gone := range change.Untaint {
-		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == gone.Key && string(t.Effect) == gone.Effect })
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+			return t.Key == gone.Key &&
+				string(t.Effect) == gone.Effect
+		})
 	}
 	for _, t := range change.Taints {
-		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(is corev1.Taint) bool { return is.Key == t.Key && string(is.Effect) == t.Effect })
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(is corev1.Taint) bool {
+			return is.Key == t.Key &&
+				string(is.Effect) == t.Effect
+		})
 		node.Spec.Taints = append(node.Spec.Taints, taint(t))
 	}
 	l.Change(node, "marked")
 }
 
-// Unregister deletes the node of a machine, also of one that is off, with what ran there. What the machine becomes when it is powered on once
-// more, before that is done, is another node.
+// Unregister deletes the node of a machine, also of one that is off, with what ran there. What the machine becomes when it is powered on
+// once more, before that is done, is another node.
 func (l *Cluster) Unregister(id string) {
 	l.mu.Lock()
 	m := l.by[id]

@@ -65,10 +65,12 @@ func (l *Cluster) house() {
 		l.world.Must(l.User.Create(l.world.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web", Controller: ptr.To(true)}},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web",
+					Controller: ptr.To(true)}},
 			},
-			Spec:   corev1.PodSpec{NodeName: best},
-			Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+			Spec: corev1.PodSpec{NodeName: best},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning,
+				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 		}), "start a pod on %s", best)
 	}
 }

@@ -82,7 +82,8 @@ func (l *Cluster) Last() string {
 // Tokens are all that were ever made.
 func (l *Cluster) Tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
 
-// KeepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with it.
+// KeepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with
+// it.
 func KeepsToken(effect string) bool {
 	return strings.HasPrefix(effect, "wl patch Secret "+metav1.NamespaceSystem+"/"+bootstrapapi.BootstrapTokenSecretPrefix)
 }

@@ -92,7 +92,8 @@ func (l *Cluster) MarkByUser(n int) {
 	}
 	node := list[n%len(list)]
 	if l.seed.Chance("taint", node.Name) < 0.5 {
-		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "ToBeDeletedByClusterAutoscaler", Value: "1", Effect: corev1.TaintEffectNoSchedule})
+		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "ToBeDeletedByClusterAutoscaler", Value: "1",
+			Effect: corev1.TaintEffectNoSchedule})
 	} else {
 		annotateForDeletion(node)
 	}

@@ -58,7 +58,8 @@ func (a *account) inForce() []sim.PlayedFault {
 }
 
 func newAccount(w *World) *account {
-	return &account{world: w, costs: &record.Costs{Steps: map[string]record.Cost{}}, writes: record.NewWrites(), notes: map[string]string{}, ledger: record.Ledger{}}
+	return &account{world: w, costs: &record.Costs{Steps: map[string]record.Cost{}}, writes: record.NewWrites(), notes: map[string]string{},
+		ledger: record.Ledger{}}
 }
 
 // line is a process's connection to the cloud.
@@ -149,7 +150,8 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 	}
 	sent := oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
-		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
+		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
+		Autoscaled: a.autoscaledLately(p.late()),
 	}
 	if w.pool.Judged != nil {
 		w.pool.Judged(call, words, &sent)
@@ -173,7 +175,8 @@ func (a *account) rivals(p *process) bool {
 // isWrite reports whether an operation changes something: "DescribeInstances" and "instanceGroupManagers.listManagedInstances" do not.
 func isWrite(operation string) bool {
 	verb := operation[strings.LastIndex(operation, ".")+1:]
-	return !slices.ContainsFunc([]string{"describe", "get", "list"}, func(read string) bool { return strings.HasPrefix(strings.ToLower(verb), read) })
+	return !slices.ContainsFunc([]string{"describe", "get", "list"},
+		func(read string) bool { return strings.HasPrefix(strings.ToLower(verb), read) })
 }
 
 func (a *account) judge(w oracle.Write) {

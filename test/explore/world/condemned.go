@@ -40,8 +40,10 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 	}
 	a.look(cloud, w.Workload.Truth(), []string{id})
 	a.judge(oracle.Write{
-		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
-		Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
+		At: now, Call: "the deletion of Machine " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
+		Wanted: p.wanted,
+		Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen,
+		Autoscaled: a.autoscaledLately(p.late()),
 	})
 }
 
@@ -49,7 +51,8 @@ func (p *process) condemns(workload bool, op memapi.Op) {
 func (p *process) spares(workload bool, op memapi.Op) {
 	w := p.world
 	m := &clusterv1.Machine{}
-	if workload || op.Kind != "Machine" || op.Verb != "delete" || w.User.Get(w.t.Context(), op.Key, m) != nil || !m.DeletionTimestamp.IsZero() {
+	if workload || op.Kind != "Machine" || op.Verb != "delete" || w.User.Get(w.t.Context(), op.Key, m) != nil ||
+		!m.DeletionTimestamp.IsZero() {
 		return
 	}
 	infra := w.keeper.InfraOf(m)
@@ -76,7 +79,8 @@ func (w *World) dropMachine(e Event) {
 	}
 	alone := w.standAlone(list, infras)
 	living := slices.DeleteFunc(infras, func(o client.Object) bool {
-		return !o.GetDeletionTimestamp().IsZero() || going[o.GetName()] && e.What == DropMachine // the object of a Machine that is drained may be deleted too
+		return !o.GetDeletionTimestamp().IsZero() || going[o.GetName()] &&
+			e.What == DropMachine // the object of a Machine that is drained may be deleted too
 	})
 	switch {
 	case e.What == DropMachine && len(alone) > 0:

@@ -86,7 +86,8 @@ func (d *Drawing) Moment() time.Duration {
 
 // Limits are those of a strategy, both zero never among them.
 func (d *Drawing) Limits() *Limits {
-	values := [][2]string{{"1", "0"}, {"1", "0"}, {"0", "1"}, {"1", "1"}, {"2", "1"}, {"25%", "0"}, {"0", "30%"}, {"50%", "25%"}, {"100%", "0"}, {"0", "100%"}, {"3", "2"}}
+	values := [][2]string{{"1", "0"}, {"1", "0"}, {"0", "1"}, {"1", "1"}, {"2", "1"}, {"25%", "0"}, {"0", "30%"}, {"50%", "25%"},
+		{"100%", "0"}, {"0", "100%"}, {"3", "2"}}
 	v := values[d.IntN(len(values))]
 	return &Limits{Surge: v[0], Unavailable: v[1], Policy: []string{"Oldest", "Newest", "Random"}[d.IntN(3)]}
 }
@@ -206,6 +207,7 @@ func pick[T any](d *Drawing, list []T) T { return list[d.IntN(len(list))] }
 
 // serverFault is a burst of an API server's.
 func (d *Drawing) serverFault() {
-	f := APIFault{Kind: []APIKind{Conflict, Conflict, Refused, TimedOut, Lost}[d.IntN(5)], Workload: d.IntN(3) == 0, Skip: d.IntN(4), Times: 1 + d.IntN(4)}
+	f := APIFault{Kind: []APIKind{Conflict, Conflict, Refused, TimedOut, Lost}[d.IntN(5)], Workload: d.IntN(3) == 0, Skip: d.IntN(4),
+		Times: 1 + d.IntN(4)}
 	d.Scenario.Add(Event{What: ServerFault, At: d.Near(2, 2*time.Second), API: f})
 }

@@ -61,11 +61,13 @@ func (p *process) causes(name string, before oracle.Cloud, providerID string) {
 		}
 	}
 	w.blameAll("unwanted removal", oracle.Removal(oracle.Write{
-		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted, Unseen: 2 * unseen,
+		At: time.Now(), Call: "the deletion of Machine " + name, Shrinks: true, Before: before, After: after, Wanted: p.wanted,
+		Unseen: 2 * unseen,
 	}))
 }
 
-// ownsNow reports whether the pool as it is now owns an object. The deletion of one that it does not own, after a restore, asks for nothing.
+// ownsNow reports whether the pool as it is now owns an object. The deletion of one that it does not own, after a restore, asks for
+// nothing.
 func (w *World) ownsNow(o client.Object) bool {
 	_, pool := w.Objects()
 	return pool != nil && slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == pool.GetUID() })

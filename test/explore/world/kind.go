@@ -35,8 +35,8 @@ type Kind struct {
 	// Both are optional.
 	Machines     *machinecontroller.Infra
 	HaveMachines func(Scenario) bool
-	// Places is true if the cloud itself puts another machine in the place of one, with the same provider ID: what was asked of the one by name
-	// holds for the other.
+	// Places is true if the cloud itself puts another machine in the place of one, with the same provider ID: what was asked of the one by
+	// name holds for the other.
 	Places bool
 	// Version is the Kubernetes version that a pool begins with.
 	Version string
@@ -46,8 +46,8 @@ type Kind struct {
 	BadType string
 	// Restarts is true where the cloud starts machines again that it has powered off.
 	Restarts bool
-	// FreesNames is true if Muster creates a group again when no Node is Ready that has the name of one of its machines. Elsewhere such a Node has turned
-	// in life before the machine boots.
+	// FreesNames is true if Muster creates a group again when no Node is Ready that has the name of one of its machines. Elsewhere such a Node
+	// has turned in life before the machine boots.
 	FreesNames bool
 
 	// TheirID is what spec.providerID says of the group of another tool, where it can name one; GroupOf finds the name of the group in such an

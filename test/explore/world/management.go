@@ -68,7 +68,8 @@ func (w *World) furnish() {
 	cluster.Status = clusterv1.ClusterStatus{
 		Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: ptr.To(true), ControlPlaneInitialized: ptr.To(true)},
 		Conditions: []metav1.Condition{{
-			Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: "Initialized", LastTransitionTime: metav1.Now(),
+			Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: "Initialized",
+			LastTransitionTime: metav1.Now(),
 		}},
 	}
 	w.Must(w.User.Status().Update(ctx, cluster), "tell that the Cluster is up")
@@ -94,7 +95,8 @@ func (w *World) furnish() {
 func (w *World) cluster() *clusterv1.Cluster {
 	c, at := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: ClusterName}}, w.pool.Place()
 	if at.ControlPlane {
-		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: at.Object.GroupVersionKind().Group, Kind: at.Object.GetKind(), Name: ClusterName}
+		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: at.Object.GroupVersionKind().Group,
+			Kind: at.Object.GetKind(), Name: ClusterName}
 	}
 	c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: at.InfraCluster, Name: ClusterName}
 	w.Must(w.User.Create(w.t.Context(), at.Object), "make the %s", at.Object.GetKind())
@@ -148,7 +150,8 @@ func (s Scenario) Boots(token string) string {
 	if s.Kind.Bootstrap != nil {
 		return s.Kind.Bootstrap(token)
 	}
-	return fmt.Sprintf("#cloud-config\nwrite_files: [{path: /run/kubeadm/config.yaml, content: \"discovery: {bootstrapToken: {token: %s}}\"}]\n", token)
+	return fmt.Sprintf("#cloud-config\nwrite_files: [{path: /run/kubeadm/config.yaml, content: \"discovery: {bootstrapToken: {token: "+
+		"%s}}\"}]\n", token)
 }
 
 // Bootstrap is the hash-free bootstrap data as the secret has it now.
@@ -216,7 +219,8 @@ func (w *World) Owner() cloud.Owner {
 	if id == "" {
 		id = string(o.GetUID())
 	}
-	w.account.owner = cloud.Owner{ID: id, Cluster: ClusterName, Namespace: InfraKey.Namespace, Name: InfraKey.Name, GroupName: w.groupNameOf(mp, o)}
+	w.account.owner = cloud.Owner{ID: id, Cluster: ClusterName, Namespace: InfraKey.Namespace, Name: InfraKey.Name,
+		GroupName: w.groupNameOf(mp, o)}
 	return w.account.owner
 }
 

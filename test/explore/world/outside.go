@@ -67,7 +67,8 @@ func (w *World) deny() {
 	if w.Scenario.Denied == "" {
 		return
 	}
-	f := sim.Fault{Kind: sim.ErrorBefore, Action: w.Scenario.Denied, Code: w.Scenario.Kind.Odds.Denial, Message: "played by the explorer", Status: http.StatusForbidden}
+	f := sim.Fault{Kind: sim.ErrorBefore, Action: w.Scenario.Denied, Code: w.Scenario.Kind.Odds.Denial, Message: "played by the explorer",
+		Status: http.StatusForbidden}
 	w.Must(w.pool.Cloud.Faults().Add(f), "deny a read")
 }
 

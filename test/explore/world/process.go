@@ -78,12 +78,14 @@ func (w *World) newProcess() *process {
 		p.name = fmt.Sprintf("#%d ", w.started)
 	}
 	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.Workload.API.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
-	remote := &workload.Connection{Cluster: w.Workload, Key: ClusterKey, Cached: p.wl.Client(p.gate(true)), Live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
+	remote := &workload.Connection{Cluster: w.Workload, Key: ClusterKey, Cached: p.wl.Client(p.gate(true)),
+		Live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
 	p.remote = remote
 	local := p.mgmt.Client(p.gate(false))
 	p.cached = local
 	live := w.mgmt.NewCache(w.Scenario.Kind.uncached()...).Client(p.gate(false))
-	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel})
+	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
+		SkipModelReconciliation: w.Scenario.SkipModel})
 	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
 	p.controllers = []*controller{
 		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},

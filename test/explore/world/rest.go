@@ -61,7 +61,8 @@ func (w *World) peace() {
 	w.Trace("event", "peace")
 }
 
-// rest waits until nothing is written any more, and no autoscaler has changed the size. Where a drain kept users from taking back a cordon, they do so once it has ended.
+// rest waits until nothing is written any more, and no autoscaler has changed the size. Where a drain kept users from taking back a cordon,
+// they do so once it has ended.
 func (w *World) rest() {
 	began := time.Now()
 	quiet := began
@@ -99,7 +100,8 @@ func (w *World) unrolled() bool {
 // settledDown looks at what is there once all is quiet, and at a while more.
 func (w *World) settledDown() {
 	want, is := w.want(), w.pool.Is()
-	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.External() && strconv.Itoa(size) > want["max"] && strings.Contains(w.Says(), "MaxSizePending") {
+	if size, err := strconv.Atoi(is["size"]); err == nil && want["max"] != "" && w.External() && strconv.Itoa(size) > want["max"] &&
+		strings.Contains(w.Says(), "MaxSizePending") {
 		delete(want, "max")
 		want["ready"] = "False" // the autoscaler has to lower it first, which the condition says
 	}

@@ -76,7 +76,8 @@ func (w *World) applyCopy() {
 func (w *World) dropCopy() {
 	o := w.pool.New()
 	ours := func(g oracle.Group) bool { return g.Owner == w.Owner().ID && !g.Deleting }
-	if slices.ContainsFunc(w.Snapshot().Groups, ours) || w.User.Get(w.t.Context(), client.ObjectKey{Namespace: elsewhere, Name: InfraKey.Name}, o) != nil {
+	if slices.ContainsFunc(w.Snapshot().Groups, ours) || w.User.Get(w.t.Context(), client.ObjectKey{Namespace: elsewhere, Name: InfraKey.Name},
+		o) != nil {
 		return
 	}
 	w.Must(w.User.Delete(w.t.Context(), o), "delete the copy")

@@ -37,7 +37,8 @@ type Scenario struct {
 	Speed float64
 	// Named pools come from another tool: spec.providerID names its group, which exists without our owner tag until a user deletes it.
 	Named bool
-	// Adopted pools come from another provider: their group exists before the object, with that provider's tags, until a user asks to adopt it.
+	// Adopted pools come from another provider: their group exists before the object, with that provider's tags, until a user asks to adopt
+	// it.
 	Adopted bool
 	// Denied is a secondary read that the credentials do not allow, from the beginning to the end; empty for none.
 	Denied string

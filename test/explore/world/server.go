@@ -112,7 +112,8 @@ func (p *process) gate(workload bool) memapi.Gate {
 // late is how old what the process knows may be.
 func (p *process) late() time.Duration {
 	now, w := time.Now(), p.world
-	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.AwayUntil()) < seenLater || now.Before(p.deafUntil) || len(w.processes) > 1 {
+	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.AwayUntil()) < seenLater || now.Before(p.deafUntil) ||
+		len(w.processes) > 1 {
 		return seenLater
 	}
 	return seenLate
@@ -142,8 +143,10 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		lost, risen := a.ledger.Lately(now, p.late())
 		a.look(cloud, nodes, []string{id})
 		a.judge(oracle.Write{
-			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before, Wanted: p.wanted,
-			Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen, Autoscaled: a.autoscaledLately(p.late()),
+			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
+			Wanted: p.wanted,
+			Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen,
+			Autoscaled: a.autoscaledLately(p.late()),
 		})
 	}
 }

@@ -80,7 +80,8 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 		w.calm()
 		out = Result{
 			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.costs.Calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
-			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.end(), Gone: w.gone, Told: w.reported, Planned: w.planned, Happened: w.watched.Happened(),
+			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.end(), Gone: w.gone, Told: w.reported, Planned: w.planned,
+			Happened: w.watched.Happened(),
 		}
 	})
 	return out
@@ -153,11 +154,13 @@ type appointment struct {
 }
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
-	w := &World{t: t, Scenario: s, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1), condemned: map[string]bool{}}
+	w := &World{t: t, Scenario: s, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1),
+		condemned: map[string]bool{}}
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
-		Seed: s.Seed, Refuses: s.Kind.FreesNames, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods, MostPods: s.Pods * s.Most,
+		Seed: s.Seed, Refuses: s.Kind.FreesNames, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods,
+		MostPods:     s.Pods * s.Most,
 		DrainStarted: func(id string) time.Time { return w.keeper.DrainStarted(id) }, Reconnect: w.requeue,
 	})
 	w.account = newAccount(w)
@@ -168,7 +171,8 @@ func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w.kind = of.Kind
 	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
 	w.User = w.mgmt.Client()
-	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.machines(), Scheme: types, Server: w.mgmt, User: w.User, Workload: w.Workload})
+	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.machines(), Scheme: types, Server: w.mgmt, User: w.User,
+		Workload: w.Workload})
 	w.furnish()
 	w.processes = []*process{w.newProcess()}
 	return w

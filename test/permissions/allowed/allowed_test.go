@@ -21,8 +21,10 @@ func TestActionOf(t *testing.T) {
 		{"its machines", "GET", set + "/virtualMachines", "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read"},
 		{"one of them", "PUT", set + "/virtualMachines/0", "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/write"},
 		{"a catalogue", "GET", "/subscriptions/s/providers/Microsoft.Compute/skus", "Microsoft.Compute/skus/read"},
-		{"an operation", "GET", "/subscriptions/s/providers/Microsoft.Compute/locations/l/operations/o", "Microsoft.Compute/locations/operations/read"},
-		{"a role at a resource", "PUT", set + "/providers/Microsoft.Authorization/roleAssignments/n", "Microsoft.Authorization/roleAssignments/write"},
+		{"an operation", "GET", "/subscriptions/s/providers/Microsoft.Compute/locations/l/operations/o",
+			"Microsoft.Compute/locations/operations/read"},
+		{"a role at a resource", "PUT", set + "/providers/Microsoft.Authorization/roleAssignments/n",
+			"Microsoft.Authorization/roleAssignments/write"},
 		{"what is no resource is no action of a role", "GET", "/subscriptions/s", "/subscriptions/s"},
 	} {
 		if got := ActionOf(c.method, c.path); got != c.want {
@@ -48,7 +50,8 @@ func TestRole(t *testing.T) {
 		reason, method, path string
 		status               int
 	}{
-		{"what is allowed goes through, whatever the case of letters", "GET", "/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachinescalesets/a", 200},
+		{"what is allowed goes through, whatever the case of letters", "GET",
+			"/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachinescalesets/a", 200},
 		{"what is not is refused", "DELETE", "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/a", 403},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), c.method, "http://azure.invalid"+c.path, nil)

@@ -54,7 +54,8 @@ func Credentials(ctx context.Context, server *simaws.Server, o permissions.Optio
 	}
 	directory := iam.NewFromConfig(settings)
 	made, err := directory.CreateRole(ctx, &iam.CreateRoleInput{
-		RoleName: awssdk.String(roleName), AssumeRolePolicyDocument: awssdk.String(trustAccount), MaxSessionDuration: awssdk.Int32(sessionSeconds),
+		RoleName: awssdk.String(roleName), AssumeRolePolicyDocument: awssdk.String(trustAccount),
+		MaxSessionDuration: awssdk.Int32(sessionSeconds),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the controllers' role: %w", err)
@@ -72,7 +73,8 @@ func Credentials(ctx context.Context, server *simaws.Server, o permissions.Optio
 	if err != nil {
 		return nil, fmt.Errorf("assume the controllers' role: %w", err)
 	}
-	return credentials.NewStaticCredentialsProvider(*got.Credentials.AccessKeyId, *got.Credentials.SecretAccessKey, *got.Credentials.SessionToken), nil
+	return credentials.NewStaticCredentialsProvider(*got.Credentials.AccessKeyId, *got.Credentials.SecretAccessKey,
+		*got.Credentials.SessionToken), nil
 }
 
 // Denied are the actions that the simulator has denied the role, each with how often, but for those about what was gone.
@@ -107,7 +109,8 @@ func (a *Account) Bind(server *simaws.Server, err error) (*simaws.Server, error)
 // ofGone are the actions that a driver may be denied once what they are about is gone: a policy that allows by tags allows nothing
 // about what has none. Were they not allowed at all, the cases themselves would fail.
 var ofGone = []string{
-	"autoscaling:DeleteAutoScalingGroup", "autoscaling:TerminateInstanceInAutoScalingGroup", "eks:DeleteNodegroup", "iam:DeleteRole", "iam:DetachRolePolicy",
+	"autoscaling:DeleteAutoScalingGroup", "autoscaling:TerminateInstanceInAutoScalingGroup", "eks:DeleteNodegroup", "iam:DeleteRole",
+	"iam:DetachRolePolicy",
 }
 
 // ByContract are the actions that the contract suite of groups asks for and no scenario does: that they are needed is shown there.
@@ -116,9 +119,9 @@ var ByContract = []string{
 	"autoscaling:SuspendProcesses", "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets",
 }
 
-// Contract plays the cases of a contract suite with a driver that is bound, but those of requests that fail: what is asked for is the
-// same there, and reads that show what is gone make a driver that believes them be denied. It wants nothing of it denied, and each action of shows
-// asked for by one of them.
+// Contract plays the cases of a contract suite with a driver that is bound, but those of requests that fail: what is asked for is the same
+// there, and reads that show what is gone make a driver that believes them be denied. It wants nothing of it denied, and each action of
+// shows asked for by one of them.
 func Contract[S any](t *testing.T, o permissions.Options, shows []string, suite func(a *Account) cloudtest.Suite[S]) {
 	var mu sync.Mutex
 	used := map[string]int{}

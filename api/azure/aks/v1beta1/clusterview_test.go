@@ -24,17 +24,21 @@ spec: {location: westus2, resourceGroupName: rg, subscriptionID: s, version: v1.
 status: {ready: true}`, ManagedClusterView{
 			Name: "c", SubnetPrefix: "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/c/subnets/",
 			SubnetID: "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/c/subnets/c",
-			View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2", Environment: "AzurePublicCloud",
+			View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2",
+				Environment:    "AzurePublicCloud",
 				AdditionalTags: azurev1.Tags{"team": "a"}, ControlPlaneVersion: "v1.31.2", Ready: true},
 		}, false},
 		{"names of its own, and an automatic upgrade", `
 kind: AzureManagedControlPlane
 metadata: {name: cp}
-spec: {location: westus2, nodeResourceGroupName: nodes, subscriptionID: s, version: v1.31.2, virtualNetwork: {name: v, resourceGroup: net, subnet: {name: snet}}}
+spec: {location: westus2, nodeResourceGroupName: nodes, subscriptionID: s, version: v1.31.2, virtualNetwork: {name: v, resourceGroup: net,
+  subnet: {name: snet}}}
 status: {version: v1.31.9}`, ManagedClusterView{
-			Name: "cp", NodeResourceGroup: "nodes", SubnetPrefix: "/subscriptions/s/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/",
-			SubnetID: "/subscriptions/s/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/snet",
-			View: azurev1.ClusterView{Name: "cp", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "c", Location: "westus2", Environment: "AzurePublicCloud",
+			Name: "cp", NodeResourceGroup: "nodes",
+			SubnetPrefix: "/subscriptions/s/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/",
+			SubnetID:     "/subscriptions/s/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/snet",
+			View: azurev1.ClusterView{Name: "cp", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "c", Location: "westus2",
+				Environment:         "AzurePublicCloud",
 				ControlPlaneVersion: "v1.31.9"},
 		}, false},
 		{"the published flavor of manifests", `
@@ -43,9 +47,11 @@ metadata: {name: c}
 spec:
   version: v1.31.2
   resources:
-  - {apiVersion: containerservice.azure.com/v1api20231001, kind: ManagedCluster, metadata: {name: c}, spec: {location: westus2, owner: {name: rg}, dnsPrefix: c}}
+  - {apiVersion: containerservice.azure.com/v1api20231001, kind: ManagedCluster, metadata: {name: c}, spec: {location: westus2,
+      owner: {name: rg}, dnsPrefix: c}}
 status: {ready: true}`, ManagedClusterView{
-			Name: "c", View: azurev1.ClusterView{Name: "c", ClusterName: "c", ResourceGroup: "rg", Location: "westus2", Environment: "AzurePublicCloud", ControlPlaneVersion: "v1.31.2", Ready: true},
+			Name: "c", View: azurev1.ClusterView{Name: "c", ClusterName: "c", ResourceGroup: "rg", Location: "westus2",
+				Environment: "AzurePublicCloud", ControlPlaneVersion: "v1.31.2", Ready: true},
 		}, false},
 		{"an owner by its resource ID", `
 kind: AzureASOManagedControlPlane
@@ -54,7 +60,8 @@ spec:
   resources:
   - {kind: ResourceGroup, metadata: {name: x}, spec: {location: westus2}}
   - {kind: ManagedCluster, metadata: {name: c}, spec: {azureName: other, location: westus2, owner: {armId: /subscriptions/s/resourceGroups/rg}}}`, ManagedClusterView{
-			Name: "other", View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2", Environment: "AzurePublicCloud"},
+			Name: "other", View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2",
+				Environment: "AzurePublicCloud"},
 		}, false},
 		{"no managed cluster", "kind: AzureASOManagedControlPlane\nmetadata: {name: c}\nspec: {resources: []}", ManagedClusterView{}, true},
 		{"a field of another type", "kind: AzureManagedControlPlane\nmetadata: {name: c}\nspec: {location: [a]}", ManagedClusterView{}, true},

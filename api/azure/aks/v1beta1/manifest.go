@@ -57,7 +57,8 @@ func (s *AzureASOManagedMachinePoolSpec) AgentPoolManifest() (*AgentPoolManifest
 		if err != nil {
 			return nil, fmt.Errorf("spec.resources[%d].spec: %w", i, err)
 		}
-		found = &AgentPoolManifest{Name: u.GetName(), ManifestName: u.GetName(), APIVersion: version, Spec: spec, Annotations: u.GetAnnotations(), Index: i}
+		found = &AgentPoolManifest{Name: u.GetName(), ManifestName: u.GetName(), APIVersion: version, Spec: spec, Annotations: u.GetAnnotations(),
+			Index: i}
 		if name, ok := spec["azureName"].(string); ok && name != "" {
 			found.Name = name
 		}

@@ -38,8 +38,8 @@ type ManagedClusterView struct {
 	// SubnetID is the resource ID of the subnet that the cluster's network object names, and SubnetPrefix what comes before the name of
 	// another subnet of that network; empty where AKS makes the network.
 	SubnetID, SubnetPrefix string
-	// CredentialSecret is the Secret, in the namespace of the object, that the manifest of the managed cluster names for Azure Service Operator's
-	// credentials; empty if it names none.
+	// CredentialSecret is the Secret, in the namespace of the object, that the manifest of the managed cluster names for Azure Service
+	// Operator's credentials; empty if it names none.
 	CredentialSecret string
 	// Deleting is true if the Cluster is being deleted: its last System pool goes with the managed cluster.
 	Deleting bool

@@ -14,8 +14,8 @@ type GKEConfigStatus struct {
 	// +optional
 	Initialization GKEConfigInitialization `json:"initialization,omitzero"`
 
-	// Ready is true if nodes can be bootstrapped. It is the older contract's word for initialization.dataSecretCreated, and both always say the
-	// same.
+	// Ready is true if nodes can be bootstrapped. It is the older contract's word for initialization.dataSecretCreated, and both always say
+	// the same.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
 

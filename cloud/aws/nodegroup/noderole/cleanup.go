@@ -50,7 +50,8 @@ func (p Pass) checkUnused(ctx context.Context, role Memory) error {
 	if len(others) > 0 {
 		return inUse(role.name, "policies that another client has attached", others)
 	}
-	pages := iam.NewListInstanceProfilesForRolePaginator(p.Session.IAM.ListInstanceProfilesForRole, &iam.ListInstanceProfilesForRoleInput{RoleName: &role.name})
+	pages := iam.NewListInstanceProfilesForRolePaginator(p.Session.IAM.ListInstanceProfilesForRole,
+		&iam.ListInstanceProfilesForRoleInput{RoleName: &role.name})
 	found, err := session.Listed(ctx, pages, func(page *iam.ListInstanceProfilesForRoleOutput) []iamtypes.InstanceProfile {
 		return page.InstanceProfiles
 	}, maxListed, p.Now)

@@ -213,7 +213,8 @@ func tagOf(tags []iamtypes.Tag, key string) string {
 
 // listPolicies reads which policies are attached to the role.
 func (p Pass) listPolicies(ctx context.Context) error {
-	pages := iam.NewListAttachedRolePoliciesPaginator(p.Session.IAM.ListAttachedRolePolicies, &iam.ListAttachedRolePoliciesInput{RoleName: &p.Memory.name})
+	pages := iam.NewListAttachedRolePoliciesPaginator(p.Session.IAM.ListAttachedRolePolicies,
+		&iam.ListAttachedRolePoliciesInput{RoleName: &p.Memory.name})
 	found, err := session.Listed(ctx, pages, func(page *iam.ListAttachedRolePoliciesOutput) []iamtypes.AttachedPolicy {
 		return page.AttachedPolicies
 	}, maxListed, p.Now)
@@ -233,7 +234,8 @@ func (p Pass) ARN(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if p.Memory.arn == "" {
-		return "", &cloud.Error{Kind: cloud.Conflict, Code: "NoRole", Message: "IAM role " + p.Memory.name + " does not exist yet: the node group can't be made without it"}
+		return "", &cloud.Error{Kind: cloud.Conflict, Code: "NoRole",
+			Message: "IAM role " + p.Memory.name + " does not exist yet: the node group can't be made without it"}
 	}
 	return p.Memory.arn, nil
 }
@@ -251,8 +253,8 @@ func (m Memory) NotYetVisible(err error, now time.Time) error {
 	return err
 }
 
-// EnsurePrerequisites creates the role if it does not exist, and attaches the policies that an owned role lacks. What the step names was observed;
-// what is done follows from what exists now.
+// EnsurePrerequisites creates the role if it does not exist, and attaches the policies that an owned role lacks. What the step names was
+// observed; what is done follows from what exists now.
 func (p Pass) EnsurePrerequisites(ctx context.Context) error {
 	if !p.Spec.MayCreate {
 		return cloud.Invalidf(FieldName, "the controller makes no IAM roles: switch on its feature gate EKSEnableIAM")

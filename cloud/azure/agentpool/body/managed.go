@@ -140,8 +140,8 @@ func stringMap[M ~map[string]string](m M) map[string]any {
 	return out
 }
 
-// Bracket brings the bounds of AKS's autoscaler and the count together, because AKS takes none without the other: the count is raised to the
-// lower bound, and the upper bound is no less than the present count until the pool has become small enough.
+// Bracket brings the bounds of AKS's autoscaler and the count together, because AKS takes none without the other: the count is raised to
+// the lower bound, and the upper bound is no less than the present count until the pool has become small enough.
 func Bracket(p Properties, count int) {
 	if least, ok := p[MinCount].(float64); ok && int(least) > count {
 		p[Count] = least

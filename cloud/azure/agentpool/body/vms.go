@@ -90,7 +90,8 @@ func (p Properties) flatWanted(field func(property string) string) (Properties, 
 	case len(list) > 1:
 		return nil, cloud.Invalidf(field(vmsProfile), "found %s, must have one size: Muster brings all machines of a pool to one", sizesOf(list))
 	case scaling["autoscale"] != nil || on:
-		return nil, cloud.Invalidf(field(EnableAutoScaling), "AKS's autoscaler sizes no agent pool of type %s under Muster: use another autoscaler", TypeVMs)
+		return nil, cloud.Invalidf(field(EnableAutoScaling),
+			"AKS's autoscaler sizes no agent pool of type %s under Muster: use another autoscaler", TypeVMs)
 	case len(list) == 1 && named != "" && sizesOf(list) != "" && !strings.EqualFold(named, sizesOf(list)):
 		return nil, cloud.Invalidf(field(vmsProfile), "found size %s, must be %s, which %s is", sizesOf(list), named, VMSize)
 	}

@@ -16,16 +16,19 @@ func TestVMs(t *testing.T) {
 	for _, c := range []struct{ why, is, wanted, sent string }{
 		{"a new one", `{}`, `{"type":"VirtualMachines","vmSize":"S","count":2,"enableAutoScaling":false}`,
 			`{"type":"VirtualMachines","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2}]}}}`},
-		{"a change beside the machines keeps the profile", `{"type":"VirtualMachines","vmSize":"","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2},{"size":"M","count":1}]}}}`,
+		{"a change beside the machines keeps the profile",
+			`{"type":"VirtualMachines","vmSize":"","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2},{"size":"M","count":1}]}}}`,
 			`{"mode":"System"}`,
 			`{"type":"VirtualMachines","mode":"System","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2},{"size":"M","count":1}]}}}`},
 		{"a count", `{"type":"VirtualMachines","vmSize":"","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2}]}},"virtualMachineNodesStatus":[{"size":"S","count":2}]}`,
 			`{"count":3}`, `{"type":"VirtualMachines","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":3}]}}}`},
-		{"a count of machines of several sizes", `{"type":"VirtualMachines","vmSize":"","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2},{"size":"M","count":1}]}}}`,
+		{"a count of machines of several sizes",
+			`{"type":"VirtualMachines","vmSize":"","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2},{"size":"M","count":1}]}}}`,
 			`{"count":5}`, `{"type":"VirtualMachines","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":4},{"size":"M","count":1}]}}}`},
 		{"one size instead of several", `{"type":"VirtualMachines","vmSize":"","virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2},{"size":"M","count":1}]}}}`,
 			`{"vmSize":"L"}`, `{"type":"VirtualMachines","virtualMachinesProfile":{"scale":{"manual":[{"size":"L","count":3}]}}}`},
-		{"a scale set", `{"type":"VirtualMachineScaleSets","vmSize":"S","count":2}`, `{"count":3}`, `{"type":"VirtualMachineScaleSets","vmSize":"S","count":3}`},
+		{"a scale set", `{"type":"VirtualMachineScaleSets","vmSize":"S","count":2}`, `{"count":3}`,
+			`{"type":"VirtualMachineScaleSets","vmSize":"S","count":3}`},
 	} {
 		got := Sent(Merge(document(t, c.wanted), Flat(document(t, c.is))))
 		if diff := cmp.Diff(document(t, c.sent), got); diff != "" {
@@ -39,8 +42,10 @@ func TestVMsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ why, spec, want string }{
 		{"one size", `{"virtualMachinesProfile":{"scale":{"manual":[{"size":"S","count":2}]}}}`, ""},
-		{"several sizes", `{"virtualMachinesProfile":{"scale":{"manual":[{"size":"S"},{"size":"M"}]}}}`, "spec.resources[0].spec.virtualMachinesProfile"},
-		{"another size", `{"vmSize":"M","virtualMachinesProfile":{"scale":{"manual":[{"size":"S"}]}}}`, "spec.resources[0].spec.virtualMachinesProfile"},
+		{"several sizes", `{"virtualMachinesProfile":{"scale":{"manual":[{"size":"S"},{"size":"M"}]}}}`,
+			"spec.resources[0].spec.virtualMachinesProfile"},
+		{"another size", `{"vmSize":"M","virtualMachinesProfile":{"scale":{"manual":[{"size":"S"}]}}}`,
+			"spec.resources[0].spec.virtualMachinesProfile"},
 		{"AKS's autoscaler", `{"vmSize":"M","enableAutoScaling":true}`, "spec.resources[0].spec.enableAutoScaling"},
 		{"its profile", `{"virtualMachinesProfile":{"scale":{"autoscale":[{"size":"S"}]}}}`, "spec.resources[0].spec.enableAutoScaling"},
 	} {

@@ -44,7 +44,8 @@ func Size(list []Group) int {
 }
 
 // Raised returns the sizes that groups are to have for a total, by index, as far as they are larger than now: the smallest grow first, so
-// that zones end as even as they can without losing a machine. alike is true if all zones have the same size then, and none is above it now.
+// that zones end as even as they can without losing a machine. alike is true if all zones have the same size then, and none is above it
+// now.
 func Raised(list []Group, total int) (sizes map[int]int, alike bool) {
 	now := make([]int, len(list))
 	for i, g := range list {
@@ -59,8 +60,9 @@ func Raised(list []Group, total int) (sizes map[int]int, alike bool) {
 	return sizes, len(now) > 0 && slices.Min(now) == slices.Max(now)
 }
 
-// Each returns the number of machines of each zone by which GKE is asked to size the node pool itself, which makes the groups that are missing; 0 if
-// that number would take machines from a zone. It does not exceed the total, but for one machine in each zone where no group exists.
+// Each returns the number of machines of each zone by which GKE is asked to size the node pool itself, which makes the groups that are
+// missing; 0 if that number would take machines from a zone. It does not exceed the total, but for one machine in each zone where no group
+// exists.
 func Each(list []Group, total int) int {
 	if len(list) == 0 {
 		return 0

@@ -44,8 +44,8 @@ func (r Reader) Read(ctx context.Context, urls []string) ([]Group, error) {
 	return out, nil
 }
 
-// group reads the machines of one group. Those of one that is stable may be listed together with those of other pools; one that is not shows
-// only in its own list what it does, and so does every one to a pass that wants to see everything as it is.
+// group reads the machines of one group. Those of one that is stable may be listed together with those of other pools; one that is not
+// shows only in its own list what it does, and so does every one to a pass that wants to see everything as it is.
 func (r Reader) group(ctx context.Context, at session.Place, manager session.Manager) (Group, error) {
 	g := Group{Zone: at.Location, Name: at.Name}
 	if manager.Is == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/cloud/gcp/session"
 )
 
-// Writer changes the groups of one node pool. Its requests have no IDs: each does the same however often it is carried out, and Compute Engine
-// would take one that is alike within the hour for the earlier request, and do nothing.
+// Writer changes the groups of one node pool. Its requests have no IDs: each does the same however often it is carried out, and Compute
+// Engine would take one that is alike within the hour for the earlier request, and do nothing.
 type Writer struct{ Session *session.Session }
 
 // Resize asks a group for a number of machines.
@@ -19,8 +19,8 @@ func (w Writer) Resize(ctx context.Context, g Group, machines int) error {
 	return session.Vanished(c.Refusal(err))
 }
 
-// Delete deletes machines of a group, which lowers its size by their number. One that has gone meanwhile, or is being deleted, is left out: it
-// is no reason to keep the others.
+// Delete deletes machines of a group, which lowers its size by their number. One that has gone meanwhile, or is being deleted, is left out:
+// it is no reason to keep the others.
 func (w Writer) Delete(ctx context.Context, g Group, machines []Machine) error {
 	c, r := w.Session, &compute.InstanceGroupManagersDeleteInstancesRequest{SkipInstancesOnValidationError: true}
 	for _, m := range machines {

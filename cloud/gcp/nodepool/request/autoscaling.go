@@ -19,8 +19,8 @@ func autoscalingDiffers(want, is *container.NodePool) bool {
 		w.TotalMinNodeCount != has.TotalMinNodeCount || w.TotalMaxNodeCount != has.TotalMaxNodeCount || w.LocationPolicy != has.LocationPolicy
 }
 
-// Autoscaling returns the settings of GKE's autoscaler as they are sent: GKE replaces all of them, so that what the specification leaves out
-// is as it is. Bounds of each zone and bounds of the whole node pool exclude each other.
+// Autoscaling returns the settings of GKE's autoscaler as they are sent: GKE replaces all of them, so that what the specification leaves
+// out is as it is. Bounds of each zone and bounds of the whole node pool exclude each other.
 func Autoscaling(want, is *container.NodePool) *container.NodePoolAutoscaling {
 	out := &container.NodePoolAutoscaling{ForceSendFields: []string{"Enabled"}}
 	w, has := want.Autoscaling, is.Autoscaling

@@ -22,9 +22,9 @@ const (
 	ResourceLabels = "resourceLabels"
 )
 
-// parts are all parts of a node pool that a specification may name, in the order in which they are changed. The version goes after those that
-// roll, with the image: nodes that have what is not wanted any more may never join. Labels, taints, tags and resource labels reach nodes that
-// run; a list of zones is never sent with anything else, because GKE may ignore the rest then.
+// parts are all parts of a node pool that a specification may name, in the order in which they are changed. The version goes after those
+// that roll, with the image: nodes that have what is not wanted any more may never join. Labels, taints, tags and resource labels reach
+// nodes that run; a list of zones is never sent with anything else, because GKE may ignore the rest then.
 var parts = slices.Concat(rollingParts, partsInPlace, fixedParts)
 
 var rollingParts = []Part{

@@ -50,7 +50,8 @@ func (r *Clusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, nil
 	}
 	plane := objects.New(kinds.AWSManagedControlPlane)
-	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.ControlPlaneRef.Name}, plane); err != nil {
+	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.ControlPlaneRef.Name},
+		plane); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if err := r.fill(ctx, found, cluster.Spec.ControlPlaneEndpoint, plane); err != nil {
@@ -60,7 +61,8 @@ func (r *Clusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 }
 
 // fill writes what does not fit yet.
-func (r *Clusters) fill(ctx context.Context, found *unstructured.Unstructured, endpoint clusterv1.APIEndpoint, plane *unstructured.Unstructured) error {
+func (r *Clusters) fill(ctx context.Context, found *unstructured.Unstructured, endpoint clusterv1.APIEndpoint,
+	plane *unstructured.Unstructured) error {
 	if err := objects.Change(ctx, r.Client, found, func(o *unstructured.Unstructured) error {
 		return fields.Fill(o,
 			fields.Field{Value: endpoint.Host, Path: []string{"spec", "controlPlaneEndpoint", "host"}},

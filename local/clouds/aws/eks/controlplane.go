@@ -97,7 +97,8 @@ func (r *ControlPlanes) networkOf(plane *unstructured.Unstructured) (awsnetwork.
 }
 
 // Bring makes the cluster known to EKS. It is available at once.
-func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructured, _ *clusterv1.Cluster, s managedplane.Served) (time.Duration, error) {
+func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructured, _ *clusterv1.Cluster,
+	s managedplane.Served) (time.Duration, error) {
 	network, err := r.networkOf(plane)
 	if err != nil {
 		return 0, err
@@ -115,7 +116,8 @@ func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructu
 	if err := r.Registry.Put(ctx, known); err != nil {
 		return 0, fmt.Errorf("register the cluster %s with EKS: %w", known.Name, err)
 	}
-	if err := objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return network.FillSpec(o, s.Endpoint) }); err != nil {
+	if err := objects.Change(ctx, r.Client, plane,
+		func(o *unstructured.Unstructured) error { return network.FillSpec(o, s.Endpoint) }); err != nil {
 		return 0, err
 	}
 	return 0, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return available(o, network, version) })

@@ -20,10 +20,13 @@ var (
 
 var (
 	vpc            = apiextensionsv1.CustomResourceColumnDefinition{Name: "VPC", Type: "string", JSONPath: ".spec.network.vpc.id"}
-	clusterColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, vpc, foreign.EndpointColumn, foreign.AgeColumn}
-	managedColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, foreign.EndpointColumn, foreign.AgeColumn}
-	planeColumns   = []apiextensionsv1.CustomResourceColumnDefinition{foreign.VersionColumn, foreign.ClusterColumn, foreign.ReadyColumn, vpc, foreign.EndpointColumn, foreign.AgeColumn}
-	ageColumn      = []apiextensionsv1.CustomResourceColumnDefinition{foreign.AgeColumn}
+	clusterColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, vpc, foreign.EndpointColumn,
+		foreign.AgeColumn}
+	managedColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, foreign.EndpointColumn,
+		foreign.AgeColumn}
+	planeColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.VersionColumn, foreign.ClusterColumn, foreign.ReadyColumn, vpc,
+		foreign.EndpointColumn, foreign.AgeColumn}
+	ageColumn = []apiextensionsv1.CustomResourceColumnDefinition{foreign.AgeColumn}
 )
 
 // All returns all kinds.

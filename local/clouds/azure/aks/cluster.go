@@ -52,7 +52,8 @@ func (r *Clusters) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, nil
 	}
 	plane := objects.New(r.Kind.plane)
-	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.ControlPlaneRef.Name}, plane); err != nil {
+	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Spec.ControlPlaneRef.Name},
+		plane); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if err := r.fill(ctx, found, plane); err != nil {

@@ -62,7 +62,8 @@ func (r *ControlPlanes) kind() managedplane.Kind {
 	if r.Kind.plane.Kind == aksv1.ASOManagedControlPlaneKind {
 		folder = "aks-aso"
 	}
-	return managedplane.Kind{Object: r.Kind.plane, Finalizer: r.Kind.finalizer, Service: "AKS", Folder: folder, Endpoint: r.Kind.endpoint, Operator: operator}
+	return managedplane.Kind{Object: r.Kind.plane, Finalizer: r.Kind.finalizer, Service: "AKS", Folder: folder, Endpoint: r.Kind.endpoint,
+		Operator: operator}
 }
 
 // Fill sets what the object leaves open.
@@ -72,7 +73,8 @@ func (r *ControlPlanes) Fill(plane *unstructured.Unstructured, cluster string) e
 
 // Bring has AKS make or change the managed cluster, once there is a System pool to create it with. While another operation runs it is tried
 // again soon.
-func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster, s managedplane.Served) (time.Duration, error) {
+func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster,
+	s managedplane.Served) (time.Duration, error) {
 	view, err := viewOf(plane, cluster.Name)
 	if err != nil {
 		return 0, err
@@ -83,8 +85,9 @@ func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructu
 	}
 	if want.Body == nil {
 		return managedplane.Soon, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error {
-			return unavailable(o, "WaitingForSystemPool", fmt.Sprintf("AKS creates a managed cluster with its first System pool: create a MachinePool "+
-				"with an %s whose mode is System", r.Kind.pool.Kind))
+			return unavailable(o, "WaitingForSystemPool",
+				fmt.Sprintf("AKS creates a managed cluster with its first System pool: create a MachinePool "+
+					"with an %s whose mode is System", r.Kind.pool.Kind))
 		})
 	}
 	if err := r.Azure.Make(ctx, r.Kind.network(plane, view)); err != nil {
@@ -153,11 +156,13 @@ func (r *ControlPlanes) report(ctx context.Context, plane *unstructured.Unstruct
 		})
 	}
 	if r.Kind.endpoint[0] == "spec" {
-		if err := objects.Change(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return r.Kind.reachable(o, endpoint) }); err != nil {
+		if err := objects.Change(ctx, r.Client, plane,
+			func(o *unstructured.Unstructured) error { return r.Kind.reachable(o, endpoint) }); err != nil {
 			return 0, err
 		}
 	}
-	return again, objects.ChangeStatus(ctx, r.Client, plane, func(o *unstructured.Unstructured) error { return r.Kind.available(o, endpoint, is) })
+	return again, objects.ChangeStatus(ctx, r.Client, plane,
+		func(o *unstructured.Unstructured) error { return r.Kind.available(o, endpoint, is) })
 }
 
 // Delete has AKS delete the managed cluster.

@@ -34,7 +34,8 @@ type Kind struct {
 // Managed is the family of AzureManagedControlPlane.
 func Managed() Kind {
 	return Kind{
-		plane: kinds.AzureManagedControlPlane, cluster: kinds.AzureManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
+		plane: kinds.AzureManagedControlPlane, cluster: kinds.AzureManagedCluster,
+		pool:      aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind),
 		finalizer: "azuremanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"spec", "controlPlaneEndpoint"},
 		fill: fillManaged, network: managedNetwork, body: managedBody, profile: agentpool.Managed,
 	}
@@ -43,11 +44,13 @@ func Managed() Kind {
 // ASO is the family of AzureASOManagedControlPlane.
 func ASO() Kind {
 	return Kind{
-		plane: kinds.AzureASOManagedControlPlane, cluster: kinds.AzureASOManagedCluster, pool: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
+		plane: kinds.AzureASOManagedControlPlane, cluster: kinds.AzureASOManagedCluster,
+		pool:      aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind),
 		finalizer: "azureasomanagedcontrolplane.infrastructure.cluster.x-k8s.io", endpoint: []string{"status", "controlPlaneEndpoint"},
 		fill: func(*unstructured.Unstructured, string) error { return nil },
 		network: func(_ *unstructured.Unstructured, view aksv1.ManagedClusterView) azurenetwork.Wanted {
-			return azurenetwork.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup, Location: view.View.Location}
+			return azurenetwork.Wanted{SubscriptionID: view.View.SubscriptionID, ResourceGroup: view.View.ResourceGroup,
+				Location: view.View.Location}
 		},
 		body: manifestBody, profile: agentpool.Manifest, status: manifestStatus,
 	}

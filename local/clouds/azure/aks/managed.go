@@ -21,8 +21,10 @@ func fillManaged(o *unstructured.Unstructured, cluster string) error {
 	spec := func(value any, path ...string) fields.Field {
 		return fields.Field{Value: value, Path: append([]string{"spec"}, path...)}
 	}
-	if err := fields.Fill(o, spec(azure.SubscriptionID, "subscriptionID"), spec(azure.Location, "location"), spec(cluster, "resourceGroupName"),
-		spec("AzurePublicCloud", "azureEnvironment"), spec("azure", "networkPlugin"), spec("Standard", "loadBalancerSKU"), spec("Free", "sku", "tier"),
+	if err := fields.Fill(o, spec(azure.SubscriptionID, "subscriptionID"), spec(azure.Location, "location"),
+		spec(cluster, "resourceGroupName"),
+		spec("AzurePublicCloud", "azureEnvironment"), spec("azure", "networkPlugin"), spec("Standard", "loadBalancerSKU"),
+		spec("Free", "sku", "tier"),
 		spec(o.GetName(), "dnsPrefix"), spec(o.GetName(), "virtualNetwork", "name"), spec("10.0.0.0/8", "virtualNetwork", "cidrBlock"),
 		spec(o.GetName(), "virtualNetwork", "subnet", "name"), spec("10.240.0.0/16", "virtualNetwork", "subnet", "cidrBlock")); err != nil {
 		return err
@@ -35,7 +37,8 @@ func fillManaged(o *unstructured.Unstructured, cluster string) error {
 	if err != nil {
 		return err
 	}
-	return fields.Fill(o, spec(group, "virtualNetwork", "resourceGroup"), spec("MC_"+group+"_"+o.GetName()+"_"+location, "nodeResourceGroupName"))
+	return fields.Fill(o, spec(group, "virtualNetwork", "resourceGroup"),
+		spec("MC_"+group+"_"+o.GetName()+"_"+location, "nodeResourceGroupName"))
 }
 
 // managedPlane are the fields of an AzureManagedControlPlane that reach AKS, beside those that say where it is.
@@ -93,14 +96,16 @@ func managedBody(o *unstructured.Unstructured) (map[string]any, error) {
 	}
 	network := map[string]any{"networkPlugin": s.NetworkPlugin, "loadBalancerSku": strings.ToLower(s.LoadBalancerSKU)}
 	for name, value := range map[string]*string{
-		"networkPluginMode": s.NetworkPluginMode, "networkPolicy": s.NetworkPolicy, "dnsServiceIP": s.DNSServiceIP, "outboundType": s.OutboundType,
+		"networkPluginMode": s.NetworkPluginMode, "networkPolicy": s.NetworkPolicy, "dnsServiceIP": s.DNSServiceIP,
+		"outboundType": s.OutboundType,
 	} {
 		if value != nil {
 			network[name] = *value
 		}
 	}
 	properties := map[string]any{
-		"kubernetesVersion": kubernetesVersion(s.Version), "dnsPrefix": s.DNSPrefix, "nodeResourceGroup": s.NodeResourceGroupName, "enableRBAC": true,
+		"kubernetesVersion": kubernetesVersion(s.Version), "dnsPrefix": s.DNSPrefix, "nodeResourceGroup": s.NodeResourceGroupName,
+		"enableRBAC":              true,
 		"servicePrincipalProfile": map[string]any{"clientId": "msi"}, "networkProfile": network,
 	}
 	if s.OIDCIssuerProfile != nil {

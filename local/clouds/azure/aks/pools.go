@@ -15,8 +15,8 @@ import (
 	"github.com/muster-project/muster/local/objects"
 )
 
-// pools returns the pools of a Cluster that exist when its managed cluster is created, by the names of their MachinePools: the provider has AKS
-// create them all in that request. There are none without a System pool.
+// pools returns the pools of a Cluster that exist when its managed cluster is created, by the names of their MachinePools: the provider has
+// AKS create them all in that request. There are none without a System pool.
 func (r *ControlPlanes) pools(ctx context.Context, cluster *clusterv1.Cluster, view aksv1.ManagedClusterView) ([]any, error) {
 	list := &clusterv1.MachinePoolList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(cluster.Namespace)); err != nil {

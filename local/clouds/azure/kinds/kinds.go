@@ -25,9 +25,12 @@ var (
 		{Name: "Resource Group", Type: "string", JSONPath: ".spec.resourceGroup", Priority: 1},
 		{Name: "SubscriptionID", Type: "string", JSONPath: ".spec.subscriptionID", Priority: 1},
 		{Name: "Location", Type: "string", JSONPath: ".spec.location", Priority: 1}, foreign.EndpointColumn, foreign.AgeColumn}
-	managedColumns  = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, foreign.EndpointColumn, foreign.AgeColumn}
-	planeColumns    = []apiextensionsv1.CustomResourceColumnDefinition{foreign.VersionColumn, foreign.ClusterColumn, foreign.ReadyColumn, foreign.EndpointColumn, foreign.AgeColumn}
-	identityColumns = []apiextensionsv1.CustomResourceColumnDefinition{{Name: "Type", Type: "string", JSONPath: ".spec.type"}, foreign.AgeColumn}
+	managedColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, foreign.EndpointColumn,
+		foreign.AgeColumn}
+	planeColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.VersionColumn, foreign.ClusterColumn, foreign.ReadyColumn,
+		foreign.EndpointColumn, foreign.AgeColumn}
+	identityColumns = []apiextensionsv1.CustomResourceColumnDefinition{{Name: "Type", Type: "string", JSONPath: ".spec.type"},
+		foreign.AgeColumn}
 )
 
 // All returns all kinds.

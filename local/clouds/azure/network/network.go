@@ -104,7 +104,8 @@ func fillSubnets(o *unstructured.Unstructured) error {
 
 // subnet is one that the object does not describe.
 func subnet(cluster, role string) map[string]any {
-	s := map[string]any{"name": subnetName(cluster, role, 0), "role": role, "securityGroup": map[string]any{"name": cluster + "-" + short(role) + "-nsg"}}
+	s := map[string]any{"name": subnetName(cluster, role, 0), "role": role,
+		"securityGroup": map[string]any{"name": cluster + "-" + short(role) + "-nsg"}}
 	if role == node {
 		s["routeTable"] = map[string]any{"name": cluster + "-node-routetable"}
 	}
@@ -153,7 +154,8 @@ func (n Network) Make(ctx context.Context, o *unstructured.Unstructured) error {
 		into *string
 		path []string
 	}{
-		{&w.SubscriptionID, []string{"spec", "subscriptionID"}}, {&w.ResourceGroup, []string{"spec", "resourceGroup"}}, {&w.Location, []string{"spec", "location"}},
+		{&w.SubscriptionID, []string{"spec", "subscriptionID"}}, {&w.ResourceGroup, []string{"spec", "resourceGroup"}},
+		{&w.Location, []string{"spec", "location"}},
 		{&w.VnetGroup, []string{"spec", "networkSpec", "vnet", "resourceGroup"}}, {&w.Vnet, []string{"spec", "networkSpec", "vnet", "name"}},
 	} {
 		var err error

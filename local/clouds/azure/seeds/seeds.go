@@ -36,7 +36,10 @@ var (
 
 // sshKey is a public key for machines that no user signs in to: its private half was thrown away. It is always the same, so that a
 // manifest which names it means the same whenever it is read.
-const sshKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDAMXwTPMK4uzaHThKuondg8DkszDRkTzqi4vzbqBQfJc/H7lrishTUj0QE4DFNfdvznUPKst9lSufIPaXY3qy+zyQqdVthf1Skl5+fVm6jAGWxBEoFJnF1vqQ19GAdSG9I62/AQflcOx7QTfPY7bX3AXUOX36ifWfyY5V/V4B3I9inVqTnVUPGOMIxauU7MwJhFUeKv0x32M25FS0H2NuqR4Me/Gxwt1K5yt8KdaJy1kCu88yCnLy2lkCXR9BCCASli/Zrk87TyqKKeF5G5I07T17NE+4mjweN1XgjpCo1Kj6QtLyDox3QY37wuqq4cn3kRE5HSFDyZhMWZgqXEI+d muster-up"
+const sshKey = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDAMXwTPMK4uzaHThKuondg8DkszDRkTzqi4vzbqBQfJc/" +
+	"H7lrishTUj0QE4DFNfdvznUPKst9lSufIPaXY3qy+zyQqdVthf1Skl5+fVm6jAGWxBEoFJnF1vqQ19GAdSG9I62/AQflcOx7QTfPY7bX3AXUOX36ifWfyY5V/" +
+	"V4B3I9inVqTnVUPGOMIxauU7MwJhFUeKv0x32M25FS0H2NuqR4Me/Gxwt1K5yt8KdaJy1kCu88yCnLy2lkCXR9BCCASli/" +
+	"Zrk87TyqKKeF5G5I07T17NE+4mjweN1XgjpCo1Kj6QtLyDox3QY37wuqq4cn3kRE5HSFDyZhMWZgqXEI+d muster-up"
 
 // Cloud returns what worlds are seeded with.
 func Cloud() seed.Cloud {
@@ -59,7 +62,8 @@ func Cloud() seed.Cloud {
 			{Name: "capz-flex-0", About: "one in Flexible mode", Manifest: flexiblePool, File: "flexible pool"},
 			{Name: "aks-pool0", About: "a System pool of AKS", Manifest: systemPool, File: "system pool of AKS"},
 			{Name: "aks-pool1", About: "a User pool of the same cluster", Manifest: userPool, File: "user pool of AKS"},
-			{Name: "aks-aso-pool0", About: "a pool of AKS as a manifest of Azure Service Operator", Manifest: manifestPool, File: "manifest pool of AKS"},
+			{Name: "aks-aso-pool0", About: "a pool of AKS as a manifest of Azure Service Operator", Manifest: manifestPool,
+				File: "manifest pool of AKS"},
 		},
 		Clusters: []seed.Cluster{
 			{Kinds: []string{"AzureManagedMachinePool"}, Manifest: aksCluster, Oldest: aksVersion},

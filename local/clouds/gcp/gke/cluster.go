@@ -63,7 +63,8 @@ func (r *Clusters) fill(ctx context.Context, found *unstructured.Unstructured, c
 	if err != nil {
 		return err
 	}
-	if err := objects.Change(ctx, r.Client, found, func(o *unstructured.Unstructured) error { return r.Network.FillSpec(o, endpoint) }); err != nil {
+	if err := objects.Change(ctx, r.Client, found,
+		func(o *unstructured.Unstructured) error { return r.Network.FillSpec(o, endpoint) }); err != nil {
 		return err
 	}
 	if err := r.Network.Make(ctx, found); err != nil || !endpoint.IsValid() {

@@ -72,7 +72,8 @@ func (r *ControlPlanes) Fill(plane *unstructured.Unstructured, _ string) error {
 }
 
 // Bring has GKE make or change the cluster. While another operation runs it is tried again soon.
-func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster, s managedplane.Served) (time.Duration, error) {
+func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructured, cluster *clusterv1.Cluster,
+	s managedplane.Served) (time.Duration, error) {
 	want, err := r.want(ctx, plane, cluster)
 	if err != nil {
 		return 0, err

@@ -20,7 +20,8 @@ var (
 
 var (
 	networkColumn  = apiextensionsv1.CustomResourceColumnDefinition{Name: "Network", Type: "string", JSONPath: ".spec.network.name"}
-	clusterColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, networkColumn, foreign.EndpointColumn,
+	clusterColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn, networkColumn,
+		foreign.EndpointColumn,
 		foreign.AgeColumn}
 	planeColumns = []apiextensionsv1.CustomResourceColumnDefinition{foreign.ClusterColumn, foreign.ReadyColumn,
 		{Name: "CurrentVersion", Type: "string", JSONPath: ".status.currentVersion"}, foreign.VersionColumn,

@@ -1,5 +1,5 @@
-// Package network is the network of a cluster on the simulated Google Cloud, as the provider of Google Cloud writes it into a GCPCluster or a
-// GCPManagedCluster and makes it.
+// Package network is the network of a cluster on the simulated Google Cloud, as the provider of Google Cloud writes it into a GCPCluster or
+// a GCPManagedCluster and makes it.
 package network
 
 import (

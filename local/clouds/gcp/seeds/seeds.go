@@ -45,7 +45,8 @@ func Cloud() seed.Cloud {
 			"GCP_NODE_MACHINE_TYPE":          machineType,
 		},
 		Pools: []seed.Pool{
-			{Name: "capg-mp-0", About: "a managed instance group of Google Cloud in one zone", Manifest: zonalPool, File: "zonal pool of Google Cloud"},
+			{Name: "capg-mp-0", About: "a managed instance group of Google Cloud in one zone", Manifest: zonalPool,
+				File: "zonal pool of Google Cloud"},
 			{Name: "capg-mp-1", About: "one in all zones of its region", Manifest: regionalPool, File: "regional pool of Google Cloud"},
 			{Name: "capg-gke-mp-0", About: "a node pool of GKE", Manifest: nodePool, File: "node pool of GKE"},
 		},

@@ -23,7 +23,8 @@ var services = []service{
 	{"ec2", []string{
 		"CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DescribeLaunchTemplates", "DescribeLaunchTemplateVersions",
 		"ModifyLaunchTemplate", "DeleteLaunchTemplate", "DeleteLaunchTemplateVersions", "RunInstances", "DescribeInstances",
-		"DescribeInstanceStatus", "DescribeSpotInstanceRequests", "TerminateInstances", "GetConsoleOutput", "DescribeImages", "DescribeInstanceTypes",
+		"DescribeInstanceStatus", "DescribeSpotInstanceRequests", "TerminateInstances", "GetConsoleOutput", "DescribeImages",
+		"DescribeInstanceTypes",
 		"DescribeInstanceTypeOfferings", "DescribeSubnets", "DescribeSecurityGroups", "DescribeKeyPairs",
 		"DescribeAvailabilityZones", "DescribeVpcs", "DescribeRegions", "CreateTags", "DeleteTags", "DescribeTags",
 	}},
@@ -41,7 +42,8 @@ var services = []service{
 	{"iam", []string{
 		"CreateRole", "GetRole", "DeleteRole", "ListRoles", "TagRole", "UntagRole", "ListRoleTags", "UpdateAssumeRolePolicy",
 		"PutRolePermissionsBoundary", "DeleteRolePermissionsBoundary", "CreateServiceLinkedRole",
-		"AttachRolePolicy", "DetachRolePolicy", "ListAttachedRolePolicies", "PutRolePolicy", "GetRolePolicy", "DeleteRolePolicy", "ListRolePolicies",
+		"AttachRolePolicy", "DetachRolePolicy", "ListAttachedRolePolicies", "PutRolePolicy", "GetRolePolicy", "DeleteRolePolicy",
+		"ListRolePolicies",
 		"CreatePolicy", "GetPolicy", "DeletePolicy", "GetPolicyVersion",
 		"CreateInstanceProfile", "GetInstanceProfile", "DeleteInstanceProfile", "AddRoleToInstanceProfile", "RemoveRoleFromInstanceProfile",
 		"ListInstanceProfilesForRole",

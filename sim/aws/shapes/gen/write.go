@@ -56,7 +56,8 @@ func (m *model) write(s service, version string) ([]byte, error) {
 
 // writeRoutes prints by what requests the operations are known.
 func (m *model) writeRoutes(b *bytes.Buffer, operations []string) {
-	b.WriteString("// Routes are the method and the path of every operation; a part in braces is a field of its input.\nvar Routes = map[string]string{\n")
+	b.WriteString("// Routes are the method and the path of every operation; a part in braces is a field of its input.\nvar Routes = " +
+		"map[string]string{\n")
 	for _, op := range operations {
 		fmt.Fprintf(b, "%q: %q,\n", op, m.routes[op])
 	}
@@ -128,7 +129,8 @@ func (m *model) tags(shape string, f field) string {
 	return strings.Join(tags, " ")
 }
 
-// omission returns the option that leaves a member without a value out of JSON. Lists and maps are sent when they are empty and left out when they are nil.
+// omission returns the option that leaves a member without a value out of JSON. Lists and maps are sent when they are empty and left out
+// when they are nil.
 func omission(typ ast.Expr) string {
 	switch typ.(type) {
 	case *ast.ArrayType, *ast.MapType:

@@ -34,7 +34,8 @@ var sources = []source{
 }
 
 var scalars = map[string]string{
-	"string": "string", "bool": "bool", "int32": "int", "int64": "int", "float32": "number", "float64": "number", "any": "any", "time.Time": "string",
+	"string": "string", "bool": "bool", "int32": "int", "int64": "int", "float32": "number", "float64": "number", "any": "any",
+	"time.Time": "string",
 }
 
 func main() {
@@ -51,7 +52,8 @@ func (s source) run() error {
 		return fmt.Errorf("find the SDK: %w", err)
 	}
 	sdk := strings.TrimSpace(string(dir))
-	g := &generator{fields: map[string]map[string]string{}, readOnly: map[string]bool{}, enums: map[string][]string{}, names: map[string]map[string]string{}}
+	g := &generator{fields: map[string]map[string]string{}, readOnly: map[string]bool{}, enums: map[string][]string{},
+		names: map[string]map[string]string{}}
 	if err := g.models(filepath.Join(sdk, "models.go")); err != nil {
 		return err
 	}

@@ -137,7 +137,8 @@ func checkBounds(prefix string, least, most int) string {
 	if most >= 1 && least >= 0 && least <= most {
 		return ""
 	}
-	return fmt.Sprintf("%smax_node_count must be at least 1 and greater than or equal to %smin_node_count, got %d and %d.", prefix, prefix, most,
+	return fmt.Sprintf("%smax_node_count must be at least 1 and greater than or equal to %smin_node_count, got %d and %d.", prefix,
+		prefix, most,
 		least)
 }
 

@@ -12,12 +12,14 @@ var recreating = []string{
 }
 
 // inPlace are the members of an update that existing nodes get too, by the members that hold them.
-var inPlace = map[string]string{"labels": "labels.labels", "taints": "taints.taints", "tags": "tags.tags", "resourceLabels": "resourceLabels.labels"}
+var inPlace = map[string]string{"labels": "labels.labels", "taints": "taints.taints", "tags": "tags.tags",
+	"resourceLabels": "resourceLabels.labels"}
 
 // plain are those that are replaced as they are: of the configuration of nodes, and of the pool.
 var plain = map[string]string{
-	"resourceManagerTags": "config.resourceManagerTags", "taintConfig": "config.taintConfig", "consolidationDelay": "config.consolidationDelay",
-	"upgradeSettings": "upgradeSettings", "queuedProvisioning": "queuedProvisioning", "nodeNetworkConfig": "networkConfig",
+	"resourceManagerTags": "config.resourceManagerTags", "taintConfig": "config.taintConfig",
+	"consolidationDelay": "config.consolidationDelay",
+	"upgradeSettings":    "upgradeSettings", "queuedProvisioning": "queuedProvisioning", "nodeNetworkConfig": "networkConfig",
 	"nodeDrainConfig": "nodeDrainConfig",
 }
 

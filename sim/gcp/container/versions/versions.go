@@ -55,7 +55,8 @@ type Channel struct {
 // Channels returns the release channels. A channel offers minor versions up to one of its own.
 func Channels() []Channel {
 	var out []Channel
-	for name, newest := range map[string]int{"RAPID": lastMinor, "REGULAR": defaultMinor + 1, "STABLE": defaultMinor, "EXTENDED": defaultMinor + 1} {
+	for name, newest := range map[string]int{"RAPID": lastMinor, "REGULAR": defaultMinor + 1, "STABLE": defaultMinor,
+		"EXTENDED": defaultMinor + 1} {
 		c := Channel{Name: name, Default: builds(min(newest, defaultMinor), lastPatch)[0]}
 		for _, v := range Masters() {
 			if Minor(v) <= newest {

@@ -30,8 +30,10 @@ var sources = []source{
 		"CompleteNodePoolUpgradeRequest", "CancelOperationRequest", "SetLabelsRequest",
 	}},
 	{document: "compute/v1/compute-api.json", out: "compute.json", zeros: true, roots: []string{
-		"InstanceTemplate", "InstanceGroupManager", "InstanceGroupManagersSetInstanceTemplateRequest", "InstanceGroupManagersDeleteInstancesRequest",
-		"InstanceGroupManagersRecreateInstancesRequest", "InstanceGroupManagersAbandonInstancesRequest", "InstanceGroupManagersCreateInstancesRequest",
+		"InstanceTemplate", "InstanceGroupManager", "InstanceGroupManagersSetInstanceTemplateRequest",
+		"InstanceGroupManagersDeleteInstancesRequest",
+		"InstanceGroupManagersRecreateInstancesRequest", "InstanceGroupManagersAbandonInstancesRequest",
+		"InstanceGroupManagersCreateInstancesRequest",
 		"InstanceGroupManagersApplyUpdatesRequest", "InstancesSetLabelsRequest", "HealthCheck", "Autoscaler",
 	}},
 }

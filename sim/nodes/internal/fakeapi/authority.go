@@ -44,7 +44,8 @@ func newAuthority() (*authority, error) {
 
 func template(name string) *x509.Certificate {
 	now := time.Now()
-	return &x509.Certificate{SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-time.Minute), NotAfter: now.Add(validity)}
+	return &x509.Certificate{SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-time.Minute),
+		NotAfter: now.Add(validity)}
 }
 
 // serving is the server's own certificate.

@@ -138,7 +138,8 @@ func (s *Server) ExpireToken(token string) error {
 
 // publish writes cluster-info with a signature for each token.
 func (s *Server) publish() error {
-	kubeconfig, err := clientcmd.Write(clientcmdapi.Config{Clusters: map[string]*clientcmdapi.Cluster{"": {Server: s.http.URL, CertificateAuthorityData: s.ca.pem}}})
+	kubeconfig, err := clientcmd.Write(clientcmdapi.Config{Clusters: map[string]*clientcmdapi.Cluster{"": {Server: s.http.URL,
+		CertificateAuthorityData: s.ca.pem}}})
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,8 @@ func (s *Server) publish() error {
 	if err != nil {
 		return fmt.Errorf("signature of cluster-info: %w", err)
 	}
-	s.put("/api/v1/namespaces/kube-public/configmaps", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-public", Name: "cluster-info"}, Data: data})
+	s.put("/api/v1/namespaces/kube-public/configmaps",
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-public", Name: "cluster-info"}, Data: data})
 	return nil
 }
 

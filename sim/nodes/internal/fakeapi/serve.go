@@ -67,7 +67,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.users = append(s.users, q.user+" "+q.verb+" "+path.Base(q.collection))
 	s.mu.Unlock()
 	if status := denied(q, refuse, r.URL.Path); status != 0 {
-		fail(w, apierrors.NewGenericServerResponse(status, q.verb, schema.GroupResource{Resource: path.Base(q.collection)}, q.name, "refused", 0, true))
+		fail(w, apierrors.NewGenericServerResponse(status, q.verb, schema.GroupResource{Resource: path.Base(q.collection)}, q.name, "refused",
+			0, true))
 		return
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
@@ -122,7 +123,8 @@ func (s *Server) handle(q request, body []byte) (runtime.Object, error) {
 }
 
 func fail(w http.ResponseWriter, err error) {
-	status := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: http.StatusInternalServerError, Message: err.Error()}
+	status := &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure",
+		Code: http.StatusInternalServerError, Message: err.Error()}
 	if s, ok := err.(apierrors.APIStatus); ok {
 		*status = s.Status()
 		status.APIVersion, status.Kind = "v1", "Status"

@@ -174,7 +174,8 @@ func (s *Server) create(q request, body []byte) (runtime.Object, error) {
 
 // decide is the approving and signing controllers, with the lock held.
 func (s *Server) decide(q request, csr *certificatesv1.CertificateSigningRequest) {
-	condition := certificatesv1.CertificateSigningRequestCondition{Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "AutoApproved"}
+	condition := certificatesv1.CertificateSigningRequestCondition{Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue,
+		Reason: "AutoApproved"}
 	switch s.sign(csr.Name) {
 	case Silence:
 		return
@@ -286,7 +287,8 @@ func (s *Server) delete(q request, body []byte) (runtime.Object, error) {
 		return s.terminate(q)
 	}
 	if !atOnce {
-		return nil, apierrors.NewGenericServerResponse(http.StatusBadRequest, "delete", resource(q), q.name, "a kubelet deletes with grace period 0", 0, true)
+		return nil, apierrors.NewGenericServerResponse(http.StatusBadRequest, "delete", resource(q), q.name,
+			"a kubelet deletes with grace period 0", 0, true)
 	}
 	s.store(q.key(), was.DeepCopyObject().(object), "DELETED")
 	return was.DeepCopyObject(), nil

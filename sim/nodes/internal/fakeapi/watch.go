@@ -54,7 +54,8 @@ func (s *Server) after(ctx context.Context, version int, q request) *event {
 	defer s.mu.Unlock()
 	for ctx.Err() == nil && !s.closed {
 		for i := range s.log {
-			if e := s.log[i]; e.version > version && kindOf(e.object) == path.Base(q.collection) && q.matches(key(e.object, q.collection), e.object) {
+			if e := s.log[i]; e.version > version && kindOf(e.object) == path.Base(q.collection) &&
+				q.matches(key(e.object, q.collection), e.object) {
 				return &e
 			}
 		}
@@ -68,7 +69,8 @@ func kindOf(o runtime.Object) string {
 	if err != nil || len(kinds) == 0 {
 		return ""
 	}
-	return map[string]string{"Pod": "pods", "Node": "nodes", "ConfigMap": "configmaps", "Lease": "leases", "CertificateSigningRequest": "certificatesigningrequests"}[kinds[0].Kind]
+	return map[string]string{"Pod": "pods", "Node": "nodes", "ConfigMap": "configmaps", "Lease": "leases",
+		"CertificateSigningRequest": "certificatesigningrequests"}[kinds[0].Kind]
 }
 
 // Await waits until ok holds for an object; it is true then, or false when ctx ended before that. A nil object means that there is none.

@@ -89,15 +89,17 @@ func leaves(m containerservice.InspectedMachine) bool {
 
 func (a *pool) agentGroup(p containerservice.InspectedPool, made map[string]simcompute.Machine) oracle.Group {
 	g := oracle.Group{
-		Name: p.Name, Owner: p.Tags[azure.TagOwner], Content: p.Version + " " + p.Size, Min: p.Min, Max: world.Plenty, Size: p.Count, Deleting: p.State == "Deleting",
-		Tags: p.Tags, Untagged: fmt.Sprintf("%d %s %v %s %s", p.Count, p.Mode, p.Labels, p.Version, p.Size),
+		Name: p.Name, Owner: p.Tags[azure.TagOwner], Content: p.Version + " " + p.Size, Min: p.Min, Max: world.Plenty, Size: p.Count,
+		Deleting: p.State == "Deleting",
+		Tags:     p.Tags, Untagged: fmt.Sprintf("%d %s %v %s %s", p.Count, p.Mode, p.Labels, p.Version, p.Size),
 	}
 	g.Print = fmt.Sprintf("%s %v", g.Untagged, p.Tags)
 	a.World.Secrets("an agent pool's tags", g.Print)
 	for _, m := range p.Machines {
 		is := made[m.UID]
 		g.Members = append(g.Members, oracle.Member{
-			ID: m.UID, Leaving: leaves(m), Launched: is.Created, Content: m.Version + " " + m.Size, Failed: is.State == "Failed" || is.Power == "stopped",
+			ID: m.UID, Leaving: leaves(m), Launched: is.Created, Content: m.Version + " " + m.Size, Failed: is.State == "Failed" ||
+				is.Power == "stopped",
 		})
 	}
 	return g

@@ -10,17 +10,22 @@ import (
 
 // happenings are those of agent pools.
 var happenings = append([]world.What{
-	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template,
-	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler, world.Autoscaler,
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template,
+	world.Template,
+	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler,
+	world.Autoscaler,
 	world.BadTemplate, world.RestartNow, world.RestartNow, world.Hold, world.Upgrade, world.Upgrade, world.Upgrade, world.Mark, world.Mark,
-	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandResize, world.HandTags, world.HandDisown,
+	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandResize, world.HandTags,
+	world.HandDisown,
 	world.HandDisown, world.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandStop, HandAbort, HandAbort, HandAbort, azure.HandQuota,
 }, world.Mishaps()...)
 
 // actions are the calls that a fault may be for where agent pools are.
 var actions = []string{
-	"*", "*", "*_Get", "*_List*", "AgentPools_*", "AgentPools_CreateOrUpdate", "AgentPools_CreateOrUpdate", "AgentPools_DeleteMachines", "AgentPools_DeleteMachines",
-	"AgentPools_Delete", "AgentPools_AbortLatestOperation", "ManagedClusters_Get", "ManagedClusters_Get", "VirtualMachineScaleSetVMs_List", "VirtualMachineScaleSets_List",
+	"*", "*", "*_Get", "*_List*", "AgentPools_*", "AgentPools_CreateOrUpdate", "AgentPools_CreateOrUpdate", "AgentPools_DeleteMachines",
+	"AgentPools_DeleteMachines",
+	"AgentPools_Delete", "AgentPools_AbortLatestOperation", "ManagedClusters_Get", "ManagedClusters_Get", "VirtualMachineScaleSetVMs_List",
+	"VirtualMachineScaleSets_List",
 	"Operations_Get", "ResourceSkus_List",
 }
 

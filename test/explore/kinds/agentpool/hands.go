@@ -131,7 +131,8 @@ func (a *pool) strikeNode(p *containerservice.InspectedPool, e world.Event) erro
 // own gives the agent pool back that was taken from us. AKS takes no change while it is at work on the pool.
 func (a *pool) own() {
 	p := a.agents()
-	if p == nil || !a.World.Disowned() || p.Tags[azure.TagOwner] != "" && p.Tags[azure.TagOwner] != world.Thief || p.State == "Deleting" || a.World.Gone() {
+	if p == nil || !a.World.Disowned() || p.Tags[azure.TagOwner] != "" && p.Tags[azure.TagOwner] != world.Thief || p.State == "Deleting" ||
+		a.World.Gone() {
 		return
 	}
 	if _, o := a.World.Objects(); o == nil {
@@ -154,8 +155,8 @@ func (a *pool) stop() error {
 	return nil
 }
 
-// start starts the pool if it was stopped, as soon as AKS takes that. A stop that failed leaves a pool that AKS goes on to stop with whatever
-// is asked of it next.
+// start starts the pool if it was stopped, as soon as AKS takes that. A stop that failed leaves a pool that AKS goes on to stop with
+// whatever is asked of it next.
 func (a *pool) start() {
 	p := a.agents()
 	if p == nil || a.World.Gone() || p.State == "Deleting" || p.Power != "Stopped" && !a.stopped {
@@ -186,7 +187,8 @@ func (a *pool) foreignFirst() bool {
 // dropForeign deletes the pool of another owner that has our name, once AKS takes that.
 func (a *pool) dropForeign() {
 	p := a.agents()
-	if p == nil || a.World.Gone() || p.Tags[azure.TagOwner] == a.World.Owner().ID || !a.World.Scenario.Has(world.HandForeign) || p.State == "Deleting" {
+	if p == nil || a.World.Gone() || p.Tags[azure.TagOwner] == a.World.Owner().ID || !a.World.Scenario.Has(world.HandForeign) ||
+		p.State == "Deleting" {
 		return
 	}
 	if a.Cloud.AKS.DeletePool(onPool) != nil {

@@ -43,8 +43,10 @@ var Kind = &world.Kind{
 		return append(azuremanaged.Managed{}.Kind().Indexes(), azuremanaged.ASO{}.Kind().Indexes()...)
 	},
 	Definitions: []world.Definition{
-		{Name: "azuremanagedmachinepools.infrastructure", Version: "v1beta1"}, {Name: "azuremanagedcontrolplanes.infrastructure", Version: "v1beta1"},
-		{Name: "azureasomanagedmachinepools.infrastructure", Version: "v1beta1"}, {Name: "azureasomanagedcontrolplanes.infrastructure", Version: "v1beta1"},
+		{Name: "azuremanagedmachinepools.infrastructure", Version: "v1beta1"},
+		{Name: "azuremanagedcontrolplanes.infrastructure", Version: "v1beta1"},
+		{Name: "azureasomanagedmachinepools.infrastructure", Version: "v1beta1"},
+		{Name: "azureasomanagedcontrolplanes.infrastructure", Version: "v1beta1"},
 	},
 	Version:  "v" + world.Minor(world.FirstMinor) + patch,
 	BadType:  azure.BadType,

@@ -133,9 +133,11 @@ type manifestSpec struct {
 
 func manifestOf(s agentSpec) manifest {
 	out := manifest{
-		APIVersion: aksv1.ServiceGroup + "/v1api20240901", Kind: aksv1.AgentPoolManifestKind, Metadata: map[string]string{"name": world.ClusterName + "-" + world.InfraKey.Name},
+		APIVersion: aksv1.ServiceGroup + "/v1api20240901", Kind: aksv1.AgentPoolManifestKind,
+		Metadata: map[string]string{"name": world.ClusterName + "-" + world.InfraKey.Name},
 		Spec: manifestSpec{
-			AzureName: world.InfraKey.Name, Owner: map[string]string{"name": world.ClusterName}, Mode: s.Mode, Type: "VirtualMachineScaleSets", VMSize: s.SKU,
+			AzureName: world.InfraKey.Name, Owner: map[string]string{"name": world.ClusterName}, Mode: s.Mode, Type: "VirtualMachineScaleSets",
+			VMSize:        s.SKU,
 			ScaleDownMode: s.ScaleDownMode, Tags: maps.Clone(s.AdditionalTags), NodeLabels: s.NodeLabels, UpgradeSettings: s.UpgradeSettings,
 			EnableAutoScaling: ptr.To(s.Scaling != nil), NodeTaints: []string{}, NodeImageVersion: s.NodeImageVersion,
 		},
@@ -154,7 +156,8 @@ func manifestOf(s agentSpec) manifest {
 
 func (m manifest) agentSpec() agentSpec {
 	out := agentSpec{
-		Mode: m.Spec.Mode, SKU: m.Spec.VMSize, ScaleDownMode: m.Spec.ScaleDownMode, AdditionalTags: azurev1.Tags(m.Spec.Tags), NodeLabels: m.Spec.NodeLabels,
+		Mode: m.Spec.Mode, SKU: m.Spec.VMSize, ScaleDownMode: m.Spec.ScaleDownMode, AdditionalTags: azurev1.Tags(m.Spec.Tags),
+		NodeLabels:      m.Spec.NodeLabels,
 		UpgradeSettings: m.Spec.UpgradeSettings, NodeImageVersion: m.Spec.NodeImageVersion,
 	}
 	for _, text := range m.Spec.NodeTaints {

@@ -54,14 +54,17 @@ func minorOf(version string) int {
 
 // managedClusterBody is what AKS is asked for.
 func (a *pool) managedClusterBody(goal int) document.Object {
-	pools := []any{document.Object{"name": systemPool, "mode": "System", "count": float64(1), "vmSize": simazure.VMSize, "type": "VirtualMachineScaleSets"}}
+	pools := []any{document.Object{"name": systemPool, "mode": "System", "count": float64(1), "vmSize": simazure.VMSize,
+		"type": "VirtualMachineScaleSets"}}
 	if own(a.World.Scenario).System {
 		profile := document.Object{
-			"name": world.InfraKey.Name, "mode": "System", "count": float64(max(1, a.World.Scenario.Replicas)), "vmSize": simazure.VMSize, "type": "VirtualMachineScaleSets",
+			"name": world.InfraKey.Name, "mode": "System", "count": float64(max(1, a.World.Scenario.Replicas)), "vmSize": simazure.VMSize,
+			"type":       "VirtualMachineScaleSets",
 			"nodeLabels": document.Object{"tier": "a"},
 		}
 		if a.World.Scenario.External {
-			profile["enableAutoScaling"], profile["minCount"], profile["maxCount"] = true, float64(max(1, a.World.Scenario.Least)), float64(a.World.Scenario.Most)
+			profile["enableAutoScaling"], profile["minCount"], profile["maxCount"] = true, float64(max(1, a.World.Scenario.Least)),
+				float64(a.World.Scenario.Most)
 		}
 		if !own(a.World.Scenario).Manifest {
 			profile["vnetSubnetID"] = azure.InNetwork("virtualNetworks/" + world.ClusterName + "/subnets/" + world.ClusterName)

@@ -28,10 +28,12 @@ func (a *pool) busy() bool {
 func (a *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := agents(o).spec()
 	want := map[string]string{
-		"group": "1", "state": "Succeeded", "owner": a.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
-		"type": s.SKU, "mode": s.Mode, "tier": s.NodeLabels["tier"], "label team": s.NodeLabels["team"], "autoscaled": strconv.FormatBool(s.Scaling != nil),
-		"version":  strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
-		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
+		"group": "1", "state": "Succeeded", "owner": a.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
+		"cluster": world.ClusterName,
+		"type":    s.SKU, "mode": s.Mode, "tier": s.NodeLabels["tier"], "label team": s.NodeLabels["team"],
+		"autoscaled": strconv.FormatBool(s.Scaling != nil),
+		"version":    strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
+		"cordoned":   "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
 	}
 	wantSettings(s, want)
 	if oldest := a.oldestImage(); s.NodeImageVersion != nil && oldest != "" {
@@ -69,7 +71,8 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 		delete(want, "version") // AKS takes no version back
 	}
 	if a.World.External() {
-		delete(want, "old") // no machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says
+		// No machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says.
+		delete(want, "old")
 	}
 	says := a.World.Says()
 	told := strings.Contains(says, "maxSize") || strings.Contains(says, "maxCount")
@@ -80,19 +83,21 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 	leaveMode(mp, s, says, want)
 	a.leaveExcess(want)
 	if a.World.External() && strings.Contains(says, "can't be replaced") {
-		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type", "image"} {
+		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type",
+			"image"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
 	}
 }
 
-// beyond reports whether a user can have brought the pool to a version beyond that of its MachinePool: in the portal, or by a managed cluster that
-// was created with a newer one.
+// beyond reports whether a user can have brought the pool to a version beyond that of its MachinePool: in the portal, or by a managed
+// cluster that was created with a newer one.
 func (a *pool) beyond(version string) bool {
 	return a.World.Scenario.Has(HandUpgrade) || own(a.World.Scenario).System && version == a.born
 }
 
-// leaveMode leaves out the mode of a pool of no machines that is to become a System pool: AKS has none without a node, and the user is told.
+// leaveMode leaves out the mode of a pool of no machines that is to become a System pool: AKS has none without a node, and the user is
+// told.
 func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[string]string) {
 	if s.Mode != aksv1.ModeSystem || ptr.Deref(mp.Spec.Replicas, 1) > 0 || !strings.Contains(says, "ModePending") {
 		return
@@ -101,9 +106,9 @@ func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[str
 	delete(want, "pool")
 }
 
-// appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped, make a
-// managed cluster anew whose first machines never joined, and adopt a pool that was created with its cluster for an object that a backup has
-// replaced.
+// appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped,
+// make a managed cluster anew whose first machines never joined, and adopt a pool that was created with its cluster for an object that a
+// backup has replaced.
 func (a *pool) appease() {
 	a.Appease()
 	a.afresh = true
@@ -116,8 +121,8 @@ func (a *pool) appease() {
 	}
 }
 
-// openNodes has a user open the nodes that AKS left closed: those of an operation that failed, and one that a machine took over which was made
-// under the name of another.
+// openNodes has a user open the nodes that AKS left closed: those of an operation that failed, and one that a machine took over which was
+// made under the name of another.
 func (a *pool) openNodes() {
 	p := a.agents()
 	if p == nil || a.World.Gone() {
@@ -131,7 +136,8 @@ func (a *pool) openNodes() {
 		if leaves(m) {
 			continue
 		}
-		if node := a.World.Workload.Node(m.UID); node != nil && a.World.Workload.ClosedByCloud(node) && node.Annotations[nodes.DrainStartedAnnotation] == "" {
+		if node := a.World.Workload.Node(m.UID); node != nil && a.World.Workload.ClosedByCloud(node) &&
+			node.Annotations[nodes.DrainStartedAnnotation] == "" {
 			a.World.Workload.Cordon(m.UID, false)
 		}
 	}
@@ -185,11 +191,15 @@ func (a *pool) is() map[string]string {
 		return is
 	}
 	shown := a.shownPool()
-	is["group"], is["state"], is["size"], is["type"], is["version"], is["mode"] = "1", p.State, strconv.Itoa(p.Count), p.Size, p.Version, p.Mode
-	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = p.Tags[azure.TagOwner], p.Tags["team"], p.Tags["stage"], p.Tags["muster.dev_cluster"], p.Tags[world.Theirs]
+	is["group"], is["state"], is["size"], is["type"], is["version"], is["mode"] = "1", p.State, strconv.Itoa(p.Count), p.Size,
+		p.Version, p.Mode
+	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = p.Tags[azure.TagOwner], p.Tags["team"], p.Tags["stage"],
+		p.Tags["muster.dev_cluster"], p.Tags[world.Theirs]
 	is["tier"], is["label team"], is["taints"] = p.Labels["tier"], p.Labels["team"], strings.Join(shown.NodeTaints, ",")
-	is["autoscaled"], is["min"], is["max"] = strconv.FormatBool(shown.EnableAutoScaling), strconv.Itoa(shown.MinCount), strconv.Itoa(shown.MaxCount)
-	is["scale down"], is["surge"], is["unavailable"] = shown.ScaleDownMode, shown.UpgradeSettings.MaxSurge, shown.UpgradeSettings.MaxUnavailable
+	is["autoscaled"], is["min"], is["max"] = strconv.FormatBool(shown.EnableAutoScaling), strconv.Itoa(shown.MinCount),
+		strconv.Itoa(shown.MaxCount)
+	is["scale down"], is["surge"], is["unavailable"] = shown.ScaleDownMode, shown.UpgradeSettings.MaxSurge,
+		shown.UpgradeSettings.MaxUnavailable
 	if p.State == "Canceled" || p.State == "Failed" {
 		is["state"] = "Succeeded" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
 		if !p.Autoscaled {
@@ -243,8 +253,8 @@ func (a *pool) unjoined() bool {
 	return joined < living
 }
 
-// leaveExcess leaves out what an aborted operation has launched beside a size that is not Muster's to change: AKS keeps it until the pool is
-// changed.
+// leaveExcess leaves out what an aborted operation has launched beside a size that is not Muster's to change: AKS keeps it until the pool
+// is changed.
 func (a *pool) leaveExcess(want map[string]string) {
 	p := a.agents()
 	if p == nil || !a.World.External() || launchedOf(p) <= p.Count {

@@ -22,9 +22,11 @@ const (
 func (a *pool) plane() *unstructured.Unstructured {
 	version := "v" + world.Minor(a.minor) + patch
 	o := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": aksv1.GroupVersion.String(), "kind": aksv1.ManagedControlPlaneKind, "metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
+		"apiVersion": aksv1.GroupVersion.String(), "kind": aksv1.ManagedControlPlaneKind,
+		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
 		"spec": map[string]any{
-			"location": simazure.Location, "subscriptionID": simazure.SubscriptionID, "resourceGroupName": simazure.ResourceGroup, "version": version,
+			"location": simazure.Location, "subscriptionID": simazure.SubscriptionID, "resourceGroupName": simazure.ResourceGroup,
+			"version": version,
 		},
 	}}
 	if own(a.World.Scenario).Manifest {
@@ -94,7 +96,8 @@ func agentEdit(s *agentSpec, n, m int) {
 	case 6:
 		s.ScaleDownMode = ptr.To([]string{"Delete", "Deallocate"}[m%2])
 	case 7:
-		s.UpgradeSettings = upgrades([]*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"}, {Surge: "0", Unavailable: "1"}}[m%3])
+		s.UpgradeSettings = upgrades([]*world.Limits{{Surge: "1", Unavailable: "0"}, {Surge: "50%", Unavailable: "0"},
+			{Surge: "0", Unavailable: "1"}}[m%3])
 	default:
 		s.Mode = []string{aksv1.ModeUser, aksv1.ModeSystem}[m%2]
 	}

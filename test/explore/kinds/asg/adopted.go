@@ -16,12 +16,14 @@ func (p *pool) forAnother() string {
 	name, template, s := adoptedGroup, p.MakeTemplateForAnother(true), p.World.Scenario
 	var tags []asgtypes.Tag
 	for _, t := range aws.TagsOfEC2(aws.TheirTags(name)) {
-		tags = append(tags, asgtypes.Tag{Key: t.Key, Value: t.Value, PropagateAtLaunch: awssdk.Bool(false), ResourceId: &name, ResourceType: awssdk.String("auto-scaling-group")})
+		tags = append(tags, asgtypes.Tag{Key: t.Key, Value: t.Value, PropagateAtLaunch: awssdk.Bool(false), ResourceId: &name,
+			ResourceType: awssdk.String("auto-scaling-group")})
 	}
 	arn := ""
 	p.World.Must(p.World.Hand(func(ctx context.Context) error {
 		_, err := p.Groups.CreateAutoScalingGroup(ctx, &autoscaling.CreateAutoScalingGroupInput{
-			AutoScalingGroupName: &name, MinSize: awssdk.Int32(int32(s.Least)), MaxSize: awssdk.Int32(int32(s.Most)), DesiredCapacity: awssdk.Int32(int32(s.Replicas)),
+			AutoScalingGroupName: &name, MinSize: awssdk.Int32(int32(s.Least)), MaxSize: awssdk.Int32(int32(s.Most)),
+			DesiredCapacity:   awssdk.Int32(int32(s.Replicas)),
 			VPCZoneIdentifier: awssdk.String(strings.Join(aws.PrivateSubnets(), ",")), Tags: tags,
 			LaunchTemplate: &asgtypes.LaunchTemplateSpecification{LaunchTemplateId: &template, Version: awssdk.String("$Latest")},
 		})

@@ -9,10 +9,12 @@ import (
 
 // happenings are what people, programs and bad luck do, each as often as it is named.
 var happenings = append([]world.What{
-	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template, world.Template,
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template,
+	world.Template,
 	world.Back, world.GroupEdit, world.GroupEdit, world.Token, world.Token, world.External, world.Autoscaler, world.Strategy, world.Strategy,
 	world.BadTemplate, world.Hold, world.RestartNow, world.HandInterrupt, world.HandUnhealthy, HandRefresh, world.Mark, world.Mark,
-	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandResize, world.HandResize, world.HandTags, world.HandDisown, world.HandDisown,
+	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandResize, world.HandResize, world.HandTags, world.HandDisown,
+	world.HandDisown,
 	world.HandDisown, world.HandDropGroup, world.HandDropTemplate, world.HandBounds,
 }, world.Mishaps()...)
 
@@ -52,7 +54,8 @@ func edit(d *world.Drawing) {
 	} else {
 		s.Refresh = []world.Refresh{world.Plain, world.Surplus, world.Disabled}[d.IntN(3)]
 	}
-	edits := []world.Event{{What: world.Template, N: 2}, {What: world.Template, N: 4}, {What: world.Template, N: 7}, {What: world.RestartNow}, {What: world.RestartNow, N: 1}, {What: world.Token}}
+	edits := []world.Event{{What: world.Template, N: 2}, {What: world.Template, N: 4}, {What: world.Template, N: 7}, {What: world.RestartNow},
+		{What: world.RestartNow, N: 1}, {What: world.Token}}
 	if d.IntN(4) == 0 && !s.External {
 		edits = []world.Event{{What: world.Replicas, N: d.IntN(9), M: 1}}
 	}

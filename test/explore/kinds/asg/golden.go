@@ -10,7 +10,8 @@ import (
 // there in the end, whenever it died.
 func golden() []world.Scenario {
 	at := func(name string, external bool, events ...world.Event) world.Scenario {
-		s := world.Scenario{Name: name, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5, External: external}
+		s := world.Scenario{Name: name, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
+			External: external}
 		return s.With(events...)
 	}
 	adoption := at("adoption of another provider's group", false, world.Event{What: world.Adopt})
@@ -20,7 +21,8 @@ func golden() []world.Scenario {
 		at("scale out", false, world.Event{What: world.Replicas, N: 6}),
 		at("scale in", false, world.Event{What: world.Replicas, N: 1}),
 		at("scale in, a node is marked", false, world.Event{What: world.Mark, N: 1}, world.Event{What: world.Replicas, N: 2}),
-		at("scale in and out again", false, world.Event{What: world.Replicas, N: 1}, world.Event{What: world.Replicas, N: 4, At: 4 * time.Second}),
+		at("scale in and out again", false, world.Event{What: world.Replicas, N: 1},
+			world.Event{What: world.Replicas, N: 4, At: 4 * time.Second}),
 		at("template change", false, world.Event{What: world.Template, N: 3}),
 		at("token rotation", false, world.Event{What: world.Token}),
 		at("group change", false, world.Event{What: world.GroupEdit, N: 4, M: 2}, world.Event{What: world.GroupEdit, N: 7, M: 3}),
@@ -55,7 +57,8 @@ func rollouts(at func(string, bool, ...world.Event) world.Scenario) []world.Scen
 	}
 	spot := at("spot interruption", false, world.Event{What: world.HandInterrupt, N: 1})
 	spot.Spot = true
-	blocked := by("1", "0", at("rollout, a budget in the way of drains until their time is up", false, world.Event{What: world.Block, N: 9}, image))
+	blocked := by("1", "0", at("rollout, a budget in the way of drains until their time is up", false,
+		world.Event{What: world.Block, N: 9}, image))
 	blocked.DrainTimeout = 2 * time.Minute
 	return []world.Scenario{
 		by("1", "0", at("rollout, surge 1", false, image)),
@@ -63,9 +66,11 @@ func rollouts(at func(string, bool, ...world.Event) world.Scenario) []world.Scen
 		by("50%", "0", at("rollout, surge 50 %", false, image)),
 		by("0", "50%", at("rollout, unavailable 50 %", false, image)),
 		refreshed(world.Checkpoints, at("refresh with a checkpoint", false, image)),
-		refreshed(world.Surplus, at("refresh, cancelled by hand and begun again", false, image, world.Event{What: HandCancel, At: 20 * time.Second})),
+		refreshed(world.Surplus, at("refresh, cancelled by hand and begun again", false, image,
+			world.Event{What: HandCancel, At: 20 * time.Second})),
 		by("1", "0", at("rollout, taken back in its midst", false, image, world.Event{What: world.Back, At: 20 * time.Second})),
-		by("1", "1", at("rollout, held and let go on", false, image, world.Event{What: world.Hold, At: 10 * time.Second}, world.Event{What: world.GoOn, At: time.Minute})),
+		by("1", "1", at("rollout, held and let go on", false, image, world.Event{What: world.Hold, At: 10 * time.Second},
+			world.Event{What: world.GoOn, At: time.Minute})),
 		by("1", "0", at("restart", false, world.Event{What: world.RestartNow})),
 		refreshed(world.Surplus, at("restart by refresh", false, world.Event{What: world.RestartNow})),
 		by("1", "0", at("external: rollout", true, image, world.Event{What: world.Autoscaler, N: 4, At: 20 * time.Second})),

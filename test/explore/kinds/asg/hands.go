@@ -87,17 +87,20 @@ func (p *pool) meddle(ctx context.Context, name string, e world.Event) error {
 	case world.HandOwn:
 		err = tag(aws.TagOwner, p.World.Owner().ID)
 	case world.HandDropGroup:
-		_, err = c.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name, ForceDelete: awssdk.Bool(true)})
+		_, err = c.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name,
+			ForceDelete: awssdk.Bool(true)})
 	case HandRefresh:
-		_, err = c.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{AutoScalingGroupName: &name, Preferences: &asgtypes.RefreshPreferences{
-			MinHealthyPercentage: awssdk.Int32(50), InstanceWarmup: awssdk.Int32(10), StandbyInstances: asgtypes.StandbyInstancesIgnore,
-		}})
+		_, err = c.StartInstanceRefresh(ctx, &autoscaling.StartInstanceRefreshInput{AutoScalingGroupName: &name,
+			Preferences: &asgtypes.RefreshPreferences{
+				MinHealthyPercentage: awssdk.Int32(50), InstanceWarmup: awssdk.Int32(10), StandbyInstances: asgtypes.StandbyInstancesIgnore,
+			}})
 	case HandCancel:
 		_, err = c.CancelInstanceRefresh(ctx, &autoscaling.CancelInstanceRefreshInput{AutoScalingGroupName: &name})
 	case world.HandBounds:
 		least := int32(e.N % 3)
 		most := least + 1 + int32(e.M)
-		_, err = c.UpdateAutoScalingGroup(ctx, &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: &name, MinSize: &least, MaxSize: &most})
+		_, err = c.UpdateAutoScalingGroup(ctx, &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: &name, MinSize: &least,
+			MaxSize: &most})
 	}
 	return err
 }
@@ -138,7 +141,8 @@ func (p *pool) theirs(ctx context.Context, name string) error {
 	_, err := p.Groups.CreateAutoScalingGroup(ctx, &autoscaling.CreateAutoScalingGroupInput{
 		AutoScalingGroupName: &name, MinSize: awssdk.Int32(0), MaxSize: awssdk.Int32(1), DesiredCapacity: awssdk.Int32(1),
 		VPCZoneIdentifier: awssdk.String(simaws.SubnetID),
-		LaunchTemplate:    &asgtypes.LaunchTemplateSpecification{LaunchTemplateName: awssdk.String(theirTemplate), Version: awssdk.String("$Latest")},
+		LaunchTemplate: &asgtypes.LaunchTemplateSpecification{LaunchTemplateName: awssdk.String(theirTemplate),
+			Version: awssdk.String("$Latest")},
 	})
 	return err
 }
@@ -153,7 +157,8 @@ func (p *pool) dropForeign() {
 		return
 	}
 	_ = p.World.Hand(func(ctx context.Context) error {
-		_, err := p.Groups.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name, ForceDelete: awssdk.Bool(true)})
+		_, err := p.Groups.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name,
+			ForceDelete: awssdk.Bool(true)})
 		return err
 	})
 }

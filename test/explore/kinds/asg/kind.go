@@ -27,7 +27,8 @@ var Kind = &world.Kind{
 	Salt:   0x6d757374,
 	Drawn:  drawn,
 	Odds: world.Odds{
-		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied", Zones: aws.Zones(),
+		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
+		Zones:     aws.Zones(),
 		Follow:    follow,
 		Secondary: func(world.Scenario) string { return "DescribeScalingActivities" },
 		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(false) },

@@ -36,11 +36,13 @@ func (p *pool) applied() client.Object {
 func preferences(r world.Refresh) *awsv1.RefreshPreferences {
 	switch r {
 	case world.Checkpoints:
-		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(50)), InstanceWarmup: ptr.To(int64(30)), RefreshChecks: awsv1.RefreshChecks{
-			CheckpointPercentages: []int32{50, 100}, CheckpointDelay: ptr.To(int64(60)),
-		}}
+		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(50)), InstanceWarmup: ptr.To(int64(30)),
+			RefreshChecks: awsv1.RefreshChecks{
+				CheckpointPercentages: []int32{50, 100}, CheckpointDelay: ptr.To(int64(60)),
+			}}
 	case world.Surplus:
-		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(100)), MaxHealthyPercentage: ptr.To(int64(150)), InstanceWarmup: ptr.To(int64(30))}
+		return &awsv1.RefreshPreferences{MinHealthyPercentage: ptr.To(int64(100)), MaxHealthyPercentage: ptr.To(int64(150)),
+			InstanceWarmup: ptr.To(int64(30))}
 	case world.Disabled:
 		return &awsv1.RefreshPreferences{Disable: true}
 	}
@@ -118,7 +120,8 @@ func group(s *awsv1.AWSMachinePoolSpec, n, m int) {
 	default:
 		s.MixedInstancesPolicy = nil
 		if m%2 == 0 && s.AWSLaunchTemplate.SpotMarketOptions == nil {
-			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"}, {InstanceType: "c5.large"}}}
+			s.MixedInstancesPolicy = &awsv1.MixedInstancesPolicy{Overrides: []awsv1.Overrides{{InstanceType: "m5.large"},
+				{InstanceType: "c5.large"}}}
 		}
 	}
 }

@@ -23,10 +23,12 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	s := &object(o).Spec
 	want := map[string]string{
 		"group": "1", "min": world.Itoa(&s.MinSize), "max": world.Itoa(&s.MaxSize), "cooldown": "300", "warmup": "300",
-		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType, "data": p.World.Workload.DataPrint(p.World.Bootstrap()),
+		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType,
+		"data":  p.World.Workload.DataPrint(p.World.Bootstrap()),
 		"owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
-		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "default": "in use", "mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
+		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "default": "in use",
+		"mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
 	}
 	p.wantVersions(o, want)
 	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
@@ -79,7 +81,8 @@ func (p *pool) is() map[string]string {
 	}
 	g := found.AutoScalingGroups[0]
 	is["group"], is["size"], is["min"], is["max"] = "1", world.Itoa(g.DesiredCapacity), world.Itoa(g.MinSize), world.Itoa(g.MaxSize)
-	is["cooldown"], is["warmup"], is["rebalance"] = world.Itoa(g.DefaultCooldown), world.Itoa(g.DefaultInstanceWarmup), strconv.FormatBool(g.CapacityRebalance != nil && *g.CapacityRebalance)
+	is["cooldown"], is["warmup"], is["rebalance"] = world.Itoa(g.DefaultCooldown), world.Itoa(g.DefaultInstanceWarmup),
+		strconv.FormatBool(g.CapacityRebalance != nil && *g.CapacityRebalance)
 	is["zones"] = strings.Join(slices.Sorted(slices.Values(g.AvailabilityZones)), ",")
 	for _, t := range g.Tags {
 		is[map[string]string{aws.TagOwner: "owner", "muster.dev/cluster": "cluster"}[*t.Key]] = *t.Value

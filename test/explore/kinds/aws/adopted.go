@@ -32,7 +32,8 @@ func (a *Account) theirData() string {
 // TheirTags are the tags of the AWS provider of the ecosystem.
 func TheirTags(name string) map[string]string {
 	return map[string]string{
-		"Name": name, "sigs.k8s.io/cluster-api-provider-aws/cluster/" + world.ClusterName: "owned", "sigs.k8s.io/cluster-api-provider-aws/role": "node",
+		"Name": name, "sigs.k8s.io/cluster-api-provider-aws/cluster/" + world.ClusterName: "owned",
+		"sigs.k8s.io/cluster-api-provider-aws/role":  "node",
 		"kubernetes.io/cluster/" + world.ClusterName: "owned", "team": "a",
 	}
 }
@@ -63,7 +64,8 @@ func (a *Account) theirTemplateData(kind, name string, own bool) *ec2types.Reque
 	data := &ec2types.RequestLaunchTemplateData{
 		InstanceType: ec2types.InstanceType(kind), KeyName: awssdk.String(simaws.KeyName), UserData: awssdk.String(a.theirData()),
 		TagSpecifications: []ec2types.LaunchTemplateTagSpecificationRequest{
-			{ResourceType: ec2types.ResourceTypeInstance, Tags: TagsOfEC2(TheirTags(name))}, {ResourceType: ec2types.ResourceTypeVolume, Tags: TagsOfEC2(TheirTags(name))},
+			{ResourceType: ec2types.ResourceTypeInstance, Tags: TagsOfEC2(TheirTags(name))},
+			{ResourceType: ec2types.ResourceTypeVolume, Tags: TagsOfEC2(TheirTags(name))},
 		},
 	}
 	if own {

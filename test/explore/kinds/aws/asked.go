@@ -14,7 +14,8 @@ import (
 // told are the parameters of a write that a trace shows; of all of them it shows a hash.
 var told = []string{
 	"AutoScalingGroupName", "DesiredCapacity", "MinSize", "MaxSize", "InstanceId", "ShouldDecrementDesiredCapacity", "VPCZoneIdentifier",
-	"LaunchTemplate.Version", "LaunchTemplateName", "VersionDescription", "LaunchTemplateVersion.1", "LaunchTemplateVersion.2", "LifecycleHookName",
+	"LaunchTemplate.Version", "LaunchTemplateName", "VersionDescription", "LaunchTemplateVersion.1", "LaunchTemplateVersion.2",
+	"LifecycleHookName",
 	"Tags.member.1.Key", "DefaultCooldown", "RoleName", "PolicyArn",
 }
 

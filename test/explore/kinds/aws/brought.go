@@ -40,6 +40,7 @@ func (a *Account) Bring() {
 
 func broughtData(k int, image, script string) *ec2types.RequestLaunchTemplateData {
 	return &ec2types.RequestLaunchTemplateData{
-		InstanceType: ec2types.InstanceType(BroughtTypes[k]), ImageId: &image, UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte(script))),
+		InstanceType: ec2types.InstanceType(BroughtTypes[k]), ImageId: &image,
+		UserData: awssdk.String(base64.StdEncoding.EncodeToString([]byte(script))),
 	}
 }

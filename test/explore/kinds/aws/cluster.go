@@ -16,8 +16,9 @@ func Cluster() *unstructured.Unstructured {
 		subnets = append(subnets, map[string]any{"id": s.ID, "availabilityZone": s.Zone, "isPublic": s.Public})
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": awsv1.GroupVersion.String(), "kind": "AWSCluster", "metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
-		"spec": map[string]any{"region": simaws.Region, "network": map[string]any{"vpc": map[string]any{"id": n.VPCID}, "subnets": subnets}},
+		"apiVersion": awsv1.GroupVersion.String(), "kind": "AWSCluster",
+		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
+		"spec":     map[string]any{"region": simaws.Region, "network": map[string]any{"vpc": map[string]any{"id": n.VPCID}, "subnets": subnets}},
 		"status": map[string]any{"networkStatus": map[string]any{"securityGroups": map[string]any{
 			"node": map[string]any{"id": n.NodeSecurityGroupID},
 		}}},

@@ -49,7 +49,8 @@ func Zones() []string { return []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"
 func Definitions() []world.Definition {
 	var list []world.Definition
 	for _, name := range []string{
-		"awsclusters.infrastructure", "awsmachinepools.infrastructure", "awsmanagedmachinepools.infrastructure", "awsmanagedcontrolplanes.controlplane",
+		"awsclusters.infrastructure", "awsmachinepools.infrastructure", "awsmanagedmachinepools.infrastructure",
+		"awsmanagedcontrolplanes.controlplane",
 		"awsmachines.infrastructure", "awsmachinetemplates.infrastructure", "awsclustertemplates.infrastructure",
 	} {
 		list = append(list, world.Definition{Name: name, Version: "v1beta2"})

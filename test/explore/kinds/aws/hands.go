@@ -29,7 +29,8 @@ func (a *Account) ToVersion(e world.Event) error {
 				_, err := a.EC2.ModifyLaunchTemplate(ctx, &ec2.ModifyLaunchTemplateInput{LaunchTemplateId: &t.ID, DefaultVersion: &number})
 				return err
 			}
-			_, err := a.EC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID, Versions: []string{number}})
+			_, err := a.EC2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: &t.ID,
+				Versions: []string{number}})
 			return err
 		})
 	}

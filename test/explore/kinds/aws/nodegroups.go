@@ -20,9 +20,11 @@ func (a *Account) nodegroups(state simaws.State, there there) []oracle.Group {
 		out := oracle.Group{
 			Name: n.Name, Owner: n.Tags[TagOwner], Template: n.Source, Version: number(n.SourceVersion), Min: n.Min, Max: n.Max, Size: n.Desired,
 			Deleting: n.Status == "DELETING", Failed: strings.HasSuffix(n.Status, "_FAILED"),
-			Print: fmt.Sprintf("%d..%d %s %s:%s %s %s %v %v %t", n.Min, n.Max, n.Role, n.Source, n.SourceVersion, n.Version, n.Release, n.Labels, n.Tags,
+			Print: fmt.Sprintf("%d..%d %s %s:%s %s %s %v %v %t", n.Min, n.Max, n.Role, n.Source, n.SourceVersion, n.Version, n.Release,
+				n.Labels, n.Tags,
 				n.Status == "DELETING"),
-			Tags: n.Tags, Untagged: fmt.Sprintf("%d..%d %s %s:%s %s %s %v %t", n.Min, n.Max, n.Role, n.Source, n.SourceVersion, n.Version, n.Release, n.Labels, n.Status == "DELETING"),
+			Tags: n.Tags, Untagged: fmt.Sprintf("%d..%d %s %s:%s %s %s %v %t", n.Min, n.Max, n.Role, n.Source, n.SourceVersion, n.Version, n.Release,
+				n.Labels, n.Status == "DELETING"),
 		}
 		if g, ok := behind[n.Group]; ok {
 			is := a.group(g, there)

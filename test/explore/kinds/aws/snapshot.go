@@ -35,7 +35,8 @@ func (a *Account) snapshot() oracle.Cloud {
 			continue
 		}
 		print := fmt.Sprintf("%v %v", t.Tags, t.Versions)
-		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[TagOwner], Print: print, Tags: t.Tags, Untagged: fmt.Sprint(t.Versions), Versions: a.versions(t, there)})
+		c.Templates = append(c.Templates, oracle.Template{ID: t.ID, Name: t.Name, Owner: t.Tags[TagOwner], Print: print, Tags: t.Tags,
+			Untagged: fmt.Sprint(t.Versions), Versions: a.versions(t, there)})
 		a.World.Secrets("a launch template's tags and descriptions", print)
 	}
 	for _, i := range state.Instances {
@@ -53,8 +54,10 @@ func (a *Account) group(g simaws.Group, there there) oracle.Group {
 	out := oracle.Group{
 		Content: a.content(there, g.Template, there.numbered(g.Template, g.Version)), Version: number(g.Version),
 		Name: g.Name, Owner: g.Tags[TagOwner], Template: g.Template, Min: g.Min, Max: g.Max, Size: g.Desired, Deleting: g.Deleting,
-		Print: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Tags, g.Suspended, g.Deleting),
-		Tags:  g.Tags, Untagged: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Suspended, g.Deleting),
+		Print: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Tags, g.Suspended,
+			g.Deleting),
+		Tags: g.Tags, Untagged: fmt.Sprintf("%d..%d=%d %s:%s %v %v %v", g.Min, g.Max, g.Desired, g.Template, g.Version, g.Subnets, g.Suspended,
+			g.Deleting),
 	}
 	for _, m := range g.Members {
 		out.Members = append(out.Members, oracle.Member{
@@ -71,7 +74,8 @@ func (a *Account) group(g simaws.Group, there there) oracle.Group {
 func (a *Account) versions(t simaws.Template, is there) []oracle.Version {
 	list := make([]oracle.Version, 0, len(t.Versions))
 	for n, says := range t.Versions {
-		list = append(list, oracle.Version{Number: n, Says: says, Default: n == t.Default, Content: a.content(is, t.ID, strconv.FormatInt(n, 10))})
+		list = append(list, oracle.Version{Number: n, Says: says, Default: n == t.Default,
+			Content: a.content(is, t.ID, strconv.FormatInt(n, 10))})
 	}
 	slices.SortFunc(list, func(a, b oracle.Version) int { return cmp.Compare(b.Number, a.Number) })
 	return list

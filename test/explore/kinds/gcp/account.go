@@ -108,9 +108,10 @@ func Cluster() *unstructured.Unstructured {
 		domains[z] = map[string]any{}
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": gcpv1.GroupVersion.String(), "kind": "GCPCluster", "metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
-		"spec":   map[string]any{"project": Project, "region": Region, "network": map[string]any{"name": world.ClusterName}},
-		"status": map[string]any{"ready": true, "failureDomains": domains},
+		"apiVersion": gcpv1.GroupVersion.String(), "kind": "GCPCluster",
+		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
+		"spec":     map[string]any{"project": Project, "region": Region, "network": map[string]any{"name": world.ClusterName}},
+		"status":   map[string]any{"ready": true, "failureDomains": domains},
 	}}
 }
 

@@ -62,7 +62,8 @@ func (a *Account) number(state simgcp.State) {
 	}
 }
 
-// group is one group. What belongs to an owner counts as launched from the owner's one template, of which each instance template is a version.
+// group is one group. What belongs to an owner counts as launched from the owner's one template, of which each instance template is a
+// version.
 func (a *Account) group(g compute.Group, templates []compute.Template) oracle.Group {
 	owner := g.Labels[LabelOwner]
 	from := g.Templates[len(g.Templates)-1]
@@ -79,7 +80,8 @@ func (a *Account) group(g compute.Group, templates []compute.Template) oracle.Gr
 	a.World.Secrets("a group's labels", fmt.Sprint(g.Labels))
 	for _, m := range g.Instances {
 		is := oracle.Member{
-			ID: cmp.Or(m.ID, m.Name), Leaving: Leaves(m), Launched: m.Created, Failed: !running(m), Template: shelfOf(owner, m.Template), Version: a.numbers[m.Template],
+			ID: cmp.Or(m.ID, m.Name), Leaving: Leaves(m), Launched: m.Created, Failed: !running(m), Template: shelfOf(owner, m.Template),
+			Version: a.numbers[m.Template],
 			Content: a.content(m.Content, m.Properties),
 		}
 		if m.ID == "" {
@@ -90,7 +92,8 @@ func (a *Account) group(g compute.Group, templates []compute.Template) oracle.Gr
 		}
 		out.Members = append(out.Members, is)
 		if yields(m) { // its place stays, for another one
-			out.Members = append(out.Members, oracle.Member{ID: m.Name, Launched: time.Now(), Template: shelfOf(owner, from), Version: out.Version, Content: out.Content})
+			out.Members = append(out.Members, oracle.Member{ID: m.Name, Launched: time.Now(), Template: shelfOf(owner, from), Version: out.Version,
+				Content: out.Content})
 		}
 		a.World.Secrets("an instance's labels", fmt.Sprint(m.Labels))
 	}
@@ -105,8 +108,8 @@ func shelfOf(owner, path string) string {
 	return "templates of " + owner
 }
 
-// templates are those of each owner as versions of one template, the one that groups launch from first, then the newest. One of another owner
-// that a group of the owner has used stands among them as one that can't be deleted.
+// templates are those of each owner as versions of one template, the one that groups launch from first, then the newest. One of another
+// owner that a group of the owner has used stands among them as one that can't be deleted.
 func (a *Account) templates(list []compute.Template, groups []oracle.Group) []oracle.Template {
 	shelves := map[string]*oracle.Template{}
 	for _, t := range list {
@@ -203,7 +206,8 @@ func surgeLeft(g compute.Group) int {
 	return max(0, surge-max(0, size-g.Size))
 }
 
-// NamedBy reports whether a request names an instance among others, by any URL of it: requests leave out the project, and what is before it.
+// NamedBy reports whether a request names an instance among others, by any URL of it: requests leave out the project, and what is before
+// it.
 func NamedBy(urls []string, zone, name string) bool {
 	return slices.ContainsFunc(urls, func(url string) bool { return strings.HasSuffix("/"+url, "/zones/"+zone+"/instances/"+name) })
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// forAnother returns the ID of the node pool that the ecosystem's provider makes, of what the pool asks for at first, once the cluster runs.
-// That provider names no node pool in its objects: the user does, so that no other is created before it is adopted.
+// forAnother returns the ID of the node pool that the ecosystem's provider makes, of what the pool asks for at first, once the cluster
+// runs. That provider names no node pool in its objects: the user does, so that no other is created before it is adopted.
 func (p *pool) forAnother() string { return poolID(world.InfraKey.Name) }
 
 // createForAnother has GKE create that node pool. Every zone gets as many machines.

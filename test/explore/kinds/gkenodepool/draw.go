@@ -10,10 +10,13 @@ import (
 
 // happenings are those of node pools.
 var happenings = append([]world.What{
-	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template,
-	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler, world.Autoscaler,
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template,
+	world.Template,
+	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.External, world.Autoscaler,
+	world.Autoscaler,
 	world.BadTemplate, world.RestartNow, world.RestartNow, world.Hold, world.Upgrade, world.Upgrade, world.Upgrade, world.Mark, world.Mark,
-	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandResize, world.HandTags, world.HandDisown,
+	world.HandTerminate, world.HandTerminate, world.HandFail, world.HandUnhealthy, world.HandResize, world.HandResize, world.HandTags,
+	world.HandDisown,
 	world.HandDisown, world.HandDropGroup, HandUpgrade, HandUpgrade, HandUpgrade, HandCancel, HandCancel, HandCancel, HandRepair, HandDelete,
 	HandBusy, HandBusy, gcp.HandQuota,
 }, world.Mishaps()...)
@@ -25,9 +28,12 @@ const (
 
 // actions are the calls that a fault may be for where node pools are.
 var actions = []string{
-	"*", "*", "projects.*", "instanceGroupManagers.*", ofPools + "*", ofPools + "create", ofPools + "update", ofPools + "update", ofPools + "setSize",
-	ofPools + "setAutoscaling", ofPools + "delete", ofPools + "rollback", ofClusters + "get", ofClusters + "list", "projects.locations.operations.*",
-	"instanceGroupManagers.resize", "instanceGroupManagers.deleteInstances", "instanceGroupManagers.deleteInstances", "instanceGroupManagers.*ist*",
+	"*", "*", "projects.*", "instanceGroupManagers.*", ofPools + "*", ofPools + "create", ofPools + "update", ofPools + "update",
+	ofPools + "setSize",
+	ofPools + "setAutoscaling", ofPools + "delete", ofPools + "rollback", ofClusters + "get", ofClusters + "list",
+	"projects.locations.operations.*",
+	"instanceGroupManagers.resize", "instanceGroupManagers.deleteInstances", "instanceGroupManagers.deleteInstances",
+	"instanceGroupManagers.*ist*",
 	"instanceTemplates.get", "machineTypes.get",
 }
 
@@ -76,7 +82,8 @@ func oneEdit(d *world.Drawing) {
 	s.Own, s.Speed = Own{Zones: 1 + d.IntN(3), Upgrades: d.IntN(len(upgrades))}, []float64{3, 5, 10}[d.IntN(3)]
 	s.Most, s.Replicas, s.Pods, s.Ends = 8, d.IntN(8), d.IntN(4), world.Edited+world.After
 	edits := []world.Event{
-		{What: world.Template}, {What: world.Template, N: 2}, {What: world.Template, N: 5}, {What: world.Template, N: 7}, {What: world.RestartNow}, {What: world.RestartNow, N: 1},
+		{What: world.Template}, {What: world.Template, N: 2}, {What: world.Template, N: 5}, {What: world.Template, N: 7},
+		{What: world.RestartNow}, {What: world.RestartNow, N: 1},
 	}
 	if d.IntN(3) == 0 {
 		edits = []world.Event{{What: world.Replicas, N: d.IntN(9), M: 1}}

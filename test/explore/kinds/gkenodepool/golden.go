@@ -10,7 +10,8 @@ import (
 func golden() []world.Scenario {
 	at := func(name string, events ...world.Event) world.Scenario {
 		s := world.Scenario{
-			Name: "gke: " + name, Own: Own{Zones: 1, Upgrades: 1}, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
+			Name: "gke: " + name, Own: Own{Zones: 1, Upgrades: 1}, Seed: 7, Replicas: 3, Least: 1, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2,
+			Speed: 5,
 		}
 		return s.With(events...)
 	}
@@ -32,8 +33,10 @@ func golden() []world.Scenario {
 		at("machine type change", machine),
 		with(at("machine type change", machine), blueGreen),
 		at("machine type change, taken back in its midst", machine, world.Event{What: world.Back, At: 20 * time.Second}),
-		at("machine type to a bad one, which fails and is taken back", world.Event{What: world.BadTemplate}, world.Event{What: world.Back, At: minutes(20)}),
-		at("labels and taints change", world.Event{What: world.GroupEdit, N: 0, M: 1}, world.Event{What: world.GroupEdit, N: 2, M: 1, At: time.Second},
+		at("machine type to a bad one, which fails and is taken back", world.Event{What: world.BadTemplate},
+			world.Event{What: world.Back, At: minutes(20)}),
+		at("labels and taints change", world.Event{What: world.GroupEdit, N: 0, M: 1},
+			world.Event{What: world.GroupEdit, N: 2, M: 1, At: time.Second},
 			world.Event{What: world.GroupEdit, N: 3, M: 2, At: 2 * time.Second}),
 		at("version step", world.Event{What: world.Upgrade, N: 1, M: 1}),
 		with(at("version step", world.Event{What: world.Upgrade, N: 1, M: 1}), blueGreen),
@@ -43,7 +46,8 @@ func golden() []world.Scenario {
 			world.Event{What: world.GroupEdit, N: 0, M: 1, At: 6 * time.Second}),
 		at("edits while GKE works on another pool", world.Event{What: HandBusy, N: 1}, world.Event{What: world.Replicas, N: 4, At: time.Second},
 			world.Event{What: world.GroupEdit, N: 0, M: 1, At: 2 * time.Second}),
-		at("the autoscaler is switched on and off", world.Event{What: world.GroupEdit, N: 4, M: 4}, world.Event{What: world.Autoscaler, N: 5, At: minutes(2)},
+		at("the autoscaler is switched on and off", world.Event{What: world.GroupEdit, N: 4, M: 4},
+			world.Event{What: world.Autoscaler, N: 5, At: minutes(2)},
 			world.Event{What: world.GroupEdit, N: 4, M: 0, At: minutes(4)}),
 		with(at("autoscaled: machine type change", machine, world.Event{What: world.Autoscaler, N: 4, At: minutes(1)}), autoscaled),
 		at("cancelled machine type change", machine, world.Event{What: HandCancel, At: 20 * time.Second}),

@@ -96,7 +96,8 @@ func (p *pool) label(n *container.InspectedPool, key, value string) error {
 
 // labelPool gives a node pool exactly these labels.
 func (p *pool) labelPool(name string, labels map[string]string) error {
-	return p.Cloud.GKE.UpdatePool(world.ClusterName+"/"+name, document.Object{"resourceLabels": document.Object{"labels": document.OfStrings(labels)}})
+	return p.Cloud.GKE.UpdatePool(world.ClusterName+"/"+name,
+		document.Object{"resourceLabels": document.Object{"labels": document.OfStrings(labels)}})
 }
 
 // autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
@@ -167,7 +168,8 @@ func (p *pool) strike(n *container.InspectedPool, e world.Event) error {
 // own gives the node pool back that was taken from us. GKE takes no change while it is at work on the cluster.
 func (p *pool) own() {
 	n := p.nodes()
-	if n == nil || !p.World.Disowned() || n.Resource[gcp.LabelOwner] != "" && n.Resource[gcp.LabelOwner] != world.Thief || n.Status == "STOPPING" || p.World.Gone() {
+	if n == nil || !p.World.Disowned() || n.Resource[gcp.LabelOwner] != "" && n.Resource[gcp.LabelOwner] != world.Thief ||
+		n.Status == "STOPPING" || p.World.Gone() {
 		return
 	}
 	if _, o := p.World.Objects(); o == nil {

@@ -46,7 +46,8 @@ func (p *pool) applied() client.Object {
 var upgrades = []*gcpv1.UpgradeSettings{
 	nil, surge(1, 0), surge(0, 1), surge(2, 1),
 	{Strategy: gcpv1.UpgradeBlueGreen, BlueGreenSettings: &gcpv1.BlueGreenSettings{
-		StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{BatchNodeCount: ptr.To[int32](2)}, NodePoolSoakDuration: &metav1.Duration{Duration: 2 * time.Minute},
+		StandardRolloutPolicy: &gcpv1.StandardRolloutPolicy{BatchNodeCount: ptr.To[int32](2)},
+		NodePoolSoakDuration:  &metav1.Duration{Duration: 2 * time.Minute},
 	}},
 }
 
@@ -74,8 +75,8 @@ func bound(o client.Object, least, most int32) {
 	}
 }
 
-// asks says how machines are to be replaced: GKE replaces what has changed, and our hand what is to be restarted. Machines of zones that the
-// object names no more are to go.
+// asks says how machines are to be replaced: GKE replaces what has changed, and our hand what is to be restarted. Machines of zones that
+// the object names no more are to go.
 func (p *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
 	wanted.ByHand = true
@@ -125,7 +126,8 @@ func edit(s *spec, n, m int) {
 		s.AdditionalLabels = maps.Clone([]gcpv1.Labels{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3])
 	case 4, 5:
 		s.Scaling = []*gcpv1.NodePoolAutoScaling{
-			nil, {TotalMinCount: ptr.To(int32(n % 2)), TotalMaxCount: ptr.To(int32(3 + m))}, {MinCount: ptr.To[int32](0), MaxCount: ptr.To(int32(1 + m))},
+			nil, {TotalMinCount: ptr.To(int32(n % 2)), TotalMaxCount: ptr.To(int32(3 + m))},
+			{MinCount: ptr.To[int32](0), MaxCount: ptr.To(int32(1 + m))},
 		}[m%3]
 	case 6:
 		s.Management = []*gcpv1.NodePoolManagement{{AutoRepair: true}, {AutoUpgrade: true}, {AutoRepair: true, AutoUpgrade: true}}[m%3]

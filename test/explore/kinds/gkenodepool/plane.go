@@ -42,8 +42,8 @@ func managedCluster() *unstructured.Unstructured {
 	return c
 }
 
-// provide does for the control plane what its own provider does: it creates the cluster, brings it to the wanted version, and says when it is
-// ready.
+// provide does for the control plane what its own provider does: it creates the cluster, brings it to the wanted version, and says when it
+// is ready.
 func (p *pool) provide() {
 	goal := p.minor // GKE takes one minor version at a time
 	if c := p.cluster(); c != nil {
@@ -61,7 +61,8 @@ func (p *pool) provide() {
 	}
 	plane := p.plane()
 	p.World.Must(p.World.User.Get(p.World.Context(), world.ClusterKey, plane), "read the control plane")
-	p.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + is.Version}, "status"), "set the status")
+	p.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + is.Version}, "status"),
+		"set the status")
 	p.World.Must(p.World.User.Update(p.World.Context(), plane), "tell that the control plane is ready")
 }
 
@@ -86,7 +87,8 @@ func clusterBody(goal int) document.Object {
 	return document.Object{
 		"initialClusterVersion": world.Minor(goal) + patch, "releaseChannel": document.Object{"channel": "UNSPECIFIED"},
 		"nodePools": []any{document.Object{
-			"name": otherPool, "initialNodeCount": float64(1), "locations": []any{gcp.Zones[0]}, "config": document.Object{"machineType": gcp.MachineType},
+			"name": otherPool, "initialNodeCount": float64(1), "locations": []any{gcp.Zones[0]},
+			"config": document.Object{"machineType": gcp.MachineType},
 		}},
 	}
 }

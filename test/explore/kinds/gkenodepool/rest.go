@@ -27,8 +27,10 @@ func (p *pool) busy() bool {
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := object(o).Spec
 	want := map[string]string{
-		"group": "1", "state": "RUNNING", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
-		"cluster": world.ClusterName, "label theirs": "", "type": s.Machine(), "tier": string(s.KubernetesLabels["tier"]), "label team": string(s.KubernetesLabels["team"]),
+		"group": "1", "state": "RUNNING", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]),
+		"stage":   string(s.AdditionalLabels["stage"]),
+		"cluster": world.ClusterName, "label theirs": "", "type": s.Machine(), "tier": string(s.KubernetesLabels["tier"]),
+		"label team": string(s.KubernetesLabels["team"]),
 		"autoscaled": strconv.FormatBool(s.Scaling.On()), "version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
 	}
@@ -76,7 +78,8 @@ func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string
 	if !p.World.External() {
 		return
 	}
-	delete(want, "old") // no machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says
+	// No machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says.
+	delete(want, "old")
 	if most, err := strconv.Atoi(want["max"]); err == nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > most {
 		delete(want, "ready") // the autoscaler has to make the pool smaller first
 	}
@@ -139,7 +142,8 @@ func (p *pool) isSettings(n *container.InspectedPool, is map[string]string) {
 	a, zones := shown.Autoscaling, len(n.Groups)
 	is["zones"] = strings.Join(slices.Sorted(slices.Values(shown.Locations)), ",")
 	is["autoscaled"] = strconv.FormatBool(a.Enabled)
-	is["min"], is["max"] = strconv.Itoa(max(a.TotalMinNodeCount, zones*a.MinNodeCount)), strconv.Itoa(max(a.TotalMaxNodeCount, zones*a.MaxNodeCount))
+	is["min"], is["max"] = strconv.Itoa(max(a.TotalMinNodeCount, zones*a.MinNodeCount)),
+		strconv.Itoa(max(a.TotalMaxNodeCount, zones*a.MaxNodeCount))
 	is["repairs"], is["upgrades"] = strconv.FormatBool(shown.Management.AutoRepair), strconv.FormatBool(shown.Management.AutoUpgrade)
 	u := shown.UpgradeSettings
 	is["strategy"], is["surge"], is["unavailable"] = u.Strategy, strconv.Itoa(u.MaxSurge), strconv.Itoa(u.MaxUnavailable)
@@ -172,9 +176,10 @@ func (p *pool) unjoined() bool {
 // joinsWithin is longer than any machine takes to join that ever does.
 const joinsWithin = 5 * time.Minute
 
-// appease takes back what keeps Google from bringing machines, and has users do what is left to them: open nodes that an operation of GKE left
-// closed which failed, send a request to a node pool that such an operation left in an error, and delete machines that never join, which GKE and
-// Muster leave alone. A node pool that GKE does not create, for it would be too far behind its control plane, is asked for with a newer version.
+// appease takes back what keeps Google from bringing machines, and has users do what is left to them: open nodes that an operation of GKE
+// left closed which failed, send a request to a node pool that such an operation left in an error, and delete machines that never join,
+// which GKE and Muster leave alone. A node pool that GKE does not create, for it would be too far behind its control plane, is asked for
+// with a newer version.
 func (p *pool) appease() {
 	p.Appease()
 	p.catchUp()
@@ -196,8 +201,8 @@ func (p *pool) catchUp() {
 	}
 }
 
-// askAgain has a user send a request that changes nothing to a node pool whose last operation failed when no node was ready: GKE shows the error
-// until another one has ended well, although the machines came later.
+// askAgain has a user send a request that changes nothing to a node pool whose last operation failed when no node was ready: GKE shows the
+// error until another one has ended well, although the machines came later.
 func (p *pool) askAgain() {
 	n := p.ours()
 	if n == nil || n.Status != "ERROR" {
@@ -221,7 +226,8 @@ func (p *pool) dropUnjoined() {
 	for _, g := range p.Cloud.State().Groups {
 		for _, m := range g.Instances {
 			of := slices.ContainsFunc(n.Machines, func(one container.InspectedMachine) bool { return one.Name == m.Name && !leaves(one) })
-			if !of || m.ID == "" || m.State != "RUNNING" || time.Since(m.Created) < joinsWithin || m.Type == gcp.BadType || p.World.Workload.Node(m.ID) != nil {
+			if !of || m.ID == "" || m.State != "RUNNING" || time.Since(m.Created) < joinsWithin || m.Type == gcp.BadType ||
+				p.World.Workload.Node(m.ID) != nil {
 				continue
 			}
 			p.World.NoteMoved()

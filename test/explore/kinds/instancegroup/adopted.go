@@ -22,15 +22,16 @@ func (p *pool) unlessThere(ctx context.Context, path string, body any) error {
 	return err
 }
 
-// forAnother makes a group and its template as the ecosystem's provider does: of what the pool asks for at first. That provider names no group
-// in its objects: the user does, so that no other is created before the group is adopted.
+// forAnother makes a group and its template as the ecosystem's provider does: of what the pool asks for at first. That provider names no
+// group in its objects: the user does, so that no other is created before the group is adopted.
 func (p *pool) forAnother() string {
 	s, at := p.World.Scenario, own(p.World.Scenario).location()
 	template := world.InfraKey.Name + "-0123456789abcdef"
 	p.World.Must(p.World.Hand(func(ctx context.Context) error {
 		return p.unlessThere(ctx, "global/instanceTemplates", map[string]any{"name": template, "properties": p.theirProperties()})
 	}), "make a template for another provider")
-	body := map[string]any{"name": theirName, "baseInstanceName": world.InfraKey.Name, "targetSize": s.Replicas, "instanceTemplate": "global/instanceTemplates/" + template}
+	body := map[string]any{"name": theirName, "baseInstanceName": world.InfraKey.Name, "targetSize": s.Replicas,
+		"instanceTemplate": "global/instanceTemplates/" + template}
 	if own(s).Regional {
 		var zones []any
 		for _, z := range own(s).zones() {
@@ -51,8 +52,9 @@ func (p *pool) theirProperties() document.Object {
 		"disks": []any{document.Object{"boot": true, "autoDelete": true, "initializeParams": document.Object{
 			"diskType": "pd-standard", "diskSizeGb": "30", "sourceImage": gcp.Image,
 		}}},
-		"labels":            document.Object{"capg-cluster-" + world.ClusterName: "owned", "capg-role": "node", "team": "a"},
-		"metadata":          document.Object{"items": []any{document.Object{"key": "user-data", "value": p.World.Scenario.Boots(p.World.Workload.Last())}}},
+		"labels": document.Object{"capg-cluster-" + world.ClusterName: "owned", "capg-role": "node", "team": "a"},
+		"metadata": document.Object{"items": []any{document.Object{"key": "user-data",
+			"value": p.World.Scenario.Boots(p.World.Workload.Last())}}},
 		"networkInterfaces": []any{document.Object{"network": "projects/" + gcp.Project + "/global/networks/" + world.ClusterName}},
 		"serviceAccounts":   []any{document.Object{"email": "default", "scopes": []any{"https://www.googleapis.com/auth/cloud-platform"}}},
 		"tags":              document.Object{"items": []any{world.ClusterName, world.ClusterName + "-node"}},

@@ -75,7 +75,8 @@ func (p *pool) asked(_ string, req *http.Request, body []byte) (text string, nam
 	delete(sent, "fingerprint")
 	sum := sha256.Sum256([]byte(document.Written(sent)))
 	size := req.URL.Query().Get("size")
-	words := []string{req.Method, strings.TrimPrefix(req.URL.Path, "/compute/v1/projects/"+gcp.Project+"/"), size, document.Written(asked), "(" + hex.EncodeToString(sum[:4]) + ")"}
+	words := []string{req.Method, strings.TrimPrefix(req.URL.Path, "/compute/v1/projects/"+gcp.Project+"/"), size, document.Written(asked),
+		"(" + hex.EncodeToString(sum[:4]) + ")"}
 	return strings.Join(words, " "), p.named(req, asked, size), nil
 }
 
@@ -127,12 +128,13 @@ func proactive(g *compute.Group) bool {
 }
 
 // judged tells the oracles that each removal lowers the size, and that a write which changes what a group launches, or has it replace
-// instances by itself, takes all those that are of another template: Compute Engine drains none. Where Compute Engine ignores that it is told
-// to replace none, that is its own doing.
+// instances by itself, takes all those that are of another template: Compute Engine drains none. Where Compute Engine ignores that it is
+// told to replace none, that is its own doing.
 func (p *pool) judged(call wire.Call, text string, sent *oracle.Write) {
 	sent.Shrinks = true
 	g := p.ourGroup()
-	if g == nil || !proactive(g) || !strings.HasSuffix(call.Operation, "nstanceGroupManagers.patch") || strings.Contains(text, `"OPPORTUNISTIC"`) {
+	if g == nil || !proactive(g) || !strings.HasSuffix(call.Operation, "nstanceGroupManagers.patch") ||
+		strings.Contains(text, `"OPPORTUNISTIC"`) {
 		return
 	}
 	for i, after := range sent.After.Groups {

@@ -11,7 +11,8 @@ import (
 // happenings are those of managed instance groups.
 var happenings = append([]world.What{
 	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Template, world.Template, world.Template, world.Template, world.Back,
-	world.GroupEdit, world.GroupEdit, world.GroupEdit, world.Token, world.Token, world.External, world.Autoscaler, world.Strategy, world.Strategy,
+	world.GroupEdit, world.GroupEdit, world.GroupEdit, world.Token, world.Token, world.External, world.Autoscaler, world.Strategy,
+	world.Strategy,
 	world.BadTemplate, world.Hold, world.RestartNow, world.HandInterrupt, world.HandUnhealthy, world.HandUnhealthy, world.Mark, world.Mark,
 	world.HandTerminate, world.HandTerminate, world.HandResize, world.HandResize, world.HandTags, world.HandDisown, world.HandDisown,
 	world.HandDropGroup, HandRecreate, HandRecreate, HandAbandon, HandDelete, HandRoll, HandRoll, HandDropUnused, gcp.HandQuota,
@@ -19,8 +20,10 @@ var happenings = append([]world.What{
 
 // actions are the calls that a fault may be for where managed instance groups are.
 var actions = []string{
-	"*", "*", "*.get", "*.list*", "*nstanceGroupManagers.*", "*nstanceGroupManagers.insert", "*nstanceGroupManagers.patch", "*nstanceGroupManagers.patch",
-	"*nstanceGroupManagers.resize", "*nstanceGroupManagers.deleteInstances", "*nstanceGroupManagers.deleteInstances", "*nstanceGroupManagers.delete",
+	"*", "*", "*.get", "*.list*", "*nstanceGroupManagers.*", "*nstanceGroupManagers.insert", "*nstanceGroupManagers.patch",
+	"*nstanceGroupManagers.patch",
+	"*nstanceGroupManagers.resize", "*nstanceGroupManagers.deleteInstances", "*nstanceGroupManagers.deleteInstances",
+	"*nstanceGroupManagers.delete",
 	"*nstanceGroupManagers.listManagedInstances", "instanceTemplates.*", "instanceTemplates.insert", "instanceTemplates.delete", "instances.*",
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
-// golden are the golden scenarios of managed instance groups: some of a group of one zone, some of a regional one, the most important of both.
+// golden are the golden scenarios of managed instance groups: some of a group of one zone, some of a regional one, the most important of
+// both.
 func golden() []world.Scenario {
 	at := func(regional bool, name string, events ...world.Event) world.Scenario {
 		where := "zonal"
@@ -15,7 +16,8 @@ func golden() []world.Scenario {
 			where = "regional"
 		}
 		s := world.Scenario{
-			Name: "gcp " + where + ": " + name, Own: Own{Regional: regional}, Seed: 7, Replicas: 3, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2, Speed: 5,
+			Name: "gcp " + where + ": " + name, Own: Own{Regional: regional}, Seed: 7, Replicas: 3, Most: 8, DrainTimeout: 10 * time.Minute, Pods: 2,
+			Speed:    5,
 			Strategy: &world.Limits{Surge: "1", Unavailable: "0", Policy: "Oldest"},
 		}
 		return s.With(events...)
@@ -33,9 +35,11 @@ func golden() []world.Scenario {
 			at(regional, "create"),
 			at(regional, "scale in", world.Event{What: world.Replicas, N: 1}),
 			at(regional, "rollout, surge 1", image),
-			with(at(regional, "rollout, unavailable 1", image), func(s *world.Scenario) { s.Strategy = &world.Limits{Surge: "0", Unavailable: "1", Policy: "Oldest"} }),
+			with(at(regional, "rollout, unavailable 1", image),
+				func(s *world.Scenario) { s.Strategy = &world.Limits{Surge: "0", Unavailable: "1", Policy: "Oldest"} }),
 			with(at(regional, "external: rollout", image, world.Event{What: world.Autoscaler, N: 4, At: 20 * time.Second}), elsewhere),
-			at(regional, "the group is set to roll by itself, then the template changes", world.Event{What: HandRoll}, world.Event{What: world.Template, N: 3, At: 500 * time.Millisecond}),
+			at(regional, "the group is set to roll by itself, then the template changes", world.Event{What: HandRoll},
+				world.Event{What: world.Template, N: 3, At: 500 * time.Millisecond}),
 			at(regional, "deletion", world.Event{What: world.Delete}),
 		)
 	}
@@ -43,10 +47,12 @@ func golden() []world.Scenario {
 		list,
 		at(false, "scale out", world.Event{What: world.Replicas, N: 6}),
 		at(true, "scale in and out again", world.Event{What: world.Replicas, N: 1}, world.Event{What: world.Replicas, N: 4, At: 4 * time.Second}),
-		at(false, "in place: labels and repairs", world.Event{What: world.GroupEdit, N: 0, M: 1}, world.Event{What: world.GroupEdit, N: 3, M: 1, At: time.Minute}),
+		at(false, "in place: labels and repairs", world.Event{What: world.GroupEdit, N: 0, M: 1},
+			world.Event{What: world.GroupEdit, N: 3, M: 1, At: time.Minute}),
 		at(true, "token rotation", world.Event{What: world.Token}),
 		at(false, "rollout, taken back in its midst", image, world.Event{What: world.Back, At: 20 * time.Second}),
-		at(true, "rollout to a bad type, halted and taken back", world.Event{What: world.BadTemplate}, world.Event{What: world.Back, At: 25 * time.Minute}),
+		at(true, "rollout to a bad type, halted and taken back", world.Event{What: world.BadTemplate},
+			world.Event{What: world.Back, At: 25 * time.Minute}),
 		at(false, "restart", world.Event{What: world.RestartNow}),
 		at(true, "a machine is created again in the midst of a rollout", image, world.Event{What: HandRecreate, N: 1, At: 10 * time.Second}),
 		at(false, "a machine is abandoned", world.Event{What: HandAbandon, N: 1}),

@@ -71,7 +71,8 @@ func (p *pool) toGroup(g *compute.Group, e world.Event) error {
 		return p.Cloud.DeleteGroup(sim.Resource{Name: g.Name})
 	case HandRoll:
 		p.World.NoteMoved()
-		return p.Cloud.SetPolicy(compute.Policy{Group: g.Name, Policy: map[string]any{"type": "PROACTIVE", "minimalAction": []string{"REPLACE", "RESTART", "REFRESH"}[e.N%3]}})
+		return p.Cloud.SetPolicy(compute.Policy{Group: g.Name,
+			Policy: map[string]any{"type": "PROACTIVE", "minimalAction": []string{"REPLACE", "RESTART", "REFRESH"}[e.N%3]}})
 	}
 	return nil
 }
@@ -155,7 +156,8 @@ func (p *pool) foreign(n int) {
 		}
 		if err == nil {
 			err = p.World.Hand(func(ctx context.Context) error {
-				return p.unlessThere(ctx, at+"/instanceGroupManagers", map[string]any{"name": name, "targetSize": 1, "instanceTemplate": "global/instanceTemplates/" + theirTemplate})
+				return p.unlessThere(ctx, at+"/instanceGroupManagers",
+					map[string]any{"name": name, "targetSize": 1, "instanceTemplate": "global/instanceTemplates/" + theirTemplate})
 			})
 		}
 	}

@@ -87,7 +87,8 @@ func edit(s *gcpv1.GCPMachinePoolSpec, n, m int) {
 			s.DistributionPolicy.TargetShape = []gcpv1.TargetShape{"", gcpv1.ShapeBalanced, gcpv1.ShapeAny}[m%3]
 		}
 	default:
-		s.Strategy = strategy([]*world.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"}, {Surge: "2", Unavailable: "0", Policy: "Random"}}[m%3])
+		s.Strategy = strategy([]*world.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"},
+			{Surge: "2", Unavailable: "0", Policy: "Random"}}[m%3])
 	}
 }
 

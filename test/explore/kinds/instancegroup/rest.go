@@ -24,8 +24,9 @@ import (
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := map[string]string{
-		"group": "1", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]), "cluster": world.ClusterName,
-		"type": s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10), "data": p.World.Workload.DataPrint(p.World.Bootstrap()),
+		"group": "1", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
+		"cluster": world.ClusterName,
+		"type":    s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10), "data": p.World.Workload.DataPrint(p.World.Bootstrap()),
 		"policy": "OPPORTUNISTIC", "redistribution": "", "shape": "", "repair": "REPAIR", "update on repair": "NO", "healing": "",
 		"cordoned": "0", "stale": "0", "old": "0", "behind": "0", "spare templates": "0", "ready": "True", "pool": "Running",
 	}
@@ -54,8 +55,8 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// leaveToOthers leaves out what only the autoscaler can bring about: where no surge is allowed no machine may be removed that is not replaced,
-// which the object says.
+// leaveToOthers leaves out what only the autoscaler can bring about: where no surge is allowed no machine may be removed that is not
+// replaced, which the object says.
 func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *gcpv1.GCPMachinePoolSpec, want map[string]string) {
 	if !p.World.External() || world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) > 0 {
 		return
@@ -77,7 +78,8 @@ func (p *pool) is() map[string]string {
 		return is
 	}
 	is["group"], is["size"] = "1", strconv.Itoa(g.Size)
-	is["owner"], is["team"], is["stage"], is["cluster"] = g.Labels[gcp.LabelOwner], g.Labels["team"], g.Labels["stage"], g.Labels[gcp.LabelCluster]
+	is["owner"], is["team"], is["stage"], is["cluster"] = g.Labels[gcp.LabelOwner], g.Labels["team"], g.Labels["stage"],
+		g.Labels[gcp.LabelCluster]
 	isPolicy(g, is)
 	p.isTemplate(g, is)
 	inService := 0
@@ -88,14 +90,15 @@ func (p *pool) is() map[string]string {
 	}
 	stale, old := p.World.Left()
 	joined, cordoned := p.nodes(g)
-	is["stale"], is["old"], is["in service"], is["behind"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(inService), strconv.Itoa(behind(g))
+	is["stale"], is["old"], is["in service"], is["behind"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(inService),
+		strconv.Itoa(behind(g))
 	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
 	p.World.Told(is)
 	return is
 }
 
-// behind counts the machines that lack labels of their group, which are given to those that run. One of another template gets them with it, and
-// labels of templates stay where the group has them no more: Compute Engine takes none away.
+// behind counts the machines that lack labels of their group, which are given to those that run. One of another template gets them with it,
+// and labels of templates stay where the group has them no more: Compute Engine takes none away.
 func behind(g *compute.Group) (n int) {
 	for _, m := range members(g) {
 		lacks := func(key string) bool { return g.Labels[key] != "" && m.Labels[key] != g.Labels[key] }
@@ -116,7 +119,8 @@ func isPolicy(g *compute.Group, is map[string]string) {
 	}
 	is["policy"], is["redistribution"] = or("updatePolicy.type", "OPPORTUNISTIC"), or("updatePolicy.instanceRedistributionType", "")
 	is["shape"] = or("distributionPolicy.targetShape", "")
-	is["repair"], is["update on repair"] = or("instanceLifecyclePolicy.defaultActionOnFailure", "REPAIR"), or("instanceLifecyclePolicy.forceUpdateOnRepair", "NO")
+	is["repair"], is["update on repair"] = or("instanceLifecyclePolicy.defaultActionOnFailure", "REPAIR"),
+		or("instanceLifecyclePolicy.forceUpdateOnRepair", "NO")
 	for _, h := range document.Objects(g.Doc, "autoHealingPolicies") {
 		delay, _ := document.Number(h, "initialDelaySec")
 		is["healing"] = project.LastOf(document.Text(h, "healthCheck")) + "=" + strconv.Itoa(delay)
@@ -129,7 +133,8 @@ func (p *pool) isTemplate(g *compute.Group, is map[string]string) {
 		if !slices.Contains(g.Templates, t.Path) {
 			continue
 		}
-		is["type"], is["data"] = project.LastOf(document.Text(t.Properties, "machineType")), p.World.Workload.DataPrint(gcp.UserData(t.Properties))
+		is["type"], is["data"] = project.LastOf(document.Text(t.Properties, "machineType")),
+			p.World.Workload.DataPrint(gcp.UserData(t.Properties))
 		for _, d := range document.Objects(t.Properties, "disks") {
 			is["root"] = document.Text(d, "initializeParams.diskSizeGb")
 		}
@@ -169,9 +174,9 @@ func (p *pool) busy() bool {
 // joinsWithin is longer than any machine takes to join that ever does.
 const joinsWithin = 5 * time.Minute
 
-// appease takes back what keeps Compute Engine from creating instances, and has a user delete machines that never boot: a group without a health
-// check does not notice them, and Muster replaces none that run unless it is asked to. The user also deletes
-// the failed machines that the object reports as left.
+// appease takes back what keeps Compute Engine from creating instances, and has a user delete machines that never boot: a group without a
+// health check does not notice them, and Muster replaces none that run unless it is asked to. The user also deletes the failed machines
+// that the object reports as left.
 func (p *pool) appease() {
 	p.Appease()
 	p.World.At(time.Now().Add(joinsWithin), func() {

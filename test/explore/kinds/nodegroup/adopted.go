@@ -25,7 +25,8 @@ func (p *pool) forAnother() string {
 	if own(s).Bare {
 		input.InstanceTypes = []string{simaws.InstanceType}
 	} else {
-		input.LaunchTemplate = &ekstypes.LaunchTemplateSpecification{Id: awssdk.String(p.MakeTemplateForAnother(false)), Version: awssdk.String("2")}
+		input.LaunchTemplate = &ekstypes.LaunchTemplateSpecification{Id: awssdk.String(p.MakeTemplateForAnother(false)),
+			Version: awssdk.String("2")}
 	}
 	arn := ""
 	p.World.Must(p.World.Hand(func(ctx context.Context) error {

@@ -7,17 +7,22 @@ import (
 
 // happenings are those of managed node groups.
 var happenings = append([]world.What{
-	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template, world.Template,
-	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.Token, world.External, world.Autoscaler, world.Strategy, world.BadTemplate,
-	world.RestartNow, world.HandInterrupt, world.HandUnhealthy, world.Upgrade, world.Upgrade, world.Mark, world.HandTerminate, world.HandTerminate,
+	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Bounds, world.Template, world.Template, world.Template,
+	world.Template,
+	world.Back, world.GroupEdit, world.GroupEdit, world.GroupEdit, world.Token, world.External, world.Autoscaler, world.Strategy,
+	world.BadTemplate,
+	world.RestartNow, world.HandInterrupt, world.HandUnhealthy, world.Upgrade, world.Upgrade, world.Mark, world.HandTerminate,
+	world.HandTerminate,
 	world.HandFail, world.HandResize, world.HandTags, HandLabels, HandLabels, HandRole, world.HandDisown, world.HandDropGroup,
 	world.HandBounds, HandBreak, HandFailUpdate, HandFailEnding,
 }, world.Mishaps()...)
 
 // actions are the calls that a fault may be for where node groups are managed.
 var actions = []string{
-	"*", "*", "Describe*", "Create*", "Update*", "Terminate*", "Delete*", "CreateNodegroup", "UpdateNodegroup*", "DescribeNodegroup", "TagResource",
-	"DescribeAutoScalingGroups", "DescribeLaunchTemplate*", "ListUpdates", "DescribeUpdate", "GetRole", "CreateRole", "AttachRolePolicy", "DeleteRole",
+	"*", "*", "Describe*", "Create*", "Update*", "Terminate*", "Delete*", "CreateNodegroup", "UpdateNodegroup*", "DescribeNodegroup",
+	"TagResource",
+	"DescribeAutoScalingGroups", "DescribeLaunchTemplate*", "ListUpdates", "DescribeUpdate", "GetRole", "CreateRole", "AttachRolePolicy",
+	"DeleteRole",
 }
 
 // drawn draws a scenario.

@@ -74,7 +74,10 @@ func (p *pool) appease() {
 	if n != nil {
 		p.World.Must(p.Server.ClearIssues(n.Cluster, n.Name), "heal the node group")
 		if p.stuck(n) && n.Tags[aws.TagOwner] == p.World.Owner().ID {
-			_ = p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, n, world.Event{What: world.HandDropGroup}) }) // the user finishes what failed
+			_ = p.World.Hand(func(ctx context.Context) error {
+				return p.meddle(ctx, n,
+					world.Event{What: world.HandDropGroup})
+			}) // the user finishes what failed
 		}
 	}
 	for _, r := range p.State().Roles {
@@ -91,7 +94,8 @@ func (p *pool) appease() {
 // which Muster does not take away.
 func (p *pool) stuck(n *nodegroup) bool {
 	g := p.behind(n)
-	return n.Status == string(ekstypes.NodegroupStatusDeleteFailed) || n.Status == string(ekstypes.NodegroupStatusCreateFailed) && g != nil && len(g.Members) > 0
+	return n.Status == string(ekstypes.NodegroupStatusDeleteFailed) || n.Status == string(ekstypes.NodegroupStatusCreateFailed) && g != nil &&
+		len(g.Members) > 0
 }
 
 // meddle is a change by hand that takes a call.
@@ -125,7 +129,8 @@ func (p *pool) meddle(ctx context.Context, n *nodegroup, e world.Event) error {
 		return err
 	case HandLabels:
 		key := otherLabel(n, e)
-		return p.World.NoteKept("label "+key, config(&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}}))
+		return p.World.NoteKept("label "+key, config(
+			&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}}))
 	case world.HandResize, world.HandBounds:
 		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: resized(n, e)})
 	case world.Autoscaler:
@@ -193,7 +198,8 @@ func (p *pool) foreign(int) {
 // dropForeign takes it away again.
 func (p *pool) dropForeign() {
 	_ = p.World.Hand(func(ctx context.Context) error {
-		_, err := p.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: awssdk.String(eksCluster), NodegroupName: awssdk.String(world.TheirGroup)})
+		_, err := p.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: awssdk.String(eksCluster),
+			NodegroupName: awssdk.String(world.TheirGroup)})
 		return err
 	})
 }

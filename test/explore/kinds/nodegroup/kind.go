@@ -24,7 +24,8 @@ import (
 )
 
 // theirID is what spec.providerID says of the node group of another tool; by the UUID nothing is found.
-const theirID = "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + eksCluster + "/" + world.TheirGroup + "/00000000-0000-0000-0000-000000000000"
+const theirID = "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + eksCluster + "/" + world.TheirGroup +
+	"/00000000-0000-0000-0000-000000000000"
 
 // Kind is the kind.
 var Kind = &world.Kind{
@@ -33,7 +34,8 @@ var Kind = &world.Kind{
 	Salt:   0x6d757374,
 	Drawn:  drawn,
 	Odds: world.Odds{
-		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied", Zones: aws.Zones(),
+		Happenings: happenings, Actions: actions, Reads: []string{"Describe*"}, Refusals: aws.Refusals(), Denial: "AccessDenied",
+		Zones:     aws.Zones(),
 		Follow:    follow,
 		Ignorable: func(world.Scenario) []sim.Fault { return aws.Ignorable(true) },
 	},

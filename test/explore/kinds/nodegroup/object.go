@@ -54,7 +54,8 @@ func (p *pool) applied() client.Object {
 	o.Namespace, o.Name = world.InfraKey.Namespace, world.InfraKey.Name
 	o.Spec = awsv1.AWSManagedMachinePoolSpec{
 		Scaling:        &awsv1.ManagedMachinePoolScaling{MinSize: ptr.To(int32(s.Least)), MaxSize: ptr.To(int32(s.Most))},
-		AdditionalTags: awsv1.Tags{"team": "a"}, Labels: awsv1.NodeLabels{"tier": "a"}, UpdateConfig: updates(s.Strategy), CapacityType: ptr.To(awsv1.ManagedMachinePoolCapacityTypeOnDemand),
+		AdditionalTags: awsv1.Tags{"team": "a"}, Labels: awsv1.NodeLabels{"tier": "a"}, UpdateConfig: updates(s.Strategy),
+		CapacityType: ptr.To(awsv1.ManagedMachinePoolCapacityTypeOnDemand),
 	}
 	if s.Adopted {
 		o.Spec.EKSNodegroupName, o.Spec.RoleName = adoptedName, simaws.NodegroupRole
@@ -105,7 +106,8 @@ func edit(s *awsv1.AWSManagedMachinePoolSpec, n, m int) {
 	}
 }
 
-// noteLabels notes whose the label is that another provider put onto a node group before the pool adopted it: it stays until the object names it.
+// noteLabels notes whose the label is that another provider put onto a node group before the pool adopted it: it stays until the object
+// names it.
 func (p *pool) noteLabels(labels awsv1.NodeLabels) {
 	if labels["tier"] != "" {
 		p.theirLabel = false

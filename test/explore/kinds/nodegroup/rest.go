@@ -24,8 +24,10 @@ import (
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := map[string]string{
-		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
-		"behind team": s.AdditionalTags["team"], "cluster": world.ClusterName, "cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
+		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"],
+		"stage":       s.AdditionalTags["stage"],
+		"behind team": s.AdditionalTags["team"], "cluster": world.ClusterName, "cordoned": "0", "stale": "0", "old": "0", "ready": "True",
+		"pool": "Running",
 		"tier": string(s.Labels["tier"]), "label team": string(s.Labels["team"]), "repair": strconv.FormatBool(repairs(s)),
 		"role lacks": "",
 	}
@@ -69,7 +71,8 @@ func (p *pool) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string) 
 	case t.Existing != nil:
 		want["templates"], want["type"] = "0", aws.BroughtTypes[t.Existing.Version-1]
 	default:
-		want["templates"], want["type"], want["spare versions"], want["root"], want["token"], want["default"] = "1", t.InstanceType, "0", "0", "good", "in use"
+		want["templates"], want["type"], want["spare versions"], want["root"], want["token"], want["default"] = "1", t.InstanceType, "0", "0",
+			"good", "in use"
 		if t.RootVolume != nil {
 			want["root"] = strconv.Itoa(int(t.RootVolume.Size))
 		}
@@ -120,7 +123,8 @@ func (p *pool) isShown(n *nodegroup, is map[string]string) {
 		taints = append(taints, awssdk.ToString(t.Key)+"="+awssdk.ToString(t.Value))
 	}
 	is["taints"] = strings.Join(taints, ",")
-	is["repair"] = strconv.FormatBool(shown.NodeRepairConfig != nil && shown.NodeRepairConfig.Enabled != nil && *shown.NodeRepairConfig.Enabled)
+	is["repair"] = strconv.FormatBool(shown.NodeRepairConfig != nil && shown.NodeRepairConfig.Enabled != nil &&
+		*shown.NodeRepairConfig.Enabled)
 	if c := shown.UpdateConfig; c != nil && c.MaxUnavailable != nil {
 		is["unavailable"] = world.Itoa(c.MaxUnavailable)
 	} else if c != nil && c.MaxUnavailablePercentage != nil {
@@ -160,8 +164,8 @@ func (p *pool) isSource(n *nodegroup, is map[string]string) {
 	}
 }
 
-// forgive leaves out a minimum above the size, which EKS does not take: the autoscaler has to raise the size first. A label that another provider
-// put there before the adoption stays while the object does not name it.
+// forgive leaves out a minimum above the size, which EKS does not take: the autoscaler has to raise the size first. A label that another
+// provider put there before the adoption stays while the object does not name it.
 func (p *pool) forgive(want, is map[string]string) {
 	if p.theirLabel {
 		delete(want, "tier")

@@ -25,7 +25,8 @@ func theirTags() map[string]any {
 func (p *pool) forAnother() string {
 	s := p.World.Scenario
 	properties := map[string]any{
-		"orchestrationMode": string(own(s).Mode), "singlePlacementGroup": false, "upgradePolicy": map[string]any{"mode": "Manual"}, "virtualMachineProfile": p.theirProfile(),
+		"orchestrationMode": string(own(s).Mode), "singlePlacementGroup": false, "upgradePolicy": map[string]any{"mode": "Manual"},
+		"virtualMachineProfile": p.theirProfile(),
 	}
 	if own(s).Mode == azurev1.FlexibleOrchestrationMode {
 		properties["platformFaultDomainCount"] = 1
@@ -53,13 +54,16 @@ func (p *pool) theirProfile() map[string]any {
 	nic := map[string]any{
 		"primary": true, "enableAcceleratedNetworking": true, "enableIPForwarding": true,
 		"ipConfigurations": []any{map[string]any{"name": "ipConfig0", "properties": map[string]any{
-			"primary": true, "privateIPAddressVersion": "IPv4", "subnet": map[string]any{"id": azure.InNetwork("virtualNetworks/" + simazure.VirtualNetwork + "/subnets/" + simazure.NodeSubnet)},
+			"primary": true, "privateIPAddressVersion": "IPv4",
+			"subnet": map[string]any{"id": azure.InNetwork("virtualNetworks/" + simazure.VirtualNetwork + "/subnets/" + simazure.NodeSubnet)},
 			"loadBalancerBackendAddressPools": []any{map[string]any{
-				"id": azure.InNetwork("loadBalancers/" + simazure.ClusterName + "/backendAddressPools/" + simazure.ClusterName + "-outboundBackendPool"),
+				"id": azure.InNetwork("loadBalancers/" + simazure.ClusterName + "/backendAddressPools/" + simazure.ClusterName +
+					"-outboundBackendPool"),
 			}},
 		}}},
 	}
-	network := map[string]any{"networkInterfaceConfigurations": []any{map[string]any{"name": world.InfraKey.Name + "-nic-0", "properties": nic}}}
+	network := map[string]any{"networkInterfaceConfigurations": []any{map[string]any{"name": world.InfraKey.Name + "-nic-0",
+		"properties": nic}}}
 	if flexible {
 		nic["deleteOption"], network["networkApiVersion"] = "Delete", "2020-11-01"
 	}
@@ -72,10 +76,12 @@ func (p *pool) theirProfile() map[string]any {
 		},
 		"storageProfile": map[string]any{
 			"imageReference": map[string]any{
-				"communityGalleryImageId": "/CommunityGalleries/" + simcompute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/" + strings.TrimPrefix(version, "v"),
+				"communityGalleryImageId": "/CommunityGalleries/" + simcompute.CommunityGallery + "/Images/capi-ubun2-2404/Versions/" +
+					strings.TrimPrefix(version, "v"),
 			},
 			"osDisk": map[string]any{
-				"osType": "Linux", "createOption": "FromImage", "diskSizeGB": 30, "caching": "ReadWrite", "managedDisk": map[string]any{"storageAccountType": "Premium_LRS"},
+				"osType": "Linux", "createOption": "FromImage", "diskSizeGB": 30, "caching": "ReadWrite",
+				"managedDisk": map[string]any{"storageAccountType": "Premium_LRS"},
 			},
 		},
 		"diagnosticsProfile": map[string]any{"bootDiagnostics": map[string]any{"enabled": true}},

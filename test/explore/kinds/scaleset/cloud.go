@@ -24,7 +24,8 @@ const (
 
 // setPath is where a scale set of our resource group is.
 func setPath(name string) string {
-	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s", simazure.SubscriptionID, simazure.ResourceGroup, name)
+	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s", simazure.SubscriptionID,
+		simazure.ResourceGroup, name)
 }
 
 // scaleSet is the one that has our name, nil when there is none.
@@ -49,14 +50,17 @@ func (p *pool) snapshot() oracle.Cloud {
 	var c oracle.Cloud
 	for _, s := range p.Cloud.State().Sets {
 		g := oracle.Group{
-			Name: s.Name, Owner: s.Tags[azure.TagOwner], Content: contentOf(s.Content), Max: world.Plenty, Size: s.Capacity, Asked: s.Capacity, Surge: surgeLeft(s), Deleting: s.State == "Deleting",
-			Print: fmt.Sprintf("%d %v %v %s", s.Capacity, s.Tags, s.Zones, s.Model), Tags: s.Tags, Untagged: fmt.Sprintf("%d %v %s", s.Capacity, s.Zones, s.Model),
+			Name: s.Name, Owner: s.Tags[azure.TagOwner], Content: contentOf(s.Content), Max: world.Plenty, Size: s.Capacity, Asked: s.Capacity,
+			Surge: surgeLeft(s), Deleting: s.State == "Deleting",
+			Print: fmt.Sprintf("%d %v %v %s", s.Capacity, s.Tags, s.Zones, s.Model), Tags: s.Tags,
+			Untagged: fmt.Sprintf("%d %v %s", s.Capacity, s.Zones, s.Model),
 		}
 		staying := 0
 		for _, m := range s.Machines {
 			leaving := m.State == "Deleting"
 			g.Members = append(g.Members, oracle.Member{
-				ID: m.UID, Leaving: leaving, Launched: m.Created, Content: contentOf(m.Content), Failed: m.State == "Failed" || m.Power == "stopped" || m.Power == "deallocated",
+				ID: m.UID, Leaving: leaving, Launched: m.Created, Content: contentOf(m.Content), Failed: m.State == "Failed" || m.Power == "stopped" ||
+					m.Power == "deallocated",
 			})
 			if !leaving {
 				staying++

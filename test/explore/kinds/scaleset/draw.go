@@ -9,16 +9,20 @@ import (
 // happenings are those of scale sets.
 var happenings = append([]world.What{
 	world.Replicas, world.Replicas, world.Replicas, world.Replicas, world.Template, world.Template, world.Template, world.Template, world.Back,
-	world.GroupEdit, world.GroupEdit, world.GroupEdit, world.Token, world.Token, world.External, world.Autoscaler, world.Strategy, world.Strategy,
+	world.GroupEdit, world.GroupEdit, world.GroupEdit, world.Token, world.Token, world.External, world.Autoscaler, world.Strategy,
+	world.Strategy,
 	world.BadTemplate, world.Hold, world.RestartNow, world.HandInterrupt, world.HandUnhealthy, world.DropMachine, world.DropMachine,
-	world.DropInfraMachine, world.Mark, world.Mark, world.HandTerminate, world.HandTerminate, world.HandFail, world.HandResize, world.HandResize,
+	world.DropInfraMachine, world.Mark, world.Mark, world.HandTerminate, world.HandTerminate, world.HandFail, world.HandResize,
+	world.HandResize,
 	world.HandTags, world.HandDisown, world.HandDisown, world.HandDropGroup, HandExpose, HandTagMachine, azure.HandQuota,
 }, world.Mishaps()...)
 
 // actions are the calls that a fault may be for where scale sets are.
 var actions = []string{
-	"*", "*", "*_Get", "*_List*", "VirtualMachineScaleSets_*", "VirtualMachineScaleSets_CreateOrUpdate", "VirtualMachineScaleSets_Update", "VirtualMachineScaleSets_Update",
-	"VirtualMachineScaleSets_DeleteInstances", "VirtualMachineScaleSets_DeleteInstances", "VirtualMachineScaleSets_Delete", "VirtualMachineScaleSets_UpdateInstances",
+	"*", "*", "*_Get", "*_List*", "VirtualMachineScaleSets_*", "VirtualMachineScaleSets_CreateOrUpdate", "VirtualMachineScaleSets_Update",
+	"VirtualMachineScaleSets_Update",
+	"VirtualMachineScaleSets_DeleteInstances", "VirtualMachineScaleSets_DeleteInstances", "VirtualMachineScaleSets_Delete",
+	"VirtualMachineScaleSets_UpdateInstances",
 	"VirtualMachineScaleSetVMs_*", "VirtualMachines_List*", "Operations_Get", "ResourceSkus_List",
 }
 

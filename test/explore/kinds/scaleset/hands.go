@@ -70,7 +70,8 @@ func (p *pool) scale(ctx context.Context, n int) error {
 		return nil
 	}
 	p.World.NoteMoved()
-	return p.Ask(ctx, http.MethodPatch, setPath(s.Name), map[string]any{"sku": map[string]any{"name": s.Size, "tier": "Standard", "capacity": n}})
+	return p.Ask(ctx, http.MethodPatch, setPath(s.Name),
+		map[string]any{"sku": map[string]any{"name": s.Size, "tier": "Standard", "capacity": n}})
 }
 
 // tag sets one tag of the scale set, and leaves the others as they are.
@@ -107,7 +108,8 @@ func (p *pool) strikeVM(s *simcompute.Set, e world.Event) error {
 	case HandExpose:
 		return p.World.Hand(func(ctx context.Context) error {
 			return p.Ask(ctx, http.MethodPut, path, map[string]any{
-				"location": simazure.Location, "tags": m.Tags, "properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": false}},
+				"location": simazure.Location, "tags": m.Tags,
+				"properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": false}},
 			})
 		})
 	case HandTagMachine:
@@ -115,7 +117,8 @@ func (p *pool) strikeVM(s *simcompute.Set, e world.Event) error {
 		delete(tags, tagContent)
 		return p.World.Hand(func(ctx context.Context) error {
 			return p.Ask(ctx, http.MethodPut, path, map[string]any{
-				"location": simazure.Location, "tags": tags, "properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": m.Protected}},
+				"location": simazure.Location, "tags": tags,
+				"properties": map[string]any{"protectionPolicy": map[string]any{"protectFromScaleIn": m.Protected}},
 			})
 		})
 	}
@@ -138,7 +141,8 @@ func (p *pool) foreign(n int) {
 	group := simazure.DefaultSubscription().Groups[0]
 	for _, name := range [][]string{{world.TheirGroup}, {world.InfraKey.Name}, {world.TheirGroup, world.InfraKey.Name}}[n] {
 		err := p.World.Hand(func(ctx context.Context) error {
-			return p.Ask(ctx, http.MethodPut, setPath(name), simazure.Example(simazure.SubscriptionID, group, string(own(p.World.Scenario).Mode), name, 1))
+			return p.Ask(ctx, http.MethodPut, setPath(name), simazure.Example(simazure.SubscriptionID, group, string(own(p.World.Scenario).Mode),
+				name, 1))
 		})
 		if err != nil {
 			p.World.Trace("hand", "failed: %v", err)

@@ -18,7 +18,9 @@ import (
 const version = "v1.34.1"
 
 // publicKey is a key without an owner, as sshPublicKey has it.
-const publicKey = "c3NoLXJzYSBBQUFBQjNOemFDMXljMkVBQUFBREFRQUJBQUFBZ1FDN3N0Z0VRSHZLZ29pd3ZFbjRVNHhrR0JhUG5YN1hpd0RmRFlyWEJ2d3pjckhRNkRQenkwM1h4bnVLWWRTdDF2ZnV3dm1vbklheFl1cEZYZ0FCQ0ZnSFNxTmVpekRmNHVoUjVUY2hnN2NpZVVVbmFPeGtyR1ZHWDVadUFCZkhhUlBKTmtiMlZ2TDhDcjZOcUJxM0tqTmF1T2w2TFp3dm5UUlBiTVIxd3c9PSBub2JvZHkK"
+const publicKey = "c3NoLXJzYSBBQUFBQjNOemFDMXljMkVBQUFBREFRQUJBQUFBZ1FDN3N0Z0VRSHZLZ29pd3ZFbjRVNHhrR0JhUG5YN1hpd0RmRFly" +
+	"WEJ2d3pjckhRNkRQenkwM1h4bnVLWWRTdDF2ZnV3dm1vbklheFl1cEZYZ0FCQ0ZnSFNxTmVpekRmNHVoUjVUY2hnN2NpZVVVbmFP" +
+	"eGtyR1ZHWDVadUFCZkhhUlBKTmtiMlZ2TDhDcjZOcUJxM0tqTmF1T2w2TFp3dm5UUlBiTVIxd3c9PSBub2JvZHkK"
 
 // object is an infrastructure object as what it is.
 func object(o client.Object) *azurev1.AzureMachinePool { return o.(*azurev1.AzureMachinePool) }
@@ -26,18 +28,21 @@ func object(o client.Object) *azurev1.AzureMachinePool { return o.(*azurev1.Azur
 // place is what the simulated subscription holds, as a cluster shows it.
 func place() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": azurev1.GroupVersion.String(), "kind": "AzureCluster", "metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
+		"apiVersion": azurev1.GroupVersion.String(), "kind": "AzureCluster",
+		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
 		"spec": map[string]any{
 			"subscriptionID": simazure.SubscriptionID, "resourceGroup": simazure.ResourceGroup, "location": simazure.Location,
 			"networkSpec": map[string]any{
 				"vnet": map[string]any{"name": simazure.VirtualNetwork, "resourceGroup": simazure.ResourceGroup},
 				"subnets": []any{
-					map[string]any{"name": simazure.NodeSubnet, "role": "node"}, map[string]any{"name": simazure.ControlPlaneSubnet, "role": "control-plane"},
+					map[string]any{"name": simazure.NodeSubnet, "role": "node"},
+					map[string]any{"name": simazure.ControlPlaneSubnet, "role": "control-plane"},
 				},
 				"nodeOutboundLB": map[string]any{"name": simazure.ClusterName},
 			},
 		},
-		"status": map[string]any{"ready": true, "failureDomains": map[string]any{"1": map[string]any{}, "2": map[string]any{}, "3": map[string]any{}}},
+		"status": map[string]any{"ready": true, "failureDomains": map[string]any{"1": map[string]any{}, "2": map[string]any{},
+			"3": map[string]any{}}},
 	}}
 }
 
@@ -57,7 +62,8 @@ func (p *pool) template() azurev1.AzureMachinePoolMachineTemplate {
 	t := azurev1.AzureMachinePoolMachineTemplate{
 		VMSize: simazure.VMSize, SSHPublicKey: publicKey,
 		OSDisk: azurev1.OSDisk{
-			OSType: azurev1.LinuxOS, DiskSizeGB: ptr.To[int32](30), CachingType: "ReadWrite", ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"},
+			OSType: azurev1.LinuxOS, DiskSizeGB: ptr.To[int32](30), CachingType: "ReadWrite",
+			ManagedDisk: &azurev1.ManagedDiskParameters{StorageAccountType: "Premium_LRS"},
 		},
 	}
 	if p.World.Scenario.Spot {
@@ -84,9 +90,11 @@ func edit(s *azurev1.AzureMachinePoolSpec, n, m int) {
 	case 0, 1, 2, 3:
 		s.AdditionalTags = []azurev1.Tags{nil, {"team": "b"}, {"team": "a", "stage": "test"}}[m%3]
 	case 4, 5, 6:
-		s.Template.VMExtensions = [][]azurev1.VMExtension{nil, {anExtension("1.0", nil)}, {anExtension("1.0", map[string]string{"key": "b"})}}[m%3]
+		s.Template.VMExtensions = [][]azurev1.VMExtension{nil, {anExtension("1.0", nil)},
+			{anExtension("1.0", map[string]string{"key": "b"})}}[m%3]
 	default:
-		s.Strategy = strategy([]*world.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"}, {Surge: "2", Unavailable: "0", Policy: "Random"}}[m%3])
+		s.Strategy = strategy([]*world.Limits{nil, {Surge: "0", Unavailable: "1", Policy: "Newest"},
+			{Surge: "2", Unavailable: "0", Policy: "Random"}}[m%3])
 	}
 }
 

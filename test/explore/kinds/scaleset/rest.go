@@ -21,11 +21,13 @@ import (
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := map[string]string{
-		"group": "1", "state": "Succeeded", "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
-		"type": s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s), "token": "good",
+		"group": "1", "state": "Succeeded", "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
+		"cluster": world.ClusterName,
+		"type":    s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s), "token": "good",
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running", "behind": "0", "exposed": "0",
 	}
-	if p.World.External() || p.World.Scenario.Has(HandExpose) && own(p.World.Scenario).Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
+	if p.World.External() || p.World.Scenario.Has(HandExpose) &&
+		own(p.World.Scenario).Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
 		delete(want, "exposed") // the autoscaler could not make the scale set smaller
 	}
 	stays := p.World.External() && world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) == 0
@@ -48,16 +50,18 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	return want
 }
 
-// keepsOthersBehind reports whether machines may lack what is changed in place: what one failed with no other gets, which the object says; and
-// machines that came while the scale set's tag was another's have that one, and tell of the pool's.
+// keepsOthersBehind reports whether machines may lack what is changed in place: what one failed with no other gets, which the object says;
+// and machines that came while the scale set's tag was another's have that one, and tell of the pool's.
 func (p *pool) keepsOthersBehind() bool {
-	return p.World.Scenario.Has(world.HandFail) && strings.Contains(p.World.Says(), "in place, because machine") || p.World.Scenario.Has(world.HandTags)
+	return p.World.Scenario.Has(world.HandFail) && strings.Contains(p.World.Says(), "in place, because machine") ||
+		p.World.Scenario.Has(world.HandTags)
 }
 
 // counts are what a pool that has all its machines counts.
 func counts(mp *clusterv1.MachinePool) map[string]string {
 	all, size := map[string]string{}, world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
-	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines", "infrastructure machines", "owned"} {
+	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas", "machines",
+		"infrastructure machines", "owned"} {
 		all[name] = size
 	}
 	return all
@@ -93,7 +97,8 @@ func (p *pool) is() map[string]string {
 		return is
 	}
 	is["group"], is["state"], is["size"], is["type"] = "1", s.State, strconv.Itoa(s.Capacity), s.Size
-	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = s.Tags[azure.TagOwner], s.Tags["team"], s.Tags["stage"], s.Tags["muster.dev_cluster"], s.Tags[world.Theirs]
+	is["owner"], is["team"], is["stage"], is["cluster"], is["tag theirs"] = s.Tags[azure.TagOwner], s.Tags["team"], s.Tags["stage"],
+		s.Tags["muster.dev_cluster"], s.Tags[world.Theirs]
 	is["caching"] = first(cachingIn, s.Content)
 	if name := first(extensionIn, s.Extensions); name != "" {
 		is["extensions"] = name + "=" + first(settingIn, s.Extensions)
@@ -122,7 +127,8 @@ func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
 		if !m.Protected {
 			exposed++
 		}
-		if !own(p.World.Scenario).LiveTags && m.Tags[tagContent] == s.Tags[tagContent] && (m.Extensions != s.Extensions || m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
+		if !own(p.World.Scenario).LiveTags && m.Tags[tagContent] == s.Tags[tagContent] &&
+			(m.Extensions != s.Extensions || m.Tags["team"] != s.Tags["team"] || m.Tags["stage"] != s.Tags["stage"]) {
 			behind++
 		}
 	}

@@ -1,5 +1,5 @@
-// Package agentpool translates the objects of agent pools to what the Azure provider asks of AKS for them when it creates a managed cluster,
-// without what follows from their MachinePools.
+// Package agentpool translates the objects of agent pools to what the Azure provider asks of AKS for them when it creates a managed
+// cluster, without what follows from their MachinePools.
 package agentpool
 
 import (
