@@ -195,7 +195,7 @@ func TestKindOf(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string
 		err          error
-		want         cloud.Kind
+		want         cloud.ErrorKind
 	}{
 		{"itself", "the plain case", denied, cloud.Denied},
 		{"wrapped", "callers add what they wanted", fmt.Errorf("read the group: %w", denied), cloud.Denied},

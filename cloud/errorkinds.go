@@ -58,7 +58,7 @@ func AsConflict(err error) error {
 }
 
 // KindOfStatus is what an HTTP status says where the code is unknown.
-func KindOfStatus(status int) Kind {
+func KindOfStatus(status int) ErrorKind {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return Throttled

@@ -62,7 +62,7 @@ func TestRefusals(t *testing.T) {
 	if err := InField(&Error{Kind: Denied}, "spec.x"); !errors.As(err, &e) || e.Field != "" {
 		t.Errorf("want no field for what is not invalid, got %v", err)
 	}
-	for status, want := range map[int]Kind{429: Throttled, 401: Denied, 403: Denied, 409: Conflict, 412: Conflict, 408: Unavailable,
+	for status, want := range map[int]ErrorKind{429: Throttled, 401: Denied, 403: Denied, 409: Conflict, 412: Conflict, 408: Unavailable,
 		400: Invalid, 404: Invalid, 500: Unavailable, 0: Unavailable} {
 		if got := KindOfStatus(status); got != want {
 			t.Errorf("status %d: want %s, got %s", status, want, got)

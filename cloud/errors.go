@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Kind sorts every refusal of every cloud into six, each with one reaction of the engine.
-type Kind string
+// ErrorKind sorts every refusal of every cloud into six, each with one reaction of the engine.
+type ErrorKind string
 
 // The kinds of error. They are made at the wire and nowhere else.
 const (
 	// Throttled: too many calls; try again after Error.After.
-	Throttled Kind = "Throttled"
+	Throttled ErrorKind = "Throttled"
 	// Conflict: something else is going on or was changed in between; look again.
-	Conflict Kind = "Conflict"
+	Conflict ErrorKind = "Conflict"
 	// Capacity: the cloud has no machines of that kind, or a quota is used up; Error.Where says where.
-	Capacity Kind = "Capacity"
+	Capacity ErrorKind = "Capacity"
 	// Denied: the credentials do not allow it.
-	Denied Kind = "Denied"
+	Denied ErrorKind = "Denied"
 	// Invalid: the specification can't be met; Error.Field names the field.
-	Invalid Kind = "Invalid"
+	Invalid ErrorKind = "Invalid"
 	// Unavailable: no answer, or an answer that says nothing. What was asked may have happened.
-	Unavailable Kind = "Unavailable"
+	Unavailable ErrorKind = "Unavailable"
 )
 
 // Error is a cloud's refusal in the cloud's own words.
 type Error struct {
-	Kind Kind
+	Kind ErrorKind
 	// Op is the cloud's name of the call: "autoscaling:CreateAutoScalingGroup".
 	Op string
 	// Code and Message are the cloud's own. Message holds no request ids, addresses of one request, or times.
@@ -91,7 +91,7 @@ func OutOfDate(err error) bool {
 }
 
 // KindOf is the kind of the *Error within err, or Unavailable for any other error: nothing is known about it.
-func KindOf(err error) Kind {
+func KindOf(err error) ErrorKind {
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Kind

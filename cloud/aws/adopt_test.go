@@ -360,7 +360,7 @@ func TestAdoptionMeetsFaults(t *testing.T) {
 	for name, tc := range map[string]struct {
 		why   string
 		fault sim.Fault
-		kind  cloud.Kind
+		kind  cloud.ErrorKind
 		ours  bool
 	}{
 		"lost reply": {"the tags are there", sim.Fault{Action: "CreateOrUpdateTags", Kind: sim.DropAfter, Times: 1},

@@ -306,7 +306,7 @@ func TestErrorsOfTheCloud(t *testing.T) {
 	for _, c := range []struct {
 		reason string
 		fault  sim.Fault
-		want   cloud.Kind
+		want   cloud.ErrorKind
 	}{
 		{"throttled", sim.Fault{Kind: sim.Throttle, Service: "autoscaling"}, cloud.Throttled},
 		{"broken inside", sim.Fault{Kind: sim.ErrorBefore, Service: "autoscaling"}, cloud.Unavailable},

@@ -28,7 +28,7 @@ var onePage = sim.Fault{Name: "pages of one", Kind: sim.PageLimit, Limit: 1}
 type refusal struct {
 	about string
 	fault sim.Fault
-	kind  cloud.Kind
+	kind  cloud.ErrorKind
 	// retryAfter is in the reply's header, after what must come of it.
 	retryAfter string
 	after      time.Duration

@@ -485,8 +485,8 @@ func TestOwnErrors(t *testing.T) {
 		a.fails = func([]string) (int, error) { return 0, &cloud.Error{Kind: cloud.Denied, Message: "no"} }
 		failed := together(s, keys, 0)
 		_ = cloud.AsConflict(failed[0])
-		same(t, "the other passes", []cloud.Kind{cloud.Conflict, cloud.Denied, cloud.Denied},
-			[]cloud.Kind{cloud.KindOf(failed[0]), cloud.KindOf(failed[1]), cloud.KindOf(failed[2])})
+		same(t, "the other passes", []cloud.ErrorKind{cloud.Conflict, cloud.Denied, cloud.Denied},
+			[]cloud.ErrorKind{cloud.KindOf(failed[0]), cloud.KindOf(failed[1]), cloud.KindOf(failed[2])})
 	})
 }
 

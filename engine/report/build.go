@@ -135,7 +135,7 @@ func state(f facts) State {
 	switch {
 	case f.d.Deleting:
 		return StateDeleting
-	case stuck(f):
+	case stalled(f):
 		return StateError
 	case !f.out.Seen || f.o.Group == nil && f.d.CreateBlocked != nil:
 		return StateWaiting
@@ -170,8 +170,8 @@ func rolls(f facts) bool {
 	return right && (r.State == pool.RolloutInProgress || r.State == pool.RolloutWaiting && r.Cause.Reason == "ProviderRolloutFailed")
 }
 
-// stuck reports whether something does not go on by itself.
-func stuck(f facts) bool {
+// stalled reports whether something does not go on by itself.
+func stalled(f facts) bool {
 	failed := f.o.Group != nil && (f.o.Group.Failed != nil || len(f.o.Group.Unchangeable) > 0)
 	return f.out.Plan.Rollout.State == pool.RolloutHalted || f.out.Err != nil || f.out.Plan.Refused != nil || refuses(f) || unmet(f) || failed
 }

@@ -42,7 +42,7 @@ type poolMachines struct {
 	on, announced, guarded bool
 	index                  machines.Index
 	// evaluated is what the machines say about instances.
-	evaluated machines.Facts
+	evaluated machines.Consequences
 	doer      *machines.Doer
 }
 

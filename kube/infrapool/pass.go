@@ -92,16 +92,16 @@ func (r *Reconciler[O, S]) checkOwner(ctx context.Context, p *pass[O, S]) steps.
 	if s.ownedElsewhere != nil {
 		return r.leave(ctx, p)
 	}
-	rival, err := r.rival(ctx, s.object, f)
+	other, err := r.otherOwner(ctx, s.object, f)
 	if err != nil {
 		return steps.Require(err)
 	}
 	switch {
-	case rival.Name.Name != "" && s.deleting() && rival.Certain:
+	case other.Name.Name != "" && s.deleting() && other.Certain:
 		return steps.Require(r.release(ctx, s.object, f.input.Target.Owner.ID)).Join(steps.Stop(0))
-	case rival.Name.Name != "":
+	case other.Name.Name != "":
 		p.blocked = &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf(
-			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", r.kind.Name, rival.Name,
+			"%s %s has the same annotation %s: remove it from this object to give it a group of its own", r.kind.Name, other.Name,
 			ownership.Annotation)}
 		return steps.Continue()
 	case f.notObservable != nil:
@@ -123,13 +123,13 @@ func (r *Reconciler[O, S]) leave(ctx context.Context, p *pass[O, S]) steps.Resul
 	return steps.Continue()
 }
 
-// rival returns the object that owns the group in the place of this one.
-func (r *Reconciler[O, S]) rival(ctx context.Context, o O, f facts[S]) (ownership.Rival, error) {
+// otherOwner returns the object that owns the group in the place of this one.
+func (r *Reconciler[O, S]) otherOwner(ctx context.Context, o O, f facts[S]) (ownership.OtherOwner, error) {
 	if f.notObservable != nil {
-		rival, err := r.owners.Find(ctx, o, ownership.Tags{})
+		other, err := r.owners.Find(ctx, o, ownership.Tags{})
 		// An object that names no group has nothing to lose.
-		rival.Certain = rival.Certain || o.GetProviderID() == ""
-		return rival, err
+		other.Certain = other.Certain || o.GetProviderID() == ""
+		return other, err
 	}
 	target := f.input.Target
 	tags := ownership.Tags{Now: f.input.Now, MaxAge: ownership.TagsMaxAge, Read: func(ctx context.Context) (string, error) {

@@ -79,11 +79,11 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 		health := r.kind.Health(o)
 		look.Health = &health
 	}
-	rival, err := r.rival(ctx, s.object, f)
+	other, err := r.otherOwner(ctx, s.object, f)
 	if err != nil {
 		return look, err
 	}
-	if look.NotObserved = notObservable(r.kind.Name, s, f, rival); look.NotObserved != nil {
+	if look.NotObserved = notObservable(r.kind.Name, s, f, other); look.NotObserved != nil {
 		return look, nil
 	}
 	_, look.Unreachable = r.workloads.Client(ctx, s.workload())
@@ -102,10 +102,10 @@ func (r *Reconciler[O, S]) preview(ctx context.Context, o O, age time.Duration) 
 }
 
 // notObservable returns why the cloud cannot be asked, or nil.
-func notObservable[O Object, S any](kind string, s scope[O], f facts[S], rival ownership.Rival) *pool.Cause {
+func notObservable[O Object, S any](kind string, s scope[O], f facts[S], other ownership.OtherOwner) *pool.Cause {
 	switch {
-	case rival.Name.Name != "":
-		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", kind, rival.Name,
+	case other.Name.Name != "":
+		return &pool.Cause{Reason: reasonOwnerIDTaken, Message: fmt.Sprintf("%s %s has the same annotation %s", kind, other.Name,
 			ownership.Annotation)}
 	case f.notObservable != nil:
 		return f.notObservable

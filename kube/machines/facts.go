@@ -136,8 +136,8 @@ func detached(o client.Object) bool {
 	return ok
 }
 
-// Facts is what follows from the machines for instances, by provider key, for the decision about the pool.
-type Facts struct {
+// Consequences is what follows from the machines for instances, by provider key, for the decision about the pool.
+type Consequences struct {
 	// Marked instances go before others.
 	Marked map[string]bool
 	// DeletionRequested instances were asked to go by name, with the reason.
@@ -150,8 +150,8 @@ type Facts struct {
 
 // Evaluate returns what follows from the machines. If guarded is false, nothing is waited for, because no controller could release an
 // instance.
-func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Facts {
-	out := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{},
+func (k Index) Evaluate(kind Kind, on, guarded bool, now time.Time) Consequences {
+	out := Consequences{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{},
 		UIDs: map[string]string{}}
 	for _, i := range k.Infras {
 		if i.Key == "" {

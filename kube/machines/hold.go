@@ -37,7 +37,7 @@ func (m *Machine) waitsFor() string {
 }
 
 // held adds the instances whose removal is requested by Machines that wait for their infrastructure machines.
-func (k Index) held(out Facts, guarded bool, now time.Time) {
+func (k Index) held(out Consequences, guarded bool, now time.Time) {
 	for _, m := range k.Alone {
 		key := m.waitsFor()
 		if key == "" {

@@ -364,20 +364,20 @@ func TestHeldDeletionsAreRequests(t *testing.T) {
 	list := []clusterv1.Machine{machine("i-1", machineGoing, machineHeld), machine("i-2", machineHeld), machine("i-3", machineGoing),
 		machine("i-4", machineGoing, machineHeld, machineDetached)}
 	known := BuildIndex(kind, "u-p", nil, list)
-	want := Facts{
+	want := Consequences{
 		Marked: map[string]bool{}, UIDs: map[string]string{}, Guards: map[string]pool.Guard{"aws://i-1": {Requested: true}},
 		DeletionRequested: map[string]pool.Cause{"aws://i-1": {Reason: "MachineDeleted", Message: "Machine i-1 is being deleted"}},
 	}
 	if diff := cmp.Diff(want, known.Evaluate(kind, true, true, now)); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
+		t.Errorf("consequences (-want +got):\n%s", diff)
 	}
 	want.Guards = map[string]pool.Guard{}
 	if diff := cmp.Diff(want, known.Evaluate(kind, true, false, now)); diff != "" {
-		t.Errorf("facts where no controller releases an instance (-want +got):\n%s", diff)
+		t.Errorf("consequences where no controller releases an instance (-want +got):\n%s", diff)
 	}
 	want.DeletionRequested = map[string]pool.Cause{}
 	if diff := cmp.Diff(want, known.Evaluate(kind, false, true, now)); diff != "" {
-		t.Errorf("facts of a pool that has no Machines any more (-want +got):\n%s", diff)
+		t.Errorf("consequences of a pool that has no Machines any more (-want +got):\n%s", diff)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestSay(t *testing.T) {
 			list = append(list, *tc.machine)
 		}
 		got := BuildIndex(kind, "u-p", []client.Object{tc.infra}, list).Evaluate(kind, !tc.off, !tc.free, now)
-		want := Facts{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{},
+		want := Consequences{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{},
 			UIDs: map[string]string{}}
 		if tc.condemned != nil {
 			want.DeletionRequested["aws://i-1"] = *tc.condemned

@@ -152,7 +152,7 @@ func (g *guest) join(c *kubeadm.Command, config *cloudinit.Config, f files) (*jo
 	if err != nil {
 		return nil, g.failed("", err)
 	}
-	m := kubeadm.Machine{Print: func(format string, args ...any) { g.print(scripts, ""+format, args...) }, Read: f.read,
+	m := kubeadm.Host{Print: func(format string, args ...any) { g.print(scripts, ""+format, args...) }, Read: f.read,
 		Dial: g.fleet.options.Dial}
 	m.Print("[preflight] Running pre-flight checks")
 	access, err := kubeadm.Discover(g.ctx, spec, m)

@@ -138,7 +138,7 @@ func TestLeaseAndCredentials(t *testing.T) {
 // failedJoin is a machine that does not become a node, and what its console says about it.
 type failedJoin struct {
 	reason string
-	sign   fakeapi.Verdict
+	sign   fakeapi.SigningDecision
 	refuse func(user, verb, path string) int
 	data   func(t *testing.T, s *fakeapi.Server) []byte
 	want   string
@@ -226,7 +226,7 @@ func TestMachineThatCannotJoinSaysWhy(t *testing.T) {
 	for name, c := range failedJoins {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := server(t, fakeapi.Options{Sign: func(string) fakeapi.Verdict { return c.sign }})
+			s := server(t, fakeapi.Options{Sign: func(string) fakeapi.SigningDecision { return c.sign }})
 			if c.refuse != nil {
 				s.Refuse(c.refuse)
 			}

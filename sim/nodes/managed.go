@@ -72,7 +72,7 @@ func (b *booting) nodeadmJoin(told *nodeadm.Config) bool {
 	}
 	b.print(nodeadmd, "Joining the cluster %s at %s", m.Cluster, access.Server)
 	own, err := kubeadm.Bootstrap(b.ctx, access, node.Name, kubeadm.DefaultTimeout,
-		kubeadm.Machine{Print: b.printer(nodeadmd), Dial: b.fleet.options.Dial})
+		kubeadm.Host{Print: b.printer(nodeadmd), Dial: b.fleet.options.Dial})
 	if err != nil {
 		b.print(nodeadmd, "%v", err)
 		return false

@@ -103,7 +103,7 @@ func TestDriverContractIsComplete(t *testing.T) {
 		}
 	}
 	kinds := words(section(t, text, "MUST: errors"))
-	for _, kind := range constants(t, "cloud", "Kind") {
+	for _, kind := range constants(t, "cloud", "ErrorKind") {
 		if !slices.Contains(kinds, kind) {
 			t.Errorf("want the kind of error %s listed", kind)
 		}

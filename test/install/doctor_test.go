@@ -29,7 +29,7 @@ func (c *cluster) wantDoctor(t *testing.T, want map[string]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := gather.Facts(t.Context(), gather.Options{Client: reader, Providers: all.Providers(), Now: time.Now()})
+	facts, err := gather.Installation(t.Context(), gather.Options{Client: reader, Providers: all.Providers(), Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

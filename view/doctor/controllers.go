@@ -12,7 +12,7 @@ const (
 )
 
 // controllers checks that one controller runs each kind: the core MachinePool, and the kinds that another provider has too.
-func controllers(f Facts) []Finding {
+func controllers(f Installation) []Finding {
 	found := f.coreControllers()
 	for _, p := range f.Providers {
 		for _, m := range f.managers(p.Existing.Label) {
@@ -40,7 +40,7 @@ func (e Existing) beside(m Manager) Finding {
 }
 
 // coreControllers is the finding about the core MachinePool: exactly one controller runs it.
-func (f Facts) coreControllers() []Finding {
+func (f Installation) coreControllers() []Finding {
 	const object = "Core MachinePool controller"
 	var names []string
 	for _, m := range f.managers(CoreProvider) {

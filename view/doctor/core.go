@@ -7,7 +7,7 @@ import (
 )
 
 // core checks that Cluster API is installed in a version that Muster reads.
-func core(f Facts) []Finding {
+func core(f Installation) []Finding {
 	var found []Finding
 	wants := ""
 	for _, d := range f.Definitions {
@@ -44,7 +44,7 @@ func core(f Facts) []Finding {
 }
 
 // managers are the Deployments of one provider.
-func (f Facts) managers(provider string) (list []Manager) {
+func (f Installation) managers(provider string) (list []Manager) {
 	for _, m := range f.Managers {
 		if m.Provider == provider {
 			list = append(list, m)

@@ -6,8 +6,8 @@ import (
 	"github.com/muster-project/muster/cloud"
 )
 
-// credentials checks that the identity of each cluster leads to credentials. Values are never part of the facts.
-func credentials(f Facts) []Finding {
+// credentials checks that the identity of each cluster leads to credentials. Values are never read.
+func credentials(f Installation) []Finding {
 	var found []Finding
 	for _, i := range f.Identities {
 		one := Finding{Severity: OK, Object: fmt.Sprintf("Cluster %s/%s", i.Namespace, i.Cluster)}
@@ -26,7 +26,7 @@ func credentials(f Facts) []Finding {
 
 // permissions reports calls that a cloud has refused, and says plainly what cannot be asked: what credentials allow is known to the cloud
 // alone, and only the manager has them.
-func permissions(f Facts) []Finding {
+func permissions(f Installation) []Finding {
 	var found []Finding
 	for _, p := range f.Providers {
 		pools := 0

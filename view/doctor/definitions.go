@@ -16,7 +16,7 @@ const (
 const installAgain = "install Muster's definitions again (docs/install.md), and keep the other provider from installing its own"
 
 // definitions checks the definitions of the infrastructure kinds with the comparison that decides what the manager runs.
-func definitions(f Facts) []Finding {
+func definitions(f Installation) []Finding {
 	var found []Finding
 	var unmoved []string
 	for _, d := range f.Definitions {

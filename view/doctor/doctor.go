@@ -1,4 +1,4 @@
-// Package doctor compares a management cluster with what Muster needs: facts in, findings out. It reads nothing itself;
+// Package doctor compares a management cluster with what Muster needs: an installation in, findings out. It reads nothing itself;
 // package gather does.
 package doctor
 
@@ -57,7 +57,7 @@ const (
 // checks are in the order in which their findings are printed: what later ones rest on comes first.
 var checks = []struct {
 	name string
-	run  func(Facts) []Finding
+	run  func(Installation) []Finding
 }{
 	{CheckCore, core},
 	{CheckManager, manager},
@@ -71,8 +71,8 @@ var checks = []struct {
 	{CheckPools, pools},
 }
 
-// Examine runs all checks. A check whose facts could not be read gives the one finding that says so.
-func Examine(f Facts) Report {
+// Examine runs all checks. A check whose part of it could not be read gives the one finding that says so.
+func Examine(f Installation) Report {
 	r := Report{Version: Version, Findings: []Finding{}}
 	for _, c := range checks {
 		found := unread(f.Unread[c.name])
@@ -100,7 +100,7 @@ func (r *Report) add(f Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// unread is the finding of a check without facts; nil if there is no error.
+// unread is the finding of a check whose part could not be read; nil if there is no error.
 func unread(err string) []Finding {
 	if err == "" {
 		return nil

@@ -47,21 +47,21 @@ func upstream(change func(*Manager)) Manager {
 // line is a finding in one line: its severity, its object and its fact.
 func line(f Finding) string { return string(f.Severity) + " " + f.Object + ": " + f.Fact }
 
-// row is one row of the tables: what a check finds in facts, as prefixes of lines.
+// row is one row of the tables: what a check finds in an installation, as prefixes of lines.
 type row struct {
-	why   string
-	facts Facts
-	want  []string
+	why  string
+	in   Installation
+	want []string
 }
 
 // run holds a check to its table. What is no OK names a next action.
-func run(t *testing.T, check func(Facts) []Finding, rows []row) {
+func run(t *testing.T, check func(Installation) []Finding, rows []row) {
 	t.Helper()
 	for _, r := range rows {
 		t.Run(r.why, func(t *testing.T) {
 			t.Parallel()
-			r.facts.Now = noon
-			found := check(r.facts)
+			r.in.Now = noon
+			found := check(r.in)
 			if len(found) != len(r.want) {
 				t.Fatalf("want %d findings, got %v", len(r.want), found)
 			}
@@ -79,7 +79,7 @@ func run(t *testing.T, check func(Facts) []Finding, rows []row) {
 
 func TestExamine(t *testing.T) {
 	t.Parallel()
-	r := Examine(Facts{Now: noon, Managers: []Manager{upstream(nil)}, Unread: map[string]string{CheckRights: "forbidden."},
+	r := Examine(Installation{Now: noon, Managers: []Manager{upstream(nil)}, Unread: map[string]string{CheckRights: "forbidden."},
 		Definitions: []Definition{{Name: "clusters.cluster.x-k8s.io", Core: true, Wants: "v1beta2", Served: []string{"v1beta2"}}}})
 	got := map[string]int{"problems": r.Problems, "warnings": r.Warnings, "unchecked": r.Unchecked, "findings": len(r.Findings)}
 	if diff := cmp.Diff(map[string]int{"problems": 1, "warnings": 0, "unchecked": 1, "findings": 4}, got); diff != "" {

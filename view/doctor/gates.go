@@ -11,7 +11,7 @@ import (
 const poolsGate = "MusterMachinePools"
 
 // gates checks that the managers' flags run the kinds of all pools.
-func gates(f Facts) []Finding {
+func gates(f Installation) []Finding {
 	var found []Finding
 	for _, m := range f.managers(MusterProvider) {
 		if !m.gate(poolsGate, true) {
@@ -29,7 +29,7 @@ func gates(f Facts) []Finding {
 }
 
 // switchedOff has a finding for each kind that has pools and that a manager does not run.
-func (f Facts) switchedOff(m Manager) (found []Finding) {
+func (f Installation) switchedOff(m Manager) (found []Finding) {
 	for _, p := range f.Providers {
 		for _, k := range p.Kinds {
 			n := f.poolsOf(k)
@@ -52,7 +52,7 @@ func (f Facts) switchedOff(m Manager) (found []Finding) {
 	return found
 }
 
-func (f Facts) poolsOf(k Kind) (n int) {
+func (f Installation) poolsOf(k Kind) (n int) {
 	for _, p := range f.Pools {
 		if p.Kind == k.GroupKind {
 			n++

@@ -3,7 +3,7 @@ package doctor
 import "fmt"
 
 // manager checks that Muster's manager runs, has a leader, and is of the version of this build.
-func manager(f Facts) []Finding {
+func manager(f Installation) []Finding {
 	managers := f.managers(MusterProvider)
 	switch {
 	case len(managers) == 0 && f.Local:
@@ -29,7 +29,7 @@ func manager(f Facts) []Finding {
 }
 
 // leader is the finding about the leader election.
-func (f Facts) leader(m Manager) Finding {
+func (f Installation) leader(m Manager) Finding {
 	const object = "Lease of Muster's leader election"
 	action := fmt.Sprintf("read the manager's log: kubectl -n %s logs deployment/%s", m.Namespace, m.Name)
 	switch l := f.Lease; {

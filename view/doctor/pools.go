@@ -19,7 +19,7 @@ const (
 )
 
 // pools checks each pool: whether its group is its own, and whether it is Ready.
-func pools(f Facts) []Finding {
+func pools(f Installation) []Finding {
 	var found []Finding
 	ready := 0
 	for _, p := range f.Pools {
@@ -40,7 +40,7 @@ func pools(f Facts) []Finding {
 }
 
 // ours reports whether a pool is of a kind that Muster runs.
-func (f Facts) ours(p Pool) bool {
+func (f Installation) ours(p Pool) bool {
 	for _, provider := range f.Providers {
 		for _, k := range provider.Kinds {
 			if k.GroupKind == p.Kind {

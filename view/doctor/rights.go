@@ -9,7 +9,7 @@ import (
 const namedRights = 5
 
 // rights checks that the manager's service account may do what the generated roles grant.
-func rights(f Facts) []Finding {
+func rights(f Installation) []Finding {
 	if f.Rights == nil {
 		return nil
 	}

@@ -30,32 +30,34 @@ func TestControllers(t *testing.T) {
 	withManaged.Existing.ManagedGate, withManaged.Existing.ManagedVariable = "Managed", "EXP_MANAGED"
 	const one = "Core MachinePool controller: "
 	run(t, controllers, []row{
-		{"upstream's, whose gate is on by default", Facts{Managers: []Manager{upstream(nil), muster(nil)}},
+		{"upstream's, whose gate is on by default", Installation{Managers: []Manager{upstream(nil), muster(nil)}},
 			[]string{"OK " + one + "runs in Deployment capi-system/"}},
-		{"Muster's", Facts{Managers: []Manager{upstream(off), muster(core)}}, []string{"OK " + one + "runs in Deployment muster-system/"}},
-		{"both", Facts{Managers: []Manager{upstream(nil), muster(core)}},
+		{"Muster's", Installation{Managers: []Manager{upstream(off), muster(core)}}, []string{"OK " + one + "runs in Deployment muster-system/"}},
+		{"both", Installation{Managers: []Manager{upstream(nil), muster(core)}},
 			[]string{"PROBLEM " + one + "runs in Deployment capi-system/capi-controller-manager and in"}},
-		{"neither", Facts{Managers: []Manager{upstream(off), muster(nil)}}, []string{"PROBLEM " + one + "runs in no manager"}},
-		{"upstream's was not found", Facts{Managers: []Manager{muster(nil)}}, []string{"NOT CHECKED " + one}},
-		{"a world of muster up", Facts{Local: true}, []string{"OK " + one + "is Muster's"}},
-		{"another provider runs the same kinds", Facts{Providers: []Provider{someCloud()}, Managers: []Manager{upstream(nil), other(true)}},
+		{"neither", Installation{Managers: []Manager{upstream(off), muster(nil)}}, []string{"PROBLEM " + one + "runs in no manager"}},
+		{"upstream's was not found", Installation{Managers: []Manager{muster(nil)}}, []string{"NOT CHECKED " + one}},
+		{"a world of muster up", Installation{Local: true}, []string{"OK " + one + "is Muster's"}},
+		{"another provider runs the same kinds", Installation{Providers: []Provider{someCloud()},
+			Managers: []Manager{upstream(nil), other(true)}},
 			[]string{"OK " + one, "PROBLEM Deployment c/m: cluster-api-provider-cloud runs its controllers of pools too"}},
-		{"another provider for clusters alone", Facts{Providers: []Provider{someCloud()}, Managers: []Manager{upstream(nil), other(false)}},
+		{"another provider for clusters alone", Installation{Providers: []Provider{someCloud()},
+			Managers: []Manager{upstream(nil), other(false)}},
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
 		{"another provider with node pools that have a gate of their own",
-			Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(true)}},
+			Installation{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(true)}},
 			[]string{"OK " + one, "PROBLEM Deployment c/m: cluster-api-provider-cloud runs its controllers of pools too (Managed=true)"}},
-		{"whose gate is off", Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(false)}},
+		{"whose gate is off", Installation{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), managed(false)}},
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
-		{"whose gate is off by default", Facts{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), other(false)}},
+		{"whose gate is off by default", Installation{Providers: []Provider{withManaged}, Managers: []Manager{upstream(nil), other(false)}},
 			[]string{"OK " + one, "OK Deployment c/m: its controllers of pools are off"}},
 	})
 }
 
 func TestGates(t *testing.T) {
 	t.Parallel()
-	with := func(m Manager) Facts {
-		return Facts{Providers: []Provider{someCloud()}, Managers: []Manager{m}, Pools: []Pool{{Kind: cloudPool}, {Kind: cloudPool}}}
+	with := func(m Manager) Installation {
+		return Installation{Providers: []Provider{someCloud()}, Managers: []Manager{m}, Pools: []Pool{{Kind: cloudPool}, {Kind: cloudPool}}}
 	}
 	const object = "Deployment muster-system/muster-controller-manager: "
 	run(t, gates, []row{
@@ -68,7 +70,7 @@ func TestGates(t *testing.T) {
 			[]string{"PROBLEM " + object + "Pools=false: 2 pools of kind CloudMachinePool are not run"}},
 		{"its controller is not named", with(muster(func(m *Manager) { m.Controllers = []string{"webhook"} })),
 			[]string{"PROBLEM " + object + "--controllers lacks cloudmachinepool"}},
-		{"no pool needs it", Facts{Providers: []Provider{someCloud()},
+		{"no pool needs it", Installation{Providers: []Provider{someCloud()},
 			Managers: []Manager{muster(func(m *Manager) { m.Controllers = []string{"webhook"} })}}, []string{"OK " + object}},
 	})
 }
@@ -92,9 +94,9 @@ func authority(t *testing.T) []byte {
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	own, another := authority(t), authority(t)
-	with := func(bundle []byte, s Service) Facts {
+	with := func(bundle []byte, s Service) Installation {
 		s.Secret = "ns/secret"
-		return Facts{Webhooks: []Configuration{{Object: "W", Exists: true, Calls: []Call{{Service: "ns/hooks", CABundle: bundle}}}},
+		return Installation{Webhooks: []Configuration{{Object: "W", Exists: true, Calls: []Call{{Service: "ns/hooks", CABundle: bundle}}}},
 			Services: map[string]Service{"ns/hooks": s}}
 	}
 	run(t, webhooks, []row{
@@ -111,10 +113,10 @@ func TestWebhooks(t *testing.T) {
 		{"no ready address", with(own, Service{Exists: true, Certificate: own}),
 			[]string{"PROBLEM W: calls service ns/hooks, which has no ready address"}},
 		{"no service", with(own, Service{}), []string{"PROBLEM W: calls service ns/hooks, which does not exist"}},
-		{"a URL", Facts{Webhooks: []Configuration{{Object: "W", Exists: true, Calls: []Call{{URL: "https://localhost:1/a"},
+		{"a URL", Installation{Webhooks: []Configuration{{Object: "W", Exists: true, Calls: []Call{{URL: "https://localhost:1/a"},
 			{URL: "https://localhost:1/b"}}}}}, []string{"OK W: calls https://localhost:1, webhooks: 2"}},
-		{"no object", Facts{Webhooks: []Configuration{{Object: "W"}}}, []string{"PROBLEM W: does not exist"}},
-		{"one webhook is missing", Facts{Webhooks: []Configuration{{Object: "W", Exists: true, Missing: []string{"a.b"}}}},
+		{"no object", Installation{Webhooks: []Configuration{{Object: "W"}}}, []string{"PROBLEM W: does not exist"}},
+		{"one webhook is missing", Installation{Webhooks: []Configuration{{Object: "W", Exists: true, Missing: []string{"a.b"}}}},
 			[]string{"PROBLEM W: lacks a.b"}},
 	})
 	if got := trusted(own, own, noon.Add(2*time.Hour)); got == "" {
@@ -125,12 +127,12 @@ func TestWebhooks(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	run(t, credentials, []row{
-		{"the manager's own", Facts{Identities: []Identity{{Namespace: "n", Cluster: "c", Object: "CloudCluster c"}}},
+		{"the manager's own", Installation{Identities: []Identity{{Namespace: "n", Cluster: "c", Object: "CloudCluster c"}}},
 			[]string{"OK Cluster n/c: CloudCluster c names no identity"}},
-		{"an identity that can be used", Facts{Identities: []Identity{{Namespace: "n", Cluster: "c", Object: "CloudCluster c",
+		{"an identity that can be used", Installation{Identities: []Identity{{Namespace: "n", Cluster: "c", Object: "CloudCluster c",
 			Name: "Identity/i"}}},
 			[]string{"OK Cluster n/c: CloudCluster c names Identity/i, which exists"}},
-		{"a secret that does not exist", Facts{Identities: []Identity{{Namespace: "n", Cluster: "c", Reason: "IdentityMissing",
+		{"a secret that does not exist", Installation{Identities: []Identity{{Namespace: "n", Cluster: "c", Reason: "IdentityMissing",
 			Message: "secret a/b does not exist"}}},
 			[]string{"PROBLEM Cluster n/c: IdentityMissing: secret a/b does not exist"}},
 	})
@@ -146,20 +148,20 @@ func TestPermissions(t *testing.T) {
 	denied.Conditions = conditions(refused, metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Denied",
 		Message: "may not describe"})
 	run(t, permissions, []row{
-		{"no pool, no account", Facts{Providers: []Provider{someCloud()}}, nil},
-		{"what is not refused is not known", Facts{Providers: []Provider{someCloud()}, Pools: []Pool{p}}, []string{"NOT CHECKED Cloud: "}},
-		{"a refusal, once", Facts{Providers: []Provider{someCloud()}, Pools: []Pool{denied}},
+		{"no pool, no account", Installation{Providers: []Provider{someCloud()}}, nil},
+		{"what is not refused is not known", Installation{Providers: []Provider{someCloud()}, Pools: []Pool{p}}, []string{"NOT CHECKED Cloud: "}},
+		{"a refusal, once", Installation{Providers: []Provider{someCloud()}, Pools: []Pool{denied}},
 			[]string{"PROBLEM MachinePool n/p: may not describe", "NOT CHECKED Cloud: "}},
 	})
 }
 
 func TestPools(t *testing.T) {
 	t.Parallel()
-	with := func(change func(*Pool)) Facts {
+	with := func(change func(*Pool)) Installation {
 		p := Pool{Namespace: "n", Name: "p", Kind: cloudPool, Infrastructure: "i", Exists: true, Message: "1 of 2 machines are Ready",
 			Conditions: conditions(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue})}
 		change(&p)
-		return Facts{Providers: []Provider{someCloud()}, Pools: []Pool{p}}
+		return Installation{Providers: []Provider{someCloud()}, Pools: []Pool{p}}
 	}
 	notReady := func(since time.Duration) []metav1.Condition {
 		return conditions(metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Waiting",

@@ -10,7 +10,7 @@ import (
 
 // webhooks checks that the API server can call Muster: the configurations exist, the service has ready addresses, and the certificate that
 // it serves is one that the configuration trusts.
-func webhooks(f Facts) []Finding {
+func webhooks(f Installation) []Finding {
 	found := make([]Finding, 0, len(f.Webhooks))
 	for _, c := range f.Webhooks {
 		found = append(found, f.configuration(c))
@@ -18,7 +18,7 @@ func webhooks(f Facts) []Finding {
 	return found
 }
 
-func (f Facts) configuration(c Configuration) Finding {
+func (f Installation) configuration(c Configuration) Finding {
 	switch {
 	case !c.Exists:
 		return problem(c.Object, "does not exist: objects are neither defaulted nor validated", "install Muster again: docs/install.md")
@@ -57,7 +57,7 @@ func (c Call) name() string {
 }
 
 // call returns what keeps a call from being answered; empty if nothing is known to.
-func (f Facts) call(c Call) (fact, action string) {
+func (f Installation) call(c Call) (fact, action string) {
 	if c.Service == "" {
 		return "", ""
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/muster-project/muster/kube/infrapool/preview"
 )
 
 // Adoption is what happens first to a pool that adopts the group of another tool. All else in the plan is what follows from it.
@@ -17,7 +19,7 @@ type Adoption struct {
 }
 
 // adoptionOf is the adoption that a plan begins with; nil if there is none.
-func adoptionOf(f Facts) *Adoption {
+func adoptionOf(f preview.Look) *Adoption {
 	if f.Adopts == nil {
 		return nil
 	}

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/kube/infrapool/bootstrap"
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
 
 // fill puts into the plan what would become of the pool.
-func (p *Plan) fill(f Facts) {
+func (p *Plan) fill(f preview.Look) {
 	var c Forecast
 	if f.Seen {
 		c = p.follow(f)
@@ -26,7 +27,7 @@ func (p *Plan) fill(f Facts) {
 }
 
 // follow asks what would be done, and how that ends.
-func (p *Plan) follow(f Facts) Forecast {
+func (p *Plan) follow(f preview.Look) Forecast {
 	p.New = f.Observed.Group == nil && !f.Desired.Deleting
 	p.Machines = kept(f.Observed)
 	p.Adoption = adoptionOf(f)
@@ -65,13 +66,13 @@ func (p *Plan) follow(f Facts) Forecast {
 
 // comesByItself reports whether a new pool waits for nothing but what its machines boot with, which a bootstrap provider makes as soon
 // as there is a pool.
-func comesByItself(f Facts) bool {
+func comesByItself(f preview.Look) bool {
 	return f.Desired.CreateBlocked != nil && f.Desired.CreateBlocked.Reason == bootstrap.ReasonWaiting && f.Observed.Wanted.Content == "" &&
 		len(f.Observed.Issues) == 0
 }
 
 // hindrances are what keeps the pool from following its objects.
-func (p *Plan) hindrances(f Facts, c Forecast) {
+func (p *Plan) hindrances(f preview.Look, c Forecast) {
 	if c.Last.Refused != nil {
 		p.blocked(*c.Last.Refused)
 	}
@@ -104,7 +105,7 @@ func (p *Plan) hindrances(f Facts, c Forecast) {
 }
 
 // wrong adds what the cloud reports as wrong with the group or its template, and that stays until the user changes something.
-func (p *Plan) wrong(f Facts, c Forecast) {
+func (p *Plan) wrong(f preview.Look, c Forecast) {
 	for _, w := range c.Last.Waiting {
 		if w.Reason == "TemplateNotFound" {
 			p.blocked(w)
@@ -124,7 +125,7 @@ func (p *Plan) wrong(f Facts, c Forecast) {
 }
 
 // rolls is what is to be known of what the cloud does by itself.
-func rolls(f Facts, c Forecast) (out []string) {
+func rolls(f preview.Look, c Forecast) (out []string) {
 	if g := f.Observed.Group; g != nil && g.Busy != nil && !f.Observed.ProviderRollout.Runs() {
 		out = append(out, "first: "+g.Busy.Message)
 	}
@@ -139,7 +140,7 @@ func rolls(f Facts, c Forecast) (out []string) {
 }
 
 // warnings are what a reader of the plan should know.
-func warnings(f Facts, c Forecast) []string {
+func warnings(f preview.Look, c Forecast) []string {
 	var out []string
 	if f.Desired.ReplicasManagedExternally && f.Observed.Group != nil {
 		out = append(out, fmt.Sprintf("an external autoscaler owns the size of the %s (annotation cluster.x-k8s.io/replicas-managed-by): its "+
@@ -164,7 +165,7 @@ func warnings(f Facts, c Forecast) []string {
 }
 
 // headline says it all in one sentence.
-func (p *Plan) headline(f Facts, c Forecast) string {
+func (p *Plan) headline(f preview.Look, c Forecast) string {
 	switch {
 	case !f.Seen:
 		return "Nothing can be told: " + reason(p.Blocked) + "."

@@ -23,7 +23,7 @@ type fieldEffects struct {
 	edits   []edited
 }
 
-func (b fieldEffects) look(ctx context.Context, objects []client.Object, age time.Duration) (Facts, error) {
+func (b fieldEffects) look(ctx context.Context, objects []client.Object, age time.Duration) (preview.Look, error) {
 	return b.planner.Look(ctx, objects, b.key, age)
 }
 
@@ -47,9 +47,9 @@ func (b fieldEffects) but(k int, o client.Object) []client.Object {
 const changesMost = 60
 
 // changes are the fields that the edit changes, each with what it does by itself.
-func (b fieldEffects) changes(ctx context.Context, mp *clusterv1.MachinePool, after Facts) ([]Change, error) {
+func (b fieldEffects) changes(ctx context.Context, mp *clusterv1.MachinePool, after preview.Look) ([]Change, error) {
 	out := []Change{}
-	var base Facts
+	var base preview.Look
 	for k, one := range b.edits {
 		if one.before == nil || !concerns(one.after, mp, after.InfraCluster) {
 			continue
@@ -90,7 +90,8 @@ func secretive(o client.Object, mp *clusterv1.MachinePool) bool {
 }
 
 // change finds out what one field does: what is asked for with it alone is held against what is asked for now.
-func (b fieldEffects) change(ctx context.Context, mp *clusterv1.MachinePool, k int, d difference, base, after Facts) (Change, error) {
+func (b fieldEffects) change(ctx context.Context, mp *clusterv1.MachinePool, k int, d difference, base,
+	after preview.Look) (Change, error) {
 	o := b.edits[k]
 	c := Change{Kind: groupKind(o.after).Kind, Name: o.after.GetName(), Path: d.at.String(), From: short(d.from, d.was), To: short(d.to, d.is)}
 	if secretive(o.after, mp) {
@@ -124,7 +125,7 @@ func (b fieldEffects) change(ctx context.Context, mp *clusterv1.MachinePool, k i
 }
 
 // effect is what lies between two looks.
-func effect(from, to Facts) (Effect, string) {
+func effect(from, to preview.Look) (Effect, string) {
 	if why, unknown := untold(from, to); unknown {
 		return Unknown, why
 	}
@@ -146,7 +147,7 @@ func effect(from, to Facts) (Effect, string) {
 }
 
 // untold reports whether two looks can't be held against each other, and why.
-func untold(from, to Facts) (why string, unknown bool) {
+func untold(from, to preview.Look) (why string, unknown bool) {
 	switch {
 	case to.NotObserved != nil && from.NotObserved == nil:
 		return to.NotObserved.Message, true
@@ -161,7 +162,7 @@ func untold(from, to Facts) (why string, unknown bool) {
 }
 
 // held says why machines that are to be replaced are not.
-func held(to Facts) string {
+func held(to preview.Look) string {
 	switch {
 	case to.Desired.SkipModel && to.Desired.SkipModelCause.Reason != "":
 		return "but " + to.Desired.SkipModelCause.Message
@@ -174,12 +175,12 @@ func held(to Facts) string {
 }
 
 // restarts reports whether a restart is asked for that was not.
-func restarts(from, to Facts) bool {
+func restarts(from, to preview.Look) bool {
 	return to.Desired.Restart != nil && (from.Desired.Restart == nil || from.Desired.Restart.Cause != to.Desired.Restart.Cause)
 }
 
 // newly are the fields of the group of one sort that differ for the edit alone.
-func newly(from, to Facts, fields func(*pool.Group) []string) []string {
+func newly(from, to preview.Look, fields func(*pool.Group) []string) []string {
 	if from.Observed.Group == nil || to.Observed.Group == nil {
 		return nil
 	}
@@ -193,7 +194,7 @@ func newly(from, to Facts, fields func(*pool.Group) []string) []string {
 }
 
 // asked is what the object asks for, as text that can be compared.
-func asked(f Facts) string {
+func asked(f preview.Look) string {
 	d := f.Desired
 	d.StepsInBackoff, d.NoDrain, d.CreateBlocked, d.Restart = nil, nil, nil, nil
 	return compact(d)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -54,7 +55,7 @@ const (
 )
 
 // Simulate is the course from what was observed.
-func Simulate(l Facts) Forecast {
+func Simulate(l preview.Look) Forecast {
 	c := newIdealCloud(l)
 	begins, owed := kept(c.o), c.missing()
 	out := Forecast{First: pool.Decide(c.d, c.o, c.t, c.now), MaxMachines: begins}
@@ -88,7 +89,7 @@ func Simulate(l Facts) Forecast {
 }
 
 // promised are the least machines that serve and the most that exist while the cloud's own roll goes on.
-func promised(l Facts, b pool.Budget) (least, most int) {
+func promised(l preview.Look, b pool.Budget) (least, most int) {
 	switch {
 	case l.Health != nil:
 		return l.Health.Bounds(b.Desired)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -18,9 +19,9 @@ var traits = pool.Traits{Group: "Auto Scaling group", Template: "launch template
 	ReplaceKeepsSize: true}
 
 // stocked are the facts of n machines that serve, launched from content a where b is wanted by a strategy.
-func stocked(n int, s pool.Strategy, change ...func(*Facts)) Facts {
+func stocked(n int, s pool.Strategy, change ...func(*preview.Look)) preview.Look {
 	old := pool.Template{Ref: "lt:1", Content: "v1:a", Data: "d"}
-	l := Facts{Now: now, Traits: traits, Seen: true,
+	l := preview.Look{Now: now, Traits: traits, Seen: true,
 		Desired: pool.Desired{Replicas: n, Max: 100, Strategy: &s, DeletePolicy: pool.Oldest},
 		Observed: pool.Observed{
 			Wanted:   pool.Template{Content: "v1:b", Data: "d"},
@@ -46,13 +47,13 @@ func by(surge, unavailable int) pool.Strategy {
 }
 
 // managed pools are those whose cloud rolls changes by itself.
-func managed(l *Facts) {
+func managed(l *preview.Look) {
 	l.Traits.ProviderRollout, l.Traits.RolloutOnTemplateChange, l.Traits.CanCancelRollout, l.Observed.Group.ProviderRolloutSurge = true, true,
 		false, 6
 }
 
 // scaleSets are pools whose groups hold their template, and where a machine goes with its place.
-func scaleSets(l *Facts) {
+func scaleSets(l *preview.Look) {
 	l.Traits = pool.Traits{Group: "scale set", Template: "model", RemoveBatch: 100, CanCancelRollout: true, KeepsFailedInstances: true,
 		RecordsSurge: true, InlineTemplate: true, CanDeleteBusyGroup: true}
 }
@@ -70,10 +71,10 @@ func (out Forecast) say() string {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	replicas := func(n int) func(*Facts) { return func(l *Facts) { l.Desired.Replicas = n } }
+	replicas := func(n int) func(*preview.Look) { return func(l *preview.Look) { l.Desired.Replicas = n } }
 	for _, c := range []struct {
 		name, why string
-		facts     Facts
+		facts     preview.Look
 		want      string
 	}{
 		{"surge", "one after the other, and none is missing", stocked(3, by(1, 0)),
@@ -86,48 +87,49 @@ func TestFollow(t *testing.T) {
 			"3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
 		{"more", "those that are missing replace none", stocked(3, by(1, 0), replicas(5)),
 			"3 replaced in [1 1 1], 0 rolled, 0 removed, 2 added, 3 to 6, Done"},
-		{"nothing to do", "rest is rest", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Wanted.Content = "v1:a" }),
+		{"nothing to do", "rest is rest", stocked(3, by(1, 0), func(l *preview.Look) { l.Observed.Wanted.Content = "v1:a" }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Done"},
-		{"a new pool", "everything is made", Facts{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
+		{"a new pool", "everything is made", preview.Look{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
 			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
 		{"paused", "who holds the rollout has nothing replaced",
-			stocked(3, by(1, 0), func(l *Facts) { l.Desired.RolloutPaused = &pool.Cause{Reason: "RolloutPaused"} }),
+			stocked(3, by(1, 0), func(l *preview.Look) { l.Desired.RolloutPaused = &pool.Cause{Reason: "RolloutPaused"} }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, Paused"},
 		{"both zero", "nothing is allowed", stocked(3, by(0, 0)), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
-		{"unreachable", "nodes that cannot be seen are left alone", stocked(3, by(1, 0), func(l *Facts) {
+		{"unreachable", "nodes that cannot be seen are left alone", stocked(3, by(1, 0), func(l *preview.Look) {
 			l.Observed.NodesUnknown = true
 			for k := range l.Observed.Instances {
 				l.Observed.Instances[k].Node = nil
 			}
 		}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 0 to 3, Waiting"},
-		{"the cloud rolls", "it chooses the order, and keeps to its own bounds", stocked(3, by(1, 0), func(l *Facts) {
-			l.Desired.Strategy, l.Traits.ProviderRollout, l.Health = nil, true, &Health{MinPercent: 90, MaxPercent: 100}
+		{"the cloud rolls", "it chooses the order, and keeps to its own bounds", stocked(3, by(1, 0), func(l *preview.Look) {
+			l.Desired.Strategy, l.Traits.ProviderRollout, l.Health = nil, true, &preview.Health{MinPercent: 90, MaxPercent: 100}
 		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 3, Done"},
 		{"the cloud rolls changes", "as many as may be unavailable are missing, and as many are added as it adds in each zone, whatever " +
 			"the strategy", stocked(10, by(0, 3), managed),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
 		{"the cloud rolls changes of more than the template",
 			"a version that the group has beside its template is another content too, and one roll is enough",
-			stocked(10, by(0, 3), managed, func(l *Facts) {
+			stocked(10, by(0, 3), managed, func(l *preview.Look) {
 				l.Observed.Versions[0].Content, l.Observed.Group.Content = "v1:b", "v1:a"
 				for k := range l.Observed.Instances {
 					l.Observed.Instances[k].Template.Content = "v1:a"
 				}
 			}), "0 replaced in [], 10 rolled, 0 removed, 0 added, 7 to 16, Done"},
 		{"the cloud rolls changes, and adds none", "then no machine is launched before another goes",
-			stocked(10, by(0, 1), managed, func(l *Facts) { l.Observed.Group.ProviderRolloutSurge = 0 }),
+			stocked(10, by(0, 1), managed, func(l *preview.Look) { l.Observed.Group.ProviderRolloutSurge = 0 }),
 			"0 replaced in [], 10 rolled, 0 removed, 0 added, 9 to 10, Done"},
 		{"the cloud rolls changes, fewer", "those that are too many go first, by our hand", stocked(5, by(0, 1), managed, replicas(3)),
 			"0 replaced in [], 3 rolled, 2 removed, 0 added, 2 to 9, Done"},
-		{"the cloud rolls changes, restart", "machines of the wanted template go by our hand", stocked(3, by(0, 1), managed, func(l *Facts) {
-			l.Observed.Wanted.Content = "v1:a"
-			l.Desired.Restart = &pool.Restart{Before: now, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}
-		}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
-		{"the cloud is at work", "its end is waited for", stocked(3, by(0, 1), managed, func(l *Facts) {
+		{"the cloud rolls changes, restart", "machines of the wanted template go by our hand",
+			stocked(3, by(0, 1), managed, func(l *preview.Look) {
+				l.Observed.Wanted.Content = "v1:a"
+				l.Desired.Restart = &pool.Restart{Before: now, Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}
+			}), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 2 to 3, Done"},
+		{"the cloud is at work", "its end is waited for", stocked(3, by(0, 1), managed, func(l *preview.Look) {
 			l.Observed.Group.Busy = &pool.Cause{Reason: "Updating", Message: "the cloud is updating the group"}
 		}), "0 replaced in [], 3 rolled, 0 removed, 0 added, 2 to 9, Done"},
-		{"a group that failed", "it is made again, as the user asked", Facts{Now: now, Traits: traits,
+		{"a group that failed", "it is made again, as the user asked", preview.Look{Now: now, Traits: traits,
 			Desired: pool.Desired{Replicas: 2, Max: 5, Restart: &pool.Restart{Before: now,
 				Cause: pool.Cause{Reason: "Restart", Message: "asked for"}}},
 			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"},
@@ -135,10 +137,10 @@ func TestFollow(t *testing.T) {
 				Group: &pool.Group{Size: 2, Max: 5, Template: "lt:1", Failed: &pool.Cause{Reason: "CreateFailed", Message: "no subnets"},
 					Created: now.Add(-time.Hour)}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"what the group needs", "it comes first", Facts{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
+		{"what the group needs", "it comes first", preview.Look{Now: now, Traits: traits, Desired: pool.Desired{Replicas: 2, Max: 5},
 			Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}, MissingPrerequisites: []string{"role"}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *Facts) { l.Observed.Versions[0].Undeletable = true }),
+		{"a default behind", "it follows once", stocked(3, by(1, 0), func(l *preview.Look) { l.Observed.Versions[0].Undeletable = true }),
 			"3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"},
 		{"a scale set", "the model is changed where it is, and each machine goes with its place",
 			stocked(10, pool.Strategy{MaxSurge: pool.IntOrPercent{Value: 25, Percent: true}, MaxUnavailable: pool.IntOrPercent{Value: 1}},
@@ -147,12 +149,12 @@ func TestFollow(t *testing.T) {
 		{"a scale set, fewer", "those that are too many have no successors", stocked(5, by(1, 0), scaleSets, replicas(3)),
 			"3 replaced in [1 1 1], 0 rolled, 2 removed, 0 added, 3 to 5, Done"},
 		{"a new scale set", "the group brings its template",
-			Facts{Now: now, Traits: pool.Traits{Group: "scale set", InlineTemplate: true, CanCancelRollout: true},
+			preview.Look{Now: now, Traits: pool.Traits{Group: "scale set", InlineTemplate: true, CanCancelRollout: true},
 				Desired: pool.Desired{Replicas: 2, Max: 5}, Observed: pool.Observed{Wanted: pool.Template{Content: "v1:a", Data: "d"}}},
 			"0 replaced in [], 0 rolled, 0 removed, 2 added, 0 to 2, Done"},
-		{"no strategy", "and nothing is promised", stocked(3, by(1, 0), func(l *Facts) { l.Desired.Strategy = nil }),
+		{"no strategy", "and nothing is promised", stocked(3, by(1, 0), func(l *preview.Look) { l.Desired.Strategy = nil }),
 			"0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 3, None"},
-		{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *Facts) {
+		{"halted", "a new machine that never came is no ideal one", stocked(3, by(1, 0), func(l *preview.Look) {
 			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
 			l.Observed.Group.Template = "lt:2"
 			l.Observed.Group.Size = 4
@@ -160,18 +162,18 @@ func TestFollow(t *testing.T) {
 				Template: l.Observed.Versions[0],
 				State:    pool.Running, Created: now.Add(-time.Hour)})
 		}), "0 replaced in [], 0 rolled, 0 removed, 0 added, 3 to 4, Halted"},
-		{"one is missing", "the group launches it by itself, and nothing else happens", stocked(3, by(1, 0), func(l *Facts) {
+		{"one is missing", "the group launches it by itself, and nothing else happens", stocked(3, by(1, 0), func(l *preview.Look) {
 			l.Observed.Wanted.Content, l.Observed.Instances = "v1:a", l.Observed.Instances[1:]
 		}), "0 replaced in [], 0 rolled, 0 removed, 1 added, 2 to 3, Done"},
 		{"in the middle, none come", "the rest is told also where one was set aside and the cloud has not launched what it was asked for",
-			stocked(6, by(1, 1), func(l *Facts) {
+			stocked(6, by(1, 1), func(l *preview.Look) {
 				l.Traits.SupportsStandby = true
 				l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
 				l.Observed.Group.Template = "lt:2"
 				l.Observed.Instances = l.Observed.Instances[1:]
 				l.Observed.Instances[0].Standby = true
 			}), "5 replaced in [2 2 1], 0 rolled, 0 removed, 1 added, 5 to 7, Done"},
-		{"in the middle", "what was set aside has its successor already", stocked(3, by(1, 0), func(l *Facts) {
+		{"in the middle", "what was set aside has its successor already", stocked(3, by(1, 0), func(l *preview.Look) {
 			l.Traits.SupportsStandby = true
 			l.Observed.Versions = append([]pool.Template{{Ref: "lt:2", Content: "v1:b", Data: "d"}}, l.Observed.Versions...)
 			l.Observed.Group.Template = "lt:2"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -42,7 +43,7 @@ type removedMachine struct {
 const boot = 3 * time.Minute
 
 // newIdealCloud is the cloud as it was observed.
-func newIdealCloud(l Facts) *idealCloud {
+func newIdealCloud(l preview.Look) *idealCloud {
 	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now}
 	c.o.Instances = slices.Clone(l.Observed.Instances)
 	c.o.Versions = slices.Clone(l.Observed.Versions)

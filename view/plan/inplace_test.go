@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/muster-project/muster/kube/infrapool/preview"
 	"github.com/muster-project/muster/pool"
 )
 
 // What is changed on machines that stay is told, and none of them is said to go.
 func TestInPlaceIsTold(t *testing.T) {
 	t.Parallel()
-	l := stocked(4, by(1, 0), scaleSets, func(l *Facts) {
+	l := stocked(4, by(1, 0), scaleSets, func(l *preview.Look) {
 		l.Observed.Wanted.Content = "v1:a"
 		l.Observed.Group.Drift = []string{"spec.additionalTags"}
 		for k := range 3 {
@@ -39,13 +40,13 @@ func TestInPlaceIsTold(t *testing.T) {
 // A size that an autoscaler sets is kept by what is launched beside it.
 func TestFollowSizedElsewhere(t *testing.T) {
 	t.Parallel()
-	l := stocked(3, by(1, 0), scaleSets, func(l *Facts) { l.Desired.ReplicasManagedExternally, l.Desired.Replicas = true, 0 })
+	l := stocked(3, by(1, 0), scaleSets, func(l *preview.Look) { l.Desired.ReplicasManagedExternally, l.Desired.Replicas = true, 0 })
 	if got, want := Simulate(l).say(), "3 replaced in [1 1 1], 0 rolled, 0 removed, 0 added, 3 to 4, Done"; got != want {
 		t.Errorf("want %s, got %s", want, got)
 	}
 }
 
-// Facts about a group are not changed by following them.
+// What was observed of a group is not changed by following them.
 func TestFollowLeavesScaleSetsAlone(t *testing.T) {
 	t.Parallel()
 	l := stocked(2, by(1, 0), scaleSets)

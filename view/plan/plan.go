@@ -209,7 +209,8 @@ func (r Request) plan(ctx context.Context, mp *clusterv1.MachinePool, edits []ed
 	ref := mp.Spec.Template.Spec.InfrastructureRef
 	p := Plan{
 		Namespace: mp.Namespace, Name: mp.Name, Cluster: mp.Spec.ClusterName, Infrastructure: Reference{ref.Kind, ref.Name},
-		Changes: []Change{}, Waves: []Wave{}, Rolled: []Machine{}, Gone: []Machine{}, InPlace: []Machine{}, Steps: []string{}, Blocked: []Cause{},
+		Changes: []Change{}, Waves: []Wave{}, Rolled: []MachineChange{}, Gone: []MachineChange{}, InPlace: []MachineChange{}, Steps: []string{},
+		Blocked:  []Cause{},
 		Warnings: []string{},
 	}
 	k := slices.IndexFunc(r.Planners, func(p preview.Planner) bool {
@@ -218,14 +219,14 @@ func (r Request) plan(ctx context.Context, mp *clusterv1.MachinePool, edits []ed
 	if k < 0 {
 		p.blocked(pool.Cause{Reason: "KindNotPlanned",
 			Message: fmt.Sprintf("pools of kind %s are another provider's, and nothing is known of their plans", ref.Kind)})
-		p.Headline = p.headline(Facts{}, Forecast{})
+		p.Headline = p.headline(preview.Look{}, Forecast{})
 		return p, nil
 	}
 	b := fieldEffects{planner: r.Planners[k], key: client.ObjectKey{Namespace: mp.Namespace, Name: ref.Name}, edits: edits}
 	facts, err := b.look(ctx, b.after(), 0)
 	if apierrors.IsNotFound(err) {
 		p.blocked(pool.Cause{Reason: "InfrastructureMissing", Message: fmt.Sprintf("%s %s does not exist", ref.Kind, ref.Name)})
-		p.Headline = p.headline(Facts{}, Forecast{})
+		p.Headline = p.headline(preview.Look{}, Forecast{})
 		return p, nil
 	}
 	if err != nil {

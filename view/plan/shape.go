@@ -57,10 +57,10 @@ type Plan struct {
 	// Waves are the rounds in which machines are replaced one by one.
 	Waves []Wave `json:"waves"`
 	// Rolled are the machines that the cloud replaces by itself, in an order that it chooses; Gone those that go for good.
-	Rolled []Machine `json:"rolled"`
-	Gone   []Machine `json:"gone"`
+	Rolled []MachineChange `json:"rolled"`
+	Gone   []MachineChange `json:"gone"`
 	// InPlace are the machines that stay and are changed as they are.
-	InPlace []Machine `json:"inPlace"`
+	InPlace []MachineChange `json:"inPlace"`
 	// Steps are what is done on the way, each once for a row of equal ones.
 	Steps []string `json:"steps"`
 	// Blocked is what keeps the pool from following the objects until something changes, most important first.
@@ -109,12 +109,12 @@ type Change struct {
 // Wave is one round of a rollout: as many machines are launched as are named, and these go, each drained first.
 type Wave struct {
 	// LowestReady is the least number of Ready machines while those that are launched come up.
-	LowestReady int       `json:"lowestReady"`
-	Machines    []Machine `json:"machines"`
+	LowestReady int             `json:"lowestReady"`
+	Machines    []MachineChange `json:"machines"`
 }
 
-// Machine is one machine that goes or is changed.
-type Machine struct {
+// MachineChange is one machine that goes or is changed.
+type MachineChange struct {
 	ID string `json:"id"`
 	// Node is empty for a machine that never joined.
 	Node string `json:"node"`
@@ -137,10 +137,11 @@ func (p Plan) Moves() bool { return p.Replaced > 0 || p.Removed > 0 }
 
 func causeOf(c pool.Cause) Cause { return Cause{c.Reason, c.Message} }
 
-func machinesOf(list []ReplacedMachine) []Machine {
-	out := []Machine{}
+func machinesOf(list []ReplacedMachine) []MachineChange {
+	out := []MachineChange{}
 	for _, d := range list {
-		m := Machine{ID: d.Instance.ID, Zone: d.Instance.Zone, Reason: d.Cause.Reason, Message: d.Cause.Message, Fields: d.Instance.TemplateDiff}
+		m := MachineChange{ID: d.Instance.ID, Zone: d.Instance.Zone, Reason: d.Cause.Reason, Message: d.Cause.Message,
+			Fields: d.Instance.TemplateDiff}
 		if n := d.Instance.Node; n != nil {
 			m.Node = n.Name
 		}

@@ -67,7 +67,7 @@ func (p Plan) textChanges(b *strings.Builder) {
 // row is one machine of the table.
 type row struct {
 	wave string
-	Machine
+	MachineChange
 }
 
 func (p Plan) rows() []row {

@@ -28,7 +28,7 @@ func (s Source) types() []Type {
 
 // machines are those of the pool's instance types, which must all exist and have the same architecture, for a template has one image: what
 // each of them offers at least. They are nil where no type is named and EKS has one.
-func (r resolver) machines(ctx context.Context) (*machine, error) {
+func (r resolver) machines(ctx context.Context) (*instanceType, error) {
 	types := r.s.types()
 	if len(types) == 0 {
 		return nil, r.s.noTypes()

@@ -13,8 +13,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// machine is what is known of an instance type. The zero machine is unknown.
-type machine struct {
+// instanceType is what is known of an instance type. The zero instanceType is unknown.
+type instanceType struct {
 	// architecture is EC2's word for it.
 	architecture string
 	// cpus is the number of virtual processors, memory is in MiB, and addresses is how many pods get an address of the VPC.
@@ -38,8 +38,8 @@ var manufacturers = map[string]string{"NVIDIA": "nvidia.com/gpu", "AMD": "amd.co
 const neuron = "aws.amazon.com/neuron"
 
 // machineOf returns what EC2 tells of a type.
-func machineOf(info ec2types.InstanceTypeInfo) machine {
-	m := machine{devices: devicesOf(info)}
+func machineOf(info ec2types.InstanceTypeInfo) instanceType {
+	m := instanceType{devices: devicesOf(info)}
 	if info.ProcessorInfo != nil {
 		for _, a := range info.ProcessorInfo.SupportedArchitectures {
 			if a == ec2types.ArchitectureTypeX8664 || a == ec2types.ArchitectureTypeArm64 {
@@ -79,8 +79,8 @@ func devicesOf(info ec2types.InstanceTypeInfo) map[string]int {
 	return devices
 }
 
-// text is the form in which a machine is remembered: "x86_64,4,16384,58,nvidia.com/gpu:1".
-func (m machine) text() string {
+// text is the form in which a type is remembered: "x86_64,4,16384,58,nvidia.com/gpu:1".
+func (m instanceType) text() string {
 	text := fmt.Sprintf("%s,%d,%d,%d", m.architecture, m.cpus, m.memory, m.addresses)
 	for _, name := range slices.Sorted(maps.Keys(m.devices)) {
 		text += fmt.Sprintf(",%s:%d", name, m.devices[name])
@@ -90,8 +90,8 @@ func (m machine) text() string {
 
 // parseMachines reads remembered types, by name: "m5.large=x86_64,2,8192,29 t3.small=x86_64,2,2048,11". What is of another form, as
 // earlier versions of Muster wrote it, is left out.
-func parseMachines(text string) map[string]machine {
-	of := map[string]machine{}
+func parseMachines(text string) map[string]instanceType {
+	of := map[string]instanceType{}
 	for _, pair := range strings.Fields(text) {
 		name, fields, _ := strings.Cut(pair, "=")
 		if m, ok := parseMachine(strings.Split(fields, ",")); ok {
@@ -101,18 +101,18 @@ func parseMachines(text string) map[string]machine {
 	return of
 }
 
-// sizes is how many fields a remembered machine has before its devices: the architecture and three numbers.
+// sizes is how many fields a remembered type has before its devices: the architecture and three numbers.
 const sizes = 4
 
-func parseMachine(fields []string) (machine, bool) {
+func parseMachine(fields []string) (instanceType, bool) {
 	if len(fields) < sizes {
-		return machine{}, false
+		return instanceType{}, false
 	}
-	m := machine{architecture: fields[0], devices: map[string]int{}}
+	m := instanceType{architecture: fields[0], devices: map[string]int{}}
 	for k, to := range []*int{&m.cpus, &m.memory, &m.addresses} {
 		n, err := strconv.Atoi(fields[k+1])
 		if err != nil {
-			return machine{}, false
+			return instanceType{}, false
 		}
 		*to = n
 	}
@@ -120,22 +120,22 @@ func parseMachine(fields []string) (machine, bool) {
 		name, count, _ := strings.Cut(device, ":")
 		n, err := strconv.Atoi(count)
 		if err != nil {
-			return machine{}, false
+			return instanceType{}, false
 		}
 		m.devices[name] = n
 	}
 	return m, true
 }
 
-// least returns what is offered at least by a machine that is like m or like other.
-func (m machine) least(other machine) machine {
+// least returns what is offered at least by a type that is m or other.
+func (m instanceType) least(other instanceType) instanceType {
 	c := pool.NodeCapacity{CPUs: m.cpus, MemoryMiB: m.memory, Pods: m.addresses, Devices: m.devices}.
 		Least(pool.NodeCapacity{CPUs: other.cpus, MemoryMiB: other.memory, Pods: other.addresses, Devices: other.devices})
-	return machine{architecture: m.architecture, cpus: c.CPUs, memory: c.MemoryMiB, addresses: c.Pods, devices: c.Devices}
+	return instanceType{architecture: m.architecture, cpus: c.CPUs, memory: c.MemoryMiB, addresses: c.Pods, devices: c.Devices}
 }
 
 // capacity is what a node on it offers. In a cluster of EKS the pods have addresses of the VPC, of which the type has a number.
-func (m machine) capacity(managed bool) *pool.NodeCapacity {
+func (m instanceType) capacity(managed bool) *pool.NodeCapacity {
 	c := &pool.NodeCapacity{
 		CPUs: m.cpus, MemoryMiB: m.memory, Pods: kubeletPods, Devices: m.devices,
 		Architecture: nodeArchitecture[m.architecture], OperatingSystem: "linux",

@@ -46,7 +46,7 @@ func TestATemplateThatWasJustMadeIsNotGone(t *testing.T) {
 	for _, c := range []struct {
 		reason string
 		made   time.Time
-		want   cloud.Kind
+		want   cloud.ErrorKind
 	}{
 		{"it was made a moment ago", now.Add(-3 * time.Second), cloud.Conflict},
 		{"it was made long ago, and a user deleted it", now.Add(-time.Minute), ""},

@@ -15,7 +15,7 @@ import (
 )
 
 // codes are the documented error codes whose kind does not follow from their name.
-var codes = map[cloud.Kind][]string{
+var codes = map[cloud.ErrorKind][]string{
 	cloud.Throttled: {
 		"EC2ThrottledException", "PriorRequestNotComplete", "RateExceeded", "RequestLimitExceeded", "RequestThrottled",
 		"RequestThrottledException", "SlowDown", "Throttled", "ThrottledException", "Throttling", "ThrottlingException",
@@ -54,8 +54,8 @@ var codes = map[cloud.Kind][]string{
 // kinds is codes the other way round.
 var kinds = invert(codes)
 
-func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
-	inverted := map[string]cloud.Kind{}
+func invert(table map[cloud.ErrorKind][]string) map[string]cloud.ErrorKind {
+	inverted := map[string]cloud.ErrorKind{}
 	for kind, list := range table {
 		for _, code := range list {
 			inverted[code] = kind
@@ -65,7 +65,7 @@ func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
 }
 
 // kindOfCode is the kind of an error code: by the table, else by the manner in which the service names its codes.
-func kindOfCode(code string) (cloud.Kind, bool) {
+func kindOfCode(code string) (cloud.ErrorKind, bool) {
 	if kind, ok := kinds[code]; ok {
 		return kind, true
 	}

@@ -29,7 +29,7 @@ func answered(status int, header http.Header, code, message string) error {
 }
 
 func TestKindOfCode(t *testing.T) {
-	for kind, list := range map[cloud.Kind][]string{
+	for kind, list := range map[cloud.ErrorKind][]string{
 		cloud.Throttled: {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException", "EC2ThrottledException"},
 		cloud.Conflict: {
 			"ScalingActivityInProgress", "ResourceInUse", "ResourceContention", "AlreadyExists", "IdempotentParameterMismatch",

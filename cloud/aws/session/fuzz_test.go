@@ -56,7 +56,7 @@ func FuzzMessages(f *testing.F) {
 		if err == nil || !errors.As(err, &e) {
 			t.Fatalf("want a refusal of a known kind, got %v", err)
 		}
-		if !slices.Contains([]cloud.Kind{cloud.Throttled, cloud.Conflict, cloud.Capacity, cloud.Denied, cloud.Invalid, cloud.Unavailable},
+		if !slices.Contains([]cloud.ErrorKind{cloud.Throttled, cloud.Conflict, cloud.Capacity, cloud.Denied, cloud.Invalid, cloud.Unavailable},
 			e.Kind) {
 			t.Errorf("%q: want one of the six kinds, got %q", code, e.Kind)
 		}

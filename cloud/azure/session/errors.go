@@ -115,7 +115,7 @@ func (s said) tell(e *cloud.Error, status int) {
 }
 
 // codes are the documented error codes whose kind does not follow from their name or from the status.
-var codes = map[cloud.Kind][]string{
+var codes = map[cloud.ErrorKind][]string{
 	cloud.Throttled: {
 		"OperationNotAllowed_TooManyRequests", "ResourceCollectionRequestsThrottled", "ResourceRequestsThrottled",
 		"SubscriptionRequestsThrottled", "TenantRequestsThrottled", "TooManyRequests", "TooManyRequestsReceived",
@@ -152,8 +152,8 @@ var codes = map[cloud.Kind][]string{
 // kinds is codes the other way round, in small letters.
 var kinds = invert(codes)
 
-func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
-	inverted := map[string]cloud.Kind{}
+func invert(table map[cloud.ErrorKind][]string) map[string]cloud.ErrorKind {
+	inverted := map[string]cloud.ErrorKind{}
 	for kind, list := range table {
 		for _, code := range list {
 			inverted[strings.ToLower(code)] = kind
@@ -163,7 +163,7 @@ func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
 }
 
 // kindOf is the kind of what was said: by the code, by the words where one code serves for much, else by the status.
-func kindOf(s said, status int) cloud.Kind {
+func kindOf(s said, status int) cloud.ErrorKind {
 	if status == http.StatusTooManyRequests {
 		return cloud.Throttled
 	}
@@ -190,7 +190,7 @@ func kindOf(s said, status int) cloud.Kind {
 }
 
 // kindWithin is the kind of a failure of an agent pool: AKS repeats the code of what refused its own request within its words.
-func kindWithin(s said) (cloud.Kind, bool) {
+func kindWithin(s said) (cloud.ErrorKind, bool) {
 	if !strings.Contains(strings.ToLower(s.Code), "agentpool") {
 		return "", false
 	}
@@ -204,7 +204,7 @@ func kindWithin(s said) (cloud.Kind, bool) {
 }
 
 // kindOfCode is the kind of an error code: by the table, else by the manner in which Azure names its codes.
-func kindOfCode(code string) (cloud.Kind, bool) {
+func kindOfCode(code string) (cloud.ErrorKind, bool) {
 	code = strings.ToLower(code)
 	if kind, ok := kinds[code]; ok {
 		return kind, true
@@ -212,7 +212,7 @@ func kindOfCode(code string) (cloud.Kind, bool) {
 	for _, manner := range []struct {
 		is    func(string, string) bool
 		words string
-		kind  cloud.Kind
+		kind  cloud.ErrorKind
 	}{
 		{strings.HasSuffix, "allocationfailed", cloud.Capacity},
 		{strings.HasSuffix, "allocationrequest", cloud.Capacity},

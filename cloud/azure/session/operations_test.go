@@ -50,7 +50,7 @@ func TestPoll(t *testing.T) {
 		reason string
 		answer answer
 		want   Outcome
-		kind   cloud.Kind
+		kind   cloud.ErrorKind
 	}{
 		{"it runs", answer{status: 200, body: `{"status":"InProgress"}`}, Outcome{}, ""},
 		{"it runs, without a word", answer{status: 202}, Outcome{}, ""},
@@ -165,7 +165,7 @@ func TestSizes(t *testing.T) {
 		answer                 *answer
 		found                  bool
 		reads                  int
-		kind                   cloud.Kind
+		kind                   cloud.ErrorKind
 	}{
 		{reason: "the first reads", location: "westus2", size: "Standard_D2s_v3", found: true, reads: 1},
 		{reason: "letter case and blanks do not count", location: "West US 2", size: "standard_d2s_V3", found: true},

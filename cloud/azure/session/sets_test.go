@@ -36,7 +36,7 @@ func TestSharedSets(t *testing.T) {
 		why           string
 		first, second answer
 		gets, unknown int
-		kind          cloud.Kind
+		kind          cloud.ErrorKind
 	}{
 		{why: "what the list leaves out is asked for by itself", first: page("", most...), gets: 2},
 		{why: "without the permission to list all are", first: denied, gets: pools},

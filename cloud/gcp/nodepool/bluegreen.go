@@ -48,9 +48,9 @@ func (r poolRead) green() []groups.Group {
 }
 
 // isBlue reports whether a machine is one of the older ones of a blue-green upgrade.
-func (r poolRead) isBlue(m groups.Machine) bool {
+func (r poolRead) isBlue(m groups.Instance) bool {
 	return blueGreen(r.pool) != nil && slices.ContainsFunc(groups.Machines(r.blue()),
-		func(o groups.Machine) bool { return o.Key() == m.Key() })
+		func(o groups.Instance) bool { return o.Key() == m.Key() })
 }
 
 // phases are the states of a rollout in the phases of a blue-green upgrade; it runs in all others.
@@ -74,7 +74,7 @@ func phase(is *container.NodePool) (pool.ProviderRolloutState, string) {
 // members divides the machines: those that count, and others. A blue-green upgrade that is paused has two machines for each that is wanted:
 // those count that go when it is resumed or taken back, and the others serve beside them meanwhile. For each of the former that is not
 // there, or not any more, one of the latter counts: those stay.
-func (w wanted) members(read poolRead) (counted, others []groups.Machine) {
+func (w wanted) members(read poolRead) (counted, others []groups.Instance) {
 	if !read.paused() {
 		return read.machines(), nil
 	}

@@ -55,7 +55,7 @@ func (c configuration) known() bool { return c.version.minor != 0 || len(c.rolls
 
 // configurationOf returns the configuration that a machine was made with, as far as its template tells. Versions that are the wanted one,
 // or that of the node pool, as far as both say, count as these.
-func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
+func (w wanted) configurationOf(m groups.Instance, read poolRead) configuration {
 	is, ok := read.facts[m.Template]
 	if !ok {
 		return read.withoutFacts(w, m)
@@ -75,7 +75,7 @@ func (w wanted) configurationOf(m groups.Machine, read poolRead) configuration {
 
 // withoutFacts returns the configuration of a machine whose template can't be read: what is remembered of it, or that of the node pool. It
 // is zero where another one is possible.
-func (r poolRead) withoutFacts(w wanted, m groups.Machine) configuration {
+func (r poolRead) withoutFacts(w wanted, m groups.Instance) configuration {
 	told, remembered := w.told[m.Template]
 	switch {
 	case remembered:
@@ -101,7 +101,7 @@ func (c configuration) named(by configuration) configuration {
 // the node pool they are remembered. Otherwise, until a rollout of these that Muster began has ended well, a machine from another template
 // than its group has now is an older one, and so is one that a blue-green upgrade leaves. What older machines have is not known of an
 // upgrade that Muster did not begin or does not remember, if it is a blue-green one or has not ended well.
-func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configuration {
+func (w wanted) unseen(m groups.Instance, read poolRead, c configuration) configuration {
 	of := w.last.to
 	told, remembered := w.told[m.Template]
 	switch {
@@ -123,13 +123,13 @@ func (w wanted) unseen(m groups.Machine, read poolRead, c configuration) configu
 }
 
 // lost reports whether nothing tells what a machine has in the parts that no template tells.
-func (r poolRead) lost(w wanted, m groups.Machine) bool {
+func (r poolRead) lost(w wanted, m groups.Instance) bool {
 	_, remembered := w.told[m.Template]
 	return !remembered && !w.last.rolls() && r.older(m) && (blueGreen(r.pool) != nil || w.last.unfinished())
 }
 
 // older reports whether a machine was made before the upgrade that is under way or was the last one.
-func (r poolRead) older(m groups.Machine) bool {
+func (r poolRead) older(m groups.Instance) bool {
 	if info := blueGreen(r.pool); info != nil {
 		return r.isBlue(m) != (info.Phase == phaseRollback)
 	}
@@ -158,7 +158,7 @@ func (c configuration) untold() bool {
 }
 
 // outdated reports whether a machine was made from another template than its group has now.
-func (r poolRead) outdated(m groups.Machine) bool {
+func (r poolRead) outdated(m groups.Instance) bool {
 	return slices.ContainsFunc(r.groups, func(g groups.Group) bool { return g.Outdates(m) })
 }
 

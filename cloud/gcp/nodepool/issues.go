@@ -78,7 +78,7 @@ func missingGroup(g groups.Group) string {
 }
 
 // machineIssues are why machines do not come: of each error one, with the zone.
-func machineIssues(machines []groups.Machine) []pool.Cause {
+func machineIssues(machines []groups.Instance) []pool.Cause {
 	var out []pool.Cause
 	for _, m := range machines {
 		if m.Failure == nil {

@@ -119,7 +119,7 @@ func (m *memory) took(read poolRead) {
 }
 
 // tell remembers what machines have, before a rollout begins or the node pool is changed. Templates never change.
-func (m *memory) tell(w wanted, machines []groups.Machine) {
+func (m *memory) tell(w wanted, machines []groups.Instance) {
 	if m.told == nil {
 		m.told = map[string]configuration{}
 	}

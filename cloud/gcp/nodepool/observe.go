@@ -98,7 +98,7 @@ func (p *pass) observePool(w wanted, out *pool.Observed) {
 }
 
 // templateOf returns what a machine was made with; without content where that is not known.
-func (w wanted) templateOf(m groups.Machine, read poolRead) pool.Template {
+func (w wanted) templateOf(m groups.Instance, read poolRead) pool.Template {
 	c := w.configurationOf(m, read)
 	if !c.known() {
 		return pool.Template{Ref: m.Template}

@@ -38,7 +38,7 @@ type poolRead struct {
 	// groups are the instance groups of the node pool.
 	groups []groups.Group
 	// facts are those of the templates of machines.
-	facts map[string]groups.Facts
+	facts map[string]groups.TemplateFields
 	// denied are refusals of reads that an observation can do without.
 	denied []error
 }
@@ -61,7 +61,7 @@ func (r poolRead) labels() map[string]string {
 }
 
 // machines returns the members of all groups.
-func (r poolRead) machines() []groups.Machine { return groups.Machines(r.groups) }
+func (r poolRead) machines() []groups.Instance { return groups.Machines(r.groups) }
 
 // templates returns the names of the templates of machines.
 func (r poolRead) templates() []string {
@@ -108,7 +108,7 @@ func (r poolRead) busy() *pool.Cause {
 func (r poolRead) complete() bool {
 	machines := r.machines()
 	return r.busy() == nil && len(r.groups) > 0 && len(machines) == groups.Size(r.groups) &&
-		!slices.ContainsFunc(machines, func(m groups.Machine) bool { return m.State() != pool.Running })
+		!slices.ContainsFunc(machines, func(m groups.Instance) bool { return m.State() != pool.Running })
 }
 
 // pass is one call of Observe or Start for one pool.

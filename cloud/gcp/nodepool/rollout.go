@@ -153,7 +153,7 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 // it is not known what they have are those that stay, and as the node pool is then.
 func (p *pass) rollBack(ctx context.Context, w wanted) error {
 	read := p.memory.read
-	p.memory.tell(w, slices.DeleteFunc(read.machines(), func(m groups.Machine) bool { return read.lost(w, m) }))
+	p.memory.tell(w, slices.DeleteFunc(read.machines(), func(m groups.Instance) bool { return read.lost(w, m) }))
 	p.forget()
 	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Rollback(p.path(), &container.RollbackNodePoolUpgradeRequest{
 		RespectPdb: true,

@@ -116,8 +116,8 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 }
 
 // named returns the members of groups that a step names, by group. Those that are on their way out already are left out.
-func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Machine {
-	out := map[int][]groups.Machine{}
+func (m *memory) named(targets []pool.InstanceRef) map[int][]groups.Instance {
+	out := map[int][]groups.Instance{}
 	for at, g := range m.read.groups {
 		for _, is := range g.Machines {
 			asked := slices.ContainsFunc(targets, func(t pool.InstanceRef) bool { return t.ID == is.ID() || t.ID == is.Name })

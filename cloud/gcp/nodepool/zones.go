@@ -28,7 +28,7 @@ func (w *wanted) keepZones(read poolRead) {
 }
 
 // zoneRemoved returns why a machine goes whose zone the specification names no more; nil for any other.
-func (w *wanted) zoneRemoved(m groups.Machine) *pool.Cause {
+func (w *wanted) zoneRemoved(m groups.Instance) *pool.Cause {
 	if !w.leaving[m.Zone] {
 		return nil
 	}

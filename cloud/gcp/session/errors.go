@@ -139,7 +139,7 @@ func (s said) tell(e *cloud.Error, status int) {
 
 // codes are the codes of Google whose kind does not follow from the status: reasons of replies, the codes of operations and of attempts to
 // create instances, and canonical codes. Case and underscores do not count.
-var codes = map[cloud.Kind][]string{
+var codes = map[cloud.ErrorKind][]string{
 	cloud.Throttled: {
 		"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_OPERATION_RATE_EXCEEDED",
 		"CONCURRENT_OPERATIONS_QUOTA_EXCEEDED",
@@ -174,8 +174,8 @@ var codes = map[cloud.Kind][]string{
 // kinds is codes the other way round.
 var kinds = invert(codes)
 
-func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
-	inverted := map[string]cloud.Kind{}
+func invert(table map[cloud.ErrorKind][]string) map[string]cloud.ErrorKind {
+	inverted := map[string]cloud.ErrorKind{}
 	for kind, list := range table {
 		for _, code := range list {
 			inverted[normal(code)] = kind
@@ -188,7 +188,7 @@ func invert(table map[cloud.Kind][]string) map[string]cloud.Kind {
 func normal(code string) string { return strings.ToLower(strings.ReplaceAll(code, "_", "")) }
 
 // kindOf is the kind of what was said: by the code, else by the status.
-func kindOf(s said, status int) cloud.Kind {
+func kindOf(s said, status int) cloud.ErrorKind {
 	switch status {
 	case http.StatusTooManyRequests:
 		return cloud.Throttled

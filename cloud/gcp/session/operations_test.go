@@ -22,8 +22,8 @@ func TestPoll(t *testing.T) {
 	for _, c := range []struct {
 		link   string
 		done   bool
-		failed cloud.Kind
-		err    cloud.Kind
+		failed cloud.ErrorKind
+		err    cloud.ErrorKind
 		calls  int
 	}{
 		{zonal + "running", false, "", "", 1}, {zonal + "done", true, "", "", 1}, {zonal + "gone", true, "", "", 1},
@@ -32,7 +32,7 @@ func TestPoll(t *testing.T) {
 		{"https://evil.example/compute/v1/projects/other/zones/us-central1-a/operations/x", true, "", "", 0}, {"nothing", true, "", "", 0},
 	} {
 		got, err := in.Poll(t.Context(), c.link)
-		failed := cloud.Kind("")
+		failed := cloud.ErrorKind("")
 		if got.Failed != nil {
 			failed = got.Failed.Kind
 		}

@@ -77,13 +77,13 @@ func examine(ctx context.Context, m *management, output, identities string) (doc
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	facts, err := gather.Facts(ctx, gather.Options{
+	installation, err := gather.Installation(ctx, gather.Options{
 		Client: c, Providers: all.Providers(), Release: release, Local: at.simulated, IdentityNamespace: identities, Now: time.Now(),
 	})
 	if err != nil {
 		return doctor.Report{}, err
 	}
-	return doctor.Examine(facts), nil
+	return doctor.Examine(installation), nil
 }
 
 func printReport(w io.Writer, r doctor.Report, output string) error {

@@ -52,7 +52,7 @@ func IDs(o client.Object) []string {
 type Registry struct {
 	reader  client.Reader
 	newList func() client.ObjectList
-	// taggedFor holds the reading of a group's tags, for each object that has a rival.
+	// taggedFor holds the reading of a group's tags, for each object that has a other.
 	taggedFor sync.Map
 }
 
@@ -61,8 +61,8 @@ func NewRegistry(reader client.Reader, newList func() client.ObjectList) *Regist
 	return &Registry{reader: reader, newList: newList}
 }
 
-// Rival is the object that owns the group in the place of another one with the same owner ID.
-type Rival struct {
+// OtherOwner is the object that owns the group in the place of another one with the same owner ID.
+type OtherOwner struct {
 	// Name is empty if there is none.
 	Name types.NamespacedName
 	// Certain is false if the cloud could not be asked which object the tags name.
@@ -84,33 +84,33 @@ type Tags struct {
 	MaxAge time.Duration
 }
 
-// Find returns the rival of an object. While the tags can't be read, those stand that were read last.
-func (r *Registry) Find(ctx context.Context, o client.Object, tags Tags) (Rival, error) {
+// Find returns the other of an object. While the tags can't be read, those stand that were read last.
+func (r *Registry) Find(ctx context.Context, o client.Object, tags Tags) (OtherOwner, error) {
 	others, err := r.others(ctx, o)
 	if err != nil || len(others) == 0 {
-		return Rival{Certain: true}, err
+		return OtherOwner{Certain: true}, err
 	}
 	first := func(one client.Object) bool { return string(one.GetUID()) == one.GetAnnotations()[Annotation] }
 	if first(o) || slices.ContainsFunc(others, first) {
 		// The ID was made for this object: the tags cannot change that.
-		return Rival{Name: winner(o, others, ""), Certain: true}, nil
+		return OtherOwner{Name: winner(o, others, ""), Certain: true}, nil
 	}
 	key := client.ObjectKeyFromObject(o)
 	last, _ := r.taggedFor.Load(key)
 	read, _ := last.(reading)
 	switch {
 	case tags.Read == nil:
-		return Rival{Name: winner(o, others, "")}, nil
+		return OtherOwner{Name: winner(o, others, "")}, nil
 	case read.name != "" && tags.Now.Sub(read.at) < tags.MaxAge:
-		return Rival{Name: winner(o, others, read.name), Certain: true}, nil
+		return OtherOwner{Name: winner(o, others, read.name), Certain: true}, nil
 	}
 	tagged, err := tags.Read(ctx)
 	if err != nil {
 		// A failed read changes nothing: the object that had the group keeps it.
-		return Rival{Name: winner(o, others, read.name)}, nil
+		return OtherOwner{Name: winner(o, others, read.name)}, nil
 	}
 	r.taggedFor.Store(key, reading{tagged, tags.Now})
-	return Rival{Name: winner(o, others, tagged), Certain: true}, nil
+	return OtherOwner{Name: winner(o, others, tagged), Certain: true}, nil
 }
 
 // Forget drops what is known of an object that is gone.

@@ -36,15 +36,15 @@ func TestReadingsOfTags(t *testing.T) {
 	older, own := made("elsewhere", 0), made("default", time.Hour)
 	r := NewRegistry(copies{older, own}, func() client.ObjectList { return &awsv1.AWSMachinePoolList{} })
 	reads, tagged := 0, ""
-	at := func(now, maxAge time.Duration, wantReads int, rival string) {
+	at := func(now, maxAge time.Duration, wantReads int, other string) {
 		t.Helper()
 		read := func(context.Context) (string, error) {
 			reads++
 			return tagged, nil
 		}
 		got, err := r.Find(t.Context(), &own, Tags{Read: read, Now: time.Unix(0, 0).Add(now), MaxAge: maxAge})
-		if err != nil || reads != wantReads || got.Name.Namespace != rival || !got.Certain {
-			t.Errorf("after %s: want %d reads and the rival in namespace %q, got %d and %+v, %v", now, wantReads, rival, reads, got, err)
+		if err != nil || reads != wantReads || got.Name.Namespace != other || !got.Certain {
+			t.Errorf("after %s: want %d reads and the other in namespace %q, got %d and %+v, %v", now, wantReads, other, reads, got, err)
 		}
 	}
 	at(0, time.Minute, 1, "elsewhere")

@@ -96,7 +96,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case errors.As(err, &refused):
 		// Whatever is missing wakes the object when it comes. Until then the secret stays as it is.
 		if last, _ := r.told.Swap(req.NamespacedName, refused.Cause); last != refused.Cause {
-			r.tell(o, corev1.EventTypeWarning, refused.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, refused.Cause.Message)
+			r.event(o, corev1.EventTypeWarning, refused.Cause.Reason, "secret %s%s is not written: %s", o.Name, Suffix, refused.Cause.Message)
 		}
 		return ctrl.Result{}, nil
 	case conflicts.IsOnlyConflict(err):
@@ -208,7 +208,7 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 	switch {
 	case apierrors.IsNotFound(err):
 		is = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		dress(is, o, cluster, want.data)
+		setSecret(is, o, cluster, want.data)
 		if err := r.Client.Create(ctx, is); err != nil {
 			return fmt.Errorf("make secret %s: %w", key, err)
 		}
@@ -218,7 +218,7 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 		return nil
 	default:
 		before := is.DeepCopy()
-		dress(is, o, cluster, want.data)
+		setSecret(is, o, cluster, want.data)
 		if equality.Semantic.DeepEqual(before, is) {
 			return nil
 		}
@@ -226,17 +226,17 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 			return fmt.Errorf("write secret %s: %w", key, err)
 		}
 	}
-	r.tell(o, corev1.EventTypeNormal, reasonWritten, "secret %s holds the cloud provider's configuration", key.Name)
+	r.event(o, corev1.EventTypeNormal, reasonWritten, "secret %s holds the cloud provider's configuration", key.Name)
 	if want.password {
-		r.tell(o, corev1.EventTypeWarning, reasonPassword,
+		r.event(o, corev1.EventTypeWarning, reasonPassword,
 			"spec.identity is None: the password that the cloud provider asks Azure with lies on the disk of every "+
 				"machine; SystemAssigned and UserAssigned need none")
 	}
 	return nil
 }
 
-// dress gives the secret its content, its labels and its owner, and leaves what others added.
-func dress(s *corev1.Secret, o *azurev1.AzureMachinePool, cluster string, data map[string][]byte) {
+// setSecret gives the secret its content, its labels and its owner, and leaves what others added.
+func setSecret(s *corev1.Secret, o *azurev1.AzureMachinePool, cluster string, data map[string][]byte) {
 	s.Data = data
 	s.Labels = maps.Clone(s.Labels)
 	if s.Labels == nil {
@@ -257,7 +257,7 @@ func dress(s *corev1.Secret, o *azurev1.AzureMachinePool, cluster string, data m
 	}
 }
 
-func (r *Reconciler) tell(o *azurev1.AzureMachinePool, kind, reason, format string, args ...any) {
+func (r *Reconciler) event(o *azurev1.AzureMachinePool, kind, reason, format string, args ...any) {
 	if r.Recorder != nil {
 		r.Recorder.Eventf(o, nil, kind, reason, reason, format, args...)
 	}

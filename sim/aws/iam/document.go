@@ -171,18 +171,18 @@ func readPrincipals(b json.RawMessage) (map[string][]string, error) {
 	return out, nil
 }
 
-// verdict is what policies say.
-type verdict int
+// evaluation is what policies say.
+type evaluation int
 
 // Without a word for it nothing is allowed; one word against it weighs more than any for it.
 const (
-	unspoken verdict = iota
+	unspoken evaluation = iota
 	Allowed
 	Denied
 )
 
 // Judge is what policies say of something together.
-func Judge(policies []Policy, a Ask) verdict {
+func Judge(policies []Policy, a Ask) evaluation {
 	out := unspoken
 	for _, p := range policies {
 		for _, s := range p.Statements {

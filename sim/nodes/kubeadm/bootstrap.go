@@ -24,7 +24,7 @@ import (
 
 // Preflight reads what kubeadm reads before it touches the machine, with the bootstrap credentials, and refuses a node name that a
 // living Node has.
-func Preflight(ctx context.Context, a apiclient.Access, nodeName string, timeout time.Duration, m Machine) error {
+func Preflight(ctx context.Context, a apiclient.Access, nodeName string, timeout time.Duration, m Host) error {
 	c, err := apiclient.Open(a, m.Dial)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func nameIsFree(ctx context.Context, c *apiclient.Client, nodeName string) error
 }
 
 // Bootstrap has a client certificate signed for the kubelet of a node and gives the access that it grants.
-func Bootstrap(ctx context.Context, a apiclient.Access, nodeName string, timeout time.Duration, m Machine) (apiclient.Access, error) {
+func Bootstrap(ctx context.Context, a apiclient.Access, nodeName string, timeout time.Duration, m Host) (apiclient.Access, error) {
 	c, err := apiclient.Open(a, m.Dial)
 	if err != nil {
 		return a, err
@@ -126,7 +126,7 @@ func requestName(request []byte) string {
 }
 
 // await gives the certificate once it is there. A denied request is final, as a new one would be decided alike.
-func await(ctx context.Context, c *apiclient.Client, name string, m Machine) ([]byte, error) {
+func await(ctx context.Context, c *apiclient.Client, name string, m Host) ([]byte, error) {
 	var cert []byte
 	selector := metav1.ListOptions{FieldSelector: "metadata.name=" + name}
 	err := retryLong(ctx, m, func(ctx context.Context) error {
@@ -154,7 +154,7 @@ func await(ctx context.Context, c *apiclient.Client, name string, m Machine) ([]
 }
 
 // retryLong is retry without a bound on the single call: a watch lasts as long as nothing happens.
-func retryLong(ctx context.Context, m Machine, do func(context.Context) error) error {
+func retryLong(ctx context.Context, m Host, do func(context.Context) error) error {
 	return retry(ctx, m, "kubelet-start", func(context.Context) error { return do(ctx) })
 }
 

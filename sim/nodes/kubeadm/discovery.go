@@ -24,8 +24,8 @@ const (
 	retryMost   = 5 * time.Second
 )
 
-// Machine is what a join needs of the machine that it runs on.
-type Machine struct {
+// Host is what a join needs of the machine that it runs on.
+type Host struct {
 	// Print writes a line to the console.
 	Print func(format string, args ...any)
 	// Read reads a file of the machine.
@@ -35,7 +35,7 @@ type Machine struct {
 }
 
 // Discover finds the cluster, verifies it, and gives the access that the TLS bootstrap uses.
-func Discover(ctx context.Context, j *Join, m Machine) (apiclient.Access, error) {
+func Discover(ctx context.Context, j *Join, m Host) (apiclient.Access, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.DiscoveryTimeout)
 	defer cancel()
 	var a apiclient.Access
@@ -60,7 +60,7 @@ func Discover(ctx context.Context, j *Join, m Machine) (apiclient.Access, error)
 
 // byToken reads cluster-info without trusting the server, has the token's signature vouch for it, compares the CA with the pins and
 // reads it once more trusting only that CA.
-func byToken(ctx context.Context, j *Join, m Machine) (apiclient.Access, error) {
+func byToken(ctx context.Context, j *Join, m Host) (apiclient.Access, error) {
 	a := apiclient.Access{Server: "https://" + j.Endpoint, Insecure: true}
 	id, secret := SplitToken(j.Token)
 	info, err := clusterInfo(ctx, a, id, m)
@@ -102,7 +102,7 @@ func byToken(ctx context.Context, j *Join, m Machine) (apiclient.Access, error) 
 }
 
 // clusterInfo reads the ConfigMap until it holds a signature for the token, or the time is over.
-func clusterInfo(ctx context.Context, a apiclient.Access, tokenID string, m Machine) (map[string]string, error) {
+func clusterInfo(ctx context.Context, a apiclient.Access, tokenID string, m Host) (map[string]string, error) {
 	c, err := apiclient.Open(a, m.Dial)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func clusterInfo(ctx context.Context, a apiclient.Access, tokenID string, m Mach
 }
 
 // byFile takes a kubeconfig of the machine and proves the connection with it.
-func byFile(ctx context.Context, j *Join, m Machine) (apiclient.Access, error) {
+func byFile(ctx context.Context, j *Join, m Host) (apiclient.Access, error) {
 	b, ok := m.Read(j.File)
 	if !ok {
 		return apiclient.Access{}, fmt.Errorf("open %s: no such file or directory", j.File)
@@ -177,7 +177,7 @@ func onlyCluster(c *clientcmdapi.Config) *clientcmdapi.Cluster {
 }
 
 // authenticate takes the credentials of the current context's user. Programs that fetch credentials cannot run on a simulated machine.
-func authenticate(a *apiclient.Access, c *clientcmdapi.Config, m Machine) error {
+func authenticate(a *apiclient.Access, c *clientcmdapi.Config, m Host) error {
 	context := c.Contexts[c.CurrentContext]
 	if context == nil || c.AuthInfos[context.AuthInfo] == nil {
 		return nil
@@ -204,7 +204,7 @@ func (f finalError) Unwrap() error { return f.error }
 func final(format string, args ...any) error { return finalError{fmt.Errorf(format, args...)} }
 
 // retry calls do until it works, fails for good or ctx ends, and prints each new error once. The last error is given back.
-func retry(ctx context.Context, m Machine, stage string, do func(context.Context) error) error {
+func retry(ctx context.Context, m Host, stage string, do func(context.Context) error) error {
 	b := apiclient.Backoff{First: retryFirst, Most: retryMost}
 	said := ""
 	for {

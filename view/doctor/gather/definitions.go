@@ -32,7 +32,7 @@ func (g *gatherer) definitions(ctx context.Context) error {
 	}
 	for _, plural := range coreDefinitions {
 		name := plural + "." + clusterv1.GroupVersion.Group
-		g.facts.Definitions = append(g.facts.Definitions, doctor.Definition{Name: name, Core: true, Wants: clusterv1.GroupVersion.Version,
+		g.found.Definitions = append(g.found.Definitions, doctor.Definition{Name: name, Core: true, Wants: clusterv1.GroupVersion.Version,
 			Served: served(found[name])})
 	}
 	names, err := definitions.Names()
@@ -53,7 +53,7 @@ func (g *gatherer) definitions(ctx context.Context) error {
 		if is := found[name]; is != nil {
 			d.Labels = is.Labels
 		}
-		g.facts.Definitions = append(g.facts.Definitions, d)
+		g.found.Definitions = append(g.found.Definitions, d)
 	}
 	return nil
 }
@@ -78,8 +78,8 @@ func (g *gatherer) conversions(ctx context.Context) error {
 		conversion.Service = webhookService + "." + m.Namespace + ".svc"
 	}
 	checker := &definitions.Checker{Live: g.Client, Conversion: conversion}
-	for i := range g.facts.Definitions {
-		d := &g.facts.Definitions[i]
+	for i := range g.found.Definitions {
+		d := &g.found.Definitions[i]
 		if d.Core {
 			continue
 		}

@@ -1,5 +1,5 @@
-// Package gather reads the facts of package doctor from a management cluster. It writes nothing, except reviews of access, which the API
-// server answers and does not keep.
+// Package gather reads the installation that package doctor examines from a management cluster. It writes nothing, except reviews of
+// access, which the API server answers and does not keep.
 package gather
 
 import (
@@ -29,22 +29,22 @@ type Options struct {
 	Now               time.Time
 }
 
-// gatherer reads facts into Facts. Managers come first, because they say where the rest is.
+// gatherer reads into its Installation. Managers come first, because they say where the rest is.
 type gatherer struct {
 	Options
-	facts doctor.Facts
+	found doctor.Installation
 }
 
-// Facts reads all facts. What the user may not read is in Facts.Unread; an error means that the API server does not answer.
-func Facts(ctx context.Context, o Options) (doctor.Facts, error) {
-	g := &gatherer{Options: o, facts: doctor.Facts{
+// Installation reads all that there is. What the user may not read is in its Unread; an error means that the API server does not answer.
+func Installation(ctx context.Context, o Options) (doctor.Installation, error) {
+	g := &gatherer{Options: o, found: doctor.Installation{
 		Now: o.Now, Local: o.Local, Release: o.Release, Unread: map[string]string{}, Services: map[string]doctor.Service{},
 	}}
 	for _, p := range o.Providers {
-		g.facts.Providers = append(g.facts.Providers, described(p))
+		g.found.Providers = append(g.found.Providers, described(p))
 	}
 	if err := g.definitions(ctx); err != nil {
-		return g.facts, fmt.Errorf("read the management cluster: %w", err)
+		return g.found, fmt.Errorf("read the management cluster: %w", err)
 	}
 	for _, step := range []struct {
 		read   func(context.Context) error
@@ -59,16 +59,16 @@ func Facts(ctx context.Context, o Options) (doctor.Facts, error) {
 	} {
 		err := step.read(ctx)
 		if ctx.Err() != nil {
-			return g.facts, fmt.Errorf("read the management cluster: %w", errors.Join(err, context.Cause(ctx)))
+			return g.found, fmt.Errorf("read the management cluster: %w", errors.Join(err, context.Cause(ctx)))
 		}
 		if err == nil {
 			continue
 		}
 		for _, name := range step.checks {
-			g.facts.Unread[name] = err.Error()
+			g.found.Unread[name] = err.Error()
 		}
 	}
-	return g.facts, nil
+	return g.found, nil
 }
 
 // described is what the checks need of a provider.
@@ -97,9 +97,9 @@ func (g *gatherer) musterNamespace() string {
 
 // muster is the first manager of Muster; nil if there is none.
 func (g *gatherer) muster() *doctor.Manager {
-	for i := range g.facts.Managers {
-		if g.facts.Managers[i].Provider == doctor.MusterProvider {
-			return &g.facts.Managers[i]
+	for i := range g.found.Managers {
+		if g.found.Managers[i].Provider == doctor.MusterProvider {
+			return &g.found.Managers[i]
 		}
 	}
 	return nil

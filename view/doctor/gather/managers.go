@@ -37,10 +37,10 @@ func (g *gatherer) managers(ctx context.Context) error {
 			provider = doctor.MusterProvider
 		}
 		if provider != "" {
-			g.facts.Managers = append(g.facts.Managers, managerOf(d, provider))
+			g.found.Managers = append(g.found.Managers, managerOf(d, provider))
 		}
 	}
-	slices.SortFunc(g.facts.Managers, func(a, b doctor.Manager) int {
+	slices.SortFunc(g.found.Managers, func(a, b doctor.Manager) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	m := g.muster()
@@ -53,7 +53,7 @@ func (g *gatherer) managers(ctx context.Context) error {
 		return fmt.Errorf("read the lease %s/%s: %w", m.Namespace, leaseName, err)
 	}
 	if err == nil {
-		g.facts.Lease = leaseOf(lease)
+		g.found.Lease = leaseOf(lease)
 	}
 	return nil
 }

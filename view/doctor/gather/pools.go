@@ -49,9 +49,9 @@ func (g *gatherer) pools(ctx context.Context) error {
 		if infra != nil {
 			p.Conditions, p.Paused = view.Conditions(infra), p.Paused || annotations.HasPaused(infra)
 		}
-		g.facts.Pools = append(g.facts.Pools, p)
+		g.found.Pools = append(g.found.Pools, p)
 	}
-	slices.SortFunc(g.facts.Pools, func(a, b doctor.Pool) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	slices.SortFunc(g.found.Pools, func(a, b doctor.Pool) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (g *gatherer) identity(ctx context.Context, sources *identity.Sources, clus
 	err = g.Client.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}, u)
 	if apierrors.IsNotFound(err) {
 		i.Reason, i.Message = identity.ReasonMissing, i.Object+" does not exist"
-		g.facts.Identities = append(g.facts.Identities, i)
+		g.found.Identities = append(g.found.Identities, i)
 		return nil
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func (g *gatherer) identity(ctx context.Context, sources *identity.Sources, clus
 	case err != nil:
 		return err
 	}
-	g.facts.Identities = append(g.facts.Identities, i)
+	g.found.Identities = append(g.found.Identities, i)
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (g *gatherer) rights(ctx context.Context) error {
 			found.Missing = append(found.Missing, right)
 		}
 	}
-	g.facts.Rights = found
+	g.found.Rights = found
 	return nil
 }
 

@@ -87,7 +87,7 @@ func (g *gatherer) configuration(ctx context.Context, want client.Object) error 
 			c.Calls = append(c.Calls, callOf(one.config.Service, one.config.URL, one.config.CABundle))
 		}
 	}
-	g.facts.Webhooks = append(g.facts.Webhooks, c)
+	g.found.Webhooks = append(g.found.Webhooks, c)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (g *gatherer) conversionCalls(ctx context.Context) error {
 			}
 			c = doctor.Call{Service: is.Service.Namespace + "/" + is.Service.Name, CABundle: is.CABundle}
 		}
-		g.facts.Webhooks = append(g.facts.Webhooks, doctor.Configuration{Object: "Conversion of CustomResourceDefinition " + name,
+		g.found.Webhooks = append(g.found.Webhooks, doctor.Configuration{Object: "Conversion of CustomResourceDefinition " + name,
 			Exists: true, Calls: []doctor.Call{c}})
 	}
 	return nil
@@ -149,16 +149,16 @@ func (g *gatherer) conversionCalls(ctx context.Context) error {
 
 // services reads the services that are called.
 func (g *gatherer) services(ctx context.Context) error {
-	for _, c := range g.facts.Webhooks {
+	for _, c := range g.found.Webhooks {
 		for _, one := range c.Calls {
-			if _, known := g.facts.Services[one.Service]; known || one.Service == "" {
+			if _, known := g.found.Services[one.Service]; known || one.Service == "" {
 				continue
 			}
 			s, err := g.service(ctx, keyOf(one.Service))
 			if err != nil {
 				return err
 			}
-			g.facts.Services[one.Service] = s
+			g.found.Services[one.Service] = s
 		}
 	}
 	return nil

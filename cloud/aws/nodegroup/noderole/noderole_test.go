@@ -64,7 +64,7 @@ func TestNotYetVisible(t *testing.T) {
 		why     string
 		message string
 		made    time.Time
-		want    cloud.Kind
+		want    cloud.ErrorKind
 	}{
 		{"a role of a moment ago", "The role with name x cannot be found.", now.Add(-time.Minute), cloud.Conflict},
 		{"a role of long ago", "The role with name x cannot be found.", now.Add(-time.Hour), cloud.Invalid},

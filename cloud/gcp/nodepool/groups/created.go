@@ -20,7 +20,7 @@ func (c *Creations) note(uid string, at time.Time) {
 }
 
 // date fills in when machines were made, as far as it is known, and reports whether one is left that exists.
-func (c *Creations) date(machines []Machine) (left bool) {
+func (c *Creations) date(machines []Instance) (left bool) {
 	for i := range machines {
 		m := &machines[i]
 		if m.Created.IsZero() && m.UID != "" {

@@ -14,20 +14,20 @@ type Group struct {
 	// Target is the number of machines that it keeps, and Template the name of the instance template that it makes them from.
 	Target   int
 	Template string
-	Machines []Machine
+	Machines []Instance
 }
 
 // Missing reports whether the node pool names the group and Compute Engine has none: GKE failed to create the node pool.
 func (g Group) Missing() bool { return g.Template == "" }
 
 // Outdates reports whether a machine is one of the group's and was made from another template than the group has now.
-func (g Group) Outdates(m Machine) bool {
-	return m.Template != "" && g.Template != m.Template && slices.ContainsFunc(g.Machines, func(o Machine) bool { return o.Key() == m.Key() })
+func (g Group) Outdates(m Instance) bool {
+	return m.Template != "" && g.Template != m.Template && slices.ContainsFunc(g.Machines, func(o Instance) bool { return o.Key() == m.Key() })
 }
 
 // Machines returns the members of all groups.
-func Machines(list []Group) []Machine {
-	var out []Machine
+func Machines(list []Group) []Instance {
+	var out []Instance
 	for _, g := range list {
 		out = append(out, g.Machines...)
 	}

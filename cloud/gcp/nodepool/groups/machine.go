@@ -16,8 +16,8 @@ import (
 // keyTemplate is the key of an instance's metadata in which the instance template stands that it was made from.
 const keyTemplate = "instance-template"
 
-// Machine is one member of an instance group.
-type Machine struct {
+// Instance is one member of an instance group.
+type Instance struct {
 	// Name is that of the machine and of its Node; it outlives the machine where the group makes it again. UID is Compute Engine's ID of the
 	// machine, empty while there is none.
 	Name, UID, Zone string
@@ -31,14 +31,14 @@ type Machine struct {
 }
 
 // ID returns Compute Engine's ID of the machine; while there is none, its name.
-func (m Machine) ID() string { return cmp.Or(m.UID, m.Name) }
+func (m Instance) ID() string { return cmp.Or(m.UID, m.Name) }
 
 // Key identifies the machine among all that ever had its name.
-func (m Machine) Key() string { return m.Name + "/" + m.UID }
+func (m Instance) Key() string { return m.Name + "/" + m.UID }
 
 // managedMachine is a machine as its group lists it.
-func managedMachine(zone string, is *compute.ManagedInstance) Machine {
-	m := Machine{Name: cmp.Or(is.Name, session.LastName(is.Instance)), Zone: zone, action: is.CurrentAction, status: is.InstanceStatus}
+func managedMachine(zone string, is *compute.ManagedInstance) Instance {
+	m := Instance{Name: cmp.Or(is.Name, session.LastName(is.Instance)), Zone: zone, action: is.CurrentAction, status: is.InstanceStatus}
 	if is.Id != 0 {
 		m.UID = strconv.FormatUint(is.Id, 10)
 	}
@@ -52,8 +52,8 @@ func managedMachine(zone string, is *compute.ManagedInstance) Machine {
 }
 
 // instanceMachine is a machine from a list of all instances, which shows nothing of its group.
-func instanceMachine(zone string, is *compute.Instance, skew time.Duration) Machine {
-	m := Machine{Name: is.Name, UID: strconv.FormatUint(is.Id, 10), Zone: zone, status: is.Status, action: actionNone}
+func instanceMachine(zone string, is *compute.Instance, skew time.Duration) Instance {
+	m := Instance{Name: is.Name, UID: strconv.FormatUint(is.Id, 10), Zone: zone, status: is.Status, action: actionNone}
 	if at, err := time.Parse(time.RFC3339, is.CreationTimestamp); err == nil {
 		m.Created = at.Add(-skew)
 	}
@@ -83,7 +83,7 @@ var (
 )
 
 // State returns the machine's state.
-func (m Machine) State() pool.InstanceState {
+func (m Instance) State() pool.InstanceState {
 	switch {
 	case slices.Contains(goes, m.action):
 		return pool.Terminating
@@ -98,12 +98,12 @@ func (m Machine) State() pool.InstanceState {
 }
 
 // ProviderID returns what the machine's Node carries in spec.providerID.
-func (m Machine) ProviderID(project string) string {
+func (m Instance) ProviderID(project string) string {
 	return "gce://" + project + "/" + m.Zone + "/" + m.Name
 }
 
 // Instance returns the machine in pool's words, in a project.
-func (m Machine) Instance(project string, t pool.Template) pool.Instance {
+func (m Instance) Instance(project string, t pool.Template) pool.Instance {
 	i := pool.Instance{
 		ID: m.ID(), ProviderID: m.ProviderID(project), Zone: m.Zone, Template: t, State: m.State(), CloudState: m.action,
 		Created: m.Created, Updating: m.action == actionRefreshing || m.action == actionRestarting,

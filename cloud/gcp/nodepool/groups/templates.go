@@ -14,8 +14,8 @@ import (
 	"github.com/muster-project/muster/cloud/sweep"
 )
 
-// Facts are what an instance template says of the machines that are made from it. Templates never change.
-type Facts struct {
+// TemplateFields are what an instance template says of the machines that are made from it. Templates never change.
+type TemplateFields struct {
 	MachineType, DiskType string
 	DiskSizeGb            int64
 	// Image is the name of the boot disk's image.
@@ -31,9 +31,9 @@ type Templates struct {
 // TemplateReader reads the templates of one session.
 type TemplateReader struct {
 	c     *session.Session
-	sweep *sweep.Sweep[Facts]
+	sweep *sweep.Sweep[TemplateFields]
 	mu    sync.Mutex
-	known map[string]Facts
+	known map[string]TemplateFields
 }
 
 const (
@@ -56,15 +56,15 @@ func (t *Templates) Of(c *session.Session) *TemplateReader {
 	if t.by == nil || len(t.by) >= readersMost {
 		t.by = map[string]*TemplateReader{}
 	}
-	r := &TemplateReader{c: c, known: map[string]Facts{}}
-	r.sweep = sweep.New(sweep.Options[Facts]{Some: r.some, All: r.all})
+	r := &TemplateReader{c: c, known: map[string]TemplateFields{}}
+	r.sweep = sweep.New(sweep.Options[TemplateFields]{Some: r.some, All: r.all})
 	t.by[c.Key] = r
 	return r
 }
 
 // Read returns the facts of templates by name. One that is gone is left out.
-func (r *TemplateReader) Read(ctx context.Context, names []string) (map[string]Facts, error) {
-	out := map[string]Facts{}
+func (r *TemplateReader) Read(ctx context.Context, names []string) (map[string]TemplateFields, error) {
+	out := map[string]TemplateFields{}
 	var missing []string
 	r.mu.Lock()
 	for _, name := range names {
@@ -88,17 +88,17 @@ func (r *TemplateReader) Read(ctx context.Context, names []string) (map[string]F
 	return out, nil
 }
 
-func (r *TemplateReader) keep(read map[string]Facts) {
+func (r *TemplateReader) keep(read map[string]TemplateFields) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.known) >= knownMost {
-		r.known = map[string]Facts{}
+		r.known = map[string]TemplateFields{}
 	}
 	maps.Copy(r.known, read)
 }
 
 // some reads single templates.
-func (r *TemplateReader) some(ctx context.Context, names []string, found func(string, Facts)) error {
+func (r *TemplateReader) some(ctx context.Context, names []string, found func(string, TemplateFields)) error {
 	for _, name := range names {
 		is, err := r.c.Compute.InstanceTemplates.Get(r.c.Project, name).Fields(googleapi.Field(fieldsOne)).Context(ctx).Do()
 		if err = r.c.Refusal(err); err != nil && !session.Absent(err) {
@@ -112,7 +112,7 @@ func (r *TemplateReader) some(ctx context.Context, names []string, found func(st
 }
 
 // all lists the templates of the project.
-func (r *TemplateReader) all(ctx context.Context, found func(string, Facts)) (int, error) {
+func (r *TemplateReader) all(ctx context.Context, found func(string, TemplateFields)) (int, error) {
 	return r.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
 		list := r.c.Compute.InstanceTemplates.List(r.c.Project).PageToken(token).Fields(googleapi.Field(fieldsList))
 		page, err := list.Context(ctx).Do()
@@ -126,8 +126,8 @@ func (r *TemplateReader) all(ctx context.Context, found func(string, Facts)) (in
 	})
 }
 
-func factsOf(is *compute.InstanceTemplate) Facts {
-	var f Facts
+func factsOf(is *compute.InstanceTemplate) TemplateFields {
+	var f TemplateFields
 	if is.Properties == nil {
 		return f
 	}

@@ -21,7 +21,7 @@ func (w Writer) Resize(ctx context.Context, g Group, machines int) error {
 
 // Delete deletes machines of a group, which lowers its size by their number. One that has gone meanwhile, or is being deleted, is left out:
 // it is no reason to keep the others.
-func (w Writer) Delete(ctx context.Context, g Group, machines []Machine) error {
+func (w Writer) Delete(ctx context.Context, g Group, machines []Instance) error {
 	c, r := w.Session, &compute.InstanceGroupManagersDeleteInstancesRequest{SkipInstancesOnValidationError: true}
 	for _, m := range machines {
 		r.Instances = append(r.Instances, "zones/"+g.Zone+"/instances/"+m.Name)

@@ -29,15 +29,15 @@ const Token = "abcdef.0123456789abcdef"
 // Options of a server.
 type Options struct {
 	// Sign decides over certificate requests; nil approves and signs all.
-	Sign func(name string) Verdict
+	Sign func(name string) SigningDecision
 }
 
-// Verdict over a certificate request.
-type Verdict int
+// SigningDecision over a certificate request.
+type SigningDecision int
 
-// The verdicts: issue a certificate, deny it, fail it, or never answer.
+// What is decided: issue a certificate, deny it, fail it, or never answer.
 const (
-	Issue Verdict = iota
+	Issue SigningDecision = iota
 	Deny
 	Fail
 	Silence
@@ -47,7 +47,7 @@ const (
 type Server struct {
 	http *httptest.Server
 	ca   *authority
-	sign func(string) Verdict
+	sign func(string) SigningDecision
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -68,7 +68,7 @@ func Start(o Options) (*Server, error) {
 	}
 	s := &Server{ca: ca, sign: o.Sign, objects: map[string]object{}, tokens: map[string]bool{}}
 	if s.sign == nil {
-		s.sign = func(string) Verdict { return Issue }
+		s.sign = func(string) SigningDecision { return Issue }
 	}
 	s.changed = sync.NewCond(&s.mu)
 	serving, err := ca.serving()

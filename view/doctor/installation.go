@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Facts are what was read of a management cluster. They hold no secret.
-type Facts struct {
-	// Now is the time at which they were read.
+// Installation is what was read of a management cluster. It holds no secret.
+type Installation struct {
+	// Now is the time at which it was read.
 	Now time.Time
 	// Local is true in a world of "muster up", whose controllers run as processes.
 	Local bool
@@ -25,7 +25,7 @@ type Facts struct {
 	Rights      *Rights
 	Identities  []Identity
 	Pools       []Pool
-	// Unread has, by the name of a check, why its facts could not be read.
+	// Unread has, by the name of a check, why what it needs could not be read.
 	Unread map[string]string
 }
 
