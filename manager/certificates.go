@@ -60,7 +60,6 @@ func Mounted(dir, certName string) bool {
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,verbs=update;patch,resourceNames=muster-mutating-webhook-configuration;muster-infrastructure-mutating-webhook-configuration
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=update;patch,resourceNames=muster-validating-webhook-configuration;muster-infrastructure-validating-webhook-configuration;muster-warnings-webhook-configuration
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=update;patch,resourceNames=awsmachinepools.infrastructure.cluster.x-k8s.io;awsmanagedmachinepools.infrastructure.cluster.x-k8s.io
 
 // rotate has the certificates made and renewed. The channel is closed when they are in place.
 func (m *Manager) rotate(ctx context.Context, o Options) (<-chan struct{}, error) {

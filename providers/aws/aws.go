@@ -25,6 +25,9 @@ import (
 	"github.com/muster-project/muster/providers/gates"
 )
 
+// The manager puts its certificate into the definitions whose versions it converts.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=update;patch,resourceNames=awsmachinepools.infrastructure.cluster.x-k8s.io;awsmanagedmachinepools.infrastructure.cluster.x-k8s.io
+
 // The names of the controllers.
 const (
 	MachinePool        = "awsmachinepool"

@@ -180,4 +180,3 @@ func (c *Credentials) labels(ctx context.Context) (labels.Set, error) {
 func (c *Credentials) note(d dependency) { c.read = append(c.read, d) }
 
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=awsclustercontrolleridentities;awsclusterstaticidentities;awsclusterroleidentities;azureclusteridentities,verbs=get;list;watch
