@@ -266,9 +266,9 @@ func (v *steps) providerRolloutProgress() Cause {
 	return c
 }
 
-// WaitingForControlPlane is the reason of the issue that a wanted version of Kubernetes waits for the control plane: until then no machine
-// is to be replaced for it.
-const WaitingForControlPlane = "WaitingForControlPlane"
+// ControlPlaneUpgradePending is the reason of the issue that a wanted version of Kubernetes waits for the control plane: until then no
+// machine is to be replaced for it.
+const ControlPlaneUpgradePending = "ControlPlaneUpgradePending"
 
 // UpgradePath is how a node group gets from the minor version of Kubernetes that it runs to the wanted one: one minor version at a time,
 // and never above the control plane. Minor versions are numbers: 31 is Kubernetes 1.31, and 0 is unknown.

@@ -292,8 +292,8 @@ func TestUpToDate(t *testing.T) {
 				"not authorized"},
 		{"a version waits", "what is wanted is not there, though nothing can be replaced for it yet", func(s *scene) {
 			s.o.Issues = []pool.Cause{{Reason: "Capacity", Message: "no room"},
-				{Reason: pool.WaitingForControlPlane, Message: "nodes run 1.33 of the wanted 1.34"}}
-		}, "False WaitingForControlPlane: 3 of 3 machines were launched from the wanted launch template; nodes run 1.33 of the wanted 1.34"},
+				{Reason: pool.ControlPlaneUpgradePending, Message: "nodes run 1.33 of the wanted 1.34"}}
+		}, "False ControlPlaneUpgradePending: 3 of 3 machines were launched from the wanted launch template; nodes run 1.33 of the wanted 1.34"},
 		{"no machines", "none is old", noGroup, "True AllUpToDate: 0 of 0 machines were launched from the wanted launch template"},
 		{"not asked", "unknown is shown as unknown", unseen, "Unknown NotObserved: the cloud was not asked yet"},
 		{"deleting", "a pool that goes is compared with nothing", deleting, "absent"},

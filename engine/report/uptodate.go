@@ -65,9 +65,9 @@ func unread(issues []pool.Cause) string {
 // current returns the condition while all machines are what can be made now: a version that the control plane does not serve yet is still
 // to come.
 func current(f facts, text string) *Condition {
-	waits := func(issue pool.Cause) bool { return issue.Reason == pool.WaitingForControlPlane }
+	waits := func(issue pool.Cause) bool { return issue.Reason == pool.ControlPlaneUpgradePending }
 	if at := slices.IndexFunc(f.o.Issues, waits); at >= 0 {
-		return &Condition{UpToDate, False, pool.WaitingForControlPlane, text + "; " + f.o.Issues[at].Message}
+		return &Condition{UpToDate, False, pool.ControlPlaneUpgradePending, text + "; " + f.o.Issues[at].Message}
 	}
 	return &Condition{UpToDate, True, "AllUpToDate", text}
 }

@@ -136,7 +136,7 @@ func (m *memory) issues(is *ekstypes.Nodegroup, want wanted, now time.Time) []po
 			"%s is raised to %d once the node group, which has a size of %d, is as large", fieldMin, want.group.min, size)})
 	}
 	if want.course.path.WaitsForControlPlane {
-		issues = append(issues, pool.Cause{Reason: pool.WaitingForControlPlane, Message: "nodes run " + want.course.path.String()})
+		issues = append(issues, pool.Cause{Reason: pool.ControlPlaneUpgradePending, Message: "nodes run " + want.course.path.String()})
 	}
 	return issues
 }

@@ -414,7 +414,7 @@ func TestNoWayBack(t *testing.T) {
 		}
 		e.target.KubernetesVersion = "v1.34.0"
 		o = w.observe(e.target)
-		if len(o.Issues) != 1 || o.Issues[0].Reason != "WaitingForControlPlane" || !o.Instances[0].Template.Same(o.Wanted) {
+		if len(o.Issues) != 1 || o.Issues[0].Reason != "ControlPlaneUpgradePending" || !o.Instances[0].Template.Same(o.Wanted) {
 			t.Errorf("want nothing stale and the control plane waited for, got %+v, %+v", o.Wanted, o.Issues)
 		}
 	})

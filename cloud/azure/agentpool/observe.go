@@ -186,7 +186,7 @@ func (p *pass) failure(ctx context.Context) *pool.Cause {
 func (p *pass) versionIssues(w wanted) []pool.Cause {
 	var out []pool.Cause
 	if w.course.path.WaitsForControlPlane {
-		out = append(out, pool.Cause{Reason: pool.WaitingForControlPlane, Message: "nodes run " + w.course.path.String()})
+		out = append(out, pool.Cause{Reason: pool.ControlPlaneUpgradePending, Message: "nodes run " + w.course.path.String()})
 	}
 	if asked, current := reported(p.t.KubernetesVersion), w.launched.version; w.ahead {
 		out = append(out, pool.Cause{Reason: "NewerVersion", Message: fmt.Sprintf(

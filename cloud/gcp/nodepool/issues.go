@@ -102,7 +102,7 @@ func machineIssues(machines []groups.Instance) []pool.Cause {
 func (w wanted) versionIssues() []pool.Cause {
 	var out []pool.Cause
 	if w.course.path.WaitsForControlPlane {
-		out = append(out, pool.Cause{Reason: pool.WaitingForControlPlane,
+		out = append(out, pool.Cause{Reason: pool.ControlPlaneUpgradePending,
 			Message: fmt.Sprintf("nodes run Kubernetes %s, and %s waits for the control plane",
 				w.launched.version, w.asked)})
 	}

@@ -136,7 +136,7 @@ func TestControlPlaneGoesFirst(t *testing.T) {
 		w.reach(1)
 		w.target.KubernetesVersion = "v1.35.1"
 		o := w.observe()
-		if fresh(o) != 1 || len(o.Issues) != 1 || o.Issues[0].Reason != "WaitingForControlPlane" {
+		if fresh(o) != 1 || len(o.Issues) != 1 || o.Issues[0].Reason != "ControlPlaneUpgradePending" {
 			w.Errorf("want nothing stale before the control plane has been upgraded, got %d of 1, issues %+v", fresh(o), o.Issues)
 		}
 		w.target.KubernetesVersion = version

@@ -62,7 +62,7 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 		return nil // it is the pool's own: an earlier request has created it
 	}
 	if controlPlane := reported(cluster.CurrentMasterVersion); controlPlane.minor != 0 && w.asked.compare(controlPlane) > 0 {
-		return &cloud.Error{Kind: cloud.Conflict, Code: pool.WaitingForControlPlane, Message: "Kubernetes " + w.asked.String() +
+		return &cloud.Error{Kind: cloud.Conflict, Code: pool.ControlPlaneUpgradePending, Message: "Kubernetes " + w.asked.String() +
 			" is above the control plane, which runs " + controlPlane.String()}
 	}
 	body := w.created(p.t.name, s.Size/zones(w.pool, cluster))

@@ -46,7 +46,7 @@ const (
 // starting are the reasons of UpToDate with which a rollout starts, waiting those that it may have had before.
 var (
 	starting = []string{"TemplateChanged", settings.ReasonRestart}
-	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", settings.ReasonPaused, pool.WaitingForControlPlane}
+	waiting  = []string{"AllUpToDate", "TemplateOutOfDate", settings.ReasonPaused, pool.ControlPlaneUpgradePending}
 )
 
 // conditionEvents returns the events of conditions whose reason has changed.

@@ -37,7 +37,7 @@ func TestConditionEvents(t *testing.T) {
 			said(report.UpToDate, "False", settings.ReasonRestart), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"goes on": {"after a pause it is reported again", said(report.UpToDate, "False", settings.ReasonPaused),
 			said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
-		"version served": {"so is one that waited for the control plane", said(report.UpToDate, "False", pool.WaitingForControlPlane),
+		"version served": {"so is one that waited for the control plane", said(report.UpToDate, "False", pool.ControlPlaneUpgradePending),
 			said(report.UpToDate, "False", "TemplateChanged"), []report.Event{{Reason: "RolloutStarted", Message: "m"}}},
 		"goes on by itself": {"another cause in its middle begins none", said(report.UpToDate, "False", "NeverJoined"),
 			said(report.UpToDate, "False", "TemplateChanged"), nil},
