@@ -208,6 +208,11 @@ type Traits struct {
 	// SupportsStandby is true if instances can be taken out of the group's count while they keep running. A rollout then surges without a
 	// write to the group's size or to its maximum.
 	SupportsStandby bool
+	// SupportsInPlaceChanges is true if Apply can change some fields on existing instances: Instance.InPlaceDrift names them.
+	SupportsInPlaceChanges bool
+	// SupportsScaleInProtection is true if Protect and Unprotect can change whether the cloud may choose an instance when the group is made
+	// smaller: Instance.ScaleInUnprotected and Instance.ScaleInProtected report it.
+	SupportsScaleInProtection bool
 	// ReplaceKeepsSize is false if every termination lowers the size of the group: replacing an instance then takes a removal and a
 	// larger size.
 	ReplaceKeepsSize bool

@@ -13,8 +13,25 @@ type Capabilities struct {
 	Denied Fault
 	// NoCapacity is part of the cloud's message for a machine that it has no capacity for.
 	NoCapacity string
+	// Groups is how the cloud's groups behave.
+	Groups GroupBehavior
 	// Ignorable are rules that each ignore one thing that clients can set, without end.
 	Ignorable []Fault
+}
+
+// GroupBehavior describes how one kind of group behaves in its cloud.
+type GroupBehavior struct {
+	// BusyAfterChange is true if the cloud works on a group for a while after each change, and rejects other changes meanwhile.
+	BusyAfterChange bool
+	// CompletedLater is true if some of what a client wants of a group can be set only once the group exists.
+	CompletedLater bool
+	// RecreatesInstances is true if the cloud recreates an instance that a client has deleted out of band. Otherwise the group's size is
+	// lowered with the deletion.
+	RecreatesInstances bool
+	// RecordsRollouts is true if the cloud keeps a record of its own rollout that has succeeded. Otherwise only the instances show it.
+	RecordsRollouts bool
+	// Bootstraps is true if the cloud gives machines what they need to join a cluster: they boot without user data too.
+	Bootstraps bool
 }
 
 // Action is an out-of-band change of a cloud: by its console or by another tool.

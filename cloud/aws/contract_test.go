@@ -37,7 +37,7 @@ func suite() cloudtest.Suite[source] {
 			}),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev/cluster",
-		Many: 210, SteadyReads: 3, Holds: true, RecordsRolls: true,
+		Many: 210, SteadyReads: 3,
 		GroupID: func(name string) string {
 			return "arn:aws:autoscaling:" + simaws.Region + ":" + simaws.AccountID + ":autoScalingGroup:0f6f8d5e:autoScalingGroupName/" + name
 		},

@@ -48,7 +48,7 @@ func suite(mode azurev1.OrchestrationModeType) cloudtest.Suite[specification] {
 			}),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev_cluster",
-		Many: 210, ManyInPage: 10, SteadyReads: 2, Works: true, Applies: true, Protects: true,
+		Many: 210, ManyInPage: 10, SteadyReads: 2,
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			c := source(mode).Cluster

@@ -49,6 +49,7 @@ func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "scale set", Template: "model", Prerequisites: "role assignment", RemoveBatch: removeBatch,
 		InlineTemplate: true, CanDeleteBusyGroup: true, CanCancelRollout: true, KeepsFailedInstances: true, RecordsSurge: true,
+		SupportsInPlaceChanges: true, SupportsScaleInProtection: true,
 	}
 }
 

@@ -11,7 +11,7 @@ const caseConfiguration = "another bootstrap configuration makes instances stale
 
 // configuration is a change of the bootstrap configuration that is to replace machines, and its end.
 func configuration[S any](p player[S]) {
-	if p.suite.Given {
+	if p.cloudTemplates {
 		return
 	}
 	before := p.create(p.target(), sizeSmall)

@@ -9,6 +9,16 @@ import (
 	"github.com/muster-project/muster/sim"
 )
 
+// by does a deed by hand, and reports whether the cloud has such a thing.
+func (p player[S]) by(d sim.Action, on sim.Resource) bool {
+	p.Helper()
+	has, err := p.cloud.Capabilities().OutOfBand.Do(d, on)
+	if err != nil {
+		p.Fatalf("%+v: %v", on, err)
+	}
+	return has
+}
+
 // refuses starts steps that must be refused without a write.
 func (p player[S]) refuses(target cloud.Target[S], steps ...pool.Step) {
 	p.Helper()
@@ -64,10 +74,10 @@ func foreignGroup[S any](p player[S]) {
 	other.Owner.GroupName = thing.Name
 	p.stranger(p.observe(other))
 	p.refuses(other, pool.Step{Kind: pool.DeleteGroup}, pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: o.Instances[0].ID}}})
-	if !p.suite.Given {
+	if !p.cloudTemplates {
 		p.refuses(other, pool.Step{Kind: pool.PutTemplate})
 	}
-	if !p.suite.Given && !p.inline() {
+	if !p.cloudTemplates && !p.inline() {
 		p.refuses(other, pool.Step{Kind: pool.DeleteTemplates})
 	}
 	settle()
@@ -90,7 +100,7 @@ func namedGroup[S any](p player[S]) {
 	p.refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"}, pool.Step{Kind: pool.DeleteGroup},
 		pool.Step{Kind: pool.Resize, Size: 1})
 	p.again().refuses(target, pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: "x:1"})
-	if !p.suite.Given {
+	if !p.cloudTemplates {
 		p.again().refuses(target, pool.Step{Kind: pool.PutTemplate})
 	}
 	p.stranger(p.again().observe(target))
@@ -191,7 +201,7 @@ func templateByHand[S any](p player[S]) {
 			p.Errorf("want the wanted version made above the one by hand, got %+v", o.Versions)
 		}
 	}
-	if p.driver.Traits().RolloutOnTemplateChange || p.inline() {
+	if p.traits.RolloutOnTemplateChange || p.inline() {
 		return
 	}
 	target = rotated(target, 1)
@@ -265,14 +275,14 @@ func templateDeleted[S any](p player[S]) {
 	p.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle})
 	settle()
 	o = p.observe(target)
-	if !p.driver.Traits().RolloutOnTemplateChange {
+	if !p.traits.RolloutOnTemplateChange {
 		p.check("the group launches from", o.Latest().Ref, o.Group.Template)
 	}
 	p.check("how many instances", sizeMiddle, len(o.Instances))
 }
 
 func versionDeleted[S any](p player[S]) {
-	if p.driver.Traits().RolloutOnTemplateChange || p.inline() {
+	if p.traits.RolloutOnTemplateChange || p.inline() {
 		// All instances are of one version, which is in use, or of the group's own.
 		return
 	}
@@ -311,8 +321,8 @@ func instanceDeleted[S any](p player[S]) {
 	settle()
 	o := p.observe(target)
 	size := sizeMiddle
-	if !p.driver.Traits().ReplaceKeepsSize && !p.suite.Repairs {
-		// The group's size is lowered by the client that takes an instance.
+	if !p.RecreatesInstances {
+		// The client that deletes an instance lowers the group's size.
 		size--
 	}
 	before.Group.Size = size

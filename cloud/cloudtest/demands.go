@@ -29,7 +29,7 @@ func capacity[S any](p player[S]) {
 	hinted.Operations = o.Operations
 	p.check("the issues for a driver that has seen nothing but what the object keeps", told, p.again().observe(hinted).Issues)
 	p.calm()
-	if p.driver.Traits().KeepsFailedInstances {
+	if p.traits.KeepsFailedInstances {
 		// Such a cloud tries once to bring the machines that a group lacks, and must be asked again when that failed.
 		p.start(target, pool.Step{Kind: pool.Resize, Size: sizeSmall})
 	}
@@ -46,7 +46,7 @@ func capacity[S any](p player[S]) {
 // do not come, with a larger one.
 func (p player[S]) wantMachines(target cloud.Target[S]) pool.Observed {
 	p.Helper()
-	if p.suite.Works {
+	if p.BusyAfterChange {
 		p.create(target, 0)
 		p.fault(sim.Fault{Kind: sim.NoCapacity})
 		p.start(target, pool.Step{Kind: pool.Resize, Size: sizeSmall})
@@ -85,7 +85,7 @@ func invalid[S any](p player[S]) {
 // asFarAsItGoes makes a pool until something is refused.
 func (p player[S]) asFarAsItGoes(target cloud.Target[S]) error {
 	o, err := p.driver.Observe(p.Context(), target)
-	if err == nil && !p.suite.Given && !p.inline() {
+	if err == nil && !p.cloudTemplates && !p.inline() {
 		err = p.try(target, pool.Step{Kind: pool.PutTemplate, Base: o.Latest().Ref})
 	}
 	if err != nil {
@@ -199,8 +199,9 @@ func secrets[S any](p player[S]) {
 			}
 		}
 	})
-	if carried == 0 && !p.suite.Given {
-		p.Errorf("want bootstrap data to reach the cloud with some step, got none")
+	if (carried == 0) != p.cloudTemplates {
+		p.Errorf("want bootstrap data to reach the cloud with some step unless the cloud makes templates itself (%t), got it in %d requests",
+			p.cloudTemplates, carried)
 	}
 }
 

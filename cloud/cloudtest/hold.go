@@ -10,7 +10,7 @@ import (
 
 // held removes an instance and keeps it for several times as long as the cloud would by itself.
 func held[S any](p player[S]) {
-	if !p.suite.Holds {
+	if !p.hooks {
 		return
 	}
 	sc := readyHeld(p)
@@ -37,7 +37,7 @@ func held[S any](p player[S]) {
 
 // takenByCloud has the cloud take an instance for a reason of its own.
 func takenByCloud[S any](p player[S]) {
-	if !p.suite.Holds {
+	if !p.hooks {
 		return
 	}
 	sc := readyReplace(p)

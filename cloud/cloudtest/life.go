@@ -15,8 +15,8 @@ func nothing[S any](p player[S]) {
 		p.Errorf("want nothing, got %+v", o)
 	}
 	for _, v := range append(o.Versions, o.Wanted) {
-		p.check("whether it is given", p.suite.Given, v.UserManaged)
-		p.check("whether the cloud makes it", p.suite.Given, v.ByCloud)
+		p.check("whether it is given", p.cloudTemplates, v.UserManaged)
+		p.check("whether the cloud makes it", p.cloudTemplates, v.ByCloud)
 	}
 	if o.Wanted.Content == "" || o.Wanted.Data != p.data(target) || o.Wanted.Ref != "" {
 		p.Errorf("want the template that the specification asks for, without a ref, got %+v", o.Wanted)
@@ -24,15 +24,15 @@ func nothing[S any](p player[S]) {
 	bare := target
 	bare.Bootstrap = cloud.Bootstrap{}
 	without := p.observe(bare).Wanted
-	if p.suite.BootsAlone != (without.Content != "") || without.Data == o.Wanted.Data && !p.suite.Given {
-		p.Errorf("want a template without bootstrap data if machines boot without it (%t), and nothing else, got %+v", p.suite.BootsAlone,
+	if p.Bootstraps != (without.Content != "") || without.Data == o.Wanted.Data && !p.cloudTemplates {
+		p.Errorf("want a template without bootstrap data if machines boot without it (%t), and nothing else, got %+v", p.Bootstraps,
 			without)
 	}
 }
 
 // empty reports whether nothing of the pool is in the cloud.
 func (p player[S]) empty(o pool.Observed) bool {
-	return o.Group == nil && o.OwnershipConflict == nil && (len(o.Versions) == 0 || p.suite.Given) && len(o.Instances) == 0
+	return o.Group == nil && o.OwnershipConflict == nil && (len(o.Versions) == 0 || p.cloudTemplates) && len(o.Instances) == 0
 }
 
 func created[S any](p player[S]) {
@@ -115,8 +115,9 @@ func aged[S any](p player[S]) {
 	p.check("requests", 0, len(sent))
 	p.start(target, pool.Step{Kind: pool.Resize, Size: sizeMiddle})
 	sent = p.sent(func() { want = look() })
-	if len(sent) == 0 || !p.suite.Works && want.Group.Size != sizeMiddle {
-		p.Errorf("want a new look right after a write of our own, got size %d after %d requests", want.Group.Size, len(sent))
+	if len(sent) == 0 || !working(want) && want.Group.Size != sizeMiddle {
+		p.Errorf("want a new look right after a write of our own, which shows the size or the cloud's work on it, got %+v after %d requests",
+			want.Group, len(sent))
 	}
 }
 
@@ -141,7 +142,7 @@ func remembered[S any](p player[S]) {
 }
 
 func rotation[S any](p player[S]) {
-	if p.suite.Given {
+	if p.cloudTemplates {
 		return
 	}
 	before := p.create(p.target(), sizeSmall)
@@ -160,7 +161,7 @@ func rotation[S any](p player[S]) {
 	settle()
 	o = p.observe(target)
 	launches := o.Latest().Ref
-	if p.driver.Traits().RolloutOnTemplateChange {
+	if p.traits.RolloutOnTemplateChange {
 		launches = before.Group.Template
 	}
 	p.check("the group launches from", launches, o.Group.Template)
@@ -189,7 +190,7 @@ func changed[S any](p player[S]) {
 	}
 	p.launch(target, o.Latest().Ref)
 	o = p.observe(target)
-	if !p.driver.Traits().RolloutOnTemplateChange {
+	if !p.traits.RolloutOnTemplateChange {
 		p.check("the group launches from", o.Latest().Ref, o.Group.Template)
 	}
 	for _, i := range o.Instances {
@@ -254,7 +255,7 @@ func deleted[S any](p player[S]) {
 	if o = p.observe(target); o.Group != nil || len(o.Instances) > 0 || (len(o.Versions) == 0) != p.inline() {
 		p.Errorf("want the template alone to be left, and nothing where it is a part of the group, got %+v", o)
 	}
-	if !p.suite.Given && !p.inline() {
+	if !p.cloudTemplates && !p.inline() {
 		p.start(target, pool.Step{Kind: pool.DeleteTemplates})
 	}
 	for _, owner := range []string{target.Owner.ID, "another-owner"} {

@@ -32,7 +32,7 @@ type mistake[S any] struct {
 
 // mistakes are those that the contract is shown to notice.
 func mistakes[S any]() []mistake[S] {
-	return slices.Concat(sights[S](), refusals[S](), deeds[S](), rollouts[S](), []mistake[S]{
+	return slices.Concat(sights[S](), refusals[S](), deeds[S](), rollouts[S](), declarations[S](), []mistake[S]{
 		{name: "reads the first page of a list and no more", guard: casePages, wire: firstPages},
 	})
 }
@@ -42,6 +42,16 @@ type bent[S any] struct {
 	cloud.Driver[S]
 	see func(context.Context, cloud.Target[S], pool.Observed, error) (pool.Observed, error)
 	do  func(context.Context, cloud.Target[S], pool.Step) error
+	// declare bends the traits.
+	declare func(*pool.Traits)
+}
+
+func (b bent[S]) Traits() pool.Traits {
+	t := b.Driver.Traits()
+	if b.declare != nil {
+		b.declare(&t)
+	}
+	return t
 }
 
 func (b bent[S]) Observe(ctx context.Context, t cloud.Target[S]) (pool.Observed, error) {
@@ -90,6 +100,25 @@ func doing[S any](name, guard string, do func(context.Context, cloud.Driver[S], 
 	return mistake[S]{name: name, guard: guard, driver: func(d cloud.Driver[S]) cloud.Driver[S] {
 		return bent[S]{Driver: d, do: func(ctx context.Context, t cloud.Target[S], s pool.Step) error { return do(ctx, d, t, s) }}
 	}}
+}
+
+// declaring bends the traits, which decide what the suite asks for.
+func declaring[S any](name, guard string, declare func(*pool.Traits)) mistake[S] {
+	return mistake[S]{name: name, guard: guard, driver: func(d cloud.Driver[S]) cloud.Driver[S] {
+		return bent[S]{Driver: d, declare: declare}
+	}}
+}
+
+// declarations are mistakes of what a driver declares.
+func declarations[S any]() []mistake[S] {
+	return []mistake[S]{
+		declaring[S]("declares no changes in place", caseDrift, func(t *pool.Traits) { t.SupportsInPlaceChanges = false }).of(pool.Apply),
+		declaring[S]("declares no protection from scale-in", caseCreated,
+			func(t *pool.Traits) { t.SupportsScaleInProtection = false }).of(pool.Protect),
+		seeing("takes its own template for one that the cloud makes", caseCreated, func(_ cloud.Target[S], o *pool.Observed) {
+			o.Wanted.UserManaged, o.Wanted.ByCloud = true, true
+		}).of(pool.PutTemplate),
+	}
 }
 
 // sights are mistakes of observations.

@@ -33,6 +33,7 @@ const (
 
 // stage is where one case plays. It may need several clouds.
 type stage[S any] struct {
+	declared
 	suite Suite[S]
 	made  []Cloud
 }
@@ -65,7 +66,7 @@ func (p player[S]) again() player[S] {
 	if err != nil {
 		p.Fatalf("make the driver: %v", err)
 	}
-	p.driver = watched[S]{Driver: made, t: p.T, cloud: p.cloud}
+	p.driver = watched[S]{Driver: made, t: p.T, cloud: p.cloud, declared: p.declared}
 	return p
 }
 
@@ -175,7 +176,7 @@ func (p player[S]) start(target cloud.Target[S], s pool.Step) {
 // idle waits until the cloud is not at work on the group, where it ever is.
 func (p player[S]) idle(target cloud.Target[S]) {
 	p.Helper()
-	for n := 0; p.suite.Works && working(p.observe(target)); n++ {
+	for n := 0; p.BusyAfterChange && working(p.observe(target)); n++ {
 		if n == passesMost {
 			p.Fatalf("want the cloud's work on the group to end within %d minutes", passesMost)
 		}
@@ -194,20 +195,17 @@ func (p player[S]) name(target cloud.Target[S]) string {
 	return target.Owner.ResourceName()
 }
 
-// inline reports whether the template is a part of the group.
-func (p player[S]) inline() bool { return p.driver.Traits().InlineTemplate }
-
 // launch points the group at a version, where that is a step of its own and not the cloud's roll.
 func (p player[S]) launch(target cloud.Target[S], ref string) {
 	p.Helper()
-	if t := p.driver.Traits(); !t.RolloutOnTemplateChange && !t.InlineTemplate {
+	if !p.traits.RolloutOnTemplateChange && !p.inline() {
 		p.start(target, pool.Step{Kind: pool.UpdateGroup, Template: ref})
 	}
 }
 
 // data is the hash of the target's bootstrap data, as templates show it.
 func (p player[S]) data(target cloud.Target[S]) string {
-	if p.suite.Given {
+	if p.cloudTemplates {
 		return ""
 	}
 	return target.Bootstrap.Hash()
@@ -217,7 +215,7 @@ func (p player[S]) data(target cloud.Target[S]) string {
 func (p player[S]) put(target cloud.Target[S]) pool.Observed {
 	p.Helper()
 	before := p.observe(target)
-	if p.suite.Given || p.inline() && before.Group == nil {
+	if p.cloudTemplates || p.inline() && before.Group == nil {
 		return before
 	}
 	p.start(target, pool.Step{Kind: pool.PutTemplate, Base: before.Latest().Ref})
@@ -230,7 +228,10 @@ func (p player[S]) create(target cloud.Target[S], size int) pool.Observed {
 	o := p.put(target)
 	p.start(target, pool.Step{Kind: pool.CreateGroup, Size: size, Template: o.Latest().Ref})
 	settle()
-	if o = p.observe(target); p.suite.Late {
+	if o = p.observe(target); p.CompletedLater {
+		if o.Group == nil || len(o.Group.Drift) == 0 {
+			p.Errorf("create: want drift, because this cloud's groups are completed once they exist, got group %+v", o.Group)
+		}
 		o = p.repair(target)
 	}
 	if o.Group == nil || len(o.Instances) != size {

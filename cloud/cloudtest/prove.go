@@ -14,12 +14,10 @@ import (
 // RunMistakes shows that the contract can fail: it makes the mistakes that authors of drivers make, one at a time, with the
 // suite's own driver and cloud, and wants each noticed by the case that is there for it.
 func (s Suite[S]) RunMistakes(t *testing.T) {
-	d, err := s.Driver(http.DefaultTransport)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var d declared
+	synctest.Test(t, func(t *testing.T) { d = s.declared(t) })
 	for _, m := range mistakes[S]() {
-		if !s.asked(d.Traits(), exercise[S]{kind: m.about, name: m.in}) || m.onBase && s.TemplateName != nil {
+		if !s.asked(d, exercise[S]{kind: m.about, name: m.in}) || m.onBase && s.TemplateName != nil {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {

@@ -6,27 +6,28 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// asked reports whether a cloud with these traits is ever asked for the step of an exercise.
-func (s Suite[S]) asked(t pool.Traits, e exercise[S]) bool {
+// asked reports whether the driver is ever asked for the step of an exercise.
+func (s Suite[S]) asked(d declared, e exercise[S]) bool {
+	t := d.traits
 	asked, some := map[pool.StepKind]bool{
 		pool.CancelProviderRollout: t.ProviderRollout && t.CanCancelRollout,
 		pool.StartProviderRollout:  t.ProviderRollout,
 		pool.EnsurePrerequisites:   s.Needy != nil,
 		pool.CleanUp:               s.Needy != nil,
-		pool.Release:               s.Holds,
-		pool.Renew:                 s.Holds,
+		pool.Release:               d.hooks,
+		pool.Renew:                 d.hooks,
 		pool.EnterStandby:          t.SupportsStandby,
 		pool.Replace:               t.ReplaceKeepsSize,
-		pool.Apply:                 s.Applies,
-		pool.Protect:               s.Protects,
-		pool.Unprotect:             s.Protects,
+		pool.Apply:                 t.SupportsInPlaceChanges,
+		pool.Protect:               t.SupportsScaleInProtection,
+		pool.Unprotect:             t.SupportsScaleInProtection,
 		pool.DefaultTemplate:       s.TemplateName == nil,
 	}[e.kind]
 	switch {
 	case some && !asked:
 		return false
 	case slices.Contains(ofTemplates, e.kind):
-		return !s.Given && (!t.InlineTemplate || e.kind == pool.PutTemplate && e.name != nameFirst)
+		return !d.cloudTemplates && (!t.InlineTemplate || e.kind == pool.PutTemplate && e.name != nameFirst)
 	case e.name == nameAside:
 		return t.SupportsStandby
 	case e.name == nameSomeRoll, e.name == nameRestart, e.name == nameLaunch:

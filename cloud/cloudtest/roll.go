@@ -18,7 +18,7 @@ func readyRoll[S any](p player[S]) scene[S] {
 func readyRolling[S any](p player[S]) scene[S] {
 	sc := readyRoll(p)
 	p.start(sc.target, *dueStart(sc.before))
-	if p.driver.Traits().CanCancelRollout {
+	if p.traits.CanCancelRollout {
 		sc.before = p.observe(sc.target) // it goes on, whatever else has to wait for it
 	} else {
 		sc = seen(p, sc.target)
@@ -45,7 +45,7 @@ func dueStart(o pool.Observed) *pool.Step {
 // dueRoll lets go what is held while the roll runs, as the engine would.
 func dueRoll[S any](sc scene[S], o pool.Observed) *pool.Step {
 	switch {
-	case o.ProviderRollout == nil && !sc.recorded && len(dueStart(o).Targets) == 0:
+	case o.ProviderRollout == nil && !sc.RecordsRollouts && len(dueStart(o).Targets) == 0:
 		return nil
 	case o.ProviderRollout == nil || !o.ProviderRollout.Template.Same(o.Wanted):
 		return dueStart(o)
@@ -64,7 +64,7 @@ func dueRoll[S any](sc scene[S], o pool.Observed) *pool.Step {
 func doneRoll[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
 	switch roll := o.ProviderRollout; {
-	case !sc.recorded && roll == nil:
+	case !sc.RecordsRollouts && roll == nil:
 	case roll == nil || roll.State != pool.ProviderRolloutSucceeded || roll.Percent != 100 || roll.Failures != 0 || roll.Started.IsZero() ||
 		roll.Ended.Before(roll.Started):
 		p.Errorf("want a roll that has succeeded, got %+v", roll)
@@ -169,7 +169,7 @@ func doneCancel[S any](p player[S], sc scene[S], o pool.Observed) {
 
 // otherRoll asks to cancel a roll that is over, or never was, while another runs.
 func otherRoll[S any](p player[S]) {
-	if traits := p.driver.Traits(); !traits.ProviderRollout || !traits.CanCancelRollout {
+	if !p.traits.ProviderRollout || !p.traits.CanCancelRollout {
 		return
 	}
 	sc := readyRolling(p)

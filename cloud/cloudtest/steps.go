@@ -29,10 +29,8 @@ type scene[S any] struct {
 	before pool.Observed
 	// chosen are the instances or the versions that shall go.
 	chosen []string
-	// late is true if a group is not complete before it has been repaired, inline if the template is a part of it.
-	late, inline bool
-	// recorded is true if the cloud keeps a record of a roll that has ended well.
-	recorded bool
+	// declared are the player's.
+	declared
 }
 
 // sizes of the groups in exercises, as small as they can be for something to be left of them.
@@ -74,7 +72,7 @@ func exercises[S any]() []exercise[S] {
 func seen[S any](p player[S], target cloud.Target[S]) scene[S] {
 	p.Helper()
 	p.idle(target)
-	return scene[S]{target: target, before: p.observe(target), late: p.suite.Late, inline: p.inline(), recorded: p.suite.RecordsRolls}
+	return scene[S]{target: target, before: p.observe(target), declared: p.declared}
 }
 
 func readyNothing[S any](p player[S]) scene[S] { return seen(p, p.target()) }
@@ -102,7 +100,7 @@ func readyLaunch[S any](p player[S]) scene[S] {
 
 // repairs is the step that completes a group which gets some of what it shall have late.
 func repairs[S any](sc scene[S], o pool.Observed) *pool.Step {
-	if !sc.late || o.Group == nil || len(o.Group.Drift) == 0 {
+	if !sc.CompletedLater || o.Group == nil || len(o.Group.Drift) == 0 {
 		return nil
 	}
 	return &pool.Step{Kind: pool.UpdateGroup, Fields: o.Group.Drift}
@@ -179,7 +177,7 @@ func dueCreate[S any](sc scene[S], o pool.Observed) *pool.Step {
 	if o.Group != nil {
 		return repairs(sc, o)
 	}
-	if s := duePut(sc, o); s != nil && !sc.inline {
+	if s := duePut(sc, o); s != nil && !sc.inline() {
 		return s
 	}
 	return &pool.Step{Kind: pool.CreateGroup, Size: sizeSmall, Template: o.Latest().Ref}
@@ -187,7 +185,7 @@ func dueCreate[S any](sc scene[S], o pool.Observed) *pool.Step {
 
 func doneCreate[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if sc.inline {
+	if sc.inline() {
 		sc.before.Versions = []pool.Template{{Ref: o.Latest().Ref, Content: o.Wanted.Content, Data: o.Wanted.Data}}
 	}
 	if o.Group == nil || o.Group.Size != sizeSmall || o.Group.Template != sc.before.Latest().Ref || len(o.Instances) != sizeSmall ||
@@ -292,7 +290,7 @@ func dueDelete[S any](_ scene[S], o pool.Observed) *pool.Step {
 
 func doneDelete[S any](p player[S], sc scene[S], o pool.Observed) {
 	p.Helper()
-	if sc.inline {
+	if sc.inline() {
 		sc.before.Versions = nil
 	}
 	if o.Group != nil || len(o.Instances) > 0 {
@@ -352,9 +350,8 @@ func (p player[S]) finish(e exercise[S], sc scene[S]) {
 
 // each plays all exercises of steps that the driver's cloud is asked for, each in a cloud of its own.
 func each[S any](p player[S], play func(player[S], exercise[S])) {
-	traits := p.driver.Traits()
 	for _, e := range exercises[S]() {
-		if p.suite.asked(traits, e) {
+		if p.suite.asked(p.declared, e) {
 			playElsewhere(p, e.name, func(p player[S]) { play(p, e) })
 		}
 	}

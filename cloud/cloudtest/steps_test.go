@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/sim"
 )
 
 // edge are the steps that the Kubernetes edge starts instead of drivers.
@@ -93,5 +94,35 @@ func TestSpreadKeepsZonesEven(t *testing.T) {
 	}
 	if got, want := spread(instances, 2), []string{"a1", "b2"}; !slices.Equal(got, want) {
 		t.Errorf("want no zone left with two more than another, %v, got %v", want, got)
+	}
+}
+
+// What neither the driver's traits nor the cloud declare must not be seen: the exercises about it are left out.
+func TestUndeclared(t *testing.T) {
+	shown := pool.Observed{
+		Group: &pool.Group{Busy: &pool.Cause{Reason: "Updating"}},
+		Instances: []pool.Instance{
+			{ID: "drifted", InPlaceDrift: []string{"spec.tags"}}, {ID: "unprotected", ScaleInUnprotected: true},
+			{ID: "protected", ScaleInProtected: true}, {ID: "held", LifecycleHook: &pool.LifecycleHook{}}, {ID: "plain"},
+		},
+	}
+	if got, want := len(declared{}.undeclared(shown)), 5; got != want {
+		t.Errorf("want %d things shown that nothing declares, got %d", want, got)
+	}
+	for _, c := range []struct {
+		declared declared
+		allows   []string
+	}{
+		{declared{GroupBehavior: sim.GroupBehavior{BusyAfterChange: true}}, []string{"a group that the cloud works on"}},
+		{declared{hooks: true}, []string{"a lifecycle hook of held"}},
+		{declared{traits: pool.Traits{SupportsInPlaceChanges: true}}, []string{"in-place drift of drifted"}},
+		{declared{traits: pool.Traits{SupportsScaleInProtection: true}}, []string{
+			"the scale-in protection of unprotected", "the scale-in protection of protected",
+		}},
+	} {
+		want := slices.DeleteFunc(declared{}.undeclared(shown), func(s string) bool { return slices.Contains(c.allows, s) })
+		if got := c.declared.undeclared(shown); !slices.Equal(got, want) {
+			t.Errorf("%v declared: want %v, got %v", c.allows, want, got)
+		}
 	}
 }

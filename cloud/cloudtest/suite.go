@@ -1,7 +1,7 @@
 // Package cloudtest is the contract suite: what every driver must do, whatever its cloud. It drives a driver, with its real
-// SDK, against the simulator of its cloud, in virtual time, with faults and with out-of-band changes. What can
-// be done by hand and how the cloud talks is the simulator's to say. A new cloud hands over a Suite: how to make the simulator
-// and the driver, one specification and a few changes of it.
+// SDK, against the simulator of its cloud, in virtual time, with faults and with out-of-band changes. The simulator declares what can
+// be done by hand, how the cloud words errors and how its groups behave (sim.Capabilities); the driver declares what it can do
+// (pool.Traits). A new cloud hands over a Suite: how to make the simulator and the driver, one specification and a few changes of it.
 package cloudtest
 
 import (
@@ -22,7 +22,7 @@ type Cloud interface {
 	Faults() *sim.Faults
 	// Calls is the log of all requests.
 	Calls() *sim.Calls
-	// Capabilities holds the out-of-band actions of the cloud and how it words errors.
+	// Capabilities holds the out-of-band actions of the cloud, how it words errors and how its groups behave.
 	Capabilities() sim.Capabilities
 	Close() error
 }
@@ -52,27 +52,9 @@ type Suite[S any] struct {
 	// Many is more than the largest page of any list of the cloud holds. ManyInPage is how many of them small pages hold, for a
 	// cloud that throttles reading so many pages at once; zero is one.
 	Many, ManyInPage int
-	// Holds is true if the cloud keeps an instance that is to go running until it is released.
-	Holds bool
-	// Works is true if the cloud is at work on a group for a while after each change of it, and takes no other change meanwhile.
-	Works bool
-	// Late is true if some of what a group shall have can be put there only once it exists: it differs until that is repaired.
-	Late bool
-	// Given is true if templates are the cloud's own: there is none to be made, changed or deleted, and bootstrap data has no place.
-	Given bool
 	// TemplateName is what the cloud calls a template that is an object of its own, named by what is in it: there is no default among such,
 	// and none can be deleted while it is in use. Nil where all versions have the name of the group.
 	TemplateName func(cloud.Owner, pool.Template) string
-	// Repairs is true if the cloud makes an instance again that another client has deleted, and keeps the size of the group.
-	Repairs bool
-	// BootsAlone is true if machines boot without bootstrap data too.
-	BootsAlone bool
-	// Applies is true if some of what Reshaped changes reaches machines that exist by a step of its own; Protects if machines
-	// are protected, one by one, from being chosen by the cloud.
-	Applies, Protects bool
-	// RecordsRolls is true if the cloud keeps a record of a roll of its own that has ended well. Otherwise all that it leaves is that its
-	// machines are as they should be.
-	RecordsRolls bool
 	// Name is what the cloud calls an owner's group; nil where that is the owner's resource name.
 	Name func(cloud.Owner) string
 	// GroupID returns what spec.providerID says of the group with a name, in the cloud's words.
@@ -115,7 +97,7 @@ func (s Suite[S]) Run(t *testing.T) {
 // Play plays one case. It must run in a bubble of virtual time.
 func (s Suite[S]) Play(t T, c Case[S]) {
 	t.Helper()
-	st := &stage[S]{suite: s}
+	st := &stage[S]{suite: s, declared: s.declared(t)}
 	defer st.closeFrom(t, 0)
 	c.play(st.player(t))
 }
@@ -132,7 +114,7 @@ func Cases[S any]() []Case[S] {
 		{caseRotation, rotation[S]},
 		{caseConfiguration, configuration[S]},
 		{"another template makes instances stale, and the group launches from it", changed[S]},
-		{"drift is named, and repaired without touching the size", drift[S]},
+		{caseDrift, drift[S]},
 		{caseChosen, removed[S]},
 		{caseHeld, held[S]},
 		{caseTaken, takenByCloud[S]},
@@ -184,6 +166,7 @@ const (
 	caseSteady        = "a pool at rest costs few reads and no writes"
 	caseForgetful     = "a driver that has seen nothing sees the same"
 	caseRotation      = "bootstrap data alone makes a version and nothing stale"
+	caseDrift         = "drift is named, and repaired without touching the size"
 	caseChosen        = "exactly the chosen instance goes"
 	caseHeld          = "what is on its way out is held until it is released, as long as that is asked for again"
 	caseTaken         = "what the cloud takes by itself is held too, and it is said why"

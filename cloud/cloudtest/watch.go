@@ -29,8 +29,9 @@ const holdMost = 30 * time.Second
 // it observes, and it never shows what machines boot with.
 type watched[S any] struct {
 	cloud.Driver[S]
-	t     T
-	cloud Cloud
+	t        T
+	cloud    Cloud
+	declared declared
 }
 
 // Observe looks, and holds the driver to the contract.
@@ -41,6 +42,9 @@ func (w watched[S]) Observe(ctx context.Context, target cloud.Target[S]) (pool.O
 	w.judge("observe", began, err)
 	if n := w.written() - written; n > 0 {
 		w.t.Errorf("observe: want nothing written, got %d writes", n)
+	}
+	for _, shown := range w.declared.undeclared(o) {
+		w.t.Errorf("observe: want nothing shown that neither the traits nor the cloud declare, got %s", shown)
 	}
 	if text, jsonErr := json.Marshal(o); jsonErr != nil || leaks(string(text)) || leaks(fmt.Sprintf("%+v %#v", o, o)) {
 		w.t.Errorf("observe: want no bootstrap data in an observation, and one that can be written down (%v), got %+v", jsonErr, o)

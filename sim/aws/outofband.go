@@ -40,9 +40,16 @@ func (s *Server) Capabilities() sim.Capabilities {
 		},
 		Denied: sim.Fault{Code: "AccessDenied", Message: "User: arn:aws:iam::" + AccountID + ":user/muster is not authorized to do this",
 			Status: 403},
+		Groups:     sim.GroupBehavior{RecreatesInstances: true, RecordsRollouts: true},
 		NoCapacity: "We currently do not have sufficient",
 		Ignorable:  Ignorable(),
 	}
+}
+
+// NodeGroupBehavior is how EKS's node groups behave. The Auto Scaling group behind one exists only once EKS has created it, and takes what
+// node groups have no setting for.
+func NodeGroupBehavior() sim.GroupBehavior {
+	return sim.GroupBehavior{BusyAfterChange: true, CompletedLater: true, RecreatesInstances: true, RecordsRollouts: true, Bootstraps: true}
 }
 
 // outOfBand runs the actions of a user of the console or of another tool on the default account at home.

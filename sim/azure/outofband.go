@@ -29,8 +29,14 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 		Denied: sim.Fault{Code: "AuthorizationFailed",
 			Message: "The client '" + ClientID + "' does not have authorization to perform this action", Status: 403},
 		NoCapacity: "Allocation failed",
+		Groups:     sim.GroupBehavior{BusyAfterChange: true},
 		Ignorable:  Ignorable(),
 	}
+}
+
+// AgentPoolBehavior is how agent pools behave, whose machines AKS bootstraps.
+func AgentPoolBehavior() sim.GroupBehavior {
+	return sim.GroupBehavior{BusyAfterChange: true, Bootstraps: true}
 }
 
 // outOfBand runs the actions of a user of the portal or of another tool.

@@ -52,8 +52,14 @@ func (c *Cloud) Capabilities() sim.Capabilities {
 			Message: "Required 'compute.instanceGroupManagers.get' permission for 'projects/" + project.DefaultID + "'",
 			Status:  http.StatusForbidden},
 		NoCapacity: compute.NoCapacity,
+		Groups:     sim.GroupBehavior{RecreatesInstances: true},
 		Ignorable:  Ignorable(),
 	}
+}
+
+// NodePoolBehavior is how GKE's node pools behave, whose machines GKE bootstraps.
+func NodePoolBehavior() sim.GroupBehavior {
+	return sim.GroupBehavior{BusyAfterChange: true, RecreatesInstances: true, Bootstraps: true}
 }
 
 // adminHandler is what the owner sees over HTTP. Beside what every simulator has: POST machines/{name}/{action} acts on an instance, and

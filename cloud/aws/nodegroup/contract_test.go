@@ -45,7 +45,7 @@ func suite() cloudtest.Suite[source] {
 				func(s *awsv1.AWSManagedMachinePoolSpec) { s.SubnetIDs = []string{"subnet-0123456789abcdef0"} }),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev/cluster",
-		Many: 210, SteadyReads: 4, Works: true, Late: true, BootsAlone: true, RecordsRolls: true,
+		Many: 210, SteadyReads: 4,
 		GroupID: func(name string) string {
 			return "arn:aws:eks:" + simaws.Region + ":" + simaws.AccountID + ":nodegroup/" + clusterName + "/" + name + "/0f6f8d5e"
 		},
@@ -80,6 +80,7 @@ type managed struct {
 // Capabilities has actions for node groups, and those of the account for everything else.
 func (m managed) Capabilities() sim.Capabilities {
 	p := m.Server.Capabilities()
+	p.Groups = simaws.NodeGroupBehavior()
 	settings := config(simaws.Region)
 	settings.HTTPClient = &http.Client{Transport: sim.Transport{Handler: m.Server}}
 	by := hands{eks.NewFromConfig(settings)}
@@ -161,7 +162,6 @@ func TestContractWithoutTemplate(t *testing.T) {
 		t.Skip("the contract a second time")
 	}
 	s := suite()
-	s.Given = true
 	s.Cloud = func() (cloudtest.Cloud, error) {
 		server, err := newCloud(version)
 		return managed{Server: server, given: true}, err

@@ -56,7 +56,7 @@ func suite() cloudtest.Suite[source] {
 			"spec.maxPods": spec(func(s *aksv1.AzureManagedMachinePoolSpec) { s.MaxPods = new(5) }),
 		},
 		AskedTag: "stage", FixedTag: "muster.dev_cluster",
-		Many: 210, ManyInPage: 10, SteadyReads: 2, Works: true, Given: true, BootsAlone: true,
+		Many: 210, ManyInPage: 10, SteadyReads: 2,
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			return "azure:///subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup +
@@ -83,7 +83,7 @@ type managed struct{ *simazure.Cloud }
 // Capabilities has actions for agent pools. AKS makes and changes nothing that stands for a template.
 func (m managed) Capabilities() sim.Capabilities {
 	p := m.Cloud.Capabilities()
-	p.Ignorable = simazure.IgnorableOfPools()
+	p.Ignorable, p.Groups = simazure.IgnorableOfPools(), simazure.AgentPoolBehavior()
 	by := func(run func(on sim.Resource, pool string) error) func(sim.Resource) error {
 		return func(on sim.Resource) error {
 			settle() // as long as AKS is at work on a pool it takes nothing from a user either

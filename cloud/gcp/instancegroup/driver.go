@@ -46,8 +46,7 @@ const removeBatch = 100
 func (d *Driver) Traits() pool.Traits {
 	return pool.Traits{
 		Group: "managed instance group", Template: "instance template", RemoveBatch: removeBatch, CanDeleteBusyGroup: true,
-		CanCancelRollout: true,
-		RecordsSurge:     true,
+		CanCancelRollout: true, RecordsSurge: true, SupportsInPlaceChanges: true,
 	}
 }
 

@@ -40,7 +40,6 @@ func suite() cloudtest.Suite[source] {
 		AskedTag: "stage", FixedTag: "muster-dev_cluster",
 		Many: 510, ManyInPage: 10, SteadyReads: 3, Secondary: []string{"machineTypes.get", "instanceTemplates.get", "instanceTemplates.list",
 			"instances.list", "projects.locations.operations.list", "projects.locations.operations.get"},
-		Works: true, Given: true, BootsAlone: true, Repairs: true,
 		Name: func(o cloud.Owner) string { return o.Name },
 		GroupID: func(name string) string {
 			return "projects/" + project.DefaultID + "/locations/" + region + "/clusters/" + clusterName + "/nodePools/" + name
@@ -74,6 +73,7 @@ func (m managed) Capabilities() sim.Capabilities {
 			return nil
 		}
 	}
+	p.Groups = gcp.NodePoolBehavior()
 	gke := m.GKE
 	p.OutOfBand[sim.CreateTemplate], p.OutOfBand[sim.DeleteTemplate] = nil, nil
 	p.OutOfBand[sim.CreateGroup] = by(func(_ sim.Resource, pool string) error { return gke.CreatePool(pool, "e2-standard-4", 0) })
