@@ -13,18 +13,18 @@ import (
 
 // claim labels the pool with its Cluster, makes the Cluster its owner and adds the finalizer, so that the pool cannot be deleted before
 // what it owns. It is written before anything else is done, and only if something is missing.
-func (r *Reconciler) claim(ctx context.Context, p *pass) steps.Result {
-	if p.pool.Labels == nil {
-		p.pool.Labels = map[string]string{}
+func (r *Reconciler) claim(ctx context.Context, f facts, did *progress) steps.Result {
+	if did.pool.Labels == nil {
+		did.pool.Labels = map[string]string{}
 	}
-	p.pool.Labels[clusterv1.ClusterNameLabel] = p.pool.Spec.ClusterName
-	if p.cluster != nil {
-		controllerutil.AddFinalizer(p.pool, clusterv1.MachinePoolFinalizer)
-		p.pool.SetOwnerReferences(util.EnsureOwnerRef(p.pool.GetOwnerReferences(), metav1.OwnerReference{
-			APIVersion: clusterv1.GroupVersion.String(), Kind: clusterKind, Name: p.cluster.Name, UID: p.cluster.UID,
+	did.pool.Labels[clusterv1.ClusterNameLabel] = did.pool.Spec.ClusterName
+	if f.cluster != nil {
+		controllerutil.AddFinalizer(did.pool, clusterv1.MachinePoolFinalizer)
+		did.pool.SetOwnerReferences(util.EnsureOwnerRef(did.pool.GetOwnerReferences(), metav1.OwnerReference{
+			APIVersion: clusterv1.GroupVersion.String(), Kind: clusterKind, Name: f.cluster.Name, UID: f.cluster.UID,
 		}))
 	}
-	if err := writeObject(ctx, r.Client, p); err != nil {
+	if err := writeObject(ctx, r.Client, did); err != nil {
 		// Nothing may be taken over for a pool that could be deleted without releasing it.
 		return steps.Result{Err: err, Stopped: true}
 	}

@@ -21,7 +21,8 @@ func TestManyNodesMakeOneShortEvent(t *testing.T) {
 		after.NodeRefs = append(after.NodeRefs, corev1.ObjectReference{Name: strings.Repeat("ä", 120) + fmt.Sprint(n)})
 	}
 	recorder := events.NewFakeRecorder(10)
-	poolevents.Record(recorder, &clusterv1.MachinePool{}, poolevents.Changes(&clusterv1.MachinePoolStatus{}, after, &status.Facts{}, false))
+	changes := poolevents.Changes(&clusterv1.MachinePoolStatus{}, after, status.Facts{}, status.Outcome{}, false)
+	poolevents.Record(recorder, &clusterv1.MachinePool{}, changes)
 	if len(recorder.Events) != 1 {
 		t.Fatalf("want one event, got %d", len(recorder.Events))
 	}

@@ -90,10 +90,10 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := newPass(pool, cluster, r.now())
-	outcome := steps.Run(ctx, p, r.steps(p))
+	f := known(pool, cluster, r.now())
+	p, outcome := r.run(ctx, f, newProgress(pool, f))
 	// What was done is recorded even if the status of the pool cannot be written.
-	poolevents.Record(r.Recorder, p.pool, p.events)
+	poolevents.Record(r.Recorder, p.did.pool, p.did.events)
 	return requeue(outcome.Join(r.write(ctx, p)))
 }
 

@@ -33,36 +33,36 @@ const (
 // The Machines are deleted first, so that the Machine controller drains each, and the infrastructure object as soon as all of them are
 // being deleted: by the contract it waits for its machines, and until its own deletion it would replace them. Machines without an
 // infrastructure machine are deleted after it.
-func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
+func (r *Reconciler) remove(ctx context.Context, p pass) steps.Result {
 	drained, err := r.drainable(ctx, p)
 	if err != nil {
-		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: err.Error()}
+		p.did.outcome.Deletion = status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: err.Error()}
 		return steps.Result{Err: err, Stopped: true}
 	}
-	machines, requested, outcome := machinesync.DeleteAll(ctx, r.Client, p.pool, drained)
+	machines, requested, outcome := machinesync.DeleteAll(ctx, r.Client, p.did.pool, drained)
 	if len(machines) > 0 {
-		p.facts.Deletion = &status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: machinesync.Waiting(machines)}
+		p.did.outcome.Deletion = status.Cause{Reason: machinesync.WaitingForDeletionReason, Message: machinesync.Waiting(machines)}
 		if !requested {
 			return outcome
 		}
-		_, deleted := reference.Delete(ctx, r.Client, p.infrastructure)
+		_, deleted := reference.Delete(ctx, r.Client, p.did.infrastructure)
 		return outcome.Join(deleted).Join(steps.RequeueAfter(machinesync.AfterDeletion))
 	}
-	infra, deleted := reference.Delete(ctx, r.Client, p.infrastructure)
-	config, alsoDeleted := reference.Delete(ctx, r.Client, p.bootstrap)
+	infra, deleted := reference.Delete(ctx, r.Client, p.did.infrastructure)
+	config, alsoDeleted := reference.Delete(ctx, r.Client, p.did.bootstrap)
 	switch {
 	case infra.Left:
-		p.facts.Deletion = &status.Cause{Reason: waitingForInfrastructureReason, Message: infra.Message}
+		p.did.outcome.Deletion = status.Cause{Reason: waitingForInfrastructureReason, Message: infra.Message}
 		return deleted.Join(alsoDeleted)
 	case config.Left:
-		p.facts.Deletion = &status.Cause{Reason: waitingForBootstrapReason, Message: config.Message}
+		p.did.outcome.Deletion = status.Cause{Reason: waitingForBootstrapReason, Message: config.Message}
 		return deleted.Join(alsoDeleted)
 	}
 	if outcome := r.removeNodes(ctx, p); outcome.Err != nil || outcome.Stopped {
 		return outcome
 	}
-	p.facts.Deletion = &status.Cause{Reason: clusterv1.DeletionCompletedReason}
-	controllerutil.RemoveFinalizer(p.pool, clusterv1.MachinePoolFinalizer)
+	p.did.outcome.Deletion = status.Cause{Reason: clusterv1.DeletionCompletedReason}
+	controllerutil.RemoveFinalizer(p.did.pool, clusterv1.MachinePoolFinalizer)
 	return steps.Stop(0)
 }
 
@@ -70,13 +70,13 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) steps.Result {
 // not among them: the Machine controller does not drain their Nodes and deletes them at once, although the instance and its pods run.
 // Backups leave out what is being deleted, so that a restore can bring back such a Machine alone. The infrastructure provider drains its
 // instance.
-func (r *Reconciler) drainable(ctx context.Context, p *pass) ([]*clusterv1.Machine, error) {
-	if p.infrastructure.Object == nil {
-		return p.machines, nil
+func (r *Reconciler) drainable(ctx context.Context, p pass) ([]*clusterv1.Machine, error) {
+	if p.facts.infrastructure.Object == nil {
+		return p.facts.machines, nil
 	}
 	byKind := map[string]map[string]bool{} // the names of the infrastructure machines; nil for a kind that is not installed
 	var drained []*clusterv1.Machine
-	for _, m := range p.machines {
+	for _, m := range p.facts.machines {
 		ref := m.Spec.InfrastructureRef
 		if m.DeletionTimestamp.IsZero() {
 			names, read := byKind[ref.Kind]
@@ -97,15 +97,15 @@ func (r *Reconciler) drainable(ctx context.Context, p *pass) ([]*clusterv1.Machi
 }
 
 // infraMachineNames returns the names of the pool's infrastructure machines of a kind, nil if the kind is not installed.
-func (r *Reconciler) infraMachineNames(ctx context.Context, p *pass, kind string) (map[string]bool, error) {
-	gvk, err := r.members().Kind(ctx, p.infrastructure.Object, kind)
+func (r *Reconciler) infraMachineNames(ctx context.Context, p pass, kind string) (map[string]bool, error) {
+	gvk, err := r.members().Kind(ctx, p.facts.infrastructure.Object, kind)
 	if errors.Is(err, contract.ErrNoKind) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	infras, err := r.members().InfraMachines(ctx, p.pool, gvk)
+	infras, err := r.members().InfraMachines(ctx, p.did.pool, gvk)
 	names := map[string]bool{}
 	for _, o := range infras {
 		names[o.GetName()] = true
@@ -128,45 +128,45 @@ const (
 
 // removeNodes deletes the Nodes that are left of the pool. It stops the pass while there is something to wait for; errors are retried
 // until the time limit of the pool.
-func (r *Reconciler) removeNodes(ctx context.Context, p *pass) steps.Result {
-	if p.cluster == nil || !p.cluster.DeletionTimestamp.IsZero() || !mayHaveNodes(p.stored, p.pool) {
+func (r *Reconciler) removeNodes(ctx context.Context, p pass) steps.Result {
+	if p.facts.cluster == nil || !p.facts.cluster.DeletionTimestamp.IsZero() || !mayHaveNodes(p.did.stored, p.did.pool) {
 		return steps.Continue()
 	}
-	since := recordGone(p.pool, p.now)
+	since := recordGone(p.did.pool, p.facts.now)
 	more, err := r.deleteAllNodes(ctx, p)
 	switch {
 	case more:
-		p.facts.Deletion = &status.Cause{Reason: deletingNodesReason, Message: "Deleting more nodes"}
+		p.did.outcome.Deletion = status.Cause{Reason: deletingNodesReason, Message: "Deleting more nodes"}
 		return steps.Stop(nodesync.AfterLimit)
 	case err == nil:
 		return steps.Continue()
 	}
-	state := r.ClusterCache.GetHealthCheckingState(ctx, client.ObjectKeyFromObject(p.cluster))
-	if left := timeLeft(p.pool, p.cluster, state, since, p.now); left > 0 {
-		p.facts.Deletion = &status.Cause{Reason: deletingNodesReason,
-			Message: "Waiting for nodes to be deleted: " + err.Error() + limitText(p.pool)}
+	state := r.ClusterCache.GetHealthCheckingState(ctx, client.ObjectKeyFromObject(p.facts.cluster))
+	if left := timeLeft(p.did.pool, p.facts.cluster, state, since, p.facts.now); left > 0 {
+		p.did.outcome.Deletion = status.Cause{Reason: deletingNodesReason,
+			Message: "Waiting for nodes to be deleted: " + err.Error() + limitText(p.did.pool)}
 		return steps.Stop(min(left, afterNodes))
 	}
-	event := poolevents.Warning(poolevents.NodesLeft, "Gave up deleting nodes in Cluster %s: %v", p.pool.Spec.ClusterName, err)
-	p.events = append(p.events, event)
+	event := poolevents.Warning(poolevents.NodesLeft, "Gave up deleting nodes in Cluster %s: %v", p.did.pool.Spec.ClusterName, err)
+	p.did.events = append(p.did.events, event)
 	return steps.Continue()
 }
 
 // deleteAllNodes deletes the Nodes of the pool, and reports whether more are left for the next pass.
-func (r *Reconciler) deleteAllNodes(ctx context.Context, p *pass) (more bool, err error) {
-	c, unknown, err := r.connector().Connect(ctx, p.pool, p.cluster)
+func (r *Reconciler) deleteAllNodes(ctx context.Context, p pass) (more bool, err error) {
+	c, unknown, err := r.connector().Connect(ctx, p.did.pool, p.facts.cluster)
 	switch {
 	case err != nil:
 		return false, err
 	case c == nil:
 		return false, errors.New(unknown)
 	}
-	all, err := nodesync.OwnedBy(ctx, c, p.pool)
+	all, err := nodesync.OwnedBy(ctx, c, p.did.pool)
 	if err != nil {
 		return false, err
 	}
 	events, outcome := nodesync.Delete(ctx, c, all)
-	p.events = append(p.events, events...)
+	p.did.events = append(p.did.events, events...)
 	return outcome.Err == nil && outcome.After > 0, outcome.Err
 }
 

@@ -62,14 +62,15 @@ func TestLargePoolsFitIntoOneObject(t *testing.T) {
 				found[nodes.Keys([]string{tc.id(n)})[0]] = node
 			}
 			replicas := int32(tc.size)
-			facts := status.Facts{Cluster: "default/c1", Desired: &replicas, Replicas: &replicas, Instances: replicas,
+			facts := status.Facts{Cluster: "default/c1", Desired: &replicas, Replicas: &replicas, Instances: replicas, ByVersion: true}
+			outcome := status.Outcome{
 				Bootstrap:      status.Source{Kind: "KubeadmConfig", Name: "boot", Found: true, Done: true, Once: true},
 				Infrastructure: status.Source{Kind: "AWSMachinePool", Name: "infra", Found: true, Done: true, Once: true}}
 			basis := uptodate.Basis{Infrastructure: "AWSMachinePool infra", Version: "v1.36.0", Nodes: found}
-			facts.ByVersion, facts.UpToDateByMachine = true, basis.ByVersion(pool.Spec.ProviderIDList)
+			outcome.UpToDateByMachine = basis.ByVersion(pool.Spec.ProviderIDList)
 			counted, _ := counts.Nodes(pool, found, counts.Machines{}, now)
-			facts.Nodes = &counted
-			status.Apply(pool, &facts)
+			outcome.Nodes = &counted
+			status.Apply(pool, facts, outcome)
 			data, err := json.Marshal(pool)
 			if err != nil {
 				t.Fatal(err)

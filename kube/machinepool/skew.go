@@ -15,12 +15,12 @@ const afterSkew = time.Minute
 
 // compareVersion reports a version that the control plane does not support. Admission rejects it unless the user overrides that by
 // annotation; but pools may be older than the webhook, and control planes are restored from backups.
-func (r *Reconciler) compareVersion(ctx context.Context, p *pass) steps.Result {
-	ref, version := p.cluster.Spec.ControlPlaneRef, p.pool.Spec.Template.Spec.Version
+func (r gatherer) compareVersion(ctx context.Context, g *gathering) steps.Result {
+	ref, version := g.facts.cluster.Spec.ControlPlaneRef, g.pool.Spec.Template.Spec.Version
 	if !ref.IsDefined() || version == "" {
 		return steps.Continue()
 	}
-	controlPlane, err := skew.Read(ctx, r.objects().Get, r.Client, p.cluster)
+	controlPlane, err := skew.Read(ctx, r.objects().Get, r.Client, g.facts.cluster)
 	if errors.Is(err, access.ErrForbidden) {
 		// Only admission compares a control plane that the manager may not watch.
 		return steps.Continue()
@@ -32,6 +32,6 @@ func (r *Reconciler) compareVersion(ctx context.Context, p *pass) steps.Result {
 	if found == nil {
 		return steps.Continue()
 	}
-	p.facts.VersionSkew = "spec.template.spec.version: " + found.String()
+	g.facts.status.VersionSkew = "spec.template.spec.version: " + found.String()
 	return steps.RequeueAfter(afterSkew)
 }

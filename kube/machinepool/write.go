@@ -19,28 +19,30 @@ import (
 // write writes what the pass has changed, nothing if it has changed nothing, and records the events for it. Both patches fail if another
 // client has changed the pool since it was read, so that no pass reverts a change that it has not read. The status is derived last,
 // because it contains the generation, which the first patch may have changed.
-func (r *Reconciler) write(ctx context.Context, p *pass) steps.Result {
-	restored := lostStatus(p.stored)
-	outcome := steps.Failed(writeObject(ctx, r.Client, p))
-	switch err := outcome.Err; {
-	case err != nil && !rejected(p.stored, err):
-		return outcome
+func (r *Reconciler) write(ctx context.Context, p pass) steps.Result {
+	did, outcome := p.did, p.did.outcome
+	restored := lostStatus(did.stored)
+	result := steps.Failed(writeObject(ctx, r.Client, did))
+	switch err := result.Err; {
+	case err != nil && !rejected(did.stored, err):
+		return result
 	case err != nil:
 		// A retry alone changes nothing, so the status has to report it.
-		p.facts.Infrastructure.Problem = err.Error()
-		p.pool.ObjectMeta, p.pool.Spec = p.stored.ObjectMeta, p.stored.Spec
+		did.infrastructure.Source.Problem = err.Error()
+		did.pool.ObjectMeta, did.pool.Spec = did.stored.ObjectMeta, did.stored.Spec
 	}
-	status.Apply(p.pool, &p.facts)
-	if !gone(p.pool) && !equality.Semantic.DeepEqual(p.stored.Status, p.pool.Status) {
-		before := p.pool.DeepCopy()
-		before.Status = p.stored.Status
+	outcome.Bootstrap, outcome.Infrastructure = did.bootstrap.Source, did.infrastructure.Source
+	status.Apply(did.pool, p.facts.status, outcome)
+	if !gone(did.pool) && !equality.Semantic.DeepEqual(did.stored.Status, did.pool.Status) {
+		before := did.pool.DeepCopy()
+		before.Status = did.stored.Status
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-		if err := r.Client.Status().Patch(ctx, p.pool.DeepCopy(), patch); err != nil {
-			return outcome.Join(steps.Failed(fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err)))
+		if err := r.Client.Status().Patch(ctx, did.pool.DeepCopy(), patch); err != nil {
+			return result.Join(steps.Failed(fmt.Errorf("write the status of MachinePool %s: %w", client.ObjectKeyFromObject(did.pool), err)))
 		}
 	}
-	poolevents.Record(r.Recorder, p.pool, poolevents.Changes(&p.stored.Status, &p.pool.Status, &p.facts, restored))
-	return outcome
+	poolevents.Record(r.Recorder, did.pool, poolevents.Changes(&did.stored.Status, &did.pool.Status, p.facts.status, outcome, restored))
+	return result
 }
 
 // lostStatus reports whether a pool listed instances before its status reported any: the status was lost in a move or a restore.
@@ -59,18 +61,18 @@ func gone(pool *clusterv1.MachinePool) bool {
 }
 
 // writeObject writes metadata and spec if they differ from what was last read or written.
-func writeObject(ctx context.Context, c client.Client, p *pass) error {
-	if equality.Semantic.DeepEqual(p.stored.ObjectMeta, p.pool.ObjectMeta) && equality.Semantic.DeepEqual(p.stored.Spec, p.pool.Spec) {
+func writeObject(ctx context.Context, c client.Client, did *progress) error {
+	if equality.Semantic.DeepEqual(did.stored.ObjectMeta, did.pool.ObjectMeta) && equality.Semantic.DeepEqual(did.stored.Spec, did.pool.Spec) {
 		return nil
 	}
-	wanted := p.pool.DeepCopy()
-	patch := client.MergeFromWithOptions(p.stored, client.MergeFromWithOptimisticLock{})
+	wanted := did.pool.DeepCopy()
+	patch := client.MergeFromWithOptions(did.stored, client.MergeFromWithOptimisticLock{})
 	if err := c.Patch(ctx, wanted, patch); err != nil {
-		if gone(p.pool) && apierrors.IsNotFound(err) {
+		if gone(did.pool) && apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("write MachinePool %s: %w", client.ObjectKeyFromObject(p.pool), err)
+		return fmt.Errorf("write MachinePool %s: %w", client.ObjectKeyFromObject(did.pool), err)
 	}
-	p.pool, p.stored = wanted, wanted.DeepCopy()
+	did.pool, did.stored = wanted, wanted.DeepCopy()
 	return nil
 }

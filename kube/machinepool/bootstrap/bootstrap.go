@@ -36,28 +36,46 @@ func Unsupported(ref clusterv1.ContractVersionedObjectReference, version string)
 	return nil
 }
 
-// DataSecret returns the name of the secret with bootstrap data that a bootstrap configuration reports, empty if it reports none that may
-// be used. What was found is returned with the problem, or marked as completed.
-func DataSecret(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool, found reference.Found) (reference.Found, string, error) {
-	o, source := found.Object, &found.Source
+// Data is what a bootstrap configuration reports about its data secret. It is zero if the configuration reports none.
+type Data struct {
+	// Name is the name of the secret, empty if it may not be used; then Problem is the reason. ProblemReason is set if the user has to fix
+	// it.
+	Name, Problem, ProblemReason string
+}
+
+// DataSecret returns the secret with bootstrap data that a bootstrap configuration reports.
+func DataSecret(ctx context.Context, r client.Reader, pool *clusterv1.MachinePool, found reference.Found) (Data, error) {
+	o, source := found.Object, found.Source
 	if o == nil || source.Problem != "" || !source.Done || !o.GetDeletionTimestamp().IsZero() {
-		return found, "", nil
+		return Data{}, nil
 	}
 	name := objects.String(o, "status", "dataSecretName")
 	if name == "" {
-		source.Problem = source.String() + " reports its data secret as created, but status.dataSecretName is empty"
-		return found, "", nil
+		return Data{Problem: source.String() + " reports its data secret as created, but status.dataSecretName is empty"}, nil
 	}
 	problem, err := CredentialsProblem(ctx, r, pool, name)
-	if err != nil {
-		return found, "", err
+	switch {
+	case err != nil:
+		return Data{}, err
+	case problem != "":
+		return Data{Problem: source.String() + " reports in status.dataSecretName: " + problem,
+			ProblemReason: status.DataSecretRefusedReason}, nil
 	}
-	if problem != "" {
-		source.Problem, source.ProblemReason = source.String()+" reports in status.dataSecretName: "+problem, status.DataSecretRefusedReason
-		return found, "", nil
+	return Data{Name: name}, nil
+}
+
+// Apply returns a bootstrap configuration with the problem of its data secret, or marked as completed with the name of the secret. A
+// configuration that could not be taken over stays as it is: its secret is not used.
+func (d Data) Apply(found reference.Found) (reference.Found, string) {
+	switch {
+	case found.Source.Problem != "":
+		return found, ""
+	case d.Problem != "":
+		found.Source.Problem, found.Source.ProblemReason = d.Problem, d.ProblemReason
+	case d.Name != "":
+		found.Source.Once = true
 	}
-	source.Once = true
-	return found, name, nil
+	return found, d.Name
 }
 
 // dataSecretPath is the path of the field that names the secret with the bootstrap data.

@@ -60,13 +60,13 @@ func (e Event) RelatedToMachine(namespace, name string) Event {
 
 // Changes returns the events for what has changed between the stored status of a pool and the one that is about to be written. restored
 // is true if the stored status was lost in a move or a restore: what had happened before is not recorded again.
-func Changes(before, after *clusterv1.MachinePoolStatus, f *status.Facts, restored bool) []Event {
+func Changes(before, after *clusterv1.MachinePoolStatus, f status.Facts, o status.Outcome, restored bool) []Event {
 	var all []Event
 	if !restored && becameTrue(before.Initialization.BootstrapDataSecretCreated, after.Initialization.BootstrapDataSecretCreated) {
 		all = append(all, Normal(BootstrapDataReady, "Bootstrap data is ready"))
 	}
 	if !restored && becameTrue(before.Initialization.InfrastructureProvisioned, after.Initialization.InfrastructureProvisioned) {
-		all = append(all, Normal(InfrastructureProvisioned, "%s is provisioned", f.Infrastructure))
+		all = append(all, Normal(InfrastructureProvisioned, "%s is provisioned", o.Infrastructure))
 	}
 	if problem := f.BootstrapProblem; problem != nil && reasonOf(before, clusterv1.BootstrapConfigReadyCondition) != problem.Reason {
 		all = append(all, Warning(BootstrapRefused, "%s", problem.Message))
@@ -75,8 +75,8 @@ func Changes(before, after *clusterv1.MachinePoolStatus, f *status.Facts, restor
 		return all
 	}
 	joined, left := added(before.NodeRefs, after.NodeRefs), added(after.NodeRefs, before.NodeRefs)
-	if f.Nodes != nil {
-		joined = slices.DeleteFunc(joined, func(name string) bool { return f.Nodes.BeforePool[name] })
+	if o.Nodes != nil {
+		joined = slices.DeleteFunc(joined, func(name string) bool { return o.Nodes.BeforePool[name] })
 	}
 	if len(joined)+len(left) == 0 {
 		return all

@@ -7,18 +7,19 @@ import (
 )
 
 // rules are the conditions that every pass sets, one function each.
-var rules = []func(*Facts) metav1.Condition{
+var rules = []func(*pass) metav1.Condition{
 	ready, available, bootstrapConfigReady, infrastructureReady, machinesReady, machinesUpToDate,
 	scalingUp, scalingDown, remediating, deleting, paused,
 }
 
 // Apply sets the pool's status in memory from the facts. A pass over a paused pool has read nothing, so it changes only what concerns the
 // pause.
-func Apply(pool *clusterv1.MachinePool, f *Facts) {
+func Apply(pool *clusterv1.MachinePool, facts Facts, outcome Outcome) {
+	f := &pass{facts, outcome}
 	if f.Paused != "" {
 		conditions.Set(pool, paused(f))
 		conditions.Set(pool, deleting(f))
-		if f.Deletion != nil {
+		if f.Deleting {
 			pool.Status.SetTypedPhase(clusterv1.MachinePoolPhaseDeleting)
 		}
 		return
@@ -43,12 +44,12 @@ func Apply(pool *clusterv1.MachinePool, f *Facts) {
 }
 
 // keepsLast reports whether a condition would become unknown only because the connection to the workload cluster is interrupted.
-func (f *Facts) keepsLast(c metav1.Condition) bool {
+func (f *pass) keepsLast(c metav1.Condition) bool {
 	return f.ConnectionInterrupted && f.Nodes == nil && c.Status == metav1.ConditionUnknown && c.Message == f.NodesUnknown
 }
 
 // initialization only ever sets the fields to true: what was provisioned once stays provisioned, whatever a provider reports later.
-func initialization(pool *clusterv1.MachinePool, f *Facts) {
+func initialization(pool *clusterv1.MachinePool, f *pass) {
 	once(&pool.Status.Initialization.BootstrapDataSecretCreated, f.Bootstrap.Once)
 	once(&pool.Status.Initialization.InfrastructureProvisioned, f.Infrastructure.Once)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // available is true if the infrastructure is provisioned and as many replicas are available as are desired.
-func available(f *Facts) metav1.Condition {
+func available(f *pass) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.AvailableCondition}
 	switch {
 	case f.NoCluster:
@@ -27,4 +27,4 @@ func available(f *Facts) metav1.Condition {
 	return c
 }
 
-func (f *Facts) noCluster() string { return "Cluster " + f.Cluster + " does not exist" }
+func (f *pass) noCluster() string { return "Cluster " + f.Cluster + " does not exist" }

@@ -6,7 +6,7 @@ import (
 
 // counters sets the observed counts. While the workload cluster is unreachable, counts of Nodes are unknown and shown as such. The last
 // known references and versions stay, because they name objects and say nothing about their health.
-func counters(pool *clusterv1.MachinePool, f *Facts) {
+func counters(pool *clusterv1.MachinePool, f *pass) {
 	s := &pool.Status
 	if f.Infrastructure.Found || f.Replicas != nil {
 		replicas := f.replicas()

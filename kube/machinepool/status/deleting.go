@@ -6,10 +6,10 @@ import (
 )
 
 // deleting reports how far the deletion has come, and that a pause blocks it.
-func deleting(f *Facts) metav1.Condition {
+func deleting(f *pass) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.DeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.DeletingReason}
 	switch {
-	case f.Deletion == nil:
+	case !f.Deleting:
 		c.Status, c.Reason = metav1.ConditionFalse, clusterv1.NotDeletingReason
 	case f.Paused != "":
 		c.Reason, c.Message = clusterv1.PausedReason, "Deletion is blocked while the pool is paused: "+f.Paused

@@ -11,7 +11,7 @@ import (
 )
 
 // deprecated sets the fields that clients of the v1beta1 API read. Its conditions report the same as the v1beta2 conditions.
-func deprecated(pool *clusterv1.MachinePool, f *Facts) {
+func deprecated(pool *clusterv1.MachinePool, f *pass) {
 	if f.NoCluster {
 		v1beta1conditions.MarkFalse(pool, clusterv1.ReadyV1Beta1Condition, ClusterDoesNotExistReason, clusterv1.ConditionSeverityError, "%s",
 			f.noCluster())
@@ -83,7 +83,7 @@ func severityOf(reason string) clusterv1.ConditionSeverity {
 	}
 }
 
-func replicasReady(f *Facts) *clusterv1.Condition {
+func replicasReady(f *pass) *clusterv1.Condition {
 	const t = clusterv1.ReplicasReadyV1Beta1Condition
 	if f.Nodes == nil {
 		return v1beta1conditions.UnknownCondition(t, clusterv1.ConnectionDownReason, "%s", f.NodesUnknown)
@@ -96,7 +96,7 @@ func replicasReady(f *Facts) *clusterv1.Condition {
 }
 
 // olderCounters keeps the last known counts while they are unknown, because v1beta1 counts cannot be unknown.
-func olderCounters(pool *clusterv1.MachinePool, f *Facts) {
+func olderCounters(pool *clusterv1.MachinePool, f *pass) {
 	if f.Nodes == nil {
 		return
 	}
@@ -106,13 +106,13 @@ func olderCounters(pool *clusterv1.MachinePool, f *Facts) {
 }
 
 // failure shows a terminal failure for as long as the provider reports it.
-func failure(pool *clusterv1.MachinePool, f *Facts) {
+func failure(pool *clusterv1.MachinePool, f *pass) {
 	d := pool.Status.Deprecated.V1Beta1
 	switch {
 	case f.Failure != nil:
 		reason, message := capierrors.MachinePoolStatusFailure(cut(f.Failure.Reason, reasonLimit)), Cut(f.Failure.Message)
 		d.FailureReason, d.FailureMessage = &reason, &message
-	case f.Infrastructure.Problem == "" && f.Infrastructure.Once && !f.Infrastructure.Found && f.Deletion == nil:
+	case f.Infrastructure.Problem == "" && f.Infrastructure.Once && !f.Infrastructure.Found && !f.Deleting:
 		reason := capierrors.InvalidConfigurationMachinePoolError
 		message := fmt.Sprintf("%s has been deleted while the MachinePool still exists", f.Infrastructure)
 		d.FailureReason, d.FailureMessage = &reason, &message

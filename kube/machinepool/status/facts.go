@@ -6,21 +6,19 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// Facts are what one pass has observed.
+// Facts are what one pass has observed before its first step.
 type Facts struct {
 	// Cluster is the namespace and name of the pool's Cluster; NoCluster is true if it does not exist.
 	Cluster   string
 	NoCluster bool
 	// Paused is the reason why the pool is paused, empty if it is not. Nothing else is observed of a paused pool.
 	Paused string
-	// Deletion is how far the deletion has come; nil if the pool is not being deleted.
-	Deletion *Cause
+	// Deleting is true if the pool is being deleted.
+	Deleting bool
 	// Desired is spec.replicas; nil if it is not set.
 	Desired *int32
 	// ReplicasManagedExternally is true if an external autoscaler owns the size, so that the direction of a change is unknown.
 	ReplicasManagedExternally bool
-	// Bootstrap and Infrastructure are the two objects that the pool refers to.
-	Bootstrap, Infrastructure Source
 	// DataSecret is the name of the secret with the bootstrap data of new machines; empty if there is none.
 	DataSecret string
 	// VersionSkew is the reason why the control plane does not support nodes of the pool's version; empty if it does.
@@ -33,21 +31,36 @@ type Facts struct {
 	Replicas, UpToDate *int32
 	// ByVersion is true if the infrastructure object reports no UpToDate, so that the versions of the Nodes are compared instead.
 	ByVersion bool
-	// UpToDateByMachine are the machines by whether each is up to date; nil if that is unknown. It is used if the infrastructure object
-	// reports no count, and in pools with Machines, whose conditions report it.
-	UpToDateByMachine *UpToDateByMachine
 	// Instances is how many different instances the provider ID list names.
 	Instances int32
 	// ListedElsewhere names instances of the infrastructure object that another pool lists, with that pool: this pool does not list them.
 	ListedElsewhere []string
-	// Machines describes the Machines of the pool; nil if it has none.
-	Machines *Machines
-	// Nodes describes the Nodes of the pool; nil if they are unknown, then NodesUnknown is the reason.
-	Nodes        *Nodes
+	// NodesUnknown is the reason why the Nodes of the pool could not be read; empty if they could.
 	NodesUnknown string
 	// ConnectionInterrupted is true if the workload cluster has been unreachable for so short a time that the last known state still
 	// counts. Every start of the controllers begins that way.
 	ConnectionInterrupted bool
+}
+
+// Outcome is what the steps of a pass have done, and the objects as they leave them.
+type Outcome struct {
+	// Deletion is how far the deletion has come; it is zero until a step has to wait.
+	Deletion Cause
+	// Bootstrap and Infrastructure are the two objects that the pool refers to.
+	Bootstrap, Infrastructure Source
+	// Machines describes the Machines of the pool; nil if it has none.
+	Machines *Machines
+	// UpToDateByMachine are the machines by whether each is up to date; nil if that is unknown. It is used if the infrastructure object
+	// reports no count, and in pools with Machines, whose conditions report it.
+	UpToDateByMachine *UpToDateByMachine
+	// Nodes describes the Nodes of the pool; nil if they are unknown.
+	Nodes *Nodes
+}
+
+// pass is what the status is derived from.
+type pass struct {
+	Facts
+	Outcome
 }
 
 // Cause is a reason for programs and a sentence for users.
@@ -128,7 +141,7 @@ type Machines struct {
 }
 
 // replicas returns how many machines the pool has: as the infrastructure object counts them, otherwise as it lists them.
-func (f *Facts) replicas() int32 {
+func (f *pass) replicas() int32 {
 	if f.Replicas != nil {
 		return *f.Replicas
 	}
@@ -136,8 +149,8 @@ func (f *Facts) replicas() int32 {
 }
 
 // target returns how many machines the pool has to have; 0 if it is being deleted.
-func (f *Facts) target() int32 {
-	if f.Deletion != nil || f.Desired == nil {
+func (f *pass) target() int32 {
+	if f.Deleting || f.Desired == nil {
 		return 0
 	}
 	return *f.Desired

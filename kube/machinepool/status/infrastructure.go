@@ -6,10 +6,10 @@ import (
 )
 
 // infrastructureReady mirrors the Ready condition of the infrastructure object.
-func infrastructureReady(f *Facts) metav1.Condition {
+func infrastructureReady(f *pass) metav1.Condition {
 	const t = clusterv1.InfrastructureReadyCondition
 	if f.NoCluster {
 		return waitsForCluster(t, f)
 	}
-	return mirror(t, f.Infrastructure, f.Deletion != nil, "is not provisioned")
+	return mirror(t, f.Infrastructure, f.Deleting, "is not provisioned")
 }

@@ -46,7 +46,7 @@ func TestProviderMessagesAreCut(t *testing.T) {
 	f.Failure = &Cause{strings.Repeat("r", 5000), long}
 	f.Nodes.NotReady, f.Nodes.Ready = []string{long, long}, 1
 	f.ListedElsewhere = []string{long}
-	Apply(pool, f)
+	f.apply(pool)
 	check := func(what, text string, limit int) {
 		if len(text) > limit || !utf8.ValidString(text) {
 			t.Errorf("%s: want at most %d bytes of valid text, got %d", what, limit, len(text))

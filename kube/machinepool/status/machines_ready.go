@@ -9,7 +9,7 @@ import (
 
 // machinesReady reports the machines that exist: each should have a Node that is Ready, and in a pool with Machines a Machine that is
 // ready.
-func machinesReady(f *Facts) metav1.Condition {
+func machinesReady(f *pass) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
 	switch {
 	case f.NoCluster:

@@ -9,7 +9,7 @@ import (
 
 // machinesUpToDate reports how many machines are up to date, and a version that the control plane does not support. While the Nodes are
 // unknown, only that is reported.
-func machinesUpToDate(f *Facts) metav1.Condition {
+func machinesUpToDate(f *pass) metav1.Condition {
 	c := upToDateMachines(f)
 	if c.Message != f.NodesUnknown || f.NodesUnknown == "" {
 		c.Message = and(c.Message, f.VersionSkew)
@@ -19,7 +19,7 @@ func machinesUpToDate(f *Facts) metav1.Condition {
 
 // upToDateMachines reports how many machines are up to date. Only the infrastructure provider knows what a machine was launched from; if it
 // does not report that, what can be compared is reported, and the rest is unknown.
-func upToDateMachines(f *Facts) metav1.Condition {
+func upToDateMachines(f *pass) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.MachinesUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.UpToDateReason}
 	switch {
 	case f.NoCluster:
@@ -41,12 +41,12 @@ func upToDateMachines(f *Facts) metav1.Condition {
 }
 
 // countsByMachine reports whether the machines one by one are more specific than the count of the infrastructure object.
-func (f *Facts) countsByMachine() bool {
+func (f *pass) countsByMachine() bool {
 	return f.UpToDateByMachine != nil && (f.Machines != nil || f.UpToDate == nil)
 }
 
 // upToDate returns how many machines are known to be up to date; nil if that is unknown.
-func (f *Facts) upToDate() *int32 {
+func (f *pass) upToDate() *int32 {
 	if f.countsByMachine() {
 		return f.UpToDateByMachine.count()
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // paused reports whether the pool is paused.
-func paused(f *Facts) metav1.Condition {
+func paused(f *pass) metav1.Condition {
 	if f.Paused == "" {
 		return metav1.Condition{Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason}
 	}

@@ -7,9 +7,9 @@ import (
 // phase returns the phase of the pool. It is ScalingUp from the first missing machine until the last new one is available, and Running
 // exactly if the condition ScalingUp is not True. A pool with an unhealthy machine is Provisioned, not ScalingUp. nodesKnown is true if the
 // pool had Nodes before this pass.
-func phase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
+func phase(f *pass, nodesKnown bool) clusterv1.MachinePoolPhase {
 	switch {
-	case f.Deletion != nil:
+	case f.Deleting:
 		return clusterv1.MachinePoolPhaseDeleting
 	case f.NoCluster && f.Infrastructure.Once:
 		return clusterv1.MachinePoolPhaseUnknown
@@ -22,7 +22,7 @@ func phase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
 	}
 }
 
-func provisionedPhase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
+func provisionedPhase(f *pass, nodesKnown bool) clusterv1.MachinePoolPhase {
 	desired, have := f.target(), f.replicas()
 	switch {
 	case have > desired:
@@ -43,7 +43,7 @@ func provisionedPhase(f *Facts, nodesKnown bool) clusterv1.MachinePoolPhase {
 }
 
 // scaling returns the direction, unless an external autoscaler owns the size and may change it at any time.
-func scaling(f *Facts, direction clusterv1.MachinePoolPhase) clusterv1.MachinePoolPhase {
+func scaling(f *pass, direction clusterv1.MachinePoolPhase) clusterv1.MachinePoolPhase {
 	if f.ReplicasManagedExternally {
 		return clusterv1.MachinePoolPhaseScaling
 	}

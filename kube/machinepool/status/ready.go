@@ -10,9 +10,9 @@ import (
 
 // ready is the summary for clients that read only this condition (kubectl wait, GitOps, health checks of objects). It is true if both
 // objects that the pool refers to are ready, and as many machines are Ready as exist and as are desired.
-func ready(f *Facts) metav1.Condition {
+func ready(f *pass) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.ReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ReadyReason}
-	if f.NoCluster || f.Deletion != nil {
+	if f.NoCluster || f.Deleting {
 		return unready(c, f)
 	}
 	for _, part := range []struct {
@@ -39,9 +39,9 @@ func ready(f *Facts) metav1.Condition {
 }
 
 // unready returns the condition of a pool that has no Cluster or is being deleted.
-func unready(c metav1.Condition, f *Facts) metav1.Condition {
+func unready(c metav1.Condition, f *pass) metav1.Condition {
 	c.Status = metav1.ConditionFalse
-	if f.Deletion != nil {
+	if f.Deleting {
 		c.Reason, c.Message = clusterv1.DeletingReason, f.Deletion.Message
 		return c
 	}
@@ -51,7 +51,7 @@ func unready(c metav1.Condition, f *Facts) metav1.Condition {
 
 // readyOf returns how many machines are ready of how many, and why not all are. During a rollout there are more than desired, and a
 // terminating machine is Ready for a while after its provider has stopped counting it.
-func (f *Facts) readyOf() (text string, enough bool) {
+func (f *pass) readyOf() (text string, enough bool) {
 	want := max(f.target(), f.replicas())
 	text = fmt.Sprintf("%d of %d replicas are ready", f.Nodes.Ready, max(want, f.Nodes.Ready))
 	if f.Nodes.Ready >= want {

@@ -8,12 +8,12 @@ import (
 )
 
 // scalingDown is true if the pool has more replicas than desired.
-func scalingDown(f *Facts) metav1.Condition {
+func scalingDown(f *pass) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.ScalingDownCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotScalingDownReason}
 	switch {
-	case f.NoCluster && f.Deletion == nil:
+	case f.NoCluster && !f.Deleting:
 		return waitsForCluster(c.Type, f)
-	case f.Deletion == nil && f.Desired == nil:
+	case !f.Deleting && f.Desired == nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, clusterv1.WaitingForReplicasSetReason, "spec.replicas is not set"
 	case f.replicas() > f.target():
 		c.Status, c.Reason = metav1.ConditionTrue, clusterv1.ScalingDownReason

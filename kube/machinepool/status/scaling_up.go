@@ -7,13 +7,13 @@ import (
 
 // scalingUp is true if fewer replicas are available than desired, as the API defines it. The message reports whether machines are missing,
 // joining or unhealthy.
-func scalingUp(f *Facts) metav1.Condition {
+func scalingUp(f *pass) metav1.Condition {
 	c := metav1.Condition{Type: clusterv1.ScalingUpCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotScalingUpReason}
 	target := f.target()
 	switch {
-	case f.NoCluster && f.Deletion == nil:
+	case f.NoCluster && !f.Deleting:
 		return waitsForCluster(c.Type, f)
-	case f.Deletion == nil && f.Desired == nil:
+	case !f.Deleting && f.Desired == nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, clusterv1.WaitingForReplicasSetReason, "spec.replicas is not set"
 	case target == 0:
 	case f.Nodes == nil && f.replicas() < target:

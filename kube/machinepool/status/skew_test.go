@@ -16,7 +16,7 @@ func TestVersionSkewInMachinesUpToDate(t *testing.T) {
 		{"no version is too new", "1 of 2 machines are up to date", Facts{Replicas: &two, UpToDate: &one}},
 		{"nodes are unknown", "no connection", Facts{VersionSkew: "too new", Replicas: &two, ByVersion: true, NodesUnknown: "no connection"}},
 	} {
-		if got := machinesUpToDate(&c.facts); got.Message != c.want {
+		if got := machinesUpToDate(&pass{Facts: c.facts}); got.Message != c.want {
 			t.Errorf("%s: want %q, got %q", c.reason, c.want, got.Message)
 		}
 	}

@@ -38,7 +38,7 @@ func names(all []string) string {
 }
 
 // issues returns what is wrong with the machines that exist, the most basic problem first.
-func (f *Facts) issues() string {
+func (f *pass) issues() string {
 	n := f.Nodes
 	if n == nil {
 		return f.NodesUnknown
@@ -54,7 +54,7 @@ func (f *Facts) issues() string {
 }
 
 // shortfall returns why fewer machines are available than desired.
-func (f *Facts) shortfall(available, desired int32) string {
+func (f *pass) shortfall(available, desired int32) string {
 	var all []string
 	if have := f.replicas(); have < desired {
 		all = append(all, fmt.Sprintf("%s has %d instances", f.Infrastructure, have))

@@ -1,0 +1,240 @@
+package machinepool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/muster-project/muster/kube/machinepool/bootstrap"
+	"github.com/muster-project/muster/kube/machinepool/contract"
+	"github.com/muster-project/muster/kube/machinepool/instances"
+	"github.com/muster-project/muster/kube/machinepool/members"
+	"github.com/muster-project/muster/kube/machinepool/objects"
+	"github.com/muster-project/muster/kube/machinepool/reference"
+	"github.com/muster-project/muster/kube/nodes"
+	"github.com/muster-project/muster/kube/steps"
+)
+
+// gatherer reads with the clients of a Reconciler.
+type gatherer struct{ *Reconciler }
+
+// gathering is what gather reads the facts into.
+type gathering struct {
+	facts facts
+	// pool is the pool with the instances that it has to list. It is not written.
+	pool *clusterv1.MachinePool
+}
+
+// gather reads everything that the steps of a pass rest on and that the status is derived from, and changes nothing. It returns the facts
+// as far as they could be read.
+func (r *Reconciler) gather(ctx context.Context, f facts, pool *clusterv1.MachinePool) (facts, steps.Result) {
+	g := &gathering{facts: f, pool: pool.DeepCopy()}
+	outcome := steps.Run(ctx, g, gatherer{r}.reads(f, pool))
+	return g.facts, outcome
+}
+
+// reads returns what is read for a pass, in order. Of a paused pool only the pause is observed; a pool without its Cluster can only be
+// deleted.
+func (r gatherer) reads(f facts, pool *clusterv1.MachinePool) []steps.Step[*gathering] {
+	machines := []steps.Step[*gathering]{r.readMachines, r.readNodes, r.readMembers, r.readClaimed}
+	switch {
+	case f.status.Paused != "":
+		return []steps.Step[*gathering]{r.observePause}
+	case gone(pool) || f.cluster == nil && !f.deleting:
+		return nil
+	case f.deleting:
+		return append([]steps.Step[*gathering]{r.readBootstrap, r.readInfrastructure}, machines...)
+	default:
+		return append([]steps.Step[*gathering]{r.compareVersion, r.readBootstrap, r.readData, r.readInfrastructure}, machines...)
+	}
+}
+
+// observePause observes whether the infrastructure object is paused with the pool: by the contract each object is paused by itself, or all
+// by their Cluster. An object that cannot be read is not reported.
+func (r gatherer) observePause(ctx context.Context, g *gathering) steps.Result {
+	ref, cluster := g.pool.Spec.Template.Spec.InfrastructureRef, g.facts.cluster
+	if cluster == nil || ptr.Deref(cluster.Spec.Paused, false) || !ref.IsDefined() {
+		return steps.Continue()
+	}
+	found, outcome := r.references().Read(ctx, g.pool, cluster, contract.InfraMachinePool(), ref)
+	if o := found.Object; o != nil && !annotations.HasPaused(o) {
+		g.facts.status.Paused += fmt.Sprintf("; %s is not paused, and its machines are still created, replaced and removed: "+
+			"set the annotation on it too, or spec.paused of Cluster %s", found.Source, cluster.Name)
+	}
+	return steps.RequeueAfter(outcome.After)
+}
+
+// readBootstrap reads the bootstrap configuration.
+func (r gatherer) readBootstrap(ctx context.Context, g *gathering) steps.Result {
+	ref := g.pool.Spec.Template.Spec.Bootstrap.ConfigRef
+	if !ref.IsDefined() {
+		return steps.Continue()
+	}
+	g.facts.status.BootstrapProblem = bootstrap.Unsupported(ref, g.pool.Spec.Template.Spec.Version)
+	found, outcome := r.readReference(ctx, g, contract.BootstrapConfig(), ref, "dataSecretCreated")
+	found.Source.Once = g.facts.bootstrap.Source.Once
+	g.facts.bootstrap = found
+	return outcome
+}
+
+// readData finds out whether the pool has bootstrap data: that of its configuration, or without one that of the user.
+func (r gatherer) readData(ctx context.Context, g *gathering) steps.Result {
+	if g.pool.Spec.Template.Spec.Bootstrap.ConfigRef.IsDefined() {
+		var err error
+		g.facts.data, err = bootstrap.DataSecret(ctx, r.Client, g.pool, g.facts.bootstrap)
+		return steps.Failed(err)
+	}
+	problem, err := bootstrap.UserData(ctx, r.Client, g.pool)
+	if err != nil {
+		return steps.Failed(err)
+	}
+	g.facts.status.BootstrapProblem = problem
+	if problem == nil {
+		g.facts.bootstrap.Source.Done, g.facts.bootstrap.Source.Once = true, true
+	}
+	return steps.Continue()
+}
+
+// readReference reads what the pool refers to and what it reports; field is the field of status.initialization that completes its part of
+// the contract.
+func (r gatherer) readReference(ctx context.Context, g *gathering, role contract.Role, ref clusterv1.ContractVersionedObjectReference,
+	field string) (reference.Found, steps.Result) {
+	found, outcome := r.references().Read(ctx, g.pool, g.facts.cluster, role, ref)
+	found = found.Reported(field)
+	if found.Failure != nil {
+		g.facts.status.Failure = found.Failure
+	}
+	return found, outcome
+}
+
+// readInfrastructure reads the infrastructure object and the instances that it lists. A group that was provisioned once stays provisioned,
+// whatever the object reports later: only its instances change.
+func (r gatherer) readInfrastructure(ctx context.Context, g *gathering) steps.Result {
+	f := &g.facts
+	found, outcome := r.readReference(ctx, g, contract.InfraMachinePool(), g.pool.Spec.Template.Spec.InfrastructureRef, "provisioned")
+	found.Source.Once = f.infrastructure.Source.Once || found.Source.Done
+	f.infrastructure = found
+	switch o := found.Object; {
+	case o != nil:
+		f.status.Replicas, f.status.UpToDate = objects.Int32(o, "status", "replicas"), objects.Int32(o, "status", "upToDateReplicas")
+		if found.Source.Once {
+			outcome = outcome.Join(readInstances(ctx, r.Client, g))
+		}
+	case f.deleting && outcome.Err == nil:
+		f.status.Replicas = ptr.To[int32](0)
+	}
+	f.status.Instances = int32(len(instances.Distinct(f.providerIDs)))
+	if f.deleting && ptr.Deref(f.status.Replicas, -1) == 0 {
+		f.status.Instances = 0
+	}
+	return outcome
+}
+
+// afterElsewhere is the time until instances that another pool lists are checked again: a change of the other pool does not wake this one.
+const afterElsewhere = 30 * time.Second
+
+// readInstances reads the provider's list of instances, each once. A list in another order or spelling is no change. A provider that counts
+// replicas has not filled in an empty list yet.
+func readInstances(ctx context.Context, r client.Reader, g *gathering) steps.Result {
+	found := &g.facts.infrastructure
+	ids, _, err := unstructured.NestedStringSlice(found.Object.Object, "spec", "providerIDList")
+	if err != nil {
+		found.Source.Problem = found.Source.String() + ": spec.providerIDList is not a list of strings"
+		return steps.Continue()
+	}
+	if replicas := g.facts.status.Replicas; len(ids) == 0 && replicas != nil && *replicas != 0 {
+		return steps.Continue()
+	}
+	ids, elsewhere, err := instances.Unclaimed(ctx, r, g.pool, instances.Distinct(ids))
+	if err != nil {
+		return steps.Failed(err)
+	}
+	if !instances.Same(ids, g.pool.Spec.ProviderIDList) {
+		g.facts.providerIDs, g.pool.Spec.ProviderIDList = ids, ids
+	}
+	if g.facts.status.ListedElsewhere = elsewhere; len(elsewhere) > 0 {
+		return steps.RequeueAfter(afterElsewhere)
+	}
+	return steps.Continue()
+}
+
+// readMachines reads the Machines of the pool. Without them nothing can be said about what is left of the pool.
+func (r gatherer) readMachines(ctx context.Context, g *gathering) steps.Result {
+	found, err := r.members().Machines(ctx, g.pool)
+	g.facts.machines, g.facts.machinesRead = found, err == nil
+	return steps.Require(err)
+}
+
+// readNodes reads the Nodes of the pool's instances, and of instances that have left it and have Machines.
+func (r gatherer) readNodes(ctx context.Context, g *gathering) steps.Result {
+	f := &g.facts
+	found, outcome := r.connector().Find(ctx, g.pool, f.cluster, f.now)
+	f.nodes, f.status.NodesUnknown, f.status.ConnectionInterrupted = found, found.Unknown, found.Interrupted
+	var err error
+	f.servingOutside, err = servingOutside(ctx, g)
+	f.nodesRead = err == nil
+	f.status.ByVersion = f.nodesRead && !f.hasMachines() && f.status.UpToDate == nil && g.pool.Spec.Template.Spec.Version != ""
+	return outcome.Join(steps.Require(err))
+}
+
+// servingOutside returns the keys of instances that have Machines, are not in the pool's list, and whose Nodes are Ready.
+func servingOutside(ctx context.Context, g *gathering) (map[string]bool, error) {
+	listed := instances.ListedBy(g.pool)
+	var ids []string
+	for _, m := range g.facts.machines {
+		if id := m.Spec.ProviderID; id != "" && !listed[instances.Key(id)] {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 || g.facts.nodes.Client == nil {
+		return nil, nil
+	}
+	outside, err := nodes.ByProviderKeys(ctx, g.facts.nodes.Client, nodes.Keys(ids))
+	serving := make(map[string]bool, len(outside))
+	for key, node := range outside {
+		serving[key], _ = nodes.Ready(node)
+	}
+	return serving, err
+}
+
+// readMembers reads the infrastructure machines of a pool whose infrastructure object reports a kind of them, and pairs them with the
+// Machines.
+func (r gatherer) readMembers(ctx context.Context, g *gathering) steps.Result {
+	g.facts.members.all = members.Pair(g.facts.machines, nil)
+	kind := g.facts.machineKind()
+	if kind == "" {
+		return steps.Continue()
+	}
+	gvk, err := r.members().Kind(ctx, g.facts.infrastructure.Object, kind)
+	if err != nil {
+		g.facts.members.problem = "cannot create Machines: " + err.Error()
+		if errors.Is(err, contract.ErrNoKind) {
+			return steps.RequeueAfter(reference.AfterMissingKind)
+		}
+		return steps.Failed(err)
+	}
+	infras, err := r.members().InfraMachines(ctx, g.pool, gvk)
+	if err != nil {
+		g.facts.members.problem = err.Error()
+		return steps.Failed(err)
+	}
+	g.facts.members = pairs{all: members.Pair(g.facts.machines, infras), kind: gvk}
+	return steps.Continue()
+}
+
+// readClaimed reads the Nodes that the pool has claimed, which may belong to instances that have left it.
+func (r gatherer) readClaimed(ctx context.Context, g *gathering) steps.Result {
+	if g.facts.nodes.Found == nil {
+		return steps.Continue()
+	}
+	claimed, err := nodes.ClaimedBy(ctx, g.facts.nodes.Client, client.ObjectKeyFromObject(g.pool))
+	g.facts.claimed = claimed
+	return steps.Failed(err)
+}

@@ -1,0 +1,140 @@
+package imports
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// gathering are the functions that set the facts of a pass, by package: those with a parameter of a type, or of a name.
+var gathering = []struct{ dir, param, function string }{
+	{dir: "kube/machinepool", param: "gathering"},
+	{dir: "kube/infrapool", function: "gatherFacts"},
+}
+
+// TestFactsAreGatheredOnce holds that nothing but their gathering changes the facts of a pass, and that only it gets a pointer to them.
+func TestFactsAreGatheredOnce(t *testing.T) {
+	t.Parallel()
+	for _, g := range gathering {
+		set := token.NewFileSet()
+		gathers, checked := 0, 0
+		for _, d := range declarations(t, set, g.dir) {
+			if fn, is := d.(*ast.FuncDecl); is && (fn.Name.Name == g.function || pointsTo(fn.Type, g.param)) {
+				gathers++
+				continue
+			}
+			checked++
+			for _, at := range changesOfFacts(d) {
+				t.Errorf("%s: the facts are changed outside of their gathering", set.Position(at))
+			}
+		}
+		if gathers == 0 || checked == 0 {
+			t.Errorf("%s: want functions that gather facts and others, got %d and %d", g.dir, gathers, checked)
+		}
+	}
+}
+
+// TestChangesOfFactsAreFound holds that every way to change a field of facts is found.
+func TestChangesOfFactsAreFound(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"p.facts.status.Paused = x": 1, "p.facts = facts{}": 1, "a, p.facts.now = b, c": 1, "p.facts.n++": 1, "p.facts.text += x": 1,
+		"p.facts.list[0] = x": 1, "f := &p.facts": 1, "f := &p.facts.status": 1, "func(f *facts) {}(nil)": 1, "var f *facts[S]": 1,
+		"f := p.facts": 0, "p.did.outcome = p.facts.x": 0, "call(p.facts)": 0, "(*p.facts.failure).Message = x": 1,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+text+"\n}", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := changesOfFacts(f.Decls[0]); len(got) != want {
+			t.Errorf("%s: want %d changes, got %d", text, want, len(got))
+		}
+	}
+}
+
+// declarations returns what the files of a package declare, without its tests.
+func declarations(t *testing.T, set *token.FileSet, dir string) (all []ast.Decl) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, parseErr := parser.ParseFile(set, path, nil, 0)
+		if err = errors.Join(err, parseErr); parseErr == nil {
+			all = append(all, f.Decls...)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// pointsTo reports whether a function has a parameter that is a pointer to a type.
+func pointsTo(fn *ast.FuncType, name string) bool {
+	return slices.ContainsFunc(fn.Params.List, func(p *ast.Field) bool {
+		star, is := p.Type.(*ast.StarExpr)
+		return is && name != "" && typeName(star.X) == name
+	})
+}
+
+// typeName returns the name of a type without its type parameters, empty if it is of another package or has no name.
+func typeName(e ast.Expr) string {
+	if generic, is := e.(*ast.IndexExpr); is {
+		e = generic.X
+	}
+	if id, is := e.(*ast.Ident); is {
+		return id.Name
+	}
+	return ""
+}
+
+// changesOfFacts returns where a declaration assigns to a field of facts, takes the address of one, or names a type of pointers to facts.
+func changesOfFacts(d ast.Decl) (all []token.Pos) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		var changed []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			changed = n.Lhs
+		case *ast.IncDecStmt:
+			changed = []ast.Expr{n.X}
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				changed = []ast.Expr{n.X}
+			}
+		case *ast.StarExpr:
+			if typeName(n.X) == "facts" {
+				all = append(all, n.Pos())
+			}
+		}
+		for _, e := range changed {
+			if ofFacts(e) {
+				all = append(all, e.Pos())
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// ofFacts reports whether an expression is a field called facts, or something in it.
+func ofFacts(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.SelectorExpr:
+		return e.Sel.Name == "facts" || ofFacts(e.X)
+	case *ast.IndexExpr:
+		return ofFacts(e.X)
+	case *ast.StarExpr:
+		return ofFacts(e.X)
+	case *ast.ParenExpr:
+		return ofFacts(e.X)
+	default:
+		return false
+	}
+}
