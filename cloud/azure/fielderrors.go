@@ -9,7 +9,7 @@ import (
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 const (
@@ -28,7 +28,7 @@ func withField(spec *azurev1.AzureMachinePoolSpec, err error) error {
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	e.Field = cmp.Or(fieldOf(spec, e), fieldOfTarget(session.TargetOf(err)))
+	e.Field = cmp.Or(fieldOf(spec, e), fieldOfTarget(driverkit.TargetOf(err)))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -82,7 +83,7 @@ func (o *operations) issues(ctx context.Context, c *session.Session, now time.Ti
 		o.list = o.list[:last]
 		return nil, true
 	}
-	return []pool.Cause{session.IssueOf(outcome.Failed)}, true
+	return []pool.Cause{driverkit.FailureOf(outcome.Failed)}, true
 }
 
 // since returns when something was first observed that is so now; zero when it is not.

@@ -100,7 +100,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	pages := PagesOf(req.Context())
 	a.calls, a.begun = pages.next()
 	if usedUp, wait := t.budgets.take(a, start); wait > 0 {
-		closeBody(req)
+		CloseBody(req)
 		done(Result{Limited: true})
 		return nil, &RateLimitedError{Call: call, Budget: usedUp.Name, After: wait}
 	}
@@ -161,7 +161,7 @@ func detached(ctx context.Context, req *http.Request) (*http.Request, error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return sent, nil
 	}
-	defer closeBody(req)
+	defer CloseBody(req)
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read the request's body: %w", err)
@@ -170,7 +170,8 @@ func detached(ctx context.Context, req *http.Request) (*http.Request, error) {
 	return sent, nil
 }
 
-func closeBody(req *http.Request) {
+// CloseBody closes the body of a request that is not sent, or was read whole.
+func CloseBody(req *http.Request) {
 	if req.Body != nil {
 		_ = req.Body.Close()
 	}

@@ -11,6 +11,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -52,17 +53,7 @@ var codes = map[cloud.ErrorKind][]string{
 }
 
 // kinds is codes the other way round.
-var kinds = invert(codes)
-
-func invert(table map[cloud.ErrorKind][]string) map[string]cloud.ErrorKind {
-	inverted := map[string]cloud.ErrorKind{}
-	for kind, list := range table {
-		for _, code := range list {
-			inverted[code] = kind
-		}
-	}
-	return inverted
-}
+var kinds = driverkit.KindsByCode(codes, func(code string) string { return code })
 
 // kindOfCode is the kind of an error code: by the table, else by the manner in which the service names its codes.
 func kindOfCode(code string) (cloud.ErrorKind, bool) {
@@ -209,10 +200,7 @@ func Absent(err error) bool {
 
 // Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.
 func Vanished(err error) error {
-	if Absent(err) {
-		return cloud.AsConflict(err)
-	}
-	return err
+	return driverkit.VanishedAs(err, Absent(err))
 }
 
 // InstanceID finds the IDs of instances in a text.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
-	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // propertyName is the name of a property in AKS's refusals: "Changing property 'properties.maxPods' is not allowed".
@@ -28,7 +28,7 @@ func (t target) withField(err error) error {
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	name := session.TargetOf(err)
+	name := driverkit.TargetOf(err)
 	if property, ok := propertyOf[e.Code]; ok {
 		name = property
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/cloud/azure/model"
-	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
@@ -170,7 +169,7 @@ func (p *pass) failure(ctx context.Context) *pool.Cause {
 		outcome, err := p.c.Poll(ctx, last.operation.Token, p.now)
 		last.asked = err == nil && outcome.Done || err != nil && !driverkit.Transient(err)
 		if err == nil && outcome.Failed != nil {
-			last.cause = new(session.IssueOf(outcome.Failed))
+			last.cause = new(driverkit.FailureOf(outcome.Failed))
 		}
 	}
 	if last.cause != nil {

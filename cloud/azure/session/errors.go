@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -49,31 +50,7 @@ func Refusal(err error, now time.Time) error {
 	default:
 		wordless(e, err)
 	}
-	if e = byWhom(e, by); e.Kind == cloud.Invalid && target != "" {
-		return &targeted{err: e, target: target}
-	}
-	return e
-}
-
-// targeted is a refusal of which Azure says what part of the request it is about.
-type targeted struct {
-	err    *cloud.Error
-	target string
-}
-
-// Error is the text of the refusal.
-func (t *targeted) Error() string { return t.err.Error() }
-
-// Unwrap gives the refusal.
-func (t *targeted) Unwrap() error { return t.err }
-
-// TargetOf returns what a refusal of Azure is about, as it is spelled in requests ("osDisk.diskSizeGB"); empty where it does not say.
-func TargetOf(err error) string {
-	var t *targeted
-	if errors.As(err, &t) {
-		return t.target
-	}
-	return ""
+	return driverkit.AboutTarget(byWhom(e, by), target)
 }
 
 // ofReply takes over what Azure Resource Manager has answered, and returns what it is about.
@@ -101,17 +78,7 @@ func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target
 
 // tell sorts what was said, and the status that it was said with, into a kind.
 func (s said) tell(e *cloud.Error, status int) {
-	e.Code, e.Message = s.Code, Clean(s.Message)
-	e.Kind = kindOf(s, status)
-	if e.Kind != cloud.Throttled && e.Kind != cloud.Unavailable {
-		e.After = 0
-	}
-	if e.Kind == cloud.Capacity {
-		e.Where = where(s.Message)
-	}
-	if e.Message == "" && e.Code == "" {
-		e.Code = strings.ReplaceAll(http.StatusText(status), " ", "")
-	}
+	driverkit.Describe(e, cloud.Error{Kind: kindOf(s, status), Code: s.Code, Message: Clean(s.Message), Where: where(s.Message)}, status)
 }
 
 // codes are the documented error codes whose kind does not follow from their name or from the status.
@@ -150,17 +117,7 @@ var codes = map[cloud.ErrorKind][]string{
 }
 
 // kinds is codes the other way round, in small letters.
-var kinds = invert(codes)
-
-func invert(table map[cloud.ErrorKind][]string) map[string]cloud.ErrorKind {
-	inverted := map[string]cloud.ErrorKind{}
-	for kind, list := range table {
-		for _, code := range list {
-			inverted[strings.ToLower(code)] = kind
-		}
-	}
-	return inverted
-}
+var kinds = driverkit.KindsByCode(codes, strings.ToLower)
 
 // kindOf is the kind of what was said: by the code, by the words where one code serves for much, else by the status.
 func kindOf(s said, status int) cloud.ErrorKind {
@@ -245,8 +202,5 @@ func Absent(err error) bool {
 
 // Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.
 func Vanished(err error) error {
-	if Absent(err) {
-		return cloud.AsConflict(err)
-	}
-	return err
+	return driverkit.VanishedAs(err, Absent(err))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 const opGet = "compute:VirtualMachineScaleSets.Get"
@@ -218,7 +219,7 @@ func TestRefusals(t *testing.T) {
 		if Absent(err) {
 			t.Errorf("%s: want no absence, got one", c.reason)
 		}
-		if got := TargetOf(err); got != c.target {
+		if got := driverkit.TargetOf(err); got != c.target {
 			t.Errorf("%s: want it to be about %q, got %q", c.reason, c.target, got)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // depthMost bounds how deep refusals within refusals are read.
@@ -110,9 +110,6 @@ var (
 	stamped = regexp.MustCompile(`(?i)[(\[,;]?\s*timestamp:?\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?[)\]]?`)
 	instant = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?`)
 	again   = regexp.MustCompile(`(?i)\s*please (?:re)?try (?:again )?after '?\d+'? seconds\.?`)
-	address = regexp.MustCompile(`(?i)https?://\S+`)
-	ending  = regexp.MustCompile(`\.\s+`)
-	spaces  = regexp.MustCompile(`\s+`)
 )
 
 // Clean takes out of a message what differs from one request to the next, so that a condition does not flap, and the sentences that
@@ -121,18 +118,7 @@ func Clean(message string) string {
 	for _, drop := range []*regexp.Regexp{marked, stamped, instant, again} {
 		message = drop.ReplaceAllString(message, "")
 	}
-	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
-	sentences := ending.Split(message, -1)
-	kept := sentences[:0]
-	for _, sentence := range sentences {
-		if !address.MatchString(sentence) {
-			kept = append(kept, sentence)
-		}
-	}
-	if len(kept) == 0 {
-		kept = []string{strings.TrimSpace(address.ReplaceAllString(message, ""))}
-	}
-	return cloud.NormalizeText(strings.Join(kept, ". "))
+	return driverkit.WithoutLinks(message)
 }
 
 var (

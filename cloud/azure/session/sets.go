@@ -11,13 +11,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
 )
-
-// skewLeast is by how much Azure's clock must differ from ours to be taken for different: replies carry the time in whole seconds, some
-// while after it was.
-const skewLeast = 2 * time.Second
 
 // Set is a scale set as it was read.
 type Set struct {
@@ -116,14 +113,7 @@ func (s *sets) skew(reply *http.Response) time.Duration {
 	if reply == nil {
 		return 0
 	}
-	date, err := http.ParseTime(reply.Header.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	if skew := date.Sub(s.now().Truncate(time.Second)); skew.Abs() >= skewLeast {
-		return skew
-	}
-	return 0
+	return driverkit.ClockSkew(reply.Header, s.now())
 }
 
 // Set returns a scale set and when it was read. maxAge is as in cloud.Target.

@@ -6,11 +6,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
-
-// reasonFailed is the reason word of a failure that is of no kind.
-const reasonFailed = "LaunchFailed"
 
 // StatusIssue is what one status of an instance view says of a failure, in Azure's own words: "ProvisioningState/failed/AllocationFailed"
 // with its message. It is not ok for a status that tells of none.
@@ -34,21 +32,5 @@ func StatusIssue(status *armcompute.InstanceViewStatus) (issue pool.Cause, ok bo
 	}
 	refused := &cloud.Error{Kind: cloud.Unavailable}
 	is.plainest(depthMost).tell(refused, 0)
-	return IssueOf(refused), true
-}
-
-// IssueOf is a refusal as an issue: its kind as far as it says something about the machines, its code and its words.
-func IssueOf(e *cloud.Error) pool.Cause {
-	issue := pool.Cause{Reason: reasonFailed, Message: e.Message}
-	switch {
-	case e.Message == "":
-		issue.Message = e.Code
-	case e.Code != "":
-		issue.Message = e.Code + ": " + e.Message
-	}
-	switch e.Kind {
-	case cloud.Capacity, cloud.Denied, cloud.Invalid:
-		issue.Reason = string(e.Kind)
-	}
-	return issue
+	return driverkit.FailureOf(refused), true
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
-	"github.com/muster-project/muster/cloud/gcp/session"
 	"github.com/muster-project/muster/cloud/gcp/template"
 	"github.com/muster-project/muster/pool"
 )
@@ -217,7 +216,7 @@ func (p view) issues() []pool.Cause {
 	var out []pool.Cause
 	for _, i := range p.memory.group.instances {
 		for _, e := range i.failures {
-			issue := session.IssueOf(e)
+			issue := driverkit.FailureOf(e)
 			if e.Where == "" && i.zone != "" {
 				issue.Message = "zone " + i.zone + ": " + issue.Message
 			}

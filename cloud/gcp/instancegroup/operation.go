@@ -54,7 +54,7 @@ func (o *operation) poll(ctx context.Context, c *session.Session) error {
 		return err
 	}
 	if o.ended = true; outcome.Failed != nil {
-		o.cause = new(session.IssueOf(outcome.Failed))
+		o.cause = new(driverkit.FailureOf(outcome.Failed))
 	}
 	return nil
 }

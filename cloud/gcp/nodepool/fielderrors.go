@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
-	"github.com/muster-project/muster/cloud/gcp/session"
 )
 
 // fieldWords are what messages of GKE that name no field of the request are about.
@@ -38,7 +38,7 @@ func withField(err error) error {
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	for _, target := range []string{session.TargetOf(err), quoted(e.Message)} {
+	for _, target := range []string{driverkit.TargetOf(err), quoted(e.Message)} {
 		if field := fieldOf(target); field != "" {
 			e.Field = field
 			return err

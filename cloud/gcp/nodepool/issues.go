@@ -26,7 +26,7 @@ func (w wanted) issues(read poolRead) []pool.Cause {
 	out = append(out, read.groupIssues()...)
 	out = append(out, machineIssues(read.machines())...)
 	if last := w.last.outcome; last != nil && last.failed != nil && !read.complete() {
-		out = append(out, session.IssueOf(last.failed))
+		out = append(out, driverkit.FailureOf(last.failed))
 	}
 	out = append(out, w.versionIssues()...)
 	return slices.Compact(out)
@@ -36,7 +36,7 @@ func (w wanted) issues(read poolRead) []pool.Cause {
 func conditionsOf(is *container.NodePool) []pool.Cause {
 	var out []pool.Cause
 	for _, c := range is.Conditions {
-		out = append(out, session.IssueOf(session.Said(codeOf(c), c.Message)))
+		out = append(out, driverkit.FailureOf(session.Said(codeOf(c), c.Message)))
 	}
 	if len(out) == 0 && is.Status == statusDegraded {
 		out = append(out, pool.Cause{Reason: "NodePoolDegraded", Message: cmp.Or(session.Clean(is.StatusMessage),
@@ -84,7 +84,7 @@ func machineIssues(machines []groups.Instance) []pool.Cause {
 		if m.Failure == nil {
 			continue
 		}
-		issue := session.IssueOf(m.Failure)
+		issue := driverkit.FailureOf(m.Failure)
 		if !strings.Contains(issue.Message, m.Zone) {
 			issue.Message += " (zone " + m.Zone + ")"
 		}

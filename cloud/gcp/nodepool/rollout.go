@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/cloud/gcp/session"
@@ -41,7 +42,7 @@ func (l lastOperation) ending(r *pool.ProviderRollout) *pool.ProviderRollout {
 	case last.cancelled:
 		r.State, r.Ended = pool.ProviderRolloutCancelled, l.ended
 	case last.failed != nil:
-		r.State, r.Ended, r.Failures, r.Reason = pool.ProviderRolloutFailed, l.ended, 1, session.IssueOf(last.failed).Message
+		r.State, r.Ended, r.Failures, r.Reason = pool.ProviderRolloutFailed, l.ended, 1, driverkit.FailureOf(last.failed).Message
 	default:
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/wire"
 )
 
@@ -47,10 +48,7 @@ func (s *Session) Refusal(err error) error {
 		no := cloud.NoResponse(e.Op, err)
 		e.Code, e.Message = no.Code, no.Message
 	}
-	if e = byWhom(e, s.credentials); e.Kind == cloud.Invalid && target != "" {
-		return &targeted{err: e, target: target}
-	}
-	return e
+	return driverkit.AboutTarget(byWhom(e, s.credentials), target)
 }
 
 // byWhom names the credentials that were denied something.
@@ -59,28 +57,6 @@ func byWhom(e *cloud.Error, c Credentials) *cloud.Error {
 		e.Field = c.Name
 	}
 	return e
-}
-
-// targeted is a refusal of which Google says what part of the request it is about.
-type targeted struct {
-	err    *cloud.Error
-	target string
-}
-
-// Error is the text of the refusal.
-func (t *targeted) Error() string { return t.err.Error() }
-
-// Unwrap gives the refusal.
-func (t *targeted) Unwrap() error { return t.err }
-
-// TargetOf returns what a refusal is about, as it is spelled in requests ("resource.properties.machineType"); empty where Google does not
-// say.
-func TargetOf(err error) string {
-	var t *targeted
-	if errors.As(err, &t) {
-		return t.target
-	}
-	return ""
 }
 
 // ofToken takes over the answer of the token service.
@@ -124,17 +100,7 @@ func ofReply(e *cloud.Error, reply *googleapi.Error, now time.Time) (target stri
 
 // tell sorts what was said, and the status that it was said with, into a kind.
 func (s said) tell(e *cloud.Error, status int) {
-	e.Code, e.Message = s.Code, Clean(s.Message)
-	e.Kind = kindOf(s, status)
-	if e.Kind != cloud.Throttled && e.Kind != cloud.Unavailable {
-		e.After = 0
-	}
-	if e.Kind == cloud.Capacity {
-		e.Where = where(s.Message)
-	}
-	if e.Message == "" && e.Code == "" {
-		e.Code = strings.ReplaceAll(http.StatusText(status), " ", "")
-	}
+	driverkit.Describe(e, cloud.Error{Kind: kindOf(s, status), Code: s.Code, Message: Clean(s.Message), Where: where(s.Message)}, status)
 }
 
 // codes are the codes of Google whose kind does not follow from the status: reasons of replies, the codes of operations and of attempts to
@@ -172,17 +138,7 @@ var codes = map[cloud.ErrorKind][]string{
 }
 
 // kinds is codes the other way round.
-var kinds = invert(codes)
-
-func invert(table map[cloud.ErrorKind][]string) map[string]cloud.ErrorKind {
-	inverted := map[string]cloud.ErrorKind{}
-	for kind, list := range table {
-		for _, code := range list {
-			inverted[normal(code)] = kind
-		}
-	}
-	return inverted
-}
+var kinds = driverkit.KindsByCode(codes, normal)
 
 // normal is a code without case and underscores: what is resourceNotReady in a reply is RESOURCE_NOT_READY in an operation.
 func normal(code string) string { return strings.ToLower(strings.ReplaceAll(code, "_", "")) }
@@ -224,8 +180,5 @@ func Exists(err error) bool {
 
 // Vanished makes a conflict of a step on something that is gone: another client was faster, and the next look will show it.
 func Vanished(err error) error {
-	if Absent(err) {
-		return cloud.AsConflict(err)
-	}
-	return err
+	return driverkit.VanishedAs(err, Absent(err))
 }

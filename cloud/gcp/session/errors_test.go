@@ -11,6 +11,7 @@ import (
 	"google.golang.org/api/compute/v1"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 func TestRefusals(t *testing.T) {
@@ -76,8 +77,8 @@ func TestRefusals(t *testing.T) {
 			t.Fatalf("%s: want a refusal, got %v", c.why, err)
 		}
 		c.want.Op = "compute:instanceGroupManagers.get"
-		if *got != c.want || TargetOf(err) != c.target {
-			t.Errorf("%s:\nwant %+v, target %q\ngot  %+v, target %q", c.why, c.want, c.target, *got, TargetOf(err))
+		if *got != c.want || driverkit.TargetOf(err) != c.target {
+			t.Errorf("%s:\nwant %+v, target %q\ngot  %+v, target %q", c.why, c.want, c.target, *got, driverkit.TargetOf(err))
 		}
 	}
 }
@@ -92,7 +93,7 @@ func TestSaidOfOperations(t *testing.T) {
 	if e == nil || e.Kind != cloud.Capacity || e.Where != "quota SSD_TOTAL_GB, region europe-west1" || strings.Contains(e.Message, "http") {
 		t.Errorf("want the quota named, and no address, got %+v", e)
 	}
-	if issue := IssueOf(e); issue.Reason != string(cloud.Capacity) || !strings.HasPrefix(issue.Message, "QUOTA_EXCEEDED: ") {
+	if issue := driverkit.FailureOf(e); issue.Reason != string(cloud.Capacity) || !strings.HasPrefix(issue.Message, "QUOTA_EXCEEDED: ") {
 		t.Errorf("want the reason and Google's words, got %+v", issue)
 	}
 	if Failed(&compute.Operation{Status: "RUNNING"}) != nil || Failed(nil) != nil {

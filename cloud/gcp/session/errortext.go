@@ -8,7 +8,7 @@ import (
 	"google.golang.org/api/compute/v1"
 
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/pool"
+	"github.com/muster-project/muster/cloud/driverkit"
 )
 
 // said is what Google says of something that failed: in a reply, of an operation, or of one instance.
@@ -105,33 +105,11 @@ func Said(code, message string) *cloud.Error {
 	return e
 }
 
-// reasonFailed is the reason word of a failure that is of no kind.
-const reasonFailed = "LaunchFailed"
-
-// IssueOf is a refusal as an issue: its kind as far as it says something about the machines, its code and its words.
-func IssueOf(e *cloud.Error) pool.Cause {
-	issue := pool.Cause{Reason: reasonFailed, Message: e.Message}
-	switch {
-	case e.Message == "":
-		issue.Message = e.Code
-	case e.Code != "":
-		issue.Message = e.Code + ": " + e.Message
-	}
-	switch e.Kind {
-	case cloud.Capacity, cloud.Denied, cloud.Invalid:
-		issue.Reason = string(e.Kind)
-	}
-	return issue
-}
-
 var (
 	operationID = regexp.MustCompile(`(?i)\b(?:operation|op)[- ]?(?:id:? )?'?operation-[0-9a-f-]{16,}'?|\boperation-[0-9a-f-]{16,}`)
 	uuid        = regexp.MustCompile(`(?i)[(\[,;]?\s*(?:request|trace|tracking|correlation)[ -]?id:?(?: is)?:?\s*'?[0-9a-f-]{16,}'?[)\].]?`)
 	instant     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?`)
 	link        = regexp.MustCompile(`https?://[^\s'"]*?/(projects/[^\s'"]+)`)
-	address     = regexp.MustCompile(`(?i)https?://\S+`)
-	ending      = regexp.MustCompile(`\.\s+`)
-	spaces      = regexp.MustCompile(`\s+`)
 	trailing    = regexp.MustCompile(`,?\s*(?i:details): \[\s*\]`)
 )
 
@@ -143,18 +121,7 @@ func Clean(message string) string {
 	for _, drop := range []*regexp.Regexp{uuid, instant, trailing} {
 		message = drop.ReplaceAllString(message, "")
 	}
-	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
-	sentences := ending.Split(message, -1)
-	kept := sentences[:0]
-	for _, sentence := range sentences {
-		if !address.MatchString(sentence) {
-			kept = append(kept, sentence)
-		}
-	}
-	if len(kept) == 0 {
-		kept = []string{strings.TrimSpace(address.ReplaceAllString(message, ""))}
-	}
-	return cloud.NormalizeText(strings.Join(kept, ". "))
+	return driverkit.WithoutLinks(message)
 }
 
 var (

@@ -2,18 +2,14 @@ package session
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
 	"google.golang.org/api/compute/v1"
 
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/cloud/sweep"
 )
-
-// skewLeast is by how much Google's clock must differ from ours to be taken for different: replies carry the time in whole seconds, some
-// while after it was.
-const skewLeast = 2 * time.Second
 
 // noResults is the warning of a scope that has nothing to list.
 const noResults = "NO_RESULTS_ON_PAGE"
@@ -82,7 +78,7 @@ func (s *Session) someManagers(ctx context.Context, keys []string, found func(st
 			return err
 		}
 		if err == nil {
-			found(key, Manager{Is: is, Skew: s.skew(is.Header)})
+			found(key, Manager{Is: is, Skew: driverkit.ClockSkew(is.Header, s.now())})
 		}
 	}
 	return nil
@@ -103,7 +99,7 @@ func (s *Session) allManagers(ctx context.Context, found func(string, Manager)) 
 		if err != nil {
 			return "", err
 		}
-		skew := s.skew(page.Header)
+		skew := driverkit.ClockSkew(page.Header, s.now())
 		for scope, in := range page.Items {
 			if in.Warning != nil && in.Warning.Code != noResults {
 				continue
@@ -114,16 +110,4 @@ func (s *Session) allManagers(ctx context.Context, found func(string, Manager)) 
 		}
 		return page.NextPageToken, nil
 	})
-}
-
-// skew returns how far Google's clock is ahead of Muster's, as far as a reply's header shows it.
-func (s *Session) skew(h http.Header) time.Duration {
-	date, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	if skew := date.Sub(s.now().Truncate(time.Second)); skew.Abs() >= skewLeast {
-		return skew
-	}
-	return 0
 }

@@ -59,7 +59,7 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	call, sent := callOf(req), s.now()
 	reply, err := s.send(req, call)
 	if err != nil {
-		closeBody(req)
+		wire.CloseBody(req)
 		return nil, &unanswered{err: err, call: call}
 	}
 	switch reply.StatusCode {
@@ -100,12 +100,6 @@ func throttles(reply *http.Response) bool {
 	}
 	is := readReply(body)
 	return kindOf(is, reply.StatusCode) == cloud.Throttled
-}
-
-func closeBody(req *http.Request) {
-	if req.Body != nil {
-		_ = req.Body.Close()
-	}
 }
 
 // callOf names a request as Google does: "compute:instanceGroupManagers.resize".
