@@ -14,10 +14,10 @@ LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' long.Only .)))
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help up build test test-short test-long race explore mutants fuzz lint generate verify bench scale vuln release release-check chart-test helm-test gitops-test upgrade-test
+.PHONY: help up build test test-short test-long race explore mutants mutants-changed fuzz lint generate verify bench scale vuln release release-check chart-test helm-test gitops-test upgrade-test
 
 help: ## print these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-15s %s\n", $$1, $$2}'
 
 up: ## run the local world: API servers, simulated clouds, controllers
 	$(GO) run ./cmd/muster up
@@ -46,6 +46,9 @@ explore: ## explore N seeded scenarios (default 10000) in virtual time and distu
 mutants: ## run every mistake of docs/mutations.md until a test notices it
 	$(GO) test ./test/mutants -run TestLongMutants -v -timeout 2h -args -all
 
+mutants-changed: ## run the mistakes in files that the branch changes, at most 20 and for 5 minutes; pool and engine are in test-long
+	$(GO) test ./test/mutants -run TestMutantsOfChangedFiles -v -timeout 20m -args -changed
+
 fuzz: ## run every fuzz target for T seconds (default 30)
 	hack/fuzz.sh $(T)
 
@@ -57,9 +60,10 @@ lint: bin/golangci-lint bin/actionlint ## hold the budgets: function, file, comp
 generate: ## make deepcopy, CRDs, RBAC and webhook manifests from the Go types
 	hack/generate.sh
 
-verify: lint ## lint, generated files without drift, tidy modules, long tests, race detector on the packages that share memory
+verify: lint ## lint, generated files without drift, tidy modules, long tests, mistakes in changed files, race detector on the packages that share memory
 	hack/verify.sh
 	$(MAKE) test-long
+	$(MAKE) mutants-changed
 	$(MAKE) race
 
 bench: ## run the benchmarks

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/muster-project/muster/test/explore/oracle"
 	"github.com/muster-project/muster/test/long"
@@ -27,6 +28,7 @@ var (
 	everyOne = flag.Bool("all", false, "run every mutation, and not only those that the tests of small packages notice")
 	update   = flag.Bool("update", false, "run every mutation, play all scenarios from the first on, and write docs/mutations.md anew")
 	only     = flag.String("only", "", "run only these mutations, by name, with commas between them")
+	changed  = flag.Bool("changed", false, "run those whose files differ from the commit that the branch comes from, within bounds")
 )
 
 // TestMutationsApply finds mutations that do not fit the code any more, within a moment.
@@ -141,6 +143,22 @@ func TestLongMutants(t *testing.T) {
 	if len(table) == 0 {
 		t.Fatalf("want a mutation that -only names, got none of %q", *only)
 	}
+	verdicts, _ := runAll(t, table, time.Time{})
+	if verdicts == nil {
+		return
+	}
+	text := markdown(table, verdicts)
+	t.Log("\n" + text)
+	if !complete() {
+		return
+	}
+	everyOracle(t, table, verdicts)
+	golden(t, text)
+}
+
+// runAll builds the mutations and runs each that begins before the deadline, if there is one. It returns what became of each, and those
+// that did not run. Where a test fails without a mutation it runs none, and returns none.
+func runAll(t *testing.T, table []Mutation, deadline time.Time) (verdicts []Verdict, late []Mutation) {
 	binaries, by := Binaries(table)
 	built, err := Build(t.Context(), root, t.TempDir(), Table(), binaries)
 	if err != nil {
@@ -151,13 +169,18 @@ func TestLongMutants(t *testing.T) {
 		sound.Go(func() { clean(t, built, in, by[in]) })
 	}
 	if sound.Wait(); t.Failed() {
-		return
+		return nil, nil
 	}
-	verdicts := make([]Verdict, len(table))
+	verdicts = make([]Verdict, len(table))
 	workers, took := make(chan struct{}, runtime.GOMAXPROCS(0)), counted()
 	var all sync.WaitGroup
 	for _, k := range slowestFirst(table, took) {
 		workers <- struct{}{}
+		if m := table[k]; !deadline.IsZero() && time.Now().After(deadline) {
+			late = append(late, m)
+			<-workers
+			continue
+		}
 		all.Go(func() {
 			defer func() { <-workers }()
 			m := table[k]
@@ -169,13 +192,7 @@ func TestLongMutants(t *testing.T) {
 		})
 	}
 	all.Wait()
-	text := markdown(table, verdicts)
-	t.Log("\n" + text)
-	if !complete() {
-		return
-	}
-	everyOracle(t, table, verdicts)
-	golden(t, text)
+	return verdicts, late
 }
 
 // slowestFirst are the places of the mutations in the order in which they are run: those that took many scenarios when the
