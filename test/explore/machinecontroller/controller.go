@@ -203,8 +203,8 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 	if infra != nil || reason == clusterv1.MachineDeletingWaitingForPreDrainHookReason {
 		return true
 	}
-	if node := k.referred(m); node != nil && !k.Workload.Away() {
-		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) &&
+	if node := k.referred(m); node != nil && !k.Workload.Outage.Away() {
+		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.App.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) &&
 			!timeUp(m) {
 			w.Blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
 		}
@@ -243,7 +243,7 @@ func (k *Controller) refer(m *clusterv1.Machine, infra client.Object) {
 	if infra != nil && id == "" {
 		id = k.Infra.ProviderID(infra)
 	}
-	if m.Status.NodeRef.IsDefined() || k.Workload.Away() {
+	if m.Status.NodeRef.IsDefined() || k.Workload.Outage.Away() {
 		return
 	}
 	if node := k.nodeOf(id); node != nil {
@@ -286,7 +286,7 @@ func (k *Controller) drained(m *clusterv1.Machine) bool {
 		m.Status.Deletion.NodeDrainStartTime = metav1.Now().Rfc3339Copy()
 	}
 	l := k.Workload
-	done := !l.Away() && k.empty(k.referred(m))
+	done := !l.Outage.Away() && k.empty(k.referred(m))
 	succeeded := clusterv1.Condition{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: corev1.ConditionFalse,
 		LastTransitionTime: metav1.Now()}
 	if done {
@@ -308,10 +308,10 @@ func (k *Controller) empty(node *corev1.Node) bool {
 		node.Spec.Unschedulable = true
 		l.Change(node, "cordoned by the keeper of Machines")
 	}
-	left := l.PodsOn(node.Name)
+	left := l.App.PodsOn(node.Name)
 	for _, pod := range left {
-		if !l.Blocked() {
-			l.Expel(&pod)
+		if !l.App.Blocked() {
+			l.App.Expel(&pod)
 		}
 	}
 	return len(left) == 0

@@ -64,18 +64,15 @@ type Cluster struct {
 	API  *memapi.Server
 	User client.Client
 	by   map[string]*machine
-	// cordoned are the nodes that users have cordoned.
-	cordoned map[string]bool
 	// closed are the nodes that the cloud has closed.
 	closed map[string]bool
-	// made are the tokens that were ever made, whatever has become of them.
-	made map[string]bool
-	// lasting is a token that is good for ever: that of machines which are given no other.
-	lasting string
-	// away is until when the API server does not answer, left since when; blocked is until when the budget keeps every pod.
-	away, left, blocked time.Time
-	// homeless pods wait for room, pods counts all.
-	homeless, pods int
+
+	// What it consists of beside machines and their nodes.
+	Tokens *Tokens
+	App    *App
+	Users  *Users
+	Drains *Drains
+	Outage *Outage
 
 	// mu guards what the cloud asks for in its own time, beside the world.
 	mu sync.Mutex
@@ -118,10 +115,12 @@ var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
 // New returns a cluster with a budget for its pods and without machines.
 func New(w World, o Options) *Cluster {
-	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, cordoned: map[string]bool{},
-		closed: map[string]bool{}, made: map[string]bool{}}
+	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, closed: map[string]bool{}}
+	l.Tokens, l.App, l.Users = &Tokens{cluster: l, made: map[string]bool{}}, &App{cluster: l}, &Users{cluster: l, cordoned: map[string]bool{}}
+	l.Drains, l.Outage = &Drains{cluster: l}, &Outage{cluster: l}
 	l.API = memapi.New(memapi.Options{
-		Scheme: o.Scheme, Now: time.Now, Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.evict},
+		Scheme: o.Scheme, Now: time.Now,
+		Subresources: map[string]func(context.Context, client.Object, client.Object) error{"eviction": l.App.evict},
 		Indexes: append(indexes(), memapi.Index{Object: &corev1.Pod{}, Field: "spec.nodeName", Values: func(o client.Object) []string {
 			if pod, ok := o.(*corev1.Pod); ok {
 				return []string{pod.Spec.NodeName}
@@ -207,7 +206,7 @@ func (l *Cluster) boot(on sim.Machine) {
 
 // join makes the machine a node, if it still runs and its token is good.
 func (l *Cluster) join(m *machine) {
-	if !m.off.IsZero() || m.Type == l.BadType || !l.good(m.token) {
+	if !m.off.IsZero() || m.Type == l.BadType || !l.Tokens.good(m.token) {
 		l.world.Trace("node", "%s does not join", m.ID)
 		return
 	}
@@ -235,18 +234,18 @@ func (l *Cluster) join(m *machine) {
 			is.Spec.Unschedulable
 		l.world.Must(l.User.Update(l.world.Context(), node), "make the node of %s anew", m.ID)
 	} else {
-		delete(l.cordoned, m.Hostname) // a user cordoned another node of that name, or the cloud did
+		delete(l.Users.cordoned, m.Hostname) // a user cordoned another node of that name, or the cloud did
 		delete(l.closed, m.Hostname)
 		l.world.Must(l.User.Create(l.world.Context(), node), "make the node of %s", m.ID)
 	}
 	l.world.Trace("node", "%s joins as %s", m.ID, m.Hostname)
 	for range l.Pods {
-		if l.pods < l.MostPods {
-			l.pods++
-			l.homeless++
+		if l.App.pods < l.MostPods {
+			l.App.pods++
+			l.App.homeless++
 		}
 	}
-	l.house()
+	l.App.house()
 }
 
 func readiness(is corev1.ConditionStatus) corev1.NodeCondition {
@@ -305,16 +304,9 @@ func (l *Cluster) remove(m *machine) {
 	if node := l.node(m); node != nil {
 		l.world.Must(l.User.Delete(l.world.Context(), node), "delete node %s", node.Name)
 	}
-	for _, pod := range l.PodsOn(m.Hostname) {
-		l.finish(pod.Name)
+	for _, pod := range l.App.PodsOn(m.Hostname) {
+		l.App.finish(pod.Name)
 	}
-}
-
-// Draining reports whether a drain by Muster has begun on a node.
-func (l *Cluster) Draining(name string) bool {
-	node := &corev1.Node{}
-	return l.User.Get(l.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable &&
-		node.Annotations[nodes.DrainStartedAnnotation] != ""
 }
 
 // MachineOf is the instance of the machine that runs and has become the node of that name, empty when there is none.

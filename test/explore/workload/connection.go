@@ -19,7 +19,9 @@ type Connection struct {
 }
 
 // down reports whether the connection was given up.
-func (c *Connection) down() bool { return c.Cluster.Away() && time.Since(c.Cluster.Left()) > Noticed }
+func (c *Connection) down() bool {
+	return c.Cluster.Outage.Away() && time.Since(c.Cluster.Outage.Since()) > Noticed
+}
 
 // GetClient gives the client while there is a connection.
 func (c *Connection) GetClient(_ context.Context, cluster client.ObjectKey) (client.Client, error) {
@@ -48,9 +50,9 @@ func (c *Connection) Watch(context.Context, client.ObjectKey, clustercache.Watch
 // GetHealthCheckingState is what probes would have said.
 func (c *Connection) GetHealthCheckingState(context.Context, client.ObjectKey) clustercache.HealthCheckingState {
 	now := time.Now()
-	if c.Cluster.Away() {
-		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: c.Cluster.Left(),
-			ConsecutiveFailures: 1 + int(now.Sub(c.Cluster.Left())/(10*time.Second))}
+	if c.Cluster.Outage.Away() {
+		return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: c.Cluster.Outage.Since(),
+			ConsecutiveFailures: 1 + int(now.Sub(c.Cluster.Outage.Since())/(10*time.Second))}
 	}
 	return clustercache.HealthCheckingState{LastProbeTime: now, LastProbeSuccessTime: now}
 }

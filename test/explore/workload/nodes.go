@@ -26,12 +26,12 @@ func (l *Cluster) Cordon(id string, closed bool) {
 	if node := l.Node(id); node != nil && node.Spec.Unschedulable != closed {
 		node.Spec.Unschedulable = closed
 		if !closed {
-			delete(l.cordoned, node.Name) // the cloud has taken back a user's cordon with its own
+			delete(l.Users.cordoned, node.Name) // the cloud has taken back a user's cordon with its own
 		}
 		l.closed[node.Name] = closed
 		l.Change(node, "cordoned: %t", closed)
 		if !closed {
-			l.house()
+			l.App.house()
 		}
 	}
 }
@@ -48,9 +48,9 @@ func (l *Cluster) Drain(id string, force bool) bool {
 	if node == nil {
 		return true
 	}
-	left := l.PodsOn(node.Name)
+	left := l.App.PodsOn(node.Name)
 	l.mu.Lock()
-	away, blocked := l.away, l.blocked
+	away, blocked := l.Outage.away, l.App.blocked
 	l.mu.Unlock()
 	if time.Now().Before(away) {
 		return len(left) == 0
@@ -58,20 +58,10 @@ func (l *Cluster) Drain(id string, force bool) bool {
 	l.Cordon(id, true)
 	for _, pod := range left {
 		if force || !time.Now().Before(blocked) {
-			l.Expel(&pod)
+			l.App.Expel(&pod)
 		}
 	}
 	return len(left) == 0
-}
-
-// Expel begins the end of a pod, whatever its budget says.
-func (l *Cluster) Expel(pod *corev1.Pod) {
-	if !pod.DeletionTimestamp.IsZero() {
-		return
-	}
-	l.world.At(time.Now().Add(podEnds), func() { l.finish(pod.Name) })
-	l.world.Must(l.User.Delete(l.world.Context(), pod), "evict pod %s", pod.Name)
-	l.world.Stir()
 }
 
 // Mark changes labels and taints of the machine's node.
@@ -103,6 +93,20 @@ func (l *Cluster) Mark(id string, change sim.Marks) {
 		node.Spec.Taints = append(node.Spec.Taints, taint(t))
 	}
 	l.Change(node, "marked")
+}
+
+// Unready turns about every other node not Ready for a while.
+func (l *Cluster) Unready(d time.Duration) {
+	for _, m := range l.running() {
+		if m.joined && l.seed.Chance("ready", m.ID) < 0.5 {
+			l.ready(m, corev1.ConditionFalse)
+			l.world.At(time.Now().Add(d), func() {
+				if m.off.IsZero() {
+					l.ready(m, corev1.ConditionTrue)
+				}
+			})
+		}
+	}
 }
 
 // Unregister deletes the node of a machine, also of one that is off, with what ran there. What the machine becomes when it is powered on

@@ -14,6 +14,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// Tokens are the bootstrap tokens of a cluster.
+type Tokens struct {
+	cluster *Cluster
+	// made are those that were ever made, whatever has become of them.
+	made map[string]bool
+	// lasting is a token that is good for ever: that of machines which are given no other.
+	lasting string
+}
+
 // secretOf is the Secret of the workload cluster that a bootstrap token is.
 func secretOf(token string) *corev1.Secret {
 	id, secret, _ := strings.Cut(token, ".")
@@ -24,9 +33,9 @@ func secretOf(token string) *corev1.Secret {
 }
 
 // found is the Secret of a token as it is now; nil when there is none.
-func (l *Cluster) found(token string) *corev1.Secret {
+func (t *Tokens) found(token string) *corev1.Secret {
 	secret := secretOf(token)
-	if l.User.Get(l.world.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
+	if t.cluster.User.Get(t.cluster.world.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
 		return nil
 	}
 	return secret
@@ -42,45 +51,45 @@ func until(secret *corev1.Secret) time.Time {
 }
 
 // good reports whether a token was made and has not expired.
-func (l *Cluster) good(token string) bool {
-	if token != "" && token == l.lasting {
+func (t *Tokens) good(token string) bool {
+	if token != "" && token == t.lasting {
 		return true
 	}
-	secret := l.found(token)
-	return l.made[token] && secret != nil && (until(secret).IsZero() || time.Now().Before(until(secret)))
+	secret := t.found(token)
+	return t.made[token] && secret != nil && (until(secret).IsZero() || time.Now().Before(until(secret)))
 }
 
 // Rotate makes a new token. The one before it stays good for a while, and for as long as Muster keeps it alive.
-func (l *Cluster) Rotate(n int) string {
-	for _, token := range l.Tokens() {
-		secret := l.found(token)
-		if token == l.lasting || secret == nil || !until(secret).IsZero() {
+func (t *Tokens) Rotate(n int) string {
+	for _, token := range t.All() {
+		secret := t.found(token)
+		if token == t.lasting || secret == nil || !until(secret).IsZero() {
 			continue
 		}
 		at := time.Now().Add(tokenStays).UTC()
 		secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
-		l.world.Must(l.User.Update(l.world.Context(), secret), "let a token expire")
+		t.cluster.world.Must(t.cluster.User.Update(t.cluster.world.Context(), secret), "let a token expire")
 	}
-	return l.make(n)
+	return t.make(n)
 }
 
-func (l *Cluster) make(n int) string {
-	token := l.seed.Hex(6, "token", n) + "." + l.seed.Hex(16, "secret", n)
-	l.made[token] = true
-	l.world.Must(l.User.Create(l.world.Context(), secretOf(token)), "make a token")
+func (t *Tokens) make(n int) string {
+	token := t.cluster.seed.Hex(6, "token", n) + "." + t.cluster.seed.Hex(16, "secret", n)
+	t.made[token] = true
+	t.cluster.world.Must(t.cluster.User.Create(t.cluster.world.Context(), secretOf(token)), "make a token")
 	return token
 }
 
 // Last makes a token that is good for ever, once.
-func (l *Cluster) Last() string {
-	if l.lasting == "" {
-		l.lasting = l.make(-1)
+func (t *Tokens) Last() string {
+	if t.lasting == "" {
+		t.lasting = t.make(-1)
 	}
-	return l.lasting
+	return t.lasting
 }
 
-// Tokens are all that were ever made.
-func (l *Cluster) Tokens() []string { return slices.Sorted(maps.Keys(l.made)) }
+// All are those that were ever made.
+func (t *Tokens) All() []string { return slices.Sorted(maps.Keys(t.made)) }
 
 // KeepsToken reports whether an effect gives a bootstrap token more time. That goes on at rest, as long as machines may be launched with
 // it.
@@ -89,15 +98,15 @@ func KeepsToken(effect string) bool {
 }
 
 // TokenIn tells whether the token in a text is one with which a machine joins: good or bad.
-func (l *Cluster) TokenIn(text []byte) string {
-	if token := tokenIn.FindSubmatch(text); token != nil && l.good(string(token[1])) {
+func (t *Tokens) TokenIn(text []byte) string {
+	if token := tokenIn.FindSubmatch(text); token != nil && t.good(string(token[1])) {
 		return "good"
 	}
 	return "bad"
 }
 
 // DataPrint tells bootstrap data apart by all of it but its token, of which it tells whether a machine joins with it.
-func (l *Cluster) DataPrint(text []byte) string {
+func (t *Tokens) DataPrint(text []byte) string {
 	sum := sha256.Sum256(tokenIn.ReplaceAll(text, nil))
-	return l.TokenIn(text) + " " + hex.EncodeToString(sum[:])
+	return t.TokenIn(text) + " " + hex.EncodeToString(sum[:])
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -19,11 +20,11 @@ func (l *Cluster) Truth() map[string]oracle.Node {
 			all[id] = n
 			continue
 		}
-		n.Pods = len(l.PodsOn(m.Hostname))
+		n.Pods = len(l.App.PodsOn(m.Hostname))
 		if node := l.node(m); node != nil {
 			n.Ready = node.Status.Conditions[0].Status == corev1.ConditionTrue
 			n.Cordoned = node.Spec.Unschedulable
-			n.DrainStarted = l.drainOf(m, node)
+			n.DrainStarted = l.Drains.of(m, node)
 		} else {
 			n.DrainStarted = m.drained
 		}
@@ -32,22 +33,32 @@ func (l *Cluster) Truth() map[string]oracle.Node {
 	return all
 }
 
-// drainOf is when the first drain of the machine's node began, by Muster or for its Machine; zero where none has.
-func (l *Cluster) drainOf(m *machine, node *corev1.Node) (began time.Time) {
+// Drains are those that Muster began on the nodes of a cluster, or for their Machines.
+type Drains struct{ cluster *Cluster }
+
+// Begun reports whether a drain by Muster has begun on a node.
+func (d *Drains) Begun(name string) bool {
+	node := &corev1.Node{}
+	return d.cluster.User.Get(d.cluster.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable &&
+		node.Annotations[nodes.DrainStartedAnnotation] != ""
+}
+
+// of is when the first drain of the machine's node began, by Muster or for its Machine; zero where none has.
+func (d *Drains) of(m *machine, node *corev1.Node) (began time.Time) {
 	if at, err := time.Parse(time.RFC3339, node.Annotations[nodes.DrainStartedAnnotation]); err == nil && node.Spec.Unschedulable {
 		began = at
 	}
-	if at := l.DrainStarted(m.ID); !at.IsZero() && (began.IsZero() || at.Before(began)) {
+	if at := d.cluster.DrainStarted(m.ID); !at.IsZero() && (began.IsZero() || at.Before(began)) {
 		began = at
 	}
 	return began
 }
 
-// Deletes remembers the drain of a node that Muster is about to delete while its machine runs.
-func (l *Cluster) Deletes(name string) {
-	if m := l.by[l.MachineOf(name)]; m != nil {
-		if node := l.node(m); node != nil {
-			m.drained = l.drainOf(m, node)
+// Remember remembers the drain of a node that Muster is about to delete while its machine runs.
+func (d *Drains) Remember(name string) {
+	if m := d.cluster.by[d.cluster.MachineOf(name)]; m != nil {
+		if node := d.cluster.node(m); node != nil {
+			m.drained = d.of(m, node)
 		}
 	}
 }

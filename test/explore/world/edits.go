@@ -58,13 +58,13 @@ func edits() map[What]func(*World, Event) {
 		Nudge: func(w *World, e Event) {
 			w.EditObject(func(o client.Object) { annotate(o, "nudge", time.Now().String()) })
 		},
-		Cordon:           func(w *World, e Event) { w.Workload.CordonByUser(e.N) },
-		Uncordon:         func(w *World, _ Event) { w.Workload.UncordonByUsers() },
+		Cordon:           func(w *World, e Event) { w.Workload.Users.Cordon(e.N) },
+		Uncordon:         func(w *World, _ Event) { w.Workload.Users.Uncordon() },
 		Waver:            func(w *World, e Event) { w.waver(e.N) },
 		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
 		Adopt:            (*World).adopt,
 		Copied:           func(w *World, _ Event) { w.applyCopy() },
-		Mark:             func(w *World, e Event) { w.Workload.MarkByUser(e.N) },
+		Mark:             func(w *World, e Event) { w.Workload.Users.Mark(e.N) },
 		DropMachine:      (*World).dropMachine,
 		DropInfraMachine: (*World).dropMachine,
 		Delete:           func(w *World, _ Event) { w.deletePool() },
@@ -100,8 +100,8 @@ func troubles() map[What]func(*World, Event) {
 			w.At(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.resign(elder) })
 		},
 		Meet:    func(w *World, e Event) { w.meeting = &e },
-		Away:    func(w *World, e Event) { w.faults++; w.Workload.GoAway(time.Duration(5+20*e.N) * time.Second) },
-		Block:   func(w *World, e Event) { w.faults++; w.Workload.Block(time.Duration(10+30*e.N) * time.Second) },
+		Away:    func(w *World, e Event) { w.faults++; w.Workload.Outage.Begin(time.Duration(5+20*e.N) * time.Second) },
+		Block:   func(w *World, e Event) { w.faults++; w.Workload.App.Block(time.Duration(10+30*e.N) * time.Second) },
 		Unready: turnUnready,
 	}
 }

@@ -132,7 +132,7 @@ func (w *World) machinePool() *clusterv1.MachinePool {
 // rotate puts a new token into the bootstrap data.
 func (w *World) rotate() {
 	w.tokens++
-	data := w.Scenario.Boots(w.Workload.Rotate(w.tokens))
+	data := w.Scenario.Boots(w.Workload.Tokens.Rotate(w.tokens))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: Namespace, Name: secretName, Labels: map[string]string{clusterv1.ClusterNameLabel: ClusterName},
 	}}

@@ -77,14 +77,14 @@ const waverFor = 20 * time.Second
 
 // waver has a user cordon and mark the n-th node, scale the pool in by one, and take both back while budgets keep the node's pods.
 func (w *World) waver(n int) {
-	node := w.Workload.CordonByUser(n)
+	node := w.Workload.Users.Cordon(n)
 	mp, _ := w.Objects()
 	if node == nil || mp == nil || ptr.Deref(mp.Spec.Replicas, 0) < 2 {
 		return
 	}
 	was := *mp.Spec.Replicas
-	w.Workload.MarkNode(node)
-	w.Workload.Block(2 * waverFor)
+	w.Workload.Users.MarkNode(node)
+	w.Workload.App.Block(2 * waverFor)
 	w.happen(Event{What: Replicas, N: int(was) - 1, M: 1})
 	w.At(time.Now().Add(waverFor), func() {
 		if mp, _ := w.Objects(); mp != nil && mp.DeletionTimestamp.IsZero() {

@@ -126,7 +126,7 @@ func (p *process) sync() {
 		return
 	}
 	p.hear(p.mgmt.Sync())
-	if !p.world.Workload.Away() {
+	if !p.world.Workload.Outage.Away() {
 		p.hear(p.wl.Sync())
 	}
 }

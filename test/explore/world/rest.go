@@ -36,7 +36,7 @@ const (
 func (w *World) peace() {
 	w.calm()
 	w.meeting = nil
-	w.Workload.UncordonByUsers()
+	w.Workload.Users.Uncordon()
 	for _, p := range w.processes {
 		p.crash, p.lagging, p.deafUntil = 0, 0, time.Time{}
 	}
@@ -73,7 +73,7 @@ func (w *World) rest() {
 			quiet = w.written
 		case w.account.moved.After(quiet):
 			quiet = w.account.moved
-		case w.Workload.UncordonByUsers() || w.unjoined() || w.unrolled() || w.busy():
+		case w.Workload.Users.Uncordon() || w.unjoined() || w.unrolled() || w.busy():
 			quiet = time.Now()
 		default:
 			return

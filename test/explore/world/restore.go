@@ -48,7 +48,7 @@ func (w *World) restore(owners bool) {
 	}
 	clear(w.condemned)
 	w.keeper.Forget()
-	w.Workload.UncordonRestored()
+	w.Workload.Users.UncordonRestored()
 	for _, p := range slices.Clone(w.processes) {
 		w.bury(p)
 	}

@@ -80,7 +80,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 		if p.dead {
 			return errKilled
 		}
-		if workload && p.world.Workload.Away() {
+		if workload && p.world.Workload.Outage.Away() {
 			return apierrors.NewServiceUnavailable("the server is out of reach")
 		}
 		if !op.Write {
@@ -95,7 +95,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 			err := p.world.meet(workload, op, do)
 			begins()
 			p.spares(workload, op)
-			if workload && p.world.Workload.Lifts(op) {
+			if workload && p.world.Workload.Users.Lifts(op) {
 				p.world.Blame("foreign", "node %s was uncordoned, which a user has cordoned", op.Key.Name)
 			}
 			if !workload {
@@ -112,7 +112,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 // late is how old what the process knows may be.
 func (p *process) late() time.Duration {
 	now, w := time.Now(), p.world
-	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.AwayUntil()) < seenLater || now.Before(p.deafUntil) ||
+	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.Outage.Until()) < seenLater || now.Before(p.deafUntil) ||
 		len(w.processes) > 1 {
 		return seenLater
 	}
@@ -126,11 +126,11 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		return func() {}
 	}
 	id := w.Workload.MachineOf(op.Key.Name)
-	if id == "" || w.Workload.Draining(op.Key.Name) {
+	if id == "" || w.Workload.Drains.Begun(op.Key.Name) {
 		return func() {}
 	}
 	return func() {
-		if !w.Workload.Draining(op.Key.Name) {
+		if !w.Workload.Drains.Begun(op.Key.Name) {
 			return
 		}
 		a, now := w.account, time.Now()
@@ -156,7 +156,7 @@ func (w *World) lives(workload bool, op memapi.Op) {
 	if !workload || op.Verb != "delete" || op.Kind != "Node" {
 		return
 	}
-	w.Workload.Deletes(op.Key.Name)
+	w.Workload.Drains.Remember(op.Key.Name)
 	if !w.deleted() {
 		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.Workload.MachineOf(op.Key.Name), w.Snapshot()))
 	}

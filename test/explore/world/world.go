@@ -328,7 +328,7 @@ func (w *World) Secrets(where, text string) {
 	if text == "" {
 		return
 	}
-	w.blameAll("secret", oracle.Secret(where, text, w.Workload.Tokens()))
+	w.blameAll("secret", oracle.Secret(where, text, w.Workload.Tokens.All()))
 }
 
 // since gives the writes that were sent since it was asked last.

@@ -29,7 +29,7 @@ func (a *pool) provide() {
 	}
 	is, err := a.Cloud.AKS.PutCluster(containerservice.Wanted{
 		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: world.ClusterName, Body: a.managedClusterBody(goal),
-		Access: containerservice.Access{Endpoint: "https://aks.example", CA: []byte("CA"), Token: a.World.Workload.Last()},
+		Access: containerservice.Access{Endpoint: "https://aks.example", CA: []byte("CA"), Token: a.World.Workload.Tokens.Last()},
 	})
 	if a.afresh && err == nil && is.State == "Failed" && !a.ready {
 		_, err := a.Cloud.AKS.DeleteCluster(simazure.SubscriptionID, simazure.ResourceGroup, world.ClusterName)

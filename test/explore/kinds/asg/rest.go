@@ -24,7 +24,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	want := map[string]string{
 		"group": "1", "min": world.Itoa(&s.MinSize), "max": world.Itoa(&s.MaxSize), "cooldown": "300", "warmup": "300",
 		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType,
-		"data":  p.World.Workload.DataPrint(p.World.Bootstrap()),
+		"data":  p.World.Workload.Tokens.DataPrint(p.World.Bootstrap()),
 		"owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
 		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "default": "in use",
@@ -151,7 +151,7 @@ func (p *pool) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is m
 		is["root"] = world.Itoa(v.Ebs.VolumeSize)
 	}
 	if text, err := base64.StdEncoding.DecodeString(deref(data.UserData)); err == nil {
-		is["data"] = p.World.Workload.DataPrint(text)
+		is["data"] = p.World.Workload.Tokens.DataPrint(text)
 	}
 }
 

@@ -26,7 +26,7 @@ func (a *Account) TemplateName() string {
 
 // theirData returns the bootstrap data with which another provider has made machines, in base64.
 func (a *Account) theirData() string {
-	return base64.StdEncoding.EncodeToString([]byte(a.World.Scenario.Boots(a.World.Workload.Last())))
+	return base64.StdEncoding.EncodeToString([]byte(a.World.Scenario.Boots(a.World.Workload.Tokens.Last())))
 }
 
 // TheirTags are the tags of the AWS provider of the ecosystem.

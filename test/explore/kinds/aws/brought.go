@@ -20,7 +20,7 @@ var BroughtTypes = []string{simaws.InstanceType, "c5.large", "m5.large"}
 
 // Bring makes the launch template that a user keeps, with all its versions.
 func (a *Account) Bring() {
-	script := fmt.Sprintf("#!/bin/sh\nkubeadm join --token %s\n", a.World.Workload.Last())
+	script := fmt.Sprintf("#!/bin/sh\nkubeadm join --token %s\n", a.World.Workload.Tokens.Last())
 	image := a.Image()
 	a.World.Must(a.World.Hand(func(ctx context.Context) error {
 		_, err := a.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{

@@ -51,7 +51,7 @@ func (p *pool) provide() {
 	}
 	is, err := p.Cloud.GKE.PutCluster(container.Wanted{
 		Project: gcp.Project, Location: gcp.Region, Name: world.ClusterName, Body: clusterBody(goal),
-		Access: container.Access{Endpoint: "https://gke.example", CA: []byte("CA"), Token: p.World.Workload.Last()},
+		Access: container.Access{Endpoint: "https://gke.example", CA: []byte("CA"), Token: p.World.Workload.Tokens.Last()},
 	})
 	version := world.Minor(p.minor) + patch
 	p.otherFollows(goal)

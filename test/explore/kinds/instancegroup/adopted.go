@@ -54,7 +54,7 @@ func (p *pool) theirProperties() document.Object {
 		}}},
 		"labels": document.Object{"capg-cluster-" + world.ClusterName: "owned", "capg-role": "node", "team": "a"},
 		"metadata": document.Object{"items": []any{document.Object{"key": "user-data",
-			"value": p.World.Scenario.Boots(p.World.Workload.Last())}}},
+			"value": p.World.Scenario.Boots(p.World.Workload.Tokens.Last())}}},
 		"networkInterfaces": []any{document.Object{"network": "projects/" + gcp.Project + "/global/networks/" + world.ClusterName}},
 		"serviceAccounts":   []any{document.Object{"email": "default", "scopes": []any{"https://www.googleapis.com/auth/cloud-platform"}}},
 		"tags":              document.Object{"items": []any{world.ClusterName, world.ClusterName + "-node"}},

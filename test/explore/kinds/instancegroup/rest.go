@@ -26,7 +26,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	want := map[string]string{
 		"group": "1", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
 		"cluster": world.ClusterName,
-		"type":    s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10), "data": p.World.Workload.DataPrint(p.World.Bootstrap()),
+		"type":    s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10), "data": p.World.Workload.Tokens.DataPrint(p.World.Bootstrap()),
 		"policy": "OPPORTUNISTIC", "redistribution": "", "shape": "", "repair": "REPAIR", "update on repair": "NO", "healing": "",
 		"cordoned": "0", "stale": "0", "old": "0", "behind": "0", "spare templates": "0", "ready": "True", "pool": "Running",
 	}
@@ -134,7 +134,7 @@ func (p *pool) isTemplate(g *compute.Group, is map[string]string) {
 			continue
 		}
 		is["type"], is["data"] = project.LastOf(document.Text(t.Properties, "machineType")),
-			p.World.Workload.DataPrint(gcp.UserData(t.Properties))
+			p.World.Workload.Tokens.DataPrint(gcp.UserData(t.Properties))
 		for _, d := range document.Objects(t.Properties, "disks") {
 			is["root"] = document.Text(d, "initializeParams.diskSizeGb")
 		}

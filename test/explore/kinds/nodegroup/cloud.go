@@ -25,7 +25,7 @@ func (p *pool) putCluster() {
 		subnets = append(subnets, s.ID)
 	}
 	p.World.Must(p.Server.PutCluster(simaws.AccountID, simaws.EKSCluster{
-		Name: eksCluster, Version: world.Minor(p.minor), Endpoint: "https://eks.example", CA: []byte("CA"), Token: p.World.Workload.Last(),
+		Name: eksCluster, Version: world.Minor(p.minor), Endpoint: "https://eks.example", CA: []byte("CA"), Token: p.World.Workload.Tokens.Last(),
 		Subnets: subnets,
 	}), "make the EKS cluster known")
 }

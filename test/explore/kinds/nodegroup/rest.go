@@ -160,7 +160,7 @@ func (p *pool) isSource(n *nodegroup, is map[string]string) {
 	}
 	is["token"] = "bad"
 	if text, err := base64.StdEncoding.DecodeString(awssdk.ToString(data.UserData)); err == nil {
-		is["token"] = p.World.Workload.TokenIn(text)
+		is["token"] = p.World.Workload.Tokens.TokenIn(text)
 	}
 }
 

@@ -91,5 +91,5 @@ func (p *pool) theirProfile() map[string]any {
 
 // theirData returns the bootstrap data with which another provider has made machines, in base64.
 func (p *pool) theirData() string {
-	return base64.StdEncoding.EncodeToString([]byte(p.World.Scenario.Boots(p.World.Workload.Last())))
+	return base64.StdEncoding.EncodeToString([]byte(p.World.Scenario.Boots(p.World.Workload.Tokens.Last())))
 }

@@ -103,7 +103,7 @@ func (p *pool) is() map[string]string {
 	if name := first(extensionIn, s.Extensions); name != "" {
 		is["extensions"] = name + "=" + first(settingIn, s.Extensions)
 	}
-	is["token"] = p.World.Workload.TokenIn(s.CustomData)
+	is["token"] = p.World.Workload.Tokens.TokenIn(s.CustomData)
 	if s.State == "Failed" {
 		// One machine has failed and serves, or Azure was asked for more than it could bring: nothing is to be done about either.
 		is["state"], is["size"] = "Succeeded", strconv.Itoa(min(s.Capacity, len(s.Machines)))

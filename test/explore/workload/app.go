@@ -1,0 +1,128 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// App is what runs in a cluster: pods of one application, under one budget.
+type App struct {
+	cluster *Cluster
+	// homeless pods wait for room, pods counts all.
+	homeless, pods int
+	// blocked is until when the budget keeps every pod.
+	blocked time.Time
+}
+
+// PodsOn are the pods on a node.
+func (a *App) PodsOn(node string) []corev1.Pod {
+	list := &corev1.PodList{}
+	a.cluster.world.Must(a.cluster.User.List(a.cluster.world.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
+	return list.Items
+}
+
+// evict begins the end of a pod, unless its budget keeps it.
+func (a *App) evict(ctx context.Context, o, _ client.Object) error {
+	if time.Now().Before(a.blocked) {
+		return tooMany()
+	}
+	if !o.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	name := o.GetName()
+	a.cluster.world.At(time.Now().Add(podEnds), func() { a.finish(name) })
+	if err := a.cluster.User.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}); err != nil {
+		return fmt.Errorf("delete pod %s: %w", name, err)
+	}
+	return nil
+}
+
+// finish ends a pod for good, and has it started again where there is room.
+func (a *App) finish(name string) {
+	ctx, pod := a.cluster.world.Context(), &corev1.Pod{}
+	if a.cluster.User.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil {
+		return
+	}
+	a.cluster.world.Must(a.cluster.User.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
+	a.homeless++
+	a.house()
+}
+
+// house starts the pods that wait on the nodes that take any, the emptiest first.
+func (a *App) house() {
+	list := &corev1.NodeList{}
+	a.cluster.world.Must(a.cluster.User.List(a.cluster.world.Context(), list), "list nodes")
+	room := map[string]int{}
+	for _, n := range list.Items {
+		if !n.Spec.Unschedulable && n.Status.Conditions[0].Status == corev1.ConditionTrue {
+			room[n.Name] = len(a.PodsOn(n.Name))
+		}
+	}
+	names := slices.Sorted(maps.Keys(room))
+	for ; a.homeless > 0 && len(names) > 0; a.homeless-- {
+		best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(room[a], room[b]) })
+		room[best]++
+		a.cluster.world.Must(a.cluster.User.Create(a.cluster.world.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web",
+					Controller: ptr.To(true)}},
+			},
+			Spec: corev1.PodSpec{NodeName: best},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning,
+				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+		}), "start a pod on %s", best)
+	}
+}
+
+// Expel begins the end of a pod, whatever its budget says.
+func (a *App) Expel(pod *corev1.Pod) {
+	if !pod.DeletionTimestamp.IsZero() {
+		return
+	}
+	a.cluster.world.At(time.Now().Add(podEnds), func() { a.finish(pod.Name) })
+	a.cluster.world.Must(a.cluster.User.Delete(a.cluster.world.Context(), pod), "evict pod %s", pod.Name)
+	a.cluster.world.Stir()
+}
+
+// Blocked reports whether the budget keeps every pod.
+func (a *App) Blocked() bool { return time.Now().Before(a.blocked) }
+
+// Block lets the budget keep every pod for a while.
+func (a *App) Block(d time.Duration) {
+	a.cluster.guarded(func() { a.blocked = later(a.blocked, time.Now().Add(d)) })
+	a.allow(0)
+	a.cluster.world.At(a.blocked, func() {
+		if !time.Now().Before(a.blocked) {
+			a.allow(plenty)
+		}
+	})
+}
+
+func (a *App) allow(n int32) {
+	budget := &policyv1.PodDisruptionBudget{}
+	key := client.ObjectKey{Namespace: namespace, Name: budgetName}
+	a.cluster.world.Must(a.cluster.User.Get(a.cluster.world.Context(), key, budget), "read the budget")
+	budget.Status.DisruptionsAllowed = n
+	a.cluster.world.Must(a.cluster.User.Update(a.cluster.world.Context(), budget), "change the budget")
+}
+
+// tooMany is what an API server says when a budget keeps a pod.
+func tooMany() error {
+	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
+	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{
+		Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget " + budgetName + " needs more healthy pods",
+	}}}
+	return err
+}
