@@ -50,19 +50,21 @@ func (a *App) evict(ctx context.Context, o, _ client.Object) error {
 
 // finish ends a pod for good, and has it started again where there is room.
 func (a *App) finish(name string) {
-	ctx, pod := a.cluster.world.Context(), &corev1.Pod{}
-	if a.cluster.User.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil {
+	c := a.cluster
+	ctx, pod := c.world.Context(), &corev1.Pod{}
+	if c.User.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil {
 		return
 	}
-	a.cluster.world.Must(a.cluster.User.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
+	c.world.Must(c.User.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
 	a.homeless++
 	a.house()
 }
 
 // house starts the pods that wait on the nodes that take any, the emptiest first.
 func (a *App) house() {
+	c := a.cluster
 	list := &corev1.NodeList{}
-	a.cluster.world.Must(a.cluster.User.List(a.cluster.world.Context(), list), "list nodes")
+	c.world.Must(c.User.List(c.world.Context(), list), "list nodes")
 	room := map[string]int{}
 	for _, n := range list.Items {
 		if !n.Spec.Unschedulable && n.Status.Conditions[0].Status == corev1.ConditionTrue {
@@ -73,7 +75,7 @@ func (a *App) house() {
 	for ; a.homeless > 0 && len(names) > 0; a.homeless-- {
 		best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(room[a], room[b]) })
 		room[best]++
-		a.cluster.world.Must(a.cluster.User.Create(a.cluster.world.Context(), &corev1.Pod{
+		c.world.Must(c.User.Create(c.world.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web",
@@ -88,12 +90,13 @@ func (a *App) house() {
 
 // Expel begins the end of a pod, whatever its budget says.
 func (a *App) Expel(pod *corev1.Pod) {
+	c := a.cluster
 	if !pod.DeletionTimestamp.IsZero() {
 		return
 	}
-	a.cluster.world.At(time.Now().Add(podEnds), func() { a.finish(pod.Name) })
-	a.cluster.world.Must(a.cluster.User.Delete(a.cluster.world.Context(), pod), "evict pod %s", pod.Name)
-	a.cluster.world.Stir()
+	c.world.At(time.Now().Add(podEnds), func() { a.finish(pod.Name) })
+	c.world.Must(c.User.Delete(c.world.Context(), pod), "evict pod %s", pod.Name)
+	c.world.Stir()
 }
 
 // Blocked reports whether the budget keeps every pod.
@@ -111,11 +114,12 @@ func (a *App) Block(d time.Duration) {
 }
 
 func (a *App) allow(n int32) {
+	c := a.cluster
 	budget := &policyv1.PodDisruptionBudget{}
 	key := client.ObjectKey{Namespace: namespace, Name: budgetName}
-	a.cluster.world.Must(a.cluster.User.Get(a.cluster.world.Context(), key, budget), "read the budget")
+	c.world.Must(c.User.Get(c.world.Context(), key, budget), "read the budget")
 	budget.Status.DisruptionsAllowed = n
-	a.cluster.world.Must(a.cluster.User.Update(a.cluster.world.Context(), budget), "change the budget")
+	c.world.Must(c.User.Update(c.world.Context(), budget), "change the budget")
 }
 
 // tooMany is what an API server says when a budget keeps a pod.

@@ -74,9 +74,10 @@ func (t *Tokens) Rotate(n int) string {
 }
 
 func (t *Tokens) make(n int) string {
-	token := t.cluster.seed.Hex(6, "token", n) + "." + t.cluster.seed.Hex(16, "secret", n)
+	c := t.cluster
+	token := c.seed.Hex(6, "token", n) + "." + c.seed.Hex(16, "secret", n)
 	t.made[token] = true
-	t.cluster.world.Must(t.cluster.User.Create(t.cluster.world.Context(), secretOf(token)), "make a token")
+	c.world.Must(c.User.Create(c.world.Context(), secretOf(token)), "make a token")
 	return token
 }
 

@@ -20,9 +20,10 @@ type Users struct {
 
 // Cordon has a user cordon the n-th node, and returns it; nil if there is none.
 func (u *Users) Cordon(n int) *corev1.Node {
+	c := u.cluster
 	var list []*corev1.Node
-	for _, m := range u.cluster.running() {
-		if node := u.cluster.node(m); node != nil && m.joined && !node.Spec.Unschedulable {
+	for _, m := range c.running() {
+		if node := c.node(m); node != nil && m.joined && !node.Spec.Unschedulable {
 			list = append(list, node)
 		}
 	}
@@ -32,37 +33,39 @@ func (u *Users) Cordon(n int) *corev1.Node {
 	node := list[n%len(list)]
 	node.Spec.Unschedulable = true
 	u.cordoned[node.Name] = true
-	u.cluster.world.Must(u.cluster.User.Update(u.cluster.world.Context(), node), "cordon node %s", node.Name)
+	c.world.Must(c.User.Update(c.world.Context(), node), "cordon node %s", node.Name)
 	return node
 }
 
 // Uncordon has users take back their cordons, except where a drain has begun meanwhile, and reports whether there was one to take
 // back.
 func (u *Users) Uncordon() bool {
+	c := u.cluster
 	uncordoned := false
-	for _, m := range u.cluster.running() {
-		node := u.cluster.node(m)
+	for _, m := range c.running() {
+		node := c.node(m)
 		if node == nil || !u.cordoned[node.Name] || node.Annotations[nodes.DrainStartedAnnotation] != "" ||
-			!u.cluster.DrainStarted(m.ID).IsZero() {
+			!c.DrainStarted(m.ID).IsZero() {
 			continue
 		}
 		delete(u.cordoned, node.Name)
 		node.Spec.Unschedulable, uncordoned = false, true
-		u.cluster.world.Must(u.cluster.User.Update(u.cluster.world.Context(), node), "uncordon node %s", node.Name)
+		c.world.Must(c.User.Update(c.world.Context(), node), "uncordon node %s", node.Name)
 	}
-	u.cluster.App.house()
+	c.App.house()
 	return uncordoned
 }
 
 // UncordonRestored has a user take back the cordons of Machines whose deletion was not in the backup: their controller knows of no drain.
 func (u *Users) UncordonRestored() {
-	for _, m := range u.cluster.running() {
-		node := u.cluster.node(m)
+	c := u.cluster
+	for _, m := range c.running() {
+		node := c.node(m)
 		if node == nil || !node.Spec.Unschedulable || node.Annotations[nodes.DrainStartedAnnotation] != "" || u.cordoned[node.Name] {
 			continue
 		}
 		node.Spec.Unschedulable = false
-		u.cluster.world.Must(u.cluster.User.Update(u.cluster.world.Context(), node), "uncordon node %s", node.Name)
+		c.world.Must(c.User.Update(c.world.Context(), node), "uncordon node %s", node.Name)
 	}
 }
 
@@ -106,6 +109,7 @@ func annotateForDeletion(node *corev1.Node) {
 
 // marks writes a node that was marked, and notes when that was.
 func (u *Users) marks(node *corev1.Node) {
-	u.cluster.world.Must(u.cluster.User.Update(u.cluster.world.Context(), node), "mark node %s", node.Name)
-	u.cluster.by[u.cluster.MachineOf(node.Name)].marked = time.Now()
+	c := u.cluster
+	c.world.Must(c.User.Update(c.world.Context(), node), "mark node %s", node.Name)
+	c.by[c.MachineOf(node.Name)].marked = time.Now()
 }

@@ -17,36 +17,22 @@ import (
 	"github.com/muster-project/muster/test/explore/record"
 )
 
-// account is what watches the wire to the simulated cloud, and remembers what was done there.
+// account is what watches the wire to the simulated cloud.
 type account struct {
 	world *World
-	// owner is who the pool's objects were last seen to belong to.
-	owner cloud.Owner
 	// costs counts requests and what they were for, writes remembers when the cloud was written to.
 	costs  *record.Costs
 	writes *record.Writes
-	// disowned is when a user took the owner tag off the pool's group: for a moment not every reader can see that.
-	disowned time.Time
-	// owned is when the user gave it back, which is seen as late.
-	owned time.Time
-	// moved is when a user changed the group's size or bounds by hand, which for a moment not every reader can see either:
-	// a removal that was right for the size before it may then leave one machine too few, until the next look.
-	moved time.Time
-	// autoscaled are the sizes of the group that the autoscaler has changed.
-	autoscaled []autoscaled
 	// wrote is when each manager wrote last. What it did another that works beside it may not have read yet.
 	wrote map[*process]time.Time
-	// rewritten is when a user changed versions of the pool's template, which is read again within minutes only.
-	rewritten time.Time
-	// notes are what others put onto our group and that has to stay there.
-	notes map[string]string
 	// ledger is who serves.
 	ledger record.Ledger
 }
 
 // inPages makes the cloud answer lists with one item a page in every third scenario, so that a fault of a later page leaves a list of which
 // a part is known.
-func (w *World) inPages() {
+func (a *account) inPages() {
+	w := a.world
 	if w.Scenario.Seed%3 == 1 {
 		w.Must(w.pool.Cloud.Faults().Add(sim.Fault{Kind: sim.PageLimit, Limit: 1}), "make pages small")
 	}
@@ -58,8 +44,7 @@ func (a *account) inForce() []sim.PlayedFault {
 }
 
 func newAccount(w *World) *account {
-	return &account{world: w, costs: &record.Costs{Steps: map[string]record.Cost{}}, writes: record.NewWrites(), notes: map[string]string{},
-		ledger: record.Ledger{}}
+	return &account{world: w, costs: &record.Costs{Steps: map[string]record.Cost{}}, writes: record.NewWrites(), ledger: record.Ledger{}}
 }
 
 // line is a process's connection to the cloud.
@@ -77,7 +62,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.Trace("call", "%s%s -> %s", l.p.name, call, record.Ending(reply, err))
 		return reply, err
 	}
-	words, named, err := w.inWords(call.Service, req)
+	words, named, err := w.account.inWords(call.Service, req)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +81,7 @@ func (l line) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // inWords is what a write asks for, without its secrets, and which instances it names.
-func (w *World) inWords(service string, req *http.Request) (text string, named []string, err error) {
+func (a *account) inWords(service string, req *http.Request) (text string, named []string, err error) {
 	var body []byte
 	if req.Body != nil {
 		if body, err = io.ReadAll(req.Body); err != nil {
@@ -104,7 +89,7 @@ func (w *World) inWords(service string, req *http.Request) (text string, named [
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	return w.pool.Asked(service, req, body)
+	return a.world.pool.Asked(service, req, body)
 }
 
 // count blames one write too many of a kind.
@@ -146,12 +131,12 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 		}
 	}
 	if w.Scenario.Kind.Places {
-		p.wanted.Condemned = w.allCondemned() // an instance may have come in the place of one during the pass
+		p.wanted.Condemned = w.Instances.allCondemned() // an instance may have come in the place of one during the pass
 	}
 	sent := oracle.Write{
 		At: time.Now(), Call: call.String(), Named: named, Before: before, After: after, Nodes: nodes, Wanted: p.wanted, Unseen: 2 * unseen,
-		Moved: !a.moved.IsZero() && time.Since(a.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
-		Autoscaled: a.autoscaledLately(p.late()),
+		Moved: !a.world.Notes.moved.IsZero() && time.Since(a.world.Notes.moved) < p.late() || a.rivals(p), Lost: lost, Risen: risen,
+		Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 	}
 	if w.pool.Judged != nil {
 		w.pool.Judged(call, words, &sent)
@@ -166,7 +151,7 @@ func (a *account) write(p *process, call wire.Call, words string, named []string
 
 // rivals is true if another manager wrote so lately that this one may have read what was before.
 func (a *account) rivals(p *process) bool {
-	return slices.ContainsFunc(a.world.processes, func(other *process) bool {
+	return slices.ContainsFunc(a.world.managers.list, func(other *process) bool {
 		at, wrote := a.wrote[other]
 		return other != p && wrote && time.Since(at) < p.late()
 	})
@@ -181,21 +166,15 @@ func isWrite(operation string) bool {
 
 func (a *account) judge(w oracle.Write) {
 	for _, check := range oracle.Checks() {
-		if check.Name == "told" && len(a.world.processes) > 1 {
+		if check.Name == "told" && len(a.world.managers.list) > 1 {
 			continue // another version may have come between
 		}
-		if check.Name == "foreign" && recent(a.disowned) || check.Name == "unwanted removal" && recent(a.moved) {
+		if check.Name == "foreign" && recent(a.world.Notes.disowned) || check.Name == "unwanted removal" && recent(a.world.Notes.moved) {
 			continue
 		}
 		a.world.blameAll(check.Name, check.Of(w))
 	}
 }
-
-// recently reports whether a user moved the size so lately that not every reader can know.
-func (a *account) recently() bool { return recent(a.moved) || recent(a.disowned) }
-
-// recent reports whether what was done then may not be visible to every reader yet.
-func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen }
 
 // hands is how often a user tries until the cloud does what the user wants: faults meet users too.
 const hands = 12

@@ -24,44 +24,55 @@ func (d *Drawing) adopted() {
 	s.Add(Event{What: Adopt, At: []time.Duration{0, d.Moment(), d.Moment()}[d.IntN(3)], N: d.IntN(2)})
 }
 
-// adopt has the user ask for the adoption, on the infrastructure object or on the MachinePool.
-func (w *World) adopt(e Event) { w.Annotate(e.N, pool.AdoptAnnotation, w.Scenario.Kind.AdoptName) }
+// adoption is what becomes of a group that another provider has made.
+type adoption struct {
+	world *World
+	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
+	reshaped bool
+}
 
-// makeForAnother has another provider make the pool's group, with its launch template or its model, and returns its ID as that provider
+// request has the user ask for the adoption, on the infrastructure object or on the MachinePool.
+func (ad *adoption) request(e Event) {
+	ad.world.Objects.Annotate(e.N, pool.AdoptAnnotation, ad.world.Scenario.Kind.AdoptName)
+}
+
+// begin has another provider make the pool's group, with its launch template or its model, and returns its ID as that provider
 // writes it to spec.providerID.
-func (w *World) makeForAnother() string {
+func (ad *adoption) begin() string {
+	w := ad.world
 	w.Trace("event", "another provider makes group %s", w.Scenario.Kind.AdoptName)
 	return w.pool.ForAnother()
 }
 
-// giveUpAdoption has the user remove the request for a group that is gone before the pool could adopt it: no other is created while the
+// giveUp has the user remove the request for a group that is gone before the pool could adopt it: no other is created while the
 // objects name it.
-func (w *World) giveUpAdoption() {
-	if !w.Scenario.Adopted || w.remembersAdoption() || w.thereToAdopt() {
+func (ad *adoption) giveUp() {
+	w := ad.world
+	if !w.Scenario.Adopted || ad.done() || ad.there() {
 		return
 	}
-	w.Annotate(0, pool.AdoptAnnotation, "")
-	w.Annotate(1, pool.AdoptAnnotation, "")
-	w.EditObject(func(o client.Object) {
+	w.Objects.Annotate(0, pool.AdoptAnnotation, "")
+	w.Objects.Annotate(1, pool.AdoptAnnotation, "")
+	w.Objects.EditObject(func(o client.Object) {
 		if named, ok := o.(infrapool.WrittenFields); ok {
 			named.SetProviderID("")
 		}
 	})
 }
 
-// thereToAdopt reports whether the group that the user asks to adopt exists and is not being deleted.
-func (w *World) thereToAdopt() bool {
-	for _, g := range w.Snapshot().Groups {
-		if g.Name == w.Scenario.Kind.AdoptName && !g.Deleting {
+// there reports whether the group that the user asks to adopt exists and is not being deleted.
+func (ad *adoption) there() bool {
+	for _, g := range ad.world.Snapshot().Groups {
+		if g.Name == ad.world.Scenario.Kind.AdoptName && !g.Deleting {
 			return true
 		}
 	}
 	return false
 }
 
-// remembersAdoption reports whether the object remembers that the pool has adopted the group.
-func (w *World) remembersAdoption() bool {
-	_, o := w.Objects()
+// done reports whether the object remembers that the pool has adopted the group.
+func (ad *adoption) done() bool {
+	_, o := ad.world.Objects.Both()
 	return o != nil && remembered(o)[pool.AdoptedKey] != ""
 }
 
@@ -75,7 +86,8 @@ func remembered(o client.Object) map[string]string {
 }
 
 // groupNameOf returns the name of the pool's group where it is not the one that follows from the owner ID.
-func (w *World) groupNameOf(mp *clusterv1.MachinePool, o client.Object) string {
+func (ad *adoption) groupNameOf(mp *clusterv1.MachinePool, o client.Object) string {
+	w := ad.world
 	switch {
 	case !w.Scenario.Adopted:
 		return ""
@@ -86,8 +98,8 @@ func (w *World) groupNameOf(mp *clusterv1.MachinePool, o client.Object) string {
 }
 
 // leaveOthersTags takes the tags of another provider out of what is wanted where the object does not name them: they stay.
-func (w *World) leaveOthersTags(want map[string]string) {
-	if w.Scenario.Adopted && want["team"] == "" {
+func (ad *adoption) leaveOthersTags(want map[string]string) {
+	if ad.world.Scenario.Adopted && want["team"] == "" {
 		delete(want, "team")
 		delete(want, "behind team")
 	}
@@ -100,9 +112,9 @@ var reshaping = []What{
 }
 
 // kept reports whether the object still asks for the machines that the group had which it adopts: none of them is replaced then.
-func (w *World) kept() bool { return w.Scenario.Adopted && !w.reshaped }
+func (ad *adoption) kept() bool { return ad.world.Scenario.Adopted && !ad.reshaped }
 
 // reshapes notes an event before it happens.
-func (w *World) reshapes(e Event) {
-	w.reshaped = w.reshaped || slices.Contains(reshaping, e.What) || slices.Contains(w.Scenario.Kind.Reshapes, e.What)
+func (ad *adoption) reshapes(e Event) {
+	ad.reshaped = ad.reshaped || slices.Contains(reshaping, e.What) || slices.Contains(ad.world.Scenario.Kind.Reshapes, e.What)
 }

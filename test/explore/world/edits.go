@@ -8,15 +8,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// users are those who edit the objects, and change what is in the account by hand.
+type users struct{ world *World }
+
 // happen lets one event happen.
 func (w *World) happen(e Event) {
 	w.Trace("event", "%s", e)
 	if e.What == Token {
-		w.rotation.Rotate(func() bool { return len(w.account.inForce()) == 0 && w.readiness()[0].Status == "True" })
+		w.servers.rotation.Rotate(func() bool { return len(w.account.inForce()) == 0 && w.Objects.readiness()[0].Status == "True" })
 	} else {
-		w.rotation.Disturb()
+		w.servers.rotation.Disturb()
 	}
-	w.reshapes(e)
+	w.adoption.reshapes(e)
 	if do, ok := edits()[e.What]; ok {
 		do(w, e)
 		return
@@ -25,7 +28,7 @@ func (w *World) happen(e Event) {
 		do(w, e)
 		return
 	}
-	if err := w.byHand(e); err != nil {
+	if err := w.users.byHand(e); err != nil {
 		w.Trace("hand", "failed")
 	}
 }
@@ -33,41 +36,47 @@ func (w *World) happen(e Event) {
 // edits are what users and programs ask for.
 func edits() map[What]func(*World, Event) {
 	return map[What]func(*World, Event){
-		Replicas:  func(w *World, e Event) { w.resize(e.N, e.M > 0) },
-		Bounds:    (*World).editBounds,
-		Template:  func(w *World, e Event) { w.EditObject(func(o client.Object) { w.pool.Template(o, e.N) }) },
-		GroupEdit: func(w *World, e Event) { w.EditObject(func(o client.Object) { w.pool.Group(o, e.N, e.M) }) },
-		Upgrade:   (*World).upgrade,
-		Keep:      (*World).editKeep,
-		Token:     func(w *World, _ Event) { w.rotate() },
-		Bootstrap: func(w *World, _ Event) { w.rotate() },
+		Replicas:  func(w *World, e Event) { w.users.resize(e.N, e.M > 0) },
+		Bounds:    func(w *World, e Event) { w.users.editBounds(e) },
+		Template:  func(w *World, e Event) { w.Objects.EditObject(func(o client.Object) { w.pool.Template(o, e.N) }) },
+		GroupEdit: func(w *World, e Event) { w.Objects.EditObject(func(o client.Object) { w.pool.Group(o, e.N, e.M) }) },
+		Upgrade:   func(w *World, e Event) { w.users.upgrade(e) },
+		Keep:      func(w *World, e Event) { w.users.editKeep(e) },
+		Token:     func(w *World, _ Event) { w.Objects.rotate() },
+		Bootstrap: func(w *World, _ Event) { w.Objects.rotate() },
 		External: func(w *World, _ Event) {
-			w.EditPool(func(mp *clusterv1.MachinePool) {
+			w.Objects.EditPool(func(mp *clusterv1.MachinePool) {
 				toggle(mp, clusterv1.ReplicasManagedByAnnotation, "cluster-autoscaler")
 			})
 		},
-		Strategy:    (*World).editStrategy,
-		BadTemplate: func(w *World, _ Event) { w.EditObject(w.pool.Bad) },
-		Back:        func(w *World, _ Event) { w.EditObject(w.pool.Back) },
-		Hold:        func(w *World, e Event) { w.Annotate(e.N, rolloutAnnotation, "paused") },
-		GoOn:        func(w *World, _ Event) { w.Annotate(0, rolloutAnnotation, ""); w.Annotate(1, rolloutAnnotation, "") },
-		RestartNow:  (*World).restartNow,
-		RestartOver: func(w *World, _ Event) { w.Annotate(0, restartAnnotation, ""); w.Annotate(1, restartAnnotation, "") },
-		Pause:       func(w *World, _ Event) { w.pause(true) },
-		Unpause:     func(w *World, _ Event) { w.pause(false) },
+		Strategy:    func(w *World, e Event) { w.users.editStrategy(e) },
+		BadTemplate: func(w *World, _ Event) { w.Objects.EditObject(w.pool.Bad) },
+		Back:        func(w *World, _ Event) { w.Objects.EditObject(w.pool.Back) },
+		Hold:        func(w *World, e Event) { w.Objects.Annotate(e.N, rolloutAnnotation, "paused") },
+		GoOn: func(w *World, _ Event) {
+			w.Objects.Annotate(0, rolloutAnnotation, "")
+			w.Objects.Annotate(1, rolloutAnnotation, "")
+		},
+		RestartNow: func(w *World, e Event) { w.Rollout.restartNow(e) },
+		RestartOver: func(w *World, _ Event) {
+			w.Objects.Annotate(0, restartAnnotation, "")
+			w.Objects.Annotate(1, restartAnnotation, "")
+		},
+		Pause:   func(w *World, _ Event) { w.users.pause(true) },
+		Unpause: func(w *World, _ Event) { w.users.pause(false) },
 		Nudge: func(w *World, e Event) {
-			w.EditObject(func(o client.Object) { annotate(o, "nudge", time.Now().String()) })
+			w.Objects.EditObject(func(o client.Object) { annotate(o, "nudge", time.Now().String()) })
 		},
 		Cordon:           func(w *World, e Event) { w.Workload.Users.Cordon(e.N) },
 		Uncordon:         func(w *World, _ Event) { w.Workload.Users.Uncordon() },
-		Waver:            func(w *World, e Event) { w.waver(e.N) },
-		LoseOwner:        func(w *World, e Event) { w.loseOwner(e.N) },
-		Adopt:            (*World).adopt,
-		Copied:           func(w *World, _ Event) { w.applyCopy() },
+		Waver:            func(w *World, e Event) { w.users.waver(e.N) },
+		LoseOwner:        func(w *World, e Event) { w.Instances.loseOwner(e.N) },
+		Adopt:            func(w *World, e Event) { w.adoption.request(e) },
+		Copied:           func(w *World, _ Event) { w.backup.applyCopy() },
 		Mark:             func(w *World, e Event) { w.Workload.Users.Mark(e.N) },
-		DropMachine:      (*World).dropMachine,
-		DropInfraMachine: (*World).dropMachine,
-		Delete:           func(w *World, _ Event) { w.deletePool() },
+		DropMachine:      func(w *World, e Event) { w.Instances.dropMachine(e) },
+		DropInfraMachine: func(w *World, e Event) { w.Instances.dropMachine(e) },
+		Delete:           func(w *World, _ Event) { w.users.deletePool() },
 	}
 }
 
@@ -75,60 +84,52 @@ func edits() map[What]func(*World, Event) {
 func troubles() map[What]func(*World, Event) {
 	return map[What]func(*World, Event){
 		CloudFault:  func(w *World, e Event) { w.Must(w.pool.Cloud.Faults().Add(e.Fault), "put a fault into force") },
-		ServerFault: func(w *World, e Event) { w.apiFaults = append(w.apiFaults, e.API) },
+		ServerFault: func(w *World, e Event) { w.servers.faults = append(w.servers.faults, e.API) },
 		Calm:        func(w *World, _ Event) { w.calm() },
 		Restart: func(w *World, _ Event) {
 			w.faults++
-			w.bury(w.processes[0])
+			w.managers.bury(w.managers.list[0])
 		},
-		Restored: func(w *World, e Event) { w.restore(e.N%2 == 1) },
-		Crash:    func(w *World, e Event) { w.processes[0].crash, w.processes[0].crashBefore = 1+e.N%4, e.M%2 == 0 },
+		Restored: func(w *World, e Event) { w.backup.restore(e.N%2 == 1) },
+		Crash: func(w *World, e Event) {
+			w.managers.list[0].crash, w.managers.list[0].crashBefore = 1+e.N%4, e.M%2 == 0
+		},
 		Lag: func(w *World, e Event) {
 			w.faults++
-			p := w.processes[e.M%len(w.processes)]
+			p := w.managers.list[e.M%len(w.managers.list)]
 			p.lagging, p.lagUntil = 1+e.N, time.Now().Add(time.Duration(1+5*e.M)*time.Second)
 			w.At(p.lagUntil, func() {})
 		},
 		Deaf: func(w *World, e Event) {
 			w.faults++
-			w.processes[0].deafUntil = time.Now().Add(time.Duration(10+60*e.N) * time.Second)
+			w.managers.list[0].deafUntil = time.Now().Add(time.Duration(10+60*e.N) * time.Second)
 		},
 		Rival: func(w *World, e Event) {
 			w.faults++
-			elder, p := w.processes[0], w.newProcess()
-			w.processes = append(w.processes, p)
-			w.At(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.resign(elder) })
+			elder, p := w.managers.list[0], w.managers.start()
+			w.managers.list = append(w.managers.list, p)
+			w.At(time.Now().Add(time.Duration(5+10*e.N)*time.Second), func() { w.managers.resign(elder) })
 		},
-		Meet:    func(w *World, e Event) { w.meeting = &e },
+		Meet:    func(w *World, e Event) { w.managers.meeting = &e },
 		Away:    func(w *World, e Event) { w.faults++; w.Workload.Outage.Begin(time.Duration(5+20*e.N) * time.Second) },
 		Block:   func(w *World, e Event) { w.faults++; w.Workload.App.Block(time.Duration(10+30*e.N) * time.Second) },
 		Unready: turnUnready,
 	}
 }
 
-// resign ends the manager that has lost the lease.
-func (w *World) resign(p *process) {
-	for _, other := range w.processes {
-		if other == p && len(w.processes) > 1 {
-			w.Trace("event", "the elder manager ends")
-			w.bury(p)
-			return
-		}
-	}
-}
-
 // resize asks for a number of machines, as a rule within the bounds.
-func (w *World) resize(n int, within bool) {
-	w.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = ptr.To(int32(n)) })
+func (u *users) resize(n int, within bool) {
+	u.world.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Replicas = ptr.To(int32(n)) })
 	if within {
-		w.within()
+		u.within()
 	}
 }
 
 // within brings the replicas within the bounds.
-func (w *World) within() {
-	_, o := w.Objects()
-	w.EditPool(func(mp *clusterv1.MachinePool) {
+func (u *users) within() {
+	w := u.world
+	_, o := w.Objects.Both()
+	w.Objects.EditPool(func(mp *clusterv1.MachinePool) {
 		if o != nil {
 			least, most := w.pool.Bounds(o)
 			mp.Spec.Replicas = ptr.To(min(max(ptr.Deref(mp.Spec.Replicas, 1), least), most))
@@ -137,35 +138,37 @@ func (w *World) within() {
 }
 
 // editBounds keeps the replicas within the bounds, as people do, unless that is forgotten.
-func (w *World) editBounds(e Event) {
-	w.EditObject(func(o client.Object) { w.pool.SetBounds(o, int32(e.N%4), int32(e.N%4+1+e.M%7)) })
+func (u *users) editBounds(e Event) {
+	u.world.Objects.EditObject(func(o client.Object) { u.world.pool.SetBounds(o, int32(e.N%4), int32(e.N%4+1+e.M%7)) })
 	if (e.N+e.M)%3 > 0 {
-		w.within()
+		u.within()
 	}
 }
 
 // editKeep asks for another number of versions, or for none in particular.
-func (w *World) editKeep(e Event) {
+func (u *users) editKeep(e Event) {
+	w := u.world
 	if w.pool.Keep == nil {
 		return
 	}
 	n := []*int32{nil, ptr.To(int32(2)), ptr.To(int32(4)), ptr.To(int32(2)), ptr.To(int32(7))}[e.N%5]
-	w.EditObject(func(o client.Object) { w.pool.Keep(o, n) })
+	w.Objects.EditObject(func(o client.Object) { w.pool.Keep(o, n) })
 }
 
 // editStrategy sets the strategy to another one, or takes it away.
-func (w *World) editStrategy(e Event) {
+func (u *users) editStrategy(e Event) {
+	w := u.world
 	if w.pool.Strategy == nil {
 		return
 	}
 	some := []*Limits{{"1", "0", "Oldest"}, {"0", "1", "Newest"}, {"2", "2", "Random"}, {"50%", "0", "Oldest"}, {"0", "50%", "Oldest"}, nil}
-	w.EditObject(func(o client.Object) { w.pool.Strategy(o, some[e.N%len(some)]) })
+	w.Objects.EditObject(func(o client.Object) { w.pool.Strategy(o, some[e.N%len(some)]) })
 }
 
 // upgrade brings the pool to another version of Kubernetes.
-func (w *World) upgrade(e Event) {
-	if w.pool.Upgrade != nil {
-		w.pool.Upgrade(e)
+func (u *users) upgrade(e Event) {
+	if u.world.pool.Upgrade != nil {
+		u.world.pool.Upgrade(e)
 	}
 }
 
@@ -199,9 +202,9 @@ func without(o client.Object, key string) {
 }
 
 // pause pauses both objects, or goes on with them.
-func (w *World) pause(on bool) {
-	w.EditPool(func(mp *clusterv1.MachinePool) { pausing(mp, on) })
-	w.EditObject(func(o client.Object) { pausing(o, on) })
+func (u *users) pause(on bool) {
+	u.world.Objects.EditPool(func(mp *clusterv1.MachinePool) { pausing(mp, on) })
+	u.world.Objects.EditObject(func(o client.Object) { pausing(o, on) })
 }
 
 func pausing(o client.Object, on bool) {
@@ -212,9 +215,10 @@ func pausing(o client.Object, on bool) {
 	without(o, clusterv1.PausedAnnotation)
 }
 
-func (w *World) deletePool() {
-	if mp, _ := w.Objects(); mp != nil {
-		w.Must(w.User.Delete(w.t.Context(), mp), "delete the MachinePool")
+func (u *users) deletePool() {
+	w := u.world
+	if mp, _ := w.Objects.Both(); mp != nil {
+		w.Must(w.Objects.User.Delete(w.t.Context(), mp), "delete the MachinePool")
 	}
 }
 
@@ -226,4 +230,56 @@ func turnUnready(w *World, e Event) {
 	}
 	w.faults++
 	w.Workload.Unready(time.Duration(10+30*e.N) * time.Second)
+}
+
+// byHand changes something in the cloud behind the engine's back. What is not ours is left to its owner.
+func (u *users) byHand(e Event) error {
+	switch e.What {
+	case HandOwn:
+		u.own()
+		return nil
+	case HandForeign:
+		u.world.pool.Foreign(e.N)
+		return nil
+	case HandDropForeign:
+		u.own()
+		u.dropForeign()
+		return nil
+	}
+	return u.world.pool.Change(e)
+}
+
+// own gives the group back that was taken from us. When the object is gone it stays with whom it was given: we let go of it.
+func (u *users) own() {
+	w := u.world
+	if w.Objects.Owner(); w.Objects.infraThere() {
+		w.pool.Own()
+	}
+}
+
+// dropForeign deletes the group of another owner that has the pool's name.
+func (u *users) dropForeign() {
+	if u.world.Scenario.Adopted {
+		return // what is not the pool's yet is the group that it adopts
+	}
+	u.world.pool.DropForeign()
+}
+
+// waver has a user cordon and mark the n-th node, scale the pool in by one, and take both back while budgets keep the node's pods.
+func (u *users) waver(n int) {
+	w := u.world
+	node := w.Workload.Users.Cordon(n)
+	mp, _ := w.Objects.Both()
+	if node == nil || mp == nil || ptr.Deref(mp.Spec.Replicas, 0) < 2 {
+		return
+	}
+	was := *mp.Spec.Replicas
+	w.Workload.Users.MarkNode(node)
+	w.Workload.App.Block(2 * waverFor)
+	w.happen(Event{What: Replicas, N: int(was) - 1, M: 1})
+	w.At(time.Now().Add(waverFor), func() {
+		if mp, _ := w.Objects.Both(); mp != nil && mp.DeletionTimestamp.IsZero() {
+			w.happen(Event{What: Replicas, N: int(was), M: 1})
+		}
+	})
 }

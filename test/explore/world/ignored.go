@@ -35,7 +35,8 @@ const (
 )
 
 // ignores puts what the cloud ignores for good into force, once the pool has come to rest.
-func (w *World) ignores() {
+func (r *rest) ignores() {
+	w := r.world
 	if f := w.Options.Ignores; f != nil {
 		w.At(w.trace.Began.Add(Edited-time.Second), func() { w.Must(w.pool.Cloud.Faults().Add(*f), "put a fault into force") })
 	}
@@ -43,15 +44,16 @@ func (w *World) ignores() {
 
 // unheeded looks at a pool whose cloud goes on ignoring something: what is written again is written rarely, and is reported in words
 // that stay.
-func (w *World) unheeded() {
+func (r *rest) unheeded() {
+	w := r.world
 	w.Must(w.pool.Cloud.Faults().Add(*w.Options.Ignores), "put a fault into force")
 	w.until(time.Now().Add(unheededRest))
 	w.since()
-	said := w.Says()
-	w.reported = strings.Contains(said, noEffect)
+	said := w.Objects.Says()
+	r.reported = strings.Contains(said, noEffect)
 	for end := time.Now().Add(unheededSpell); time.Now().Before(end) && !w.gone; {
 		w.until(time.Now().Add(quietSpell))
-		if now := w.Says(); strings.Contains(now, noEffect) != w.reported {
+		if now := w.Objects.Says(); strings.Contains(now, noEffect) != r.reported {
 			w.Blame("quiet", "at rest it was said %q, and then %q", said, now)
 			break
 		}
@@ -65,7 +67,7 @@ func (w *World) unheeded() {
 			w.Blame("repeated", "%s was sent %d times in %s at rest, while the cloud ignores it", what, n, unheededSpell)
 		}
 	}
-	if len(writes) > 0 && !w.reported {
+	if len(writes) > 0 && !r.reported {
 		w.Blame("told", "at rest %s is written again and again, and no condition reports it: %s", fmt.Sprint(writes), said)
 	}
 }

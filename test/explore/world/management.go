@@ -3,10 +3,12 @@ package world
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -20,6 +22,7 @@ import (
 	"github.com/muster-project/muster/kube/infrapool/watch"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/memapi"
+	"github.com/muster-project/muster/test/explore/oracle"
 )
 
 // Names of the cluster, and of the pool's objects.
@@ -55,16 +58,20 @@ func (k *Kind) managementIndexes() []memapi.Index {
 	return list
 }
 
+// setup is what a user applies at the beginning.
+type setup struct{ world *World }
+
 // furnish makes what a user applies: a cluster that is up, and a pool.
-func (w *World) furnish() {
+func (f *setup) furnish() {
+	w := f.world
 	ctx := w.t.Context()
 	for _, d := range w.Scenario.Kind.Definitions {
-		w.Must(w.User.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
+		w.Must(w.Objects.User.Create(ctx, &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 			Name: d.Name + ".cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": d.Version},
 		}}), "make the definition of %s", d.Name)
 	}
-	cluster := w.cluster()
-	w.Must(w.User.Create(ctx, cluster), "make the Cluster")
+	cluster := f.cluster()
+	w.Must(w.Objects.User.Create(ctx, cluster), "make the Cluster")
 	cluster.Status = clusterv1.ClusterStatus{
 		Initialization: clusterv1.ClusterInitializationStatus{InfrastructureProvisioned: ptr.To(true), ControlPlaneInitialized: ptr.To(true)},
 		Conditions: []metav1.Condition{{
@@ -72,9 +79,9 @@ func (w *World) furnish() {
 			LastTransitionTime: metav1.Now(),
 		}},
 	}
-	w.Must(w.User.Status().Update(ctx, cluster), "tell that the Cluster is up")
+	w.Must(w.Objects.User.Status().Update(ctx, cluster), "tell that the Cluster is up")
 	if !w.Scenario.Has(Bootstrap) {
-		w.rotate()
+		w.Objects.rotate()
 	}
 	if w.pool.Furnish != nil {
 		w.pool.Furnish()
@@ -85,35 +92,36 @@ func (w *World) furnish() {
 		named.SetProviderID(w.Scenario.Kind.TheirID)
 	}
 	if named, ok := o.(infrapool.WrittenFields); ok && w.Scenario.Adopted {
-		named.SetProviderID(w.makeForAnother())
+		named.SetProviderID(w.adoption.begin())
 	}
-	w.Must(w.User.Create(ctx, o), "make the %s", w.kind)
-	w.Must(w.User.Create(ctx, w.machinePool()), "make the MachinePool")
+	w.Must(w.Objects.User.Create(ctx, o), "make the %s", w.Objects.kind)
+	w.Must(w.Objects.User.Create(ctx, f.machinePool()), "make the MachinePool")
 }
 
 // cluster is one that is up, with what describes its place.
-func (w *World) cluster() *clusterv1.Cluster {
+func (f *setup) cluster() *clusterv1.Cluster {
+	w := f.world
 	c, at := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: ClusterName}}, w.pool.Place()
 	if at.ControlPlane {
 		c.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: at.Object.GroupVersionKind().Group,
 			Kind: at.Object.GetKind(), Name: ClusterName}
 	}
 	c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: at.InfraCluster, Name: ClusterName}
-	w.Must(w.User.Create(w.t.Context(), at.Object), "make the %s", at.Object.GetKind())
+	w.Must(w.Objects.User.Create(w.t.Context(), at.Object), "make the %s", at.Object.GetKind())
 	if at.Beside != nil {
-		w.Must(w.User.Create(w.t.Context(), at.Beside), "make the %s", at.Beside.GetKind())
+		w.Must(w.Objects.User.Create(w.t.Context(), at.Beside), "make the %s", at.Beside.GetKind())
 	}
 	return c
 }
 
-func (w *World) machinePool() *clusterv1.MachinePool {
-	s := w.Scenario
+func (f *setup) machinePool() *clusterv1.MachinePool {
+	s := f.world.Scenario
 	mp := &clusterv1.MachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: poolKey.Namespace, Name: poolKey.Name, Annotations: map[string]string{}},
 		Spec: clusterv1.MachinePoolSpec{ClusterName: ClusterName, Replicas: ptr.To(int32(s.Replicas)), Template: clusterv1.MachineTemplateSpec{
 			Spec: clusterv1.MachineSpec{
 				ClusterName: ClusterName, Version: s.Kind.Version, Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To(secretName)},
-				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: w.kind, Name: InfraKey.Name},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: f.world.Objects.kind, Name: InfraKey.Name},
 			},
 		}},
 	}
@@ -129,20 +137,35 @@ func (w *World) machinePool() *clusterv1.MachinePool {
 	return mp
 }
 
+// Objects are the pool's two objects in the management cluster.
+type Objects struct {
+	world  *World
+	server *memapi.Server
+	// User is how users read and write the management cluster.
+	User client.Client
+	// kind is the name of the kind of the infrastructure object.
+	kind string
+	// tokens counts the tokens of the bootstrap data.
+	tokens int
+	// owner is who the objects were last seen to belong to.
+	owner cloud.Owner
+}
+
 // rotate puts a new token into the bootstrap data.
-func (w *World) rotate() {
-	w.tokens++
-	data := w.Scenario.Boots(w.Workload.Tokens.Rotate(w.tokens))
+func (b *Objects) rotate() {
+	w := b.world
+	b.tokens++
+	data := w.Scenario.Boots(w.Workload.Tokens.Rotate(b.tokens))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: Namespace, Name: secretName, Labels: map[string]string{clusterv1.ClusterNameLabel: ClusterName},
 	}}
-	made := w.User.Get(w.t.Context(), client.ObjectKeyFromObject(secret), secret) == nil
+	made := b.User.Get(w.t.Context(), client.ObjectKeyFromObject(secret), secret) == nil
 	secret.Data = map[string][]byte{"value": []byte(data)}
 	if made {
-		w.Must(w.User.Update(w.t.Context(), secret), "rotate the token")
+		w.Must(b.User.Update(w.t.Context(), secret), "rotate the token")
 		return
 	}
-	w.Must(w.User.Create(w.t.Context(), secret), "make the bootstrap data")
+	w.Must(b.User.Create(w.t.Context(), secret), "make the bootstrap data")
 }
 
 // Boots is bootstrap data with a token.
@@ -155,44 +178,47 @@ func (s Scenario) Boots(token string) string {
 }
 
 // Bootstrap is the hash-free bootstrap data as the secret has it now.
-func (w *World) Bootstrap() []byte {
+func (b *Objects) Bootstrap() []byte {
 	secret := &corev1.Secret{}
-	if err := w.User.Get(w.t.Context(), client.ObjectKey{Namespace: Namespace, Name: secretName}, secret); err != nil {
+	if err := b.User.Get(b.world.t.Context(), client.ObjectKey{Namespace: Namespace, Name: secretName}, secret); err != nil {
 		return nil
 	}
 	return secret.Data["value"]
 }
 
 // EditPool changes the MachinePool as a user does, who reads it first. A pool that is gone can't be edited.
-func (w *World) EditPool(change func(*clusterv1.MachinePool)) {
+func (b *Objects) EditPool(change func(*clusterv1.MachinePool)) {
+	w := b.world
 	mp := &clusterv1.MachinePool{}
-	if w.User.Get(w.t.Context(), poolKey, mp) == nil {
+	if b.User.Get(w.t.Context(), poolKey, mp) == nil {
 		w.account.writes.Renew()
 		change(mp)
-		w.Must(w.User.Update(w.t.Context(), mp), "edit the MachinePool")
+		w.Must(b.User.Update(w.t.Context(), mp), "edit the MachinePool")
 	}
 }
 
 // EditObject changes the infrastructure object in the same way.
-func (w *World) EditObject(change func(client.Object)) {
+func (b *Objects) EditObject(change func(client.Object)) {
+	w := b.world
 	o := w.pool.New()
-	if w.User.Get(w.t.Context(), InfraKey, o) == nil {
+	if b.User.Get(w.t.Context(), InfraKey, o) == nil {
 		w.account.writes.Renew()
 		change(o)
-		w.Must(w.User.Update(w.t.Context(), o), "edit the %s", w.kind)
+		w.Must(b.User.Update(w.t.Context(), o), "edit the %s", b.kind)
 	}
 }
 
-// Objects are the pool's two objects as they are; nil for one that is gone.
-func (w *World) Objects() (*clusterv1.MachinePool, client.Object) { return w.objects(w.User) }
+// Both are the pool's objects as they are; nil for one that is gone.
+func (b *Objects) Both() (*clusterv1.MachinePool, client.Object) { return b.read(b.User) }
 
 // infraThere reports whether the infrastructure object is there.
-func (w *World) infraThere() bool {
-	_, o := w.Objects()
+func (b *Objects) infraThere() bool {
+	_, o := b.Both()
 	return o != nil
 }
 
-func (w *World) objects(r client.Reader) (*clusterv1.MachinePool, client.Object) {
+func (b *Objects) read(r client.Reader) (*clusterv1.MachinePool, client.Object) {
+	w := b.world
 	mp, o := &clusterv1.MachinePool{}, w.pool.New()
 	if r.Get(w.t.Context(), poolKey, mp) != nil {
 		mp = nil
@@ -204,24 +230,24 @@ func (w *World) objects(r client.Reader) (*clusterv1.MachinePool, client.Object)
 }
 
 // deleted reports whether the pool is being deleted or gone.
-func (w *World) deleted() bool {
-	mp, o := w.Objects()
+func (b *Objects) deleted() bool {
+	mp, o := b.Both()
 	return mp == nil || o == nil || !mp.DeletionTimestamp.IsZero() || !o.GetDeletionTimestamp().IsZero()
 }
 
 // Owner is who the pool's cloud objects belong to.
-func (w *World) Owner() cloud.Owner {
-	mp, o := w.Objects()
+func (b *Objects) Owner() cloud.Owner {
+	mp, o := b.Both()
 	if o == nil {
-		return w.account.owner
+		return b.owner
 	}
 	id := o.GetAnnotations()[ownership.Annotation]
 	if id == "" {
 		id = string(o.GetUID())
 	}
-	w.account.owner = cloud.Owner{ID: id, Cluster: ClusterName, Namespace: InfraKey.Namespace, Name: InfraKey.Name,
-		GroupName: w.groupNameOf(mp, o)}
-	return w.account.owner
+	b.owner = cloud.Owner{ID: id, Cluster: ClusterName, Namespace: InfraKey.Namespace, Name: InfraKey.Name,
+		GroupName: b.world.adoption.groupNameOf(mp, o)}
+	return b.owner
 }
 
 // The minor versions of Kubernetes of control planes that are a cloud's own.
@@ -233,3 +259,87 @@ const (
 
 // Minor is a minor version without its patch.
 func Minor(n int) string { return "1." + strconv.Itoa(n) }
+
+// External reports whether an autoscaler owns the group's size.
+func (b *Objects) External() bool {
+	mp, _ := b.Both()
+	return mp != nil && sizedElsewhere(mp)
+}
+
+// Annotate gives one of both objects an annotation, or takes it off when the value is empty.
+func (b *Objects) Annotate(which int, key, value string) {
+	set := func(o client.Object) {
+		if value == "" {
+			without(o, key)
+			return
+		}
+		annotate(o, key, value)
+	}
+	if which%2 == 0 {
+		b.EditObject(func(o client.Object) { set(o) })
+		return
+	}
+	b.EditPool(func(mp *clusterv1.MachinePool) { set(mp) })
+}
+
+// Says is what both objects tell, with times left out.
+func (b *Objects) Says() string {
+	mp, o := b.Both()
+	var text []string
+	if o != nil {
+		text = append(text, b.kind+" "+b.world.pool.Status(o).State)
+		for _, c := range b.world.pool.Status(o).Conditions {
+			text = append(text, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		}
+	}
+	if mp != nil {
+		text = append(text, "MachinePool "+mp.Status.Phase)
+		for _, c := range mp.Status.Conditions {
+			text = append(text, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		}
+	}
+	return strings.Join(text, "; ")
+}
+
+// readiness is the condition Ready of the infrastructure object.
+func (b *Objects) readiness() []oracle.Readiness {
+	_, o := b.Both()
+	if o == nil {
+		return []oracle.Readiness{{}}
+	}
+	c := meta.FindStatusCondition(b.world.pool.Status(o).Conditions, clusterv1.ReadyCondition)
+	if c == nil {
+		return []oracle.Readiness{{}}
+	}
+	return []oracle.Readiness{{Object: b.kind, Status: string(c.Status), Reason: c.Reason, Message: c.Message}}
+}
+
+// observed is what the objects say of the group where the cloud decides: its ID, its instances, and the size that the autoscaler has set.
+func (b *Objects) observed() string {
+	mp, o := b.Both()
+	if o == nil {
+		return ""
+	}
+	text := ""
+	if lists, ok := o.(infrapool.WrittenFields); ok {
+		text = fmt.Sprint(lists.GetProviderID(), lists.GetProviderIDList())
+	}
+	if mp != nil && sizedElsewhere(mp) {
+		text += fmt.Sprint(ptr.Deref(mp.Spec.Replicas, 1))
+	}
+	return text
+}
+
+// Told is what the objects' statuses say, beside what there is.
+func (b *Objects) Told(is map[string]string) {
+	mp, o := b.Both()
+	if mp == nil || o == nil {
+		return
+	}
+	is["ready nodes"] = Itoa(b.world.pool.Status(o).ReadyReplicas)
+	is["pool ready nodes"], is["pool replicas"] = Itoa(mp.Status.ReadyReplicas), Itoa(mp.Status.Replicas)
+	is["pool"] = mp.Status.Phase
+	if c := meta.FindStatusCondition(b.world.pool.Status(o).Conditions, clusterv1.ReadyCondition); c != nil {
+		is["ready"] = string(c.Status)
+	}
+}

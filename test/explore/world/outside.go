@@ -2,12 +2,8 @@ package world
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/muster-project/muster/sim"
 )
@@ -63,7 +59,8 @@ func (k *Kind) groupOf(id string) string {
 }
 
 // deny refuses the secondary read of the scenario, if there is one.
-func (w *World) deny() {
+func (a *account) deny() {
+	w := a.world
 	if w.Scenario.Denied == "" {
 		return
 	}
@@ -74,31 +71,3 @@ func (w *World) deny() {
 
 // waverFor is how long a user takes to give up a scale-in.
 const waverFor = 20 * time.Second
-
-// waver has a user cordon and mark the n-th node, scale the pool in by one, and take both back while budgets keep the node's pods.
-func (w *World) waver(n int) {
-	node := w.Workload.Users.Cordon(n)
-	mp, _ := w.Objects()
-	if node == nil || mp == nil || ptr.Deref(mp.Spec.Replicas, 0) < 2 {
-		return
-	}
-	was := *mp.Spec.Replicas
-	w.Workload.Users.MarkNode(node)
-	w.Workload.App.Block(2 * waverFor)
-	w.happen(Event{What: Replicas, N: int(was) - 1, M: 1})
-	w.At(time.Now().Add(waverFor), func() {
-		if mp, _ := w.Objects(); mp != nil && mp.DeletionTimestamp.IsZero() {
-			w.happen(Event{What: Replicas, N: int(was), M: 1})
-		}
-	})
-}
-
-// loseOwner drops the owner references of the n-th infrastructure machine.
-func (w *World) loseOwner(n int) {
-	living := slices.DeleteFunc(w.infraMachines(), func(o client.Object) bool { return !o.GetDeletionTimestamp().IsZero() })
-	if len(living) > 0 {
-		o := living[n%len(living)]
-		o.SetOwnerReferences(nil)
-		w.Must(w.User.Update(w.t.Context(), o), "drop the owner of %s", o.GetName())
-	}
-}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,8 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
-	"github.com/muster-project/muster/kube/infrapool"
-	"github.com/muster-project/muster/kube/machinepool"
 	"github.com/muster-project/muster/kube/nodes"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
@@ -69,36 +66,6 @@ const (
 	// backoffLeast and backoffMost bound the pause after an error, as controller-runtime has it.
 	backoffLeast, backoffMost = 5 * time.Millisecond, 1000 * time.Second
 )
-
-// newProcess is a manager that has just started: a driver, an engine and caches that remember nothing.
-func (w *World) newProcess() *process {
-	w.account.writes.Renew()
-	p := &process{world: w, starts: time.Now()}
-	if w.started++; w.started > 1 {
-		p.name = fmt.Sprintf("#%d ", w.started)
-	}
-	p.mgmt, p.wl = w.mgmt.NewCache(&corev1.Secret{}), w.Workload.API.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
-	remote := &workload.Connection{Cluster: w.Workload, Key: ClusterKey, Cached: p.wl.Client(p.gate(true)),
-		Live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
-	p.remote = remote
-	local := p.mgmt.Client(p.gate(false))
-	p.cached = local
-	live := w.mgmt.NewCache(w.Scenario.Kind.uncached()...).Client(p.gate(false))
-	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
-		SkipModelReconciliation: w.Scenario.SkipModel})
-	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
-	p.controllers = []*controller{
-		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
-		{name: strings.ToLower(w.kind), request: ctrl.Request{NamespacedName: InfraKey}, reconcile: infra, ready: true},
-	}
-	for at := p.starts.Add(resync); at.Before(p.starts.Add(4 * time.Hour)); at = at.Add(resync) {
-		w.At(at, p.all)
-	}
-	if w.Options.CrashAt > 0 && w.started == 1 {
-		w.At(w.trace.Began.Add(w.Options.CountFrom), func() { p.crash, p.crashBefore = w.Options.CrashAt, w.Options.CrashBefore })
-	}
-	return p
-}
 
 // all puts every key into its queue.
 func (p *process) all() {
@@ -206,7 +173,7 @@ const heardWithin = 100 * time.Millisecond
 func (p *process) wake(c *controller, concerned bool) {
 	switch {
 	case !concerned:
-	case len(p.world.processes) > 1:
+	case len(p.world.managers.list) > 1:
 		c.retry(time.Now().Add(heardWithin))
 	default:
 		c.ready = true
@@ -228,7 +195,7 @@ func (p *process) pass(c *controller) {
 	}
 	result, err := p.reconcile(c)
 	if p.dead {
-		w.bury(p)
+		w.managers.bury(p)
 		return
 	}
 	said := "-"
@@ -287,7 +254,7 @@ func (p *process) begin(what string) error {
 	if p.dead {
 		return errKilled
 	}
-	w.between(p)
+	w.managers.between(p)
 	if time.Since(w.trace.Began) >= w.Options.CountFrom {
 		w.effects = append(w.effects, kindOf(what))
 	}
@@ -320,50 +287,6 @@ func (p *process) die(when, what string) error {
 	p.world.faults++
 	p.world.Trace("crash", "%sright %s %s", p.name, when, what)
 	return errKilled
-}
-
-// bury takes a dead process away. Another one is started if it was the last.
-func (w *World) bury(p *process) {
-	var left []*process
-	for _, other := range w.processes {
-		if other != p {
-			left = append(left, other)
-		}
-	}
-	if len(left) == 0 {
-		next := w.newProcess()
-		next.starts = next.starts.Add(time.Duration(w.started%4) * restartPause)
-		left = []*process{next}
-	}
-	w.processes = left
-}
-
-// between lets another actor do something right before an effect of a process.
-func (w *World) between(p *process) {
-	if w.meeting == nil || w.inside {
-		return
-	}
-	if w.meeting.N > 0 {
-		w.meeting.N--
-		return
-	}
-	e := *w.meeting
-	w.meeting, w.inside = nil, true
-	w.faults++
-	defer func() { w.inside = false }()
-	for _, other := range w.processes {
-		if other != p && !time.Now().Before(other.starts) {
-			w.Trace("meet", "%s and %s", p.name, other.name)
-			other.sync()
-			other.pass(other.controllers[1])
-			return
-		}
-	}
-	if e.M == 0 {
-		return
-	}
-	w.Trace("meet", "a user edits in the middle of a pass")
-	w.happen(Event{What: Replicas, N: e.M, M: 1})
 }
 
 // Eventf takes an event of a reconciler.

@@ -14,17 +14,21 @@ import (
 	"github.com/muster-project/muster/test/explore/oracle"
 )
 
-// backup are the kinds of a backup that concern the pool, in the order in which they are restored.
-func (w *World) backup() []client.ObjectList {
-	list := []client.ObjectList{&corev1.SecretList{}, &clusterv1.ClusterList{}, &clusterv1.MachinePoolList{}, w.listOf(w.pool.New())}
-	if of := w.Scenario.machines(); of != nil {
+// backup is what a user exports of the objects, and applies again.
+type backup struct{ world *World }
+
+// lists are the kinds of a backup that concern the pool, in the order in which they are restored.
+func (b *backup) lists() []client.ObjectList {
+	list := []client.ObjectList{&corev1.SecretList{}, &clusterv1.ClusterList{}, &clusterv1.MachinePoolList{}, b.listOf(b.world.pool.New())}
+	if of := b.world.Scenario.machines(); of != nil {
 		list = append(list, of.List(), &clusterv1.MachineList{})
 	}
 	return list
 }
 
 // listOf is an empty list of objects of the kind of an object.
-func (w *World) listOf(o client.Object) client.ObjectList {
+func (b *backup) listOf(o client.Object) client.ObjectList {
+	w := b.world
 	types, err := w.Scenario.Kind.scheme()
 	w.Must(err, "make the scheme")
 	of, err := apiutil.GVKForObject(o, types)
@@ -37,20 +41,21 @@ func (w *World) listOf(o client.Object) client.ObjectList {
 // restore plays that the management cluster was lost and that a backup is restored into another one: each object has another UID and no
 // status, and on every second occasion no owner references. Objects that were being deleted are in no backup, and nothing is left of what
 // was asked for.
-func (w *World) restore(owners bool) {
-	if w.deleted() {
+func (b *backup) restore(owners bool) {
+	w := b.world
+	if w.Objects.deleted() {
 		return
 	}
 	w.faults++
-	for _, list := range w.backup() {
-		w.Must(w.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list what is in the backup")
-		w.Must(meta.EachListItem(list, func(o runtime.Object) error { return w.restoreOne(o.(client.Object), owners) }), "restore the backup")
+	for _, list := range b.lists() {
+		w.Must(w.Objects.User.List(w.t.Context(), list, client.InNamespace(Namespace)), "list what is in the backup")
+		w.Must(meta.EachListItem(list, func(o runtime.Object) error { return b.restoreOne(o.(client.Object), owners) }), "restore the backup")
 	}
-	clear(w.condemned)
+	clear(w.Instances.condemned)
 	w.keeper.Forget()
 	w.Workload.Users.UncordonRestored()
-	for _, p := range slices.Clone(w.processes) {
-		w.bury(p)
+	for _, p := range slices.Clone(w.managers.list) {
+		w.managers.bury(p)
 	}
 }
 
@@ -58,9 +63,10 @@ func (w *World) restore(owners bool) {
 const elsewhere = "elsewhere"
 
 // applyCopy applies the infrastructure object as it was exported, with the owner ID in its annotations, in another namespace.
-func (w *World) applyCopy() {
-	_, o := w.Objects()
-	if o == nil || w.deleted() {
+func (b *backup) applyCopy() {
+	w := b.world
+	_, o := w.Objects.Both()
+	if o == nil || w.Objects.deleted() {
 		return
 	}
 	c := o.DeepCopyObject().(client.Object)
@@ -69,32 +75,34 @@ func (w *World) applyCopy() {
 	c.SetResourceVersion("")
 	c.SetFinalizers(nil)
 	c.SetOwnerReferences(nil)
-	w.Must(w.User.Create(w.t.Context(), c), "apply a copy")
+	w.Must(w.Objects.User.Create(w.t.Context(), c), "apply a copy")
 }
 
 // dropCopy deletes the copy where the pool has no group whose tags tell which of the two objects it belongs to.
-func (w *World) dropCopy() {
+func (b *backup) dropCopy() {
+	w := b.world
 	o := w.pool.New()
-	ours := func(g oracle.Group) bool { return g.Owner == w.Owner().ID && !g.Deleting }
-	if slices.ContainsFunc(w.Snapshot().Groups, ours) || w.User.Get(w.t.Context(), client.ObjectKey{Namespace: elsewhere, Name: InfraKey.Name},
-		o) != nil {
+	ours := func(g oracle.Group) bool { return g.Owner == w.Objects.Owner().ID && !g.Deleting }
+	key := client.ObjectKey{Namespace: elsewhere, Name: InfraKey.Name}
+	if slices.ContainsFunc(w.Snapshot().Groups, ours) || w.Objects.User.Get(w.t.Context(), key, o) != nil {
 		return
 	}
-	w.Must(w.User.Delete(w.t.Context(), o), "delete the copy")
+	w.Must(w.Objects.User.Delete(w.t.Context(), o), "delete the copy")
 }
 
 // restoreOne replaces one object by what a restore makes of it. The status of the Cluster is its own controller's.
-func (w *World) restoreOne(o client.Object, owners bool) error {
+func (b *backup) restoreOne(o client.Object, owners bool) error {
+	w := b.world
 	ctx, deleting := w.t.Context(), !o.GetDeletionTimestamp().IsZero()
 	old := o.DeepCopyObject().(client.Object)
 	old.SetFinalizers(nil)
-	if err := w.User.Update(ctx, old); err != nil {
+	if err := w.Objects.User.Update(ctx, old); err != nil {
 		return fmt.Errorf("free %T %s: %w", o, o.GetName(), err)
 	}
 	if deleting {
 		return nil
 	}
-	if err := w.User.Delete(ctx, old); err != nil {
+	if err := w.Objects.User.Delete(ctx, old); err != nil {
 		return fmt.Errorf("delete %T %s: %w", o, o.GetName(), err)
 	}
 	o.SetUID("")
@@ -107,9 +115,9 @@ func (w *World) restoreOne(o client.Object, owners bool) error {
 	if up {
 		status = cluster.Status
 	}
-	if err := w.User.Create(ctx, o); err != nil || !up {
+	if err := w.Objects.User.Create(ctx, o); err != nil || !up {
 		return err
 	}
 	cluster.Status = status
-	return w.User.Status().Update(ctx, cluster)
+	return w.Objects.User.Status().Update(ctx, cluster)
 }

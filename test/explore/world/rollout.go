@@ -32,21 +32,30 @@ func (l *Limits) Spec() *common.Strategy {
 	}}
 }
 
+// Rollout is what of the pool is to be replaced.
+type Rollout struct {
+	world *World
+	// restarts is when a user last asked for a replacement of all machines.
+	restarts time.Time
+}
+
 // rolls reports whether machines of another template than the wanted one are to be replaced.
-func (w *World) rolls(o client.Object) bool {
+func (r *Rollout) rolls(o client.Object) bool {
+	w := r.world
 	return (w.pool.Rolls == nil || w.pool.Rolls(o)) && !w.Scenario.SkipModel
 }
 
 // Left are how many members are to be replaced: of another template, or made before a restart was asked for. Where nothing is
 // to be replaced there are none.
-func (w *World) Left() (stale, old int) {
-	mp, o := w.Objects()
+func (r *Rollout) Left() (stale, old int) {
+	w := r.world
+	mp, o := w.Objects.Both()
 	if o == nil {
 		return 0, 0
 	}
-	rolls := w.rolls(o)
+	rolls := r.rolls(o)
 	for _, g := range w.Snapshot().Groups {
-		if g.Owner != w.Owner().ID {
+		if g.Owner != w.Objects.Owner().ID {
 			continue
 		}
 		for _, m := range g.Staying() {
@@ -55,7 +64,7 @@ func (w *World) Left() (stale, old int) {
 			if rolls && m.Content != g.Content && !dropped {
 				stale++
 			}
-			if annotated(mp, o, restartAnnotation) != "" && m.Launched.Before(w.restarts) {
+			if annotated(mp, o, restartAnnotation) != "" && m.Launched.Before(r.restarts) {
 				old++
 			}
 		}
@@ -64,15 +73,15 @@ func (w *World) Left() (stale, old int) {
 }
 
 // restartNow asks for a replacement of all machines, with another reason than before.
-func (w *World) restartNow(e Event) {
-	w.restarts = time.Now()
-	w.Annotate(e.N, restartAnnotation, "asked at "+w.restarts.Format(time.RFC3339))
+func (r *Rollout) restartNow(e Event) {
+	r.restarts = time.Now()
+	r.world.Objects.Annotate(e.N, restartAnnotation, "asked at "+r.restarts.Format(time.RFC3339))
 }
 
 // asked is the moment that counts for a restart: when it was first seen, as the object remembers it, which is later than when
 // a user asked for it, by hours where the pool is paused. One that the object does not remember yet is seen now at the soonest.
-func (w *World) asked() time.Time {
-	_, o := w.Objects()
+func (r *Rollout) asked() time.Time {
+	_, o := r.world.Objects.Both()
 	at := time.Now()
 	if o == nil {
 		return at
@@ -80,27 +89,11 @@ func (w *World) asked() time.Time {
 	known := remembered(o)
 	for _, key := range []string{"restart", "restart-machinepool"} {
 		moment, _, _ := strings.Cut(known[key], " ")
-		if seen, err := time.Parse(time.RFC3339Nano, moment); err == nil && !seen.Before(w.restarts) {
+		if seen, err := time.Parse(time.RFC3339Nano, moment); err == nil && !seen.Before(r.restarts) {
 			at = seen
 		}
 	}
 	return at
-}
-
-// Annotate gives one of both objects an annotation, or takes it off when the value is empty.
-func (w *World) Annotate(which int, key, value string) {
-	set := func(o client.Object) {
-		if value == "" {
-			without(o, key)
-			return
-		}
-		annotate(o, key, value)
-	}
-	if which%2 == 0 {
-		w.EditObject(func(o client.Object) { set(o) })
-		return
-	}
-	w.EditPool(func(mp *clusterv1.MachinePool) { set(mp) })
 }
 
 // annotated is the value of an annotation that either object has; the infrastructure object's counts first.
@@ -117,12 +110,12 @@ func annotated(mp *clusterv1.MachinePool, o client.Object, key string) string {
 // foresee has a planner say what becomes of the pool, as muster plan does: on a driver of its own.
 func (w *World) foresee() {
 	planner := w.pool.Planner(sim.Transport{Handler: w.pool.Cloud}, infrapool.Options{
-		Client: w.User, ClusterCache: w.processes[0].remote, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel,
+		Client: w.Objects.User, ClusterCache: w.managers.list[0].remote, Now: time.Now, SkipModelReconciliation: w.Scenario.SkipModel,
 	})
 	look, err := planner(w.t.Context(), nil, InfraKey, 0)
 	w.Must(err, "look at the pool")
 	w.planned = plan.Simulate(look)
-	w.watched = record.Watch(w.Owner().ID)
+	w.watched = record.Watch(w.Objects.Owner().ID)
 	w.account.look(w.Snapshot(), w.Workload.Truth(), nil)
 	w.watched.Begin(w.account.ledger)
 }

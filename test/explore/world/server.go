@@ -14,6 +14,7 @@ import (
 	"github.com/muster-project/muster/sim"
 	"github.com/muster-project/muster/test/explore/memapi"
 	"github.com/muster-project/muster/test/explore/oracle"
+	"github.com/muster-project/muster/test/explore/record"
 )
 
 // APIKind is what a fault of an API server does to a request.
@@ -52,17 +53,25 @@ const (
 	seenLate, seenLater = time.Minute, 3 * time.Minute
 )
 
+// servers look at what is written to both API servers, and play their faults.
+type servers struct {
+	world    *World
+	faults   []APIFault
+	rotation record.Rotation
+	quarrel  record.Quarrel
+}
+
 // strike is the kind of the fault that meets a write now, if one does.
-func (w *World) strike(workload bool) APIKind {
-	for k := range w.apiFaults {
-		f := &w.apiFaults[k]
+func (sv *servers) strike(workload bool) APIKind {
+	for k := range sv.faults {
+		f := &sv.faults[k]
 		switch {
 		case f.Workload != workload || f.Times == 0:
 		case f.Skip > 0:
 			f.Skip--
 		default:
 			f.Times--
-			w.faults++
+			sv.world.faults++
 			return f.Kind
 		}
 	}
@@ -72,6 +81,7 @@ func (w *World) strike(workload bool) APIKind {
 // gate carries the requests of a process to an API server: an outage and faults meet them here, every write is an effect
 // at which the process may die, and bodies are looked through for secrets.
 func (p *process) gate(workload bool) memapi.Gate {
+	w := p.world
 	name := "mgmt"
 	if workload {
 		name = "wl"
@@ -80,30 +90,30 @@ func (p *process) gate(workload bool) memapi.Gate {
 		if p.dead {
 			return errKilled
 		}
-		if workload && p.world.Workload.Outage.Away() {
+		if workload && w.Workload.Outage.Away() {
 			return apierrors.NewServiceUnavailable("the server is out of reach")
 		}
 		if !op.Write {
 			return do()
 		}
 		text := fmt.Sprintf("%s %s %s %s %s", name, op.Verb, op.Kind+slash(op.Subresource), op.Key, op.Body)
-		p.world.Secrets("a write to the API", op.Body)
+		w.Secrets("a write to the API", op.Body)
 		return p.effect(text, func() error {
-			p.world.lives(workload, op)
+			w.servers.lives(workload, op)
 			begins := p.drains(workload, op)
 			p.condemns(workload, op)
-			err := p.world.meet(workload, op, do)
+			err := w.servers.meet(workload, op, do)
 			begins()
 			p.spares(workload, op)
-			if workload && p.world.Workload.Users.Lifts(op) {
-				p.world.Blame("foreign", "node %s was uncordoned, which a user has cordoned", op.Key.Name)
+			if workload && w.Workload.Users.Lifts(op) {
+				w.Blame("foreign", "node %s was uncordoned, which a user has cordoned", op.Key.Name)
 			}
 			if !workload {
-				p.world.keeper.Greet(op)
-				p.world.staysReady(op)
-				p.world.quarrels(op)
+				w.keeper.Greet(op)
+				w.servers.staysReady(op)
+				w.servers.quarrels(op)
 			}
-			p.world.Trace("api", "%s%s -> %s", p.name, text, answer(err))
+			w.Trace("api", "%s%s -> %s", p.name, text, answer(err))
 			return err
 		})
 	}
@@ -113,7 +123,7 @@ func (p *process) gate(workload bool) memapi.Gate {
 func (p *process) late() time.Duration {
 	now, w := time.Now(), p.world
 	if p.lagging > 0 || now.Sub(p.lagUntil) < seenLater || now.Sub(w.Workload.Outage.Until()) < seenLater || now.Before(p.deafUntil) ||
-		len(w.processes) > 1 {
+		len(w.managers.list) > 1 {
 		return seenLater
 	}
 	return seenLate
@@ -145,47 +155,49 @@ func (p *process) drains(workload bool, op memapi.Op) func() {
 		a.judge(oracle.Write{
 			At: now, Call: "a drain of " + op.Key.Name, Drains: true, Named: []string{id}, Before: cloud, After: cloud, Nodes: before,
 			Wanted: p.wanted,
-			Unseen: 2 * unseen, Moved: !a.moved.IsZero() && now.Sub(a.moved) < p.late(), Lost: lost, Risen: risen,
-			Autoscaled: a.autoscaledLately(p.late()),
+			Unseen: 2 * unseen, Moved: !a.world.Notes.moved.IsZero() && now.Sub(a.world.Notes.moved) < p.late(), Lost: lost, Risen: risen,
+			Autoscaled: a.world.Notes.autoscaledLately(p.late()),
 		})
 	}
 }
 
 // lives looks at a Node that is to be deleted.
-func (w *World) lives(workload bool, op memapi.Op) {
+func (sv *servers) lives(workload bool, op memapi.Op) {
+	w := sv.world
 	if !workload || op.Verb != "delete" || op.Kind != "Node" {
 		return
 	}
 	w.Workload.Drains.Remember(op.Key.Name)
-	if !w.deleted() {
+	if !w.Objects.deleted() {
 		w.blameAll("living node", oracle.LivingNode(op.Key.Name, w.Workload.MachineOf(op.Key.Name), w.Snapshot()))
 	}
 }
 
 // staysReady looks at a write of a status: a rotation of the bootstrap token changes no Ready.
-func (w *World) staysReady(op memapi.Op) {
-	if op.Subresource == "status" && w.rotation.Lately() {
-		w.blameAll("rotation", oracle.Rotation(w.readiness()))
+func (sv *servers) staysReady(op memapi.Op) {
+	if op.Subresource == "status" && sv.rotation.Lately() {
+		sv.world.blameAll("rotation", oracle.Rotation(sv.world.Objects.readiness()))
 	}
 }
 
 // quarrels looks at what a write of Muster has left in both objects.
-func (w *World) quarrels(op memapi.Op) {
-	if op.Subresource != "" || op.Verb == "delete" || op.Kind != w.kind && op.Kind != "MachinePool" {
+func (sv *servers) quarrels(op memapi.Op) {
+	w := sv.world
+	if op.Subresource != "" || op.Verb == "delete" || op.Kind != w.Objects.kind && op.Kind != "MachinePool" {
 		return
 	}
 	counts := func() bool { // each read that is behind may take the objects back
-		return len(w.processes) > 1 && !slices.ContainsFunc(w.account.inForce(), func(f sim.PlayedFault) bool { return f.Kind == sim.Stale })
+		return len(w.managers.list) > 1 && !slices.ContainsFunc(w.account.inForce(), func(f sim.PlayedFault) bool { return f.Kind == sim.Stale })
 	}
-	if wrong := w.quarrel.Said(w.observed(), w.members, counts); wrong != "" {
+	if wrong := sv.quarrel.Said(w.Objects.observed(), sv.members, counts); wrong != "" {
 		w.Blame("busy", "%s", wrong)
 	}
 }
 
 // members names those that the cloud has, and whether they leave.
-func (w *World) members() string {
+func (sv *servers) members() string {
 	var list []string
-	for _, g := range w.Snapshot().Groups {
+	for _, g := range sv.world.Snapshot().Groups {
 		for _, m := range g.Members {
 			list = append(list, fmt.Sprint(g.Name, m.ID, m.Leaving))
 		}
@@ -209,9 +221,9 @@ func answer(err error) string {
 }
 
 // meet does what was asked unless a fault says otherwise.
-func (w *World) meet(workload bool, op memapi.Op, do func() error) error {
+func (sv *servers) meet(workload bool, op memapi.Op, do func() error) error {
 	what := schema.GroupResource{Resource: op.Kind}
-	switch kind := w.strike(workload); kind {
+	switch kind := sv.strike(workload); kind {
 	case Conflict:
 		if op.Verb == "create" {
 			return apierrors.NewInternalError(errPlayed)

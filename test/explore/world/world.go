@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/muster-project/muster/sim"
@@ -80,8 +79,8 @@ func Play(t *testing.T, s Scenario, o Options) (out Result) {
 		w.calm()
 		out = Result{
 			Wrong: w.wrong, Trace: w.trace.String(), Calls: w.account.costs.Calls, Passes: w.passes, Faults: w.faults, Effects: w.effects,
-			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.end(), Gone: w.gone, Told: w.reported, Planned: w.planned,
-			Happened: w.watched.Happened(),
+			Steps: w.account.costs.Steps, Virtual: time.Since(w.trace.Began), End: w.rest.end(), Gone: w.gone, Told: w.rest.reported,
+			Planned: w.planned, Happened: w.watched.Happened(),
 		}
 	})
 	return out
@@ -92,30 +91,32 @@ var (
 	errPlayed = errors.New("played by the explorer")
 )
 
-// World is one scenario that is being played.
+// World is one scenario that is being played: its parts, and the order in which things happen.
 type World struct {
 	t        *testing.T
 	Scenario Scenario
 	Options  Options
-	// kind is the name of the kind of the infrastructure object.
-	kind     string
 	pool     *Pool
 	trace    *record.Trace
-	account  *account
 	Workload *workload.Cluster
-	mgmt     *memapi.Server
-	// User is how users read and write the management cluster.
-	User      client.Client
-	processes []*process
-	started   int
-	// agenda is what is to be done later; the cloud adds to it as well, in its own time.
-	agenda    []appointment
-	agendaMu  sync.Mutex
-	wake      chan struct{}
-	apiFaults []APIFault
-	// meeting is what happens in the middle of the next pass, inside is true while it happens.
-	meeting *Event
-	inside  bool
+	// keeper looks after Machines.
+	keeper *machinecontroller.Controller
+
+	account   *account
+	Notes     *Notes
+	Objects   *Objects
+	Instances *Instances
+	Rollout   *Rollout
+	setup     *setup
+	backup    *backup
+	adoption  *adoption
+	users     *users
+	managers  *managers
+	servers   *servers
+	rest      *rest
+	agenda    *agenda
+
+	wake chan struct{}
 	// sent are the writes that were sent since the last call of since, to the cloud or to an API server.
 	sent []string
 	// written is when one was sent last.
@@ -124,27 +125,22 @@ type World struct {
 	effects []string
 	// passes, faults that were played.
 	passes, faults int
-	tokens         int
-	// restarts is when a user last asked for a replacement of all machines.
-	restarts time.Time
 	// planned is what was foreseen, watched what was seen since.
 	planned plan.Forecast
 	watched *record.Watched
-	// keeper looks after Machines, condemned are the instances whose deletion was asked for by name.
-	keeper    *machinecontroller.Controller
-	condemned map[string]bool
-	rotation  record.Rotation
-	quarrel   record.Quarrel
-	// reshaped is true once an event may have made the object ask for other machines than those of the group that it adopts.
-	reshaped bool
-	gone     bool
+	gone    bool
 	// released is true once the infrastructure object is gone, leftovers are what it left in the cloud.
 	released  bool
 	leftovers []string
-	reported  bool
 	wrong     []Violation
 	// sameMoment counts the passes since time moved last.
 	sameMoment int
+}
+
+// agenda is what is to be done later; the cloud adds to it as well, in its own time.
+type agenda struct {
+	mu   sync.Mutex
+	list []appointment
 }
 
 // appointment is something that happens by itself at a time.
@@ -155,44 +151,76 @@ type appointment struct {
 
 func newWorld(t *testing.T, s Scenario, o Options) *World {
 	w := &World{t: t, Scenario: s, Options: o, trace: &record.Trace{Began: time.Now()}, wake: make(chan struct{}, 1),
-		condemned: map[string]bool{}}
+		agenda: &agenda{}}
+	w.Notes, w.Objects, w.Rollout = &Notes{world: w, notes: map[string]string{}}, &Objects{world: w}, &Rollout{world: w}
+	w.Instances, w.adoption = &Instances{world: w, condemned: map[string]bool{}}, &adoption{world: w}
+	w.setup, w.backup, w.users, w.managers = &setup{world: w}, &backup{world: w}, &users{world: w}, &managers{world: w}
+	w.servers, w.rest = &servers{world: w}, &rest{world: w}
 	types, err := s.Kind.scheme()
 	w.Must(err, "make the scheme")
 	w.Workload = workload.New(w, workload.Options{
 		Seed: s.Seed, Refuses: s.Kind.FreesNames, Scheme: types, Restarts: s.Kind.Restarts, BadType: s.Kind.BadType, Pods: s.Pods,
 		MostPods:     s.Pods * s.Most,
-		DrainStarted: func(id string) time.Time { return w.keeper.DrainStarted(id) }, Reconnect: w.requeue,
+		DrainStarted: func(id string) time.Time { return w.keeper.DrainStarted(id) }, Reconnect: w.managers.requeue,
 	})
 	w.account = newAccount(w)
 	w.pool = s.Kind.Make(w)
-	w.inPages()
+	w.account.inPages()
 	of, err := apiutil.GVKForObject(w.pool.New(), types)
 	w.Must(err, "find the kind of the infrastructure object")
-	w.kind = of.Kind
-	w.mgmt = memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
-	w.User = w.mgmt.Client()
-	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.machines(), Scheme: types, Server: w.mgmt, User: w.User,
+	w.Objects.kind = of.Kind
+	server := memapi.New(memapi.Options{Scheme: types, Now: time.Now, Status: s.Kind.statusKinds(), Indexes: s.Kind.managementIndexes()})
+	w.Objects.server, w.Objects.User = server, server.Client()
+	w.keeper = machinecontroller.New(w, machinecontroller.Options{Infra: s.machines(), Scheme: types, Server: server, User: w.Objects.User,
 		Workload: w.Workload})
-	w.furnish()
-	w.processes = []*process{w.newProcess()}
+	w.setup.furnish()
+	w.managers.list = []*process{w.managers.start()}
 	return w
 }
 
-// At makes an appointment. Those of one moment are kept in the order in which they were made.
-func (w *World) At(when time.Time, do func()) {
-	w.agendaMu.Lock()
-	defer w.agendaMu.Unlock()
-	k := slices.IndexFunc(w.agenda, func(a appointment) bool { return a.at.After(when) })
+// add makes an appointment. Those of one moment are kept in the order in which they were made.
+func (ag *agenda) add(when time.Time, do func()) {
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	k := slices.IndexFunc(ag.list, func(a appointment) bool { return a.at.After(when) })
 	if k < 0 {
-		k = len(w.agenda)
+		k = len(ag.list)
 	}
-	w.agenda = slices.Insert(w.agenda, k, appointment{when, do})
+	ag.list = slices.Insert(ag.list, k, appointment{when, do})
 }
+
+// dueBy takes the first thing off the agenda that is due by then; nil when none is.
+func (ag *agenda) dueBy(now time.Time) func() {
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	if len(ag.list) == 0 || ag.list[0].at.After(now) {
+		return nil
+	}
+	next := ag.list[0]
+	ag.list = ag.list[1:]
+	return next.do
+}
+
+// sooner is when something is to be done next.
+func (ag *agenda) sooner(end time.Time, p *process, due time.Time) time.Time {
+	if p != nil && due.Before(end) {
+		end = due
+	}
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	if len(ag.list) > 0 && ag.list[0].at.Before(end) {
+		end = ag.list[0].at
+	}
+	return end
+}
+
+// At makes an appointment.
+func (w *World) At(when time.Time, do func()) { w.agenda.add(when, do) }
 
 // live lets everything happen, then looks at what is left when all is quiet.
 func (w *World) live() {
-	w.ignores()
-	w.deny()
+	w.rest.ignores()
+	w.account.deny()
 	for _, e := range w.Scenario.Events {
 		if w.until(w.trace.Began.Add(e.At)); w.gone {
 			return
@@ -205,19 +233,19 @@ func (w *World) live() {
 	if w.until(w.trace.Began.Add(w.Scenario.Ends)); w.gone {
 		return
 	}
-	w.peace()
+	w.rest.peace()
 	if w.Options.Ignores != nil {
-		w.unheeded()
+		w.rest.unheeded()
 		return
 	}
-	if w.rest(); w.gone {
+	if w.rest.wait(); w.gone {
 		return
 	}
-	if w.deleted() {
-		w.Blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Says())
+	if w.Objects.deleted() {
+		w.Blame("progress", "the pool is being deleted and is not gone after %s: %s", restMost, w.Objects.Says())
 		return
 	}
-	w.settledDown()
+	w.rest.settledDown()
 }
 
 // loop is how many passes may run at one moment.
@@ -229,11 +257,11 @@ func (w *World) until(end time.Time) {
 		w.Workload.Arrive()
 		w.keeper.Wake()
 		now := time.Now()
-		if do := w.dueBy(now); do != nil {
+		if do := w.agenda.dueBy(now); do != nil {
 			do()
 			continue
 		}
-		p, c, due := w.next()
+		p, c, due := w.managers.next()
 		if p != nil && !due.After(now) {
 			if w.sameMoment++; w.sameMoment > loop {
 				w.Blame("busy", "%d passes at one moment, the last of %s", loop, c.name)
@@ -246,46 +274,8 @@ func (w *World) until(end time.Time) {
 		if !now.Before(end) {
 			return
 		}
-		w.sleep(w.sooner(end, p, due).Sub(now))
+		w.sleep(w.agenda.sooner(end, p, due).Sub(now))
 	}
-}
-
-// dueBy takes the first thing off the agenda that is due by then; nil when none is.
-func (w *World) dueBy(now time.Time) func() {
-	w.agendaMu.Lock()
-	defer w.agendaMu.Unlock()
-	if len(w.agenda) == 0 || w.agenda[0].at.After(now) {
-		return nil
-	}
-	next := w.agenda[0]
-	w.agenda = w.agenda[1:]
-	return next.do
-}
-
-// sooner is when something is to be done next.
-func (w *World) sooner(end time.Time, p *process, due time.Time) time.Time {
-	if p != nil && due.Before(end) {
-		end = due
-	}
-	w.agendaMu.Lock()
-	defer w.agendaMu.Unlock()
-	if len(w.agenda) > 0 && w.agenda[0].at.Before(end) {
-		end = w.agenda[0].at
-	}
-	return end
-}
-
-// next is the pass that is due next: the earliest, of equals the one of the elder process.
-func (w *World) next() (who *process, what *controller, at time.Time) {
-	for _, p := range w.processes {
-		p.sync()
-		for _, c := range p.controllers {
-			if due := p.due(c); !due.IsZero() && (who == nil || due.Before(at)) {
-				who, what, at = p, c, due
-			}
-		}
-	}
-	return who, what, at
 }
 
 // sleep lets time pass, and what it brings about be done before anything else. A machine that the cloud powers on or off
@@ -347,20 +337,13 @@ func (w *World) Must(err error, format string, args ...any) {
 
 // calm takes all faults out of force.
 func (w *World) calm() {
-	w.apiFaults = nil
+	w.servers.faults = nil
 	for _, f := range w.account.inForce() {
 		w.faults += f.Played
 	}
 	w.pool.Cloud.Faults().Clear()
-	w.deny()
-	w.inPages()
-}
-
-// requeue has every process look at everything.
-func (w *World) requeue() {
-	for _, p := range w.processes {
-		p.all()
-	}
+	w.account.deny()
+	w.account.inPages()
 }
 
 // Context is the test's.
@@ -389,3 +372,6 @@ func (k *Kind) scheme() (*runtime.Scheme, error) {
 	known.Store(k, s)
 	return s, nil
 }
+
+// Snapshot is what exists, in the oracles' words.
+func (w *World) Snapshot() oracle.Cloud { return w.pool.Snapshot() }

@@ -50,7 +50,7 @@ func (a *pool) agents() *containerservice.InspectedPool {
 
 // ours is the one that has our name and our owner tag.
 func (a *pool) ours() *containerservice.InspectedPool {
-	if p := a.agents(); p != nil && p.Tags[azure.TagOwner] == a.World.Owner().ID {
+	if p := a.agents(); p != nil && p.Tags[azure.TagOwner] == a.World.Objects.Owner().ID {
 		return p
 	}
 	return nil

@@ -38,7 +38,7 @@ func (a *pool) change(e world.Event) error {
 	case world.HandFail:
 		return aks.FailPool(onPool, "InternalOperationError", "played by the explorer")
 	case HandAbort:
-		a.World.NoteMoved()
+		a.World.Notes.Moved()
 		return aks.AbortPool(onPool)
 	case HandStop:
 		return a.stop()
@@ -60,7 +60,7 @@ func (a *pool) toPool(p *containerservice.InspectedPool, e world.Event) error {
 	aks := a.Cloud.AKS
 	switch e.What {
 	case world.HandResize:
-		a.World.NoteMoved()
+		a.World.Notes.Moved()
 		return aks.ScalePool(onPool, max(e.N, 1))
 	case world.Autoscaler:
 		return a.autoscale(p, e.N)
@@ -71,9 +71,9 @@ func (a *pool) toPool(p *containerservice.InspectedPool, e world.Event) error {
 		if p.Tags[key] == "" {
 			key = world.Theirs // what others put there stays there, whatever its name
 		}
-		return a.World.NoteKept("tag "+key, aks.TagPool(onPool, key, "hand"))
+		return a.World.Notes.Kept("tag "+key, aks.TagPool(onPool, key, "hand"))
 	case world.HandDisown:
-		a.World.NoteDisowned()
+		a.World.Notes.Disowned()
 		if e.N%2 == 0 {
 			return aks.UntagPool(onPool, azure.TagOwner)
 		}
@@ -83,17 +83,17 @@ func (a *pool) toPool(p *containerservice.InspectedPool, e world.Event) error {
 			return fmt.Errorf("delete the agent pool: %w", err)
 		}
 		a.stopped = false
-		a.World.NoteDropped()
+		a.World.Notes.Dropped()
 	}
 	return nil
 }
 
 // autoscale moves the pool's count as AKS's own autoscaler does, or another one.
 func (a *pool) autoscale(p *containerservice.InspectedPool, n int) error {
-	if !a.World.External() {
+	if !a.World.Objects.External() {
 		return nil
 	}
-	a.World.NoteMoved()
+	a.World.Notes.Moved()
 	aks := a.Cloud.AKS
 	if !p.Autoscaled {
 		return aks.ScalePool(onPool, max(n, 1))
@@ -124,30 +124,31 @@ func (a *pool) strikeNode(p *containerservice.InspectedPool, e world.Event) erro
 	if e.What == world.HandUnhealthy {
 		return a.Cloud.Stop(m.UID)
 	}
-	a.World.NoteMoved()
+	a.World.Notes.Moved()
 	return a.Cloud.AKS.DeleteMachine(onPool, m.Name)
 }
 
 // own gives the agent pool back that was taken from us. AKS takes no change while it is at work on the pool.
 func (a *pool) own() {
 	p := a.agents()
-	if p == nil || !a.World.Disowned() || p.Tags[azure.TagOwner] != "" && p.Tags[azure.TagOwner] != world.Thief || p.State == "Deleting" ||
+	if p == nil || !a.World.Notes.EverDisowned() || p.Tags[azure.TagOwner] != "" && p.Tags[azure.TagOwner] != world.Thief ||
+		p.State == "Deleting" ||
 		a.World.Gone() {
 		return
 	}
-	if _, o := a.World.Objects(); o == nil {
+	if _, o := a.World.Objects.Both(); o == nil {
 		return
 	}
-	if err := a.Cloud.AKS.TagPool(onPool, azure.TagOwner, a.World.Owner().ID); err != nil {
+	if err := a.Cloud.AKS.TagPool(onPool, azure.TagOwner, a.World.Objects.Owner().ID); err != nil {
 		a.World.At(time.Now().Add(planeAgain), a.own)
 		return
 	}
-	a.World.NoteOwned()
+	a.World.Notes.Owned()
 }
 
 // stop stops the pool.
 func (a *pool) stop() error {
-	a.World.NoteMoved()
+	a.World.Notes.Moved()
 	if err := a.Cloud.AKS.StopPool(onPool); err != nil {
 		return fmt.Errorf("stop the agent pool: %w", err)
 	}
@@ -167,7 +168,7 @@ func (a *pool) start() {
 		return
 	}
 	a.stopped = false
-	a.World.NoteMoved()
+	a.World.Notes.Moved()
 }
 
 // foreignFirst has another owner create a pool of our name before the control plane is ready, and reports whether that is done. AKS takes
@@ -187,7 +188,7 @@ func (a *pool) foreignFirst() bool {
 // dropForeign deletes the pool of another owner that has our name, once AKS takes that.
 func (a *pool) dropForeign() {
 	p := a.agents()
-	if p == nil || a.World.Gone() || p.Tags[azure.TagOwner] == a.World.Owner().ID || !a.World.Scenario.Has(world.HandForeign) ||
+	if p == nil || a.World.Gone() || p.Tags[azure.TagOwner] == a.World.Objects.Owner().ID || !a.World.Scenario.Has(world.HandForeign) ||
 		p.State == "Deleting" {
 		return
 	}
@@ -202,6 +203,6 @@ func (a *pool) newImage(e world.Event) error {
 	if err := a.Cloud.AKS.ReleaseImage(release); err != nil {
 		return fmt.Errorf("release a node image: %w", err)
 	}
-	a.World.EditObject(func(o client.Object) { agents(o).edit(func(s *agentSpec) { s.NodeImageVersion = &release }) })
+	a.World.Objects.EditObject(func(o client.Object) { agents(o).edit(func(s *agentSpec) { s.NodeImageVersion = &release }) })
 	return nil
 }

@@ -175,7 +175,7 @@ func (m manifest) agentSpec() agentSpec {
 func (a *pool) asks(mp *clusterv1.MachinePool, o client.Object, wanted *oracle.Wanted) {
 	is := agents(o)
 	wanted.Deleting = wanted.Deleting || mp != nil && !mp.DeletionTimestamp.IsZero()
-	if own(a.World.Scenario).System && !a.World.Disowned() || a.World.Disowned() && is.providerID() == "" {
+	if own(a.World.Scenario).System && !a.World.Notes.EverDisowned() || a.World.Notes.EverDisowned() && is.providerID() == "" {
 		wanted.Adopt = world.InfraKey.Name // without being asked: it is younger than the object, which does not name it yet
 	}
 	wanted.ByHand, wanted.External = true, wanted.External || is.spec().Scaling != nil

@@ -41,9 +41,9 @@ func (a *pool) provide() {
 		return
 	}
 	plane := a.plane()
-	a.World.Must(a.World.User.Get(a.World.Context(), world.ClusterKey, plane), "read the control plane")
+	a.World.Must(a.World.Objects.User.Get(a.World.Context(), world.ClusterKey, plane), "read the control plane")
 	a.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + version}, "status"), "set the status")
-	a.World.Must(a.World.User.Update(a.World.Context(), plane), "tell that the control plane is ready")
+	a.World.Must(a.World.Objects.User.Update(a.World.Context(), plane), "tell that the control plane is ready")
 }
 
 // minorOf returns the minor number of a version.
@@ -82,13 +82,13 @@ func (a *pool) upgrade(e world.Event) {
 	if a.minor < world.LastMinor && e.N%3 > 0 {
 		a.minor++
 		is := a.plane()
-		a.World.Must(a.World.User.Get(a.World.Context(), world.ClusterKey, is), "read the control plane")
+		a.World.Must(a.World.Objects.User.Get(a.World.Context(), world.ClusterKey, is), "read the control plane")
 		is.Object["spec"] = a.plane().Object["spec"]
-		a.World.Must(a.World.User.Update(a.World.Context(), is), "upgrade the control plane")
+		a.World.Must(a.World.Objects.User.Update(a.World.Context(), is), "upgrade the control plane")
 		a.provide()
 	}
 	if e.M%3 > 0 {
-		a.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(a.minor) + patch })
+		a.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(a.minor) + patch })
 	}
 }
 

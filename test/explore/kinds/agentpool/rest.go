@@ -28,7 +28,8 @@ func (a *pool) busy() bool {
 func (a *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := agents(o).spec()
 	want := map[string]string{
-		"group": "1", "state": "Succeeded", "owner": a.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
+		"group": "1", "state": "Succeeded", "owner": a.World.Objects.Owner().ID,
+		"team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
 		"cluster": world.ClusterName,
 		"type":    s.SKU, "mode": s.Mode, "tier": s.NodeLabels["tier"], "label team": s.NodeLabels["team"],
 		"autoscaled": strconv.FormatBool(s.Scaling != nil),
@@ -70,11 +71,11 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 	if p := a.agents(); p != nil && a.beyond(p.Version) && newer(p.Version, want["version"]) {
 		delete(want, "version") // AKS takes no version back
 	}
-	if a.World.External() {
+	if a.World.Objects.External() {
 		// No machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says.
 		delete(want, "old")
 	}
-	says := a.World.Says()
+	says := a.World.Objects.Says()
 	told := strings.Contains(says, "maxSize") || strings.Contains(says, "maxCount")
 	if c := s.Scaling; c != nil && told && int(ptr.Deref(mp.Spec.Replicas, 1)) > ptr.Deref(c.MaxSize, world.Plenty) {
 		delete(want, "max") // the autoscaler has to make the pool smaller first
@@ -82,7 +83,7 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 	}
 	leaveMode(mp, s, says, want)
 	a.leaveExcess(want)
-	if a.World.External() && strings.Contains(says, "can't be replaced") {
+	if a.World.Objects.External() && strings.Contains(says, "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type",
 			"image"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
@@ -117,7 +118,7 @@ func (a *pool) appease() {
 	a.askAgain()
 	a.dropUnjoined()
 	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
-		a.World.Annotate(0, muster.AdoptAnnotation, world.InfraKey.Name)
+		a.World.Objects.Annotate(0, muster.AdoptAnnotation, world.InfraKey.Name)
 	}
 }
 
@@ -169,7 +170,7 @@ func (a *pool) dropUnjoined() {
 			continue
 		}
 		if a.Cloud.AKS.DeleteMachine(onPool, m.Name) == nil {
-			a.World.NoteMoved()
+			a.World.Notes.Moved()
 			a.World.Trace("hand", "the autoscaler deletes %s, which does not join", m.Name)
 		}
 		break
@@ -206,12 +207,12 @@ func (a *pool) is() map[string]string {
 			is["size"] = strconv.Itoa(min(p.Count, len(p.Machines)))
 		}
 	}
-	stale, old := a.World.Left()
+	stale, old := a.World.Rollout.Left()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
 	living, joined, cordoned := a.nodesOf(p)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
 	is["image"] = a.oldestImage()
-	a.World.Told(is)
+	a.World.Objects.Told(is)
 	return is
 }
 
@@ -257,7 +258,7 @@ func (a *pool) unjoined() bool {
 // is changed.
 func (a *pool) leaveExcess(want map[string]string) {
 	p := a.agents()
-	if p == nil || !a.World.External() || launchedOf(p) <= p.Count {
+	if p == nil || !a.World.Objects.External() || launchedOf(p) <= p.Count {
 		return
 	}
 	for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "pool replicas", "pool"} {

@@ -22,8 +22,8 @@ const (
 
 // change changes something in the cloud behind the engine's back. What is not ours is left to its owner.
 func (p *pool) change(e world.Event) error {
-	name := p.World.Owner().ResourceName()
-	if g := p.Find(name); g != nil && g.Tags[aws.TagOwner] == p.World.Owner().ID {
+	name := p.World.Objects.Owner().ResourceName()
+	if g := p.Find(name); g != nil && g.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
 		return p.toGroup(g, e)
 	}
 	return nil
@@ -32,7 +32,7 @@ func (p *pool) change(e world.Event) error {
 // toGroup changes something of our group.
 func (p *pool) toGroup(g *simaws.Group, e world.Event) error {
 	if e.What == world.HandResize || e.What == world.HandBounds {
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 	}
 	switch e.What {
 	case world.HandTerminate, world.HandFail, world.HandInterrupt, world.HandUnhealthy:
@@ -40,15 +40,15 @@ func (p *pool) toGroup(g *simaws.Group, e world.Event) error {
 	case world.HandResize:
 		return p.sized(g, e.N)
 	case world.Autoscaler:
-		if !p.World.External() {
+		if !p.World.Objects.External() {
 			return nil
 		}
-		p.World.NoteAutoscaled(g.Desired)
+		p.World.Notes.Autoscaled(g.Desired)
 		return p.sized(g, e.N)
 	case world.HandDropTemplate:
 		return p.Server.DropTemplate(p.TemplateName())
 	case world.HandDropVersion, world.HandDefault:
-		p.World.NoteRewritten()
+		p.World.Notes.Rewritten()
 		return p.ToVersion(e)
 	default:
 		return p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, g.Name, e) })
@@ -82,10 +82,10 @@ func (p *pool) meddle(ctx context.Context, name string, e world.Event) error {
 		}
 		err = tag(key, "changed by hand")
 	case world.HandDisown:
-		p.World.NoteDisowned()
+		p.World.Notes.Disowned()
 		err = tag(aws.TagOwner, world.Thief)
 	case world.HandOwn:
-		err = tag(aws.TagOwner, p.World.Owner().ID)
+		err = tag(aws.TagOwner, p.World.Objects.Owner().ID)
 	case world.HandDropGroup:
 		_, err = c.DeleteAutoScalingGroup(ctx, &autoscaling.DeleteAutoScalingGroupInput{AutoScalingGroupName: &name,
 			ForceDelete: awssdk.Bool(true)})
@@ -107,10 +107,10 @@ func (p *pool) meddle(ctx context.Context, name string, e world.Event) error {
 
 // own gives the group back that was taken from us.
 func (p *pool) own() {
-	name := p.World.Owner().ResourceName()
+	name := p.World.Objects.Owner().ResourceName()
 	if g := p.Find(name); g != nil && g.Tags[aws.TagOwner] == world.Thief {
 		_ = p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, name, world.Event{What: world.HandOwn}) })
-		p.World.NoteOwned()
+		p.World.Notes.Owned()
 	}
 }
 
@@ -119,7 +119,8 @@ const theirTemplate = "by-hand"
 
 // foreign makes a template and a group of another owner: beside the pool's, under the pool's name before it has one, or both.
 func (p *pool) foreign(n int) {
-	names := [][]string{{world.TheirGroup}, {p.World.Owner().ResourceName()}, {world.TheirGroup, p.World.Owner().ResourceName()}}[n]
+	ours := p.World.Objects.Owner().ResourceName()
+	names := [][]string{{world.TheirGroup}, {ours}, {world.TheirGroup, ours}}[n]
 	err := p.World.Hand(func(ctx context.Context) error {
 		_, err := p.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
 			LaunchTemplateName: awssdk.String(theirTemplate),
@@ -149,11 +150,11 @@ func (p *pool) theirs(ctx context.Context, name string) error {
 
 // dropForeign deletes the group of another owner that has the pool's name.
 func (p *pool) dropForeign() {
-	name := p.World.Owner().ResourceName()
+	name := p.World.Objects.Owner().ResourceName()
 	if p.World.Scenario.Named {
 		name = world.TheirGroup
 	}
-	if g := p.Find(name); g == nil || g.Tags[aws.TagOwner] == p.World.Owner().ID {
+	if g := p.Find(name); g == nil || g.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
 		return
 	}
 	_ = p.World.Hand(func(ctx context.Context) error {

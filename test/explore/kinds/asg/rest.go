@@ -24,8 +24,8 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	want := map[string]string{
 		"group": "1", "min": world.Itoa(&s.MinSize), "max": world.Itoa(&s.MaxSize), "cooldown": "300", "warmup": "300",
 		"rebalance": strconv.FormatBool(s.CapacityRebalance), "type": s.AWSLaunchTemplate.InstanceType,
-		"data":  p.World.Workload.Tokens.DataPrint(p.World.Bootstrap()),
-		"owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
+		"data":  p.World.Workload.Tokens.DataPrint(p.World.Objects.Bootstrap()),
+		"owner": p.World.Objects.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"], "cluster": world.ClusterName,
 		"suspended": strings.Join(s.SuspendProcesses.Suspended(), ","), "cordoned": "0", "templates": "1",
 		"stale": "0", "old": "0", "aside": "0", "root": "0", "spare versions": "0", "default": "in use",
 		"mixed": strconv.FormatBool(s.MixedInstancesPolicy != nil), "ready": "True", "pool": "Running",
@@ -73,7 +73,7 @@ func (p *pool) wantVersions(o client.Object, want map[string]string) {
 
 // is says what there is, asked for as anybody would.
 func (p *pool) is() map[string]string {
-	ctx, name := context.Background(), p.World.Owner().ResourceName()
+	ctx, name := context.Background(), p.World.Objects.Owner().ResourceName()
 	is := map[string]string{"group": "0"}
 	found, err := p.Groups.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
 	if err != nil || len(found.AutoScalingGroups) != 1 {
@@ -101,13 +101,13 @@ func (p *pool) is() map[string]string {
 			inService++
 		}
 	}
-	stale, old := p.World.Left()
+	stale, old := p.World.Rollout.Left()
 	is["stale"], is["old"], is["aside"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(standing(g))
 	joined, cordoned := p.World.Workload.Counts()
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
 	p.isTemplate(ctx, g, is)
 	p.isHooks(ctx, name, is)
-	p.World.Told(is)
+	p.World.Objects.Told(is)
 	return is
 }
 
@@ -131,12 +131,12 @@ func (p *pool) isTemplate(ctx context.Context, g asgtypes.AutoScalingGroup, is m
 	}
 	templates := 0
 	for _, t := range p.State().Templates {
-		if t.Tags[aws.TagOwner] == p.World.Owner().ID {
+		if t.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
 			templates++
 		}
 	}
 	is["templates"], is["root"] = strconv.Itoa(templates), "0"
-	if _, o := p.World.Objects(); o != nil {
+	if _, o := p.World.Objects.Both(); o != nil {
 		p.History(object(o).Spec.AWSLaunchTemplate.Keep(), is)
 	}
 	found, err := p.EC2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{
@@ -177,7 +177,7 @@ func (p *pool) isHooks(ctx context.Context, name string, is map[string]string) {
 // unjoined reports whether a machine is still to join.
 func (p *pool) unjoined() bool {
 	members := 0
-	if g := p.Find(p.World.Owner().ResourceName()); g != nil {
+	if g := p.Find(p.World.Objects.Owner().ResourceName()); g != nil {
 		members = len(g.Members)
 	}
 	joined, _ := p.World.Workload.Counts()

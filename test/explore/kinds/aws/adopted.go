@@ -17,11 +17,11 @@ import (
 // TemplateName returns the name of the pool's launch template.
 func (a *Account) TemplateName() string {
 	for _, t := range a.World.Snapshot().Templates {
-		if t.Owner == a.World.Owner().ID {
+		if t.Owner == a.World.Objects.Owner().ID {
 			return t.Name
 		}
 	}
-	return a.World.Owner().ResourceName()
+	return a.World.Objects.Owner().ResourceName()
 }
 
 // theirData returns the bootstrap data with which another provider has made machines, in base64.

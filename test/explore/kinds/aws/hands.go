@@ -20,7 +20,7 @@ import (
 func (a *Account) ToVersion(e world.Event) error {
 	for _, t := range a.World.Snapshot().Templates {
 		others := slices.DeleteFunc(t.Versions, func(v oracle.Version) bool { return v.Default })
-		if t.Owner != a.World.Owner().ID || len(others) == 0 {
+		if t.Owner != a.World.Objects.Owner().ID || len(others) == 0 {
 			continue
 		}
 		number := strconv.FormatInt(others[e.N%len(others)].Number, 10)

@@ -62,7 +62,7 @@ func SetTemplate(is *awsv1.AWSLaunchTemplate, t awsv1.AWSLaunchTemplate) {
 func (a *Account) History(keep int, is map[string]string) {
 	c := a.World.Snapshot()
 	for _, t := range c.Templates {
-		if t.Owner != a.World.Owner().ID {
+		if t.Owner != a.World.Objects.Owner().ID {
 			continue
 		}
 		is["spare versions"] = strconv.Itoa(len(t.Spare(c.Groups, keep)))

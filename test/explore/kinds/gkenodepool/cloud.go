@@ -60,7 +60,7 @@ func (p *pool) named(name string) *container.InspectedPool {
 
 // ours is the one that has our name and our owner label.
 func (p *pool) ours() *container.InspectedPool {
-	if n := p.nodes(); n != nil && n.Resource[gcp.LabelOwner] == p.World.Owner().ID {
+	if n := p.nodes(); n != nil && n.Resource[gcp.LabelOwner] == p.World.Objects.Owner().ID {
 		return n
 	}
 	return nil

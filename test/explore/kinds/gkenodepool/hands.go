@@ -49,7 +49,7 @@ func (p *pool) change(e world.Event) error {
 	case world.HandFail:
 		return p.Cloud.GKE.FailPool(onPool, "GCE_STOCKOUT", "played by the explorer")
 	case HandCancel:
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return p.cancel()
 	case HandUpgrade:
 		return p.upgradeByHand(e)
@@ -64,20 +64,20 @@ func (p *pool) toPool(n *container.InspectedPool, e world.Event) error {
 		if len(n.Groups) == 0 {
 			return nil // GKE has only begun to create it, or failed to
 		}
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return p.Cloud.GKE.ResizePool(onPool, (e.N+len(n.Groups)-1)/len(n.Groups))
 	case world.Autoscaler:
 		return p.autoscale(n, e.N)
 	case world.HandTags:
 		return p.label(n, []string{"team", "stage", gcp.LabelCluster, "theirs"}[e.N%4], "hand")
 	case world.HandDisown:
-		p.World.NoteDisowned()
+		p.World.Notes.Disowned()
 		return p.label(n, gcp.LabelOwner, []string{"", world.Thief}[e.N%2])
 	case world.HandDropGroup:
 		if err := p.Cloud.GKE.DeletePool(onPool); err != nil {
 			return fmt.Errorf("delete the node pool: %w", err)
 		}
-		p.World.NoteDropped()
+		p.World.Notes.Dropped()
 	}
 	return nil
 }
@@ -102,11 +102,11 @@ func (p *pool) labelPool(name string, labels map[string]string) error {
 
 // autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
 func (p *pool) autoscale(n *container.InspectedPool, size int) error {
-	if !p.World.External() || n.Busy || len(n.Groups) == 0 {
+	if !p.World.Objects.External() || n.Busy || len(n.Groups) == 0 {
 		return nil
 	}
-	p.World.NoteMoved()
-	p.World.NoteAutoscaled(sizeOf(n))
+	p.World.Notes.Moved()
+	p.World.Notes.Autoscaled(sizeOf(n))
 	if n.Autoscaled {
 		is, zones := p.shownPool().Autoscaling, len(n.Groups)
 		least, most := max(is.TotalMinNodeCount, zones*is.MinNodeCount), max(is.TotalMaxNodeCount, zones*is.MaxNodeCount)
@@ -150,7 +150,7 @@ func (p *pool) strike(n *container.InspectedPool, e world.Event) error {
 		return nil
 	}
 	m := living[e.N%len(living)]
-	p.World.NoteMoved()
+	p.World.Notes.Moved()
 	switch e.What {
 	case HandRepair:
 		return p.Cloud.GKE.Repair(onPool, m.Name)
@@ -168,18 +168,18 @@ func (p *pool) strike(n *container.InspectedPool, e world.Event) error {
 // own gives the node pool back that was taken from us. GKE takes no change while it is at work on the cluster.
 func (p *pool) own() {
 	n := p.nodes()
-	if n == nil || !p.World.Disowned() || n.Resource[gcp.LabelOwner] != "" && n.Resource[gcp.LabelOwner] != world.Thief ||
+	if n == nil || !p.World.Notes.EverDisowned() || n.Resource[gcp.LabelOwner] != "" && n.Resource[gcp.LabelOwner] != world.Thief ||
 		n.Status == "STOPPING" || p.World.Gone() {
 		return
 	}
-	if _, o := p.World.Objects(); o == nil {
+	if _, o := p.World.Objects.Both(); o == nil {
 		return
 	}
-	if err := p.label(n, gcp.LabelOwner, p.World.Owner().ID); err != nil {
+	if err := p.label(n, gcp.LabelOwner, p.World.Objects.Owner().ID); err != nil {
 		p.World.At(time.Now().Add(planeAgain), p.own)
 		return
 	}
-	p.World.NoteOwned()
+	p.World.Notes.Owned()
 }
 
 // foreignFirst has another owner create its pool before the control plane is ready, and reports whether that is done: one of our name, one
@@ -222,7 +222,7 @@ func (p *pool) dropForeign() {
 	}
 	name := p.foreignName()
 	n := p.named(name)
-	if n == nil || !s.Named && p.World.Gone() || n.Resource[gcp.LabelOwner] == p.World.Owner().ID || n.Status == "STOPPING" {
+	if n == nil || !s.Named && p.World.Gone() || n.Resource[gcp.LabelOwner] == p.World.Objects.Owner().ID || n.Status == "STOPPING" {
 		return
 	}
 	if p.Cloud.GKE.DeletePool(world.ClusterName+"/"+name) != nil {

@@ -60,10 +60,10 @@ func (p *pool) provide() {
 		return
 	}
 	plane := p.plane()
-	p.World.Must(p.World.User.Get(p.World.Context(), world.ClusterKey, plane), "read the control plane")
+	p.World.Must(p.World.Objects.User.Get(p.World.Context(), world.ClusterKey, plane), "read the control plane")
 	p.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + is.Version}, "status"),
 		"set the status")
-	p.World.Must(p.World.User.Update(p.World.Context(), plane), "tell that the control plane is ready")
+	p.World.Must(p.World.Objects.User.Update(p.World.Context(), plane), "tell that the control plane is ready")
 }
 
 // skew is how many minor versions nodes may be behind their control plane.
@@ -98,13 +98,13 @@ func (p *pool) upgrade(e world.Event) {
 	if p.minor < world.LastMinor && e.N%3 > 0 {
 		p.minor++
 		is := p.plane()
-		p.World.Must(p.World.User.Get(p.World.Context(), world.ClusterKey, is), "read the control plane")
+		p.World.Must(p.World.Objects.User.Get(p.World.Context(), world.ClusterKey, is), "read the control plane")
 		is.Object["spec"] = p.plane().Object["spec"]
-		p.World.Must(p.World.User.Update(p.World.Context(), is), "upgrade the control plane")
+		p.World.Must(p.World.Objects.User.Update(p.World.Context(), is), "upgrade the control plane")
 		p.provide()
 	}
 	if e.M%3 > 0 {
-		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
+		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
 	}
 }
 

@@ -27,7 +27,7 @@ func (p *pool) busy() bool {
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := object(o).Spec
 	want := map[string]string{
-		"group": "1", "state": "RUNNING", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]),
+		"group": "1", "state": "RUNNING", "owner": p.World.Objects.Owner().ID, "team": string(s.AdditionalLabels["team"]),
 		"stage":   string(s.AdditionalLabels["stage"]),
 		"cluster": world.ClusterName, "label theirs": "", "type": s.Machine(), "tier": string(s.KubernetesLabels["tier"]),
 		"label team": string(s.KubernetesLabels["team"]),
@@ -75,7 +75,7 @@ func (p *pool) wantSettings(s *spec, want map[string]string) {
 // leaveToOthers leaves out what only a user or the autoscaler can bring about.
 func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string]string) {
 	p.leaveToUsers(s, want)
-	if !p.World.External() {
+	if !p.World.Objects.External() {
 		return
 	}
 	// No machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says.
@@ -83,7 +83,7 @@ func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string
 	if most, err := strconv.Atoi(want["max"]); err == nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > most {
 		delete(want, "ready") // the autoscaler has to make the pool smaller first
 	}
-	if strings.Contains(p.World.Says(), "can't be replaced") {
+	if strings.Contains(p.World.Objects.Says(), "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
@@ -120,11 +120,11 @@ func (p *pool) is() map[string]string {
 		is["state"] = "RUNNING" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
 	}
 	p.isSettings(n, is)
-	stale, old := p.World.Left()
+	stale, old := p.World.Rollout.Left()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
 	living, joined, cordoned := p.nodesOf(n)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
-	p.World.Told(is)
+	p.World.Objects.Told(is)
 	return is
 }
 
@@ -194,8 +194,8 @@ func (p *pool) appease() {
 func (p *pool) catchUp() {
 	switch {
 	case p.ours() != nil || p.World.Gone():
-	case strings.Contains(p.World.Says(), "must be within one minor version of master version"):
-		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
+	case strings.Contains(p.World.Objects.Says(), "must be within one minor version of master version"):
+		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
 	default:
 		p.World.At(time.Now().Add(time.Minute), p.catchUp)
 	}
@@ -208,7 +208,7 @@ func (p *pool) askAgain() {
 	if n == nil || n.Status != "ERROR" {
 		return
 	}
-	p.World.NoteMoved()
+	p.World.Notes.Moved()
 	if err := p.labelPool(n.Name, n.Resource); err != nil {
 		p.World.Trace("hand", "failed: %v", err)
 		if p.busy() {
@@ -230,7 +230,7 @@ func (p *pool) dropUnjoined() {
 				p.World.Workload.Node(m.ID) != nil {
 				continue
 			}
-			p.World.NoteMoved()
+			p.World.Notes.Moved()
 			if err := p.Cloud.Terminate(m.ID); err != nil {
 				p.World.Trace("hand", "failed: %v", err)
 			}

@@ -29,7 +29,7 @@ func groupID(location, name string) string {
 func regional(action string) bool { return strings.HasPrefix(action, "regionInstanceGroupManagers.") }
 
 // group is the one that has our name where our group is, nil when there is none.
-func (p *pool) group() *compute.Group { return p.called(p.World.Owner().ResourceName()) }
+func (p *pool) group() *compute.Group { return p.called(p.World.Objects.Owner().ResourceName()) }
 
 // called is the group of a name where our group is.
 func (p *pool) called(name string) *compute.Group {
@@ -43,7 +43,7 @@ func (p *pool) called(name string) *compute.Group {
 
 // ourGroup is the one that has our name and our owner's label.
 func (p *pool) ourGroup() *compute.Group {
-	if g := p.group(); g != nil && g.Labels[gcp.LabelOwner] == p.World.Owner().ID {
+	if g := p.group(); g != nil && g.Labels[gcp.LabelOwner] == p.World.Objects.Owner().ID {
 		return g
 	}
 	return nil
@@ -139,7 +139,7 @@ func (p *pool) judged(call wire.Call, text string, sent *oracle.Write) {
 	}
 	for i, after := range sent.After.Groups {
 		same := func(b oracle.Group) bool { return b.Name == after.Name && b.Content == after.Content }
-		if after.Owner != p.World.Owner().ID || slices.ContainsFunc(sent.Before.Groups, same) && !strings.Contains(text, `"PROACTIVE"`) {
+		if after.Owner != p.World.Objects.Owner().ID || slices.ContainsFunc(sent.Before.Groups, same) && !strings.Contains(text, `"PROACTIVE"`) {
 			continue
 		}
 		sent.Named = nil

@@ -52,25 +52,25 @@ func (p *pool) change(e world.Event) error {
 func (p *pool) toGroup(g *compute.Group, e world.Event) error {
 	switch e.What {
 	case world.HandResize:
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return p.Cloud.SetSize(sim.Resource{Name: g.Name, Size: e.N})
 	case world.Autoscaler:
-		if !p.World.External() {
+		if !p.World.Objects.External() {
 			return nil
 		}
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return p.World.Hand(func(ctx context.Context) error { return p.resize(ctx, g.Name, e.N) })
 	case world.HandTags:
 		key := []string{"team", "stage", gcp.LabelCluster}[e.N%3]
 		return p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: key, Value: "hand"})
 	case world.HandDisown:
-		p.World.NoteDisowned()
+		p.World.Notes.Disowned()
 		return p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: gcp.LabelOwner, Value: world.Thief})
 	case world.HandDropGroup:
-		p.World.NoteDropped()
+		p.World.Notes.Dropped()
 		return p.Cloud.DeleteGroup(sim.Resource{Name: g.Name})
 	case HandRoll:
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return p.Cloud.SetPolicy(compute.Policy{Group: g.Name,
 			Policy: map[string]any{"type": "PROACTIVE", "minimalAction": []string{"REPLACE", "RESTART", "REFRESH"}[e.N%3]}})
 	}
@@ -94,12 +94,12 @@ func (p *pool) strike(g *compute.Group, e world.Event) error {
 		return nil
 	}
 	m := living[e.N%len(living)]
-	p.World.NoteMoved()
+	p.World.Notes.Moved()
 	switch e.What {
 	case world.HandTerminate:
 		// Where the group creates none in its place, the empty place goes, and the size with it, also one that an autoscaler has set: the
 		// user has deleted exactly this instance.
-		p.World.Condemn(m.Name)
+		p.World.Instances.Condemn(m.Name)
 		return p.Cloud.Terminate(m.ID)
 	case world.HandInterrupt:
 		if m.Spot {
@@ -124,9 +124,9 @@ func (p *pool) strike(g *compute.Group, e world.Event) error {
 
 // dropUnused deletes the pool's templates that nothing is made from.
 func (p *pool) dropUnused() error {
-	p.World.NoteRewritten()
+	p.World.Notes.Rewritten()
 	for _, t := range p.Cloud.State().Templates {
-		if t.Labels[gcp.LabelOwner] == p.World.Owner().ID {
+		if t.Labels[gcp.LabelOwner] == p.World.Objects.Owner().ID {
 			_ = p.Cloud.DeleteTemplate(sim.Resource{Name: t.Name}) // one that is in use stays
 		}
 	}
@@ -136,16 +136,16 @@ func (p *pool) dropUnused() error {
 // own gives the group back that was taken from us.
 func (p *pool) own() {
 	if g := p.group(); g != nil && !g.Deleting && g.Labels[gcp.LabelOwner] == world.Thief {
-		if err := p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: gcp.LabelOwner, Value: p.World.Owner().ID}); err != nil {
+		if err := p.Cloud.ChangeTag(sim.Resource{Name: g.Name, Key: gcp.LabelOwner, Value: p.World.Objects.Owner().ID}); err != nil {
 			p.World.Trace("hand", "failed: %v", err)
 		}
-		p.World.NoteOwned()
+		p.World.Notes.Owned()
 	}
 }
 
 // foreign makes groups of another owner: beside the pool's, under the pool's name before it has one, or both.
 func (p *pool) foreign(n int) {
-	ours := p.World.Owner().ResourceName()
+	ours := p.World.Objects.Owner().ResourceName()
 	err := p.World.Hand(func(ctx context.Context) error {
 		return p.unlessThere(ctx, "global/instanceTemplates", compute.Example(theirTemplate))
 	})
@@ -168,10 +168,10 @@ func (p *pool) foreign(n int) {
 
 // dropForeign deletes the group of another owner that has the pool's name.
 func (p *pool) dropForeign() {
-	name := p.World.Owner().ResourceName()
+	name := p.World.Objects.Owner().ResourceName()
 	if p.World.Scenario.Named {
 		name = world.TheirGroup
-	} else if g := p.group(); g == nil || g.Labels[gcp.LabelOwner] == p.World.Owner().ID {
+	} else if g := p.group(); g == nil || g.Labels[gcp.LabelOwner] == p.World.Objects.Owner().ID {
 		return
 	}
 	if err := p.Cloud.DeleteGroup(sim.Resource{Name: name}); err != nil {

@@ -24,9 +24,11 @@ import (
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := map[string]string{
-		"group": "1", "owner": p.World.Owner().ID, "team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
+		"group": "1", "owner": p.World.Objects.Owner().ID,
+		"team": string(s.AdditionalLabels["team"]), "stage": string(s.AdditionalLabels["stage"]),
 		"cluster": world.ClusterName,
-		"type":    s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10), "data": p.World.Workload.Tokens.DataPrint(p.World.Bootstrap()),
+		"type":    s.InstanceType, "root": strconv.FormatInt(s.RootSize(), 10),
+		"data":   p.World.Workload.Tokens.DataPrint(p.World.Objects.Bootstrap()),
 		"policy": "OPPORTUNISTIC", "redistribution": "", "shape": "", "repair": "REPAIR", "update on repair": "NO", "healing": "",
 		"cordoned": "0", "stale": "0", "old": "0", "behind": "0", "spare templates": "0", "ready": "True", "pool": "Running",
 	}
@@ -58,14 +60,14 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 // leaveToOthers leaves out what only the autoscaler can bring about: where no surge is allowed no machine may be removed that is not
 // replaced, which the object says.
 func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *gcpv1.GCPMachinePoolSpec, want map[string]string) {
-	if !p.World.External() || world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) > 0 {
+	if !p.World.Objects.External() || world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) > 0 {
 		return
 	}
 	without := func(names ...string) {
 		maps.DeleteFunc(want, func(name, _ string) bool { return slices.Contains(names, name) })
 	}
 	without("stale", "old")
-	if strings.Contains(p.World.Says(), "can't be replaced") {
+	if strings.Contains(p.World.Objects.Says(), "can't be replaced") {
 		without("joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool")
 	}
 }
@@ -88,12 +90,12 @@ func (p *pool) is() map[string]string {
 			inService++
 		}
 	}
-	stale, old := p.World.Left()
+	stale, old := p.World.Rollout.Left()
 	joined, cordoned := p.nodes(g)
 	is["stale"], is["old"], is["in service"], is["behind"] = strconv.Itoa(stale), strconv.Itoa(old), strconv.Itoa(inService),
 		strconv.Itoa(behind(g))
 	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
-	p.World.Told(is)
+	p.World.Objects.Told(is)
 	return is
 }
 
@@ -141,7 +143,7 @@ func (p *pool) isTemplate(g *compute.Group, is map[string]string) {
 	}
 	c := p.World.Snapshot()
 	for _, t := range c.Templates {
-		if t.Owner == p.World.Owner().ID {
+		if t.Owner == p.World.Objects.Owner().ID {
 			is["spare templates"] = strconv.Itoa(len(t.Spare(c.Groups, muster.DefaultTemplateHistoryLimit)))
 		}
 	}
@@ -186,10 +188,10 @@ func (p *pool) appease() {
 		}
 		for _, m := range members(g) {
 			unjoined := m.State == "RUNNING" && time.Since(m.Created) >= joinsWithin && m.Type != gcp.BadType && p.World.Workload.Node(m.ID) == nil
-			if left := m.State == "TERMINATED" && strings.Contains(p.World.Says(), "FailedLeft"); !unjoined && !left {
+			if left := m.State == "TERMINATED" && strings.Contains(p.World.Objects.Says(), "FailedLeft"); !unjoined && !left {
 				continue
 			}
-			p.World.NoteMoved()
+			p.World.Notes.Moved()
 			if err := p.Cloud.Terminate(m.ID); err != nil {
 				p.World.Trace("hand", "failed: %v", err)
 			}

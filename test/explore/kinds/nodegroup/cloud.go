@@ -33,7 +33,7 @@ func (p *pool) putCluster() {
 // nodegroup is the one that has our name, nil when there is none.
 func (p *pool) nodegroup() *nodegroup {
 	list := p.State().Nodegroups
-	if at := slices.IndexFunc(list, func(n nodegroup) bool { return n.Name == p.World.Owner().ResourceName() }); at >= 0 {
+	if at := slices.IndexFunc(list, func(n nodegroup) bool { return n.Name == p.World.Objects.Owner().ResourceName() }); at >= 0 {
 		return &list[at]
 	}
 	return nil
@@ -69,7 +69,7 @@ func (p *pool) upset(n *nodegroup, e world.Event) error {
 // time after it was asked for.
 func (p *pool) accepted(call wire.Call, req *http.Request, after oracle.Cloud) oracle.Cloud {
 	if call.Operation == "CreateNodegroup" {
-		p.World.NoteDropped() // no user has put anything onto the new one
+		p.World.Notes.Dropped() // no user has put anything onto the new one
 	}
 	if call.Operation != "UpdateNodegroupConfig" || req.GetBody == nil {
 		return after
@@ -89,7 +89,7 @@ func (p *pool) accepted(call wire.Call, req *http.Request, after oracle.Cloud) o
 	}
 	after.Groups = slices.Clone(after.Groups)
 	for k := range after.Groups {
-		if g := &after.Groups[k]; g.Name == p.World.Owner().ResourceName() {
+		if g := &after.Groups[k]; g.Name == p.World.Objects.Owner().ResourceName() {
 			g.Size = *in.ScalingConfig.DesiredSize
 		}
 	}

@@ -30,14 +30,14 @@ const (
 // change changes something of our node group, or of what is behind it.
 func (p *pool) change(e world.Event) error {
 	n := p.nodegroup()
-	if n == nil || n.Tags[aws.TagOwner] != p.World.Owner().ID {
+	if n == nil || n.Tags[aws.TagOwner] != p.World.Objects.Owner().ID {
 		return nil
 	}
 	switch e.What {
 	case world.HandResize, world.HandBounds, world.Autoscaler:
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 	case world.HandDisown:
-		p.World.NoteDisowned()
+		p.World.Notes.Disowned()
 	}
 	switch e.What {
 	case world.HandTerminate, world.HandFail, world.HandInterrupt, world.HandUnhealthy:
@@ -48,12 +48,12 @@ func (p *pool) change(e world.Event) error {
 	case world.HandDropTemplate:
 		return p.Server.DropTemplate(p.TemplateName())
 	case world.HandDropVersion, world.HandDefault:
-		p.World.NoteRewritten()
+		p.World.Notes.Rewritten()
 		return p.ToVersion(e)
 	case HandBreak, world.HandHeal, HandFailUpdate, HandFailMaking, HandFailEnding:
 		return p.upset(n, e)
 	case world.Autoscaler:
-		if !p.World.External() {
+		if !p.World.Objects.External() {
 			return nil
 		}
 	}
@@ -64,7 +64,7 @@ func (p *pool) change(e world.Event) error {
 func (p *pool) own() {
 	if n := p.nodegroup(); n != nil && n.Tags[aws.TagOwner] == world.Thief {
 		_ = p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, n, world.Event{What: world.HandOwn}) })
-		p.World.NoteOwned()
+		p.World.Notes.Owned()
 	}
 }
 
@@ -73,7 +73,7 @@ func (p *pool) appease() {
 	n := p.nodegroup()
 	if n != nil {
 		p.World.Must(p.Server.ClearIssues(n.Cluster, n.Name), "heal the node group")
-		if p.stuck(n) && n.Tags[aws.TagOwner] == p.World.Owner().ID {
+		if p.stuck(n) && n.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
 			_ = p.World.Hand(func(ctx context.Context) error {
 				return p.meddle(ctx, n,
 					world.Event{What: world.HandDropGroup})
@@ -120,16 +120,16 @@ func (p *pool) meddle(ctx context.Context, n *nodegroup, e world.Event) error {
 		if n.Tags[key] == "" {
 			key = world.Theirs
 		}
-		return p.World.NoteKept("tag "+key, tag(key, "hand"))
+		return p.World.Notes.Kept("tag "+key, tag(key, "hand"))
 	case world.HandDisown, world.HandOwn:
-		return tag(aws.TagOwner, map[world.What]string{world.HandDisown: world.Thief, world.HandOwn: p.World.Owner().ID}[e.What])
+		return tag(aws.TagOwner, map[world.What]string{world.HandDisown: world.Thief, world.HandOwn: p.World.Objects.Owner().ID}[e.What])
 	case world.HandDropGroup:
-		p.World.NoteDropped()
+		p.World.Notes.Dropped()
 		_, err := c.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: cluster, NodegroupName: &n.Name})
 		return err
 	case HandLabels:
 		key := otherLabel(n, e)
-		return p.World.NoteKept("label "+key, config(
+		return p.World.Notes.Kept("label "+key, config(
 			&eks.UpdateNodegroupConfigInput{Labels: &ekstypes.UpdateLabelsPayload{AddOrUpdateLabels: map[string]string{key: "hand"}}}))
 	case world.HandResize, world.HandBounds:
 		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: resized(n, e)})

@@ -36,14 +36,14 @@ func (p *pool) upgrade(e world.Event) {
 		p.minor++
 		p.putCluster()
 		is := p.controlPlane()
-		p.World.Must(p.World.User.Get(p.World.Context(), world.ClusterKey, is), "read the control plane")
+		p.World.Must(p.World.Objects.User.Get(p.World.Context(), world.ClusterKey, is), "read the control plane")
 		next := p.controlPlane()
 		next.SetResourceVersion(is.GetResourceVersion())
 		next.SetUID(is.GetUID())
-		p.World.Must(p.World.User.Update(p.World.Context(), next), "upgrade the control plane")
+		p.World.Must(p.World.Objects.User.Update(p.World.Context(), next), "upgrade the control plane")
 	}
 	if e.M%3 > 0 {
-		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + ".0" })
+		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + ".0" })
 	}
 }
 
@@ -114,7 +114,7 @@ func (p *pool) noteLabels(labels awsv1.NodeLabels) {
 		return
 	}
 	n := p.nodegroup()
-	p.theirLabel = p.theirLabel || p.World.Scenario.Adopted && n != nil && n.Tags[aws.TagOwner] != p.World.Owner().ID
+	p.theirLabel = p.theirLabel || p.World.Scenario.Adopted && n != nil && n.Tags[aws.TagOwner] != p.World.Objects.Owner().ID
 }
 
 // openEnded leaves out one of the bounds, or both.

@@ -24,7 +24,7 @@ import (
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := map[string]string{
-		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"],
+		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": p.World.Objects.Owner().ID, "team": s.AdditionalTags["team"],
 		"stage":       s.AdditionalTags["stage"],
 		"behind team": s.AdditionalTags["team"], "cluster": world.ClusterName, "cordoned": "0", "stale": "0", "old": "0", "ready": "True",
 		"pool": "Running",
@@ -100,14 +100,14 @@ func (p *pool) is() map[string]string {
 			}
 		}
 	}
-	stale, old := p.World.Left()
+	stale, old := p.World.Rollout.Left()
 	joined, cordoned := p.World.Workload.Counts()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
 	is["role lacks"] = p.lacks()
 	p.isShown(n, is)
 	p.isSource(n, is)
-	p.World.Told(is)
+	p.World.Objects.Told(is)
 	return is
 }
 
@@ -136,12 +136,12 @@ func (p *pool) isShown(n *nodegroup, is map[string]string) {
 func (p *pool) isSource(n *nodegroup, is map[string]string) {
 	templates := 0
 	for _, t := range p.World.Snapshot().Templates {
-		if t.Owner == p.World.Owner().ID {
+		if t.Owner == p.World.Objects.Owner().ID {
 			templates++
 		}
 	}
 	is["templates"], is["root"] = strconv.Itoa(templates), "0"
-	if _, o := p.World.Objects(); o != nil {
+	if _, o := p.World.Objects.Both(); o != nil {
 		p.History(object(o).Spec.AWSLaunchTemplate.Keep(), is)
 	}
 	if n.Source == "" {
@@ -170,7 +170,7 @@ func (p *pool) forgive(want, is map[string]string) {
 	if p.theirLabel {
 		delete(want, "tier")
 	}
-	if least, err := strconv.Atoi(want["min"]); err == nil && p.World.External() && strconv.Itoa(least) > is["size"] {
+	if least, err := strconv.Atoi(want["min"]); err == nil && p.World.Objects.External() && strconv.Itoa(least) > is["size"] {
 		delete(want, "min")
 	}
 }
@@ -184,7 +184,7 @@ func (p *pool) busy() bool {
 // lacks names the policy that every node needs, where the role that Muster made lacks it since a user detached it.
 func (p *pool) lacks() string {
 	for _, r := range p.State().Roles {
-		if r.Tags[aws.TagOwner] == p.World.Owner().ID && !slices.Contains(r.Attached, workerPolicy) {
+		if r.Tags[aws.TagOwner] == p.World.Objects.Owner().ID && !slices.Contains(r.Attached, workerPolicy) {
 			return workerPolicy
 		}
 	}
@@ -206,7 +206,7 @@ func (p *pool) unjoined() bool {
 // settle has the pool follow its control plane where a node group is to be made: a new one is of no other version.
 func (p *pool) settle() {
 	if n := p.nodegroup(); n == nil || n.Status != "ACTIVE" {
-		p.World.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + ".0" })
+		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + ".0" })
 	}
 }
 

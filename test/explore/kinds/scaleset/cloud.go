@@ -39,7 +39,7 @@ func (p *pool) scaleSet() *simcompute.Set {
 
 // ourScaleSet is the one that has our name and our owner tag.
 func (p *pool) ourScaleSet() *simcompute.Set {
-	if s := p.scaleSet(); s != nil && s.Tags[azure.TagOwner] == p.World.Owner().ID {
+	if s := p.scaleSet(); s != nil && s.Tags[azure.TagOwner] == p.World.Objects.Owner().ID {
 		return s
 	}
 	return nil

@@ -40,10 +40,10 @@ func (p *pool) change(e world.Event) error {
 func (p *pool) toSet(s *simcompute.Set, e world.Event) error {
 	switch e.What {
 	case world.HandResize:
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return p.World.Hand(func(ctx context.Context) error { return p.scale(ctx, e.N) })
 	case world.Autoscaler:
-		if !p.World.External() {
+		if !p.World.Objects.External() {
 			return nil
 		}
 		return p.World.Hand(func(ctx context.Context) error { return p.scale(ctx, e.N) })
@@ -52,12 +52,12 @@ func (p *pool) toSet(s *simcompute.Set, e world.Event) error {
 		if s.Tags[key] == "" {
 			key = world.Theirs // what others put there stays there, whatever its name
 		}
-		return p.World.NoteKept("tag "+key, p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, key, "hand") }))
+		return p.World.Notes.Kept("tag "+key, p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, key, "hand") }))
 	case world.HandDisown:
-		p.World.NoteDisowned()
+		p.World.Notes.Disowned()
 		return p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, azure.TagOwner, world.Thief) })
 	case world.HandDropGroup:
-		p.World.NoteDropped()
+		p.World.Notes.Dropped()
 		return p.World.Hand(func(ctx context.Context) error { return p.Ask(ctx, http.MethodDelete, setPath(s.Name), nil) })
 	}
 	return nil
@@ -69,7 +69,7 @@ func (p *pool) scale(ctx context.Context, n int) error {
 	if s == nil {
 		return nil
 	}
-	p.World.NoteMoved()
+	p.World.Notes.Moved()
 	return p.Ask(ctx, http.MethodPatch, setPath(s.Name),
 		map[string]any{"sku": map[string]any{"name": s.Size, "tier": "Standard", "capacity": n}})
 }
@@ -95,7 +95,7 @@ func (p *pool) strikeVM(s *simcompute.Set, e world.Event) error {
 	path := setPath(s.Name) + "/virtualMachines/" + m.ID
 	switch e.What {
 	case world.HandTerminate:
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return c.Terminate(m.UID)
 	case world.HandFail:
 		return c.Fail(m.UID, "VMExtensionProvisioningError", "played by the explorer")
@@ -103,7 +103,7 @@ func (p *pool) strikeVM(s *simcompute.Set, e world.Event) error {
 		if !m.Spot {
 			return nil
 		}
-		p.World.NoteMoved()
+		p.World.Notes.Moved()
 		return c.Evict(m.UID)
 	case HandExpose:
 		return p.World.Hand(func(ctx context.Context) error {
@@ -131,8 +131,8 @@ func (p *pool) strikeVM(s *simcompute.Set, e world.Event) error {
 // own gives the scale set back that was taken from us.
 func (p *pool) own() {
 	if s := p.scaleSet(); s != nil && s.Tags[azure.TagOwner] == world.Thief {
-		_ = p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, azure.TagOwner, p.World.Owner().ID) })
-		p.World.NoteOwned()
+		_ = p.World.Hand(func(ctx context.Context) error { return p.tag(ctx, azure.TagOwner, p.World.Objects.Owner().ID) })
+		p.World.Notes.Owned()
 	}
 }
 
@@ -158,7 +158,7 @@ func (p *pool) dropForeign() {
 		})
 		return
 	}
-	if s := p.scaleSet(); s == nil || s.Tags[azure.TagOwner] == p.World.Owner().ID || strings.EqualFold(s.State, "Deleting") {
+	if s := p.scaleSet(); s == nil || s.Tags[azure.TagOwner] == p.World.Objects.Owner().ID || strings.EqualFold(s.State, "Deleting") {
 		return
 	}
 	_ = p.World.Hand(func(ctx context.Context) error {

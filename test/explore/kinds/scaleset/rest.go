@@ -21,16 +21,17 @@ import (
 func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := map[string]string{
-		"group": "1", "state": "Succeeded", "owner": p.World.Owner().ID, "team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
+		"group": "1", "state": "Succeeded", "owner": p.World.Objects.Owner().ID,
+		"team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
 		"cluster": world.ClusterName,
 		"type":    s.Template.VMSize, "caching": string(s.Template.OSDisk.CachingType), "extensions": extensions(s), "token": "good",
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running", "behind": "0", "exposed": "0",
 	}
-	if p.World.External() || p.World.Scenario.Has(HandExpose) &&
+	if p.World.Objects.External() || p.World.Scenario.Has(HandExpose) &&
 		own(p.World.Scenario).Mode == azurev1.FlexibleOrchestrationMode { // which is looked at once an hour
 		delete(want, "exposed") // the autoscaler could not make the scale set smaller
 	}
-	stays := p.World.External() && world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) == 0
+	stays := p.World.Objects.External() && world.Share(s.Strategy.RollingUpdate.MaxSurge).Of(int(ptr.Deref(mp.Spec.Replicas, 1)), true) == 0
 	if stays {
 		for _, what := range []string{"stale", "old", "behind"} {
 			delete(want, what) // no machine may be removed that is not replaced, which the object says
@@ -40,7 +41,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 		delete(want, "behind")
 	}
 	maps.Copy(want, counts(mp))
-	if stays && strings.Contains(p.World.Says(), "can't be replaced") {
+	if stays && strings.Contains(p.World.Objects.Says(), "can't be replaced") {
 		// A stale machine that never joined stays too: Azure lowers the autoscaler's capacity with its removal, and one that is raised
 		// again could not be told, after a crash, from one that undoes what the autoscaler has removed. The user is told what to do.
 		for _, what := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool"} {
@@ -53,7 +54,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 // keepsOthersBehind reports whether machines may lack what is changed in place: what one failed with no other gets, which the object says;
 // and machines that came while the scale set's tag was another's have that one, and tell of the pool's.
 func (p *pool) keepsOthersBehind() bool {
-	return p.World.Scenario.Has(world.HandFail) && strings.Contains(p.World.Says(), "in place, because machine") ||
+	return p.World.Scenario.Has(world.HandFail) && strings.Contains(p.World.Objects.Says(), "in place, because machine") ||
 		p.World.Scenario.Has(world.HandTags)
 }
 
@@ -109,11 +110,11 @@ func (p *pool) is() map[string]string {
 		is["state"], is["size"] = "Succeeded", strconv.Itoa(min(s.Capacity, len(s.Machines)))
 	}
 	p.areMachines(s, is)
-	stale, old := p.World.Left()
+	stale, old := p.World.Rollout.Left()
 	joined, cordoned := p.World.Workload.Counts()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
 	is["joined"], is["cordoned"] = strconv.Itoa(joined), strconv.Itoa(cordoned)
-	p.World.Told(is)
+	p.World.Objects.Told(is)
 	return is
 }
 
@@ -134,8 +135,8 @@ func (p *pool) areMachines(s *simcompute.Set, is map[string]string) {
 	}
 	is["in service"], is["behind"], is["exposed"] = strconv.Itoa(inService), strconv.Itoa(behind), strconv.Itoa(exposed)
 	machines, infras := &clusterv1.MachineList{}, &azurev1.AzureMachinePoolMachineList{}
-	p.World.Must(p.World.User.List(p.World.Context(), machines, client.InNamespace(world.Namespace)), "list Machines")
-	p.World.Must(p.World.User.List(p.World.Context(), infras, client.InNamespace(world.Namespace)), "list infrastructure machines")
+	p.World.Must(p.World.Objects.User.List(p.World.Context(), machines, client.InNamespace(world.Namespace)), "list Machines")
+	p.World.Must(p.World.Objects.User.List(p.World.Context(), infras, client.InNamespace(world.Namespace)), "list infrastructure machines")
 	owned := slices.DeleteFunc(infras.Items, func(o azurev1.AzureMachinePoolMachine) bool { return len(o.OwnerReferences) < 2 })
 	is["owned"] = strconv.Itoa(len(owned))
 	is["machines"], is["infrastructure machines"] = strconv.Itoa(len(machines.Items)), strconv.Itoa(len(infras.Items))

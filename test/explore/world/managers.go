@@ -1,0 +1,133 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/muster-project/muster/kube/infrapool"
+	"github.com/muster-project/muster/kube/machinepool"
+	"github.com/muster-project/muster/test/explore/workload"
+)
+
+// managers are the processes that run.
+type managers struct {
+	world *World
+	list  []*process
+	// started counts those that were ever started.
+	started int
+	// meeting is what happens in the middle of the next pass, inside is true while it happens.
+	meeting *Event
+	inside  bool
+}
+
+// start returns a manager that has just started: a driver, an engine and caches that remember nothing.
+func (g *managers) start() *process {
+	w := g.world
+	w.account.writes.Renew()
+	p := &process{world: w, starts: time.Now()}
+	if g.started++; g.started > 1 {
+		p.name = fmt.Sprintf("#%d ", g.started)
+	}
+	p.mgmt, p.wl = w.Objects.server.NewCache(&corev1.Secret{}), w.Workload.API.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{})
+	remote := &workload.Connection{Cluster: w.Workload, Key: ClusterKey, Cached: p.wl.Client(p.gate(true)),
+		Live: w.Workload.API.NewCache(workload.Everything()...).Client(p.gate(true))}
+	p.remote = remote
+	local := p.mgmt.Client(p.gate(false))
+	p.cached = local
+	live := w.Objects.server.NewCache(w.Scenario.Kind.uncached()...).Client(p.gate(false))
+	infra := w.pool.Reconciler(line{p}, infrapool.Options{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now,
+		SkipModelReconciliation: w.Scenario.SkipModel})
+	core := &machinepool.Reconciler{Client: local, Live: live, ClusterCache: remote, Recorder: p, Now: time.Now}
+	p.controllers = []*controller{
+		{name: "machinepool", request: ctrl.Request{NamespacedName: poolKey}, reconcile: core.Reconcile, ready: true},
+		{name: strings.ToLower(w.Objects.kind), request: ctrl.Request{NamespacedName: InfraKey}, reconcile: infra, ready: true},
+	}
+	for at := p.starts.Add(resync); at.Before(p.starts.Add(4 * time.Hour)); at = at.Add(resync) {
+		w.At(at, p.all)
+	}
+	if w.Options.CrashAt > 0 && g.started == 1 {
+		w.At(w.trace.Began.Add(w.Options.CountFrom), func() { p.crash, p.crashBefore = w.Options.CrashAt, w.Options.CrashBefore })
+	}
+	return p
+}
+
+// bury takes a dead process away. Another one is started if it was the last.
+func (g *managers) bury(p *process) {
+	var left []*process
+	for _, other := range g.list {
+		if other != p {
+			left = append(left, other)
+		}
+	}
+	if len(left) == 0 {
+		next := g.start()
+		next.starts = next.starts.Add(time.Duration(g.started%4) * restartPause)
+		left = []*process{next}
+	}
+	g.list = left
+}
+
+// between lets another actor do something right before an effect of a process.
+func (g *managers) between(p *process) {
+	w := g.world
+	if g.meeting == nil || g.inside {
+		return
+	}
+	if g.meeting.N > 0 {
+		g.meeting.N--
+		return
+	}
+	e := *g.meeting
+	g.meeting, g.inside = nil, true
+	w.faults++
+	defer func() { g.inside = false }()
+	for _, other := range g.list {
+		if other != p && !time.Now().Before(other.starts) {
+			w.Trace("meet", "%s and %s", p.name, other.name)
+			other.sync()
+			other.pass(other.controllers[1])
+			return
+		}
+	}
+	if e.M == 0 {
+		return
+	}
+	w.Trace("meet", "a user edits in the middle of a pass")
+	w.happen(Event{What: Replicas, N: e.M, M: 1})
+}
+
+// resign ends the manager that has lost the lease.
+func (g *managers) resign(p *process) {
+	for _, other := range g.list {
+		if other == p && len(g.list) > 1 {
+			g.world.Trace("event", "the elder manager ends")
+			g.bury(p)
+			return
+		}
+	}
+}
+
+// next is the pass that is due next: the earliest, of equals the one of the elder process.
+func (g *managers) next() (who *process, what *controller, at time.Time) {
+	for _, p := range g.list {
+		p.sync()
+		for _, c := range p.controllers {
+			if due := p.due(c); !due.IsZero() && (who == nil || due.Before(at)) {
+				who, what, at = p, c, due
+			}
+		}
+	}
+	return who, what, at
+}
+
+// requeue has every process look at everything.
+func (g *managers) requeue() {
+	for _, p := range g.list {
+		p.all()
+	}
+}

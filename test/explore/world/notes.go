@@ -1,0 +1,91 @@
+package world
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-project/muster/sim"
+)
+
+// Thief is the owner ID of groups whose owner tag a user has changed.
+const Thief = "another-owner"
+
+// TheirGroup is the name of what other people have in the account.
+const TheirGroup = "by-hand"
+
+// Theirs is what a user or another tool puts onto a group of the pool's, and that stays there.
+const Theirs = "theirs"
+
+// Notes are what people do in the account: for a moment not every reader can see it.
+type Notes struct {
+	world *World
+	// disowned is when a user took the owner tag off the pool's group: for a moment not every reader can see that.
+	disowned time.Time
+	// owned is when the user gave it back, which is seen as late.
+	owned time.Time
+	// moved is when a user changed the group's size or bounds by hand, which for a moment not every reader can see either:
+	// a removal that was right for the size before it may then leave one machine too few, until the next look.
+	moved time.Time
+	// autoscaled are the sizes of the group that the autoscaler has changed.
+	autoscaled []autoscaled
+	// rewritten is when a user changed versions of the pool's template, which is read again within minutes only.
+	rewritten time.Time
+	// notes are what others put onto our group and that has to stay there.
+	notes map[string]string
+}
+
+// Moved notes that a user changes the group's size or bounds.
+func (n *Notes) Moved() { n.moved = time.Now() }
+
+// Disowned notes that a user takes the owner tag off the pool's group.
+func (n *Notes) Disowned() { n.disowned = time.Now() }
+
+// Owned notes that a user gives the pool's group back.
+func (n *Notes) Owned() { n.owned = time.Now() }
+
+// EverDisowned reports whether a user has ever taken the owner tag off the pool's group.
+func (n *Notes) EverDisowned() bool { return !n.disowned.IsZero() }
+
+// Rewritten notes that a user changes versions of the pool's template.
+func (n *Notes) Rewritten() { n.rewritten = time.Now() }
+
+// Autoscaled notes a size that the autoscaler changes to another.
+func (n *Notes) Autoscaled(size int) {
+	n.autoscaled = append(n.autoscaled, autoscaled{until: time.Now(), size: size})
+}
+
+// Kept notes what a user put onto the pool's group and that has to stay there, unless it failed.
+func (n *Notes) Kept(what string, err error) error {
+	ignores := func(r sim.PlayedFault) bool { return r.Kind == sim.Ignore } // what the cloud ignores is not there
+	if err == nil && strings.HasSuffix(what, " "+Theirs) && !slices.ContainsFunc(n.world.pool.Cloud.Faults().List(), ignores) {
+		n.notes[what] = "hand"
+	}
+	return err
+}
+
+// Dropped notes that the group goes, or another comes, and with it what others put there.
+func (n *Notes) Dropped() { n.notes = map[string]string{} }
+
+// autoscaled is a size of an Auto Scaling group that the autoscaler has changed to another.
+type autoscaled struct {
+	until time.Time
+	size  int
+}
+
+// autoscaledLately are the sizes that the autoscaler has changed within the window.
+func (n *Notes) autoscaledLately(window time.Duration) []int {
+	var sizes []int
+	for _, s := range n.autoscaled {
+		if time.Since(s.until) < window {
+			sizes = append(sizes, s.size)
+		}
+	}
+	return sizes
+}
+
+// recently reports whether a user moved the size so lately that not every reader can know.
+func (n *Notes) recently() bool { return recent(n.moved) || recent(n.disowned) }
+
+// recent reports whether what was done then may not be visible to every reader yet.
+func recent(at time.Time) bool { return !at.IsZero() && time.Since(at) < unseen }
