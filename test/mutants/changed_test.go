@@ -13,8 +13,8 @@ import (
 
 // What TestMutantsOfChangedFiles runs at most, so that verify stays short: mutations, and the time in which they begin. The rest is named.
 const (
-	mostChanged     = 20
-	patienceChanged = 5 * time.Minute
+	mostChanged     = 12
+	patienceChanged = 3 * time.Minute
 )
 
 // TestMutantsOfChangedFiles runs the mutations whose source or tests the branch changes. Those of cheap binaries run in TestLongMutants.
