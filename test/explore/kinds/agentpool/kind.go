@@ -71,20 +71,14 @@ func own(s world.Scenario) Own { return s.Own.(Own) }
 // pool is the pool in its account. External ones are sized by AKS's own autoscaler.
 type pool struct {
 	*azure.Account
-	// minor is the Kubernetes version of the control plane.
-	minor int
-	// ready is true once the control plane has been ready.
-	ready bool
-	// afresh is true once a managed cluster is made anew that could not be created.
-	afresh bool
-	// stopped is true once a user has stopped the agent pool, until one starts it.
-	stopped bool
-	// born is the version that the managed cluster was created with, and its System pools.
-	born string
+	hands *hands
+	plane *plane
+	rest  *rest
 }
 
 func newPool(w *world.World) *world.Pool {
-	a := &pool{Account: azure.New(w, false), minor: world.FirstMinor}
+	a := &pool{Account: azure.New(w, false)}
+	a.hands, a.plane, a.rest = &hands{pool: a}, &plane{pool: a, minor: world.FirstMinor}, &rest{pool: a}
 	return &world.Pool{
 		Account: world.Account{
 			Cloud: a.Cloud, Snapshot: a.snapshot, Asked: a.asked,
@@ -99,16 +93,16 @@ func newPool(w *world.World) *world.Pool {
 			},
 			Asks: a.asks,
 			Place: func() world.Place {
-				return world.Place{InfraCluster: "AzureManagedCluster", Object: a.plane(), ControlPlane: true}
+				return world.Place{InfraCluster: "AzureManagedCluster", Object: a.plane.object(), ControlPlane: true}
 			},
-			Furnish: a.furnish,
+			Furnish: a.plane.furnish,
 		},
 		Edits: a.edits(),
 		Hands: world.Hands{
-			Change: a.change, Own: a.own, DropForeign: a.dropForeign,
+			Change: a.hands.change, Own: a.hands.own, DropForeign: a.hands.dropForeign,
 			Foreign: func(int) {}, // it is there before the control plane is ready
 		},
-		Rest:       world.Rest{Appease: a.appease, Unjoined: a.unjoined, Busy: a.busy, Want: a.want, Is: a.is},
+		Rest:       world.Rest{Appease: a.rest.appease, Unjoined: a.rest.unjoined, Busy: a.rest.busy, Want: a.rest.want, Is: a.rest.is},
 		Reconciler: a.reconciler,
 		Planner:    a.planner,
 	}

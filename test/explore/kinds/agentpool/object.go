@@ -201,6 +201,6 @@ func (a *pool) edits() world.Edits {
 			}
 		},
 		Group:   func(o client.Object, n, m int) { agents(o).edit(func(s *agentSpec) { agentEdit(s, n, m) }) },
-		Upgrade: a.upgrade,
+		Upgrade: a.plane.upgrade,
 	}
 }

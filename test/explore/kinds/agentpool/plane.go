@@ -18,29 +18,43 @@ import (
 // planeAgain is how often the provider of the control plane looks at AKS while the managed cluster is not as it should be.
 const planeAgain = 5 * time.Second
 
+// plane is the control plane of the pool, and what its own provider does for it.
+type plane struct {
+	pool *pool
+	// minor is its Kubernetes version.
+	minor int
+	// ready is true once it has been ready.
+	ready bool
+	// afresh is true once a managed cluster is made anew that could not be created.
+	afresh bool
+	// born is the version that the managed cluster was created with, and its System pools.
+	born string
+}
+
 // provide does for the control plane what its own provider does: it creates the managed cluster with its System pools, brings it to the
 // wanted version, and says when it is ready.
-func (a *pool) provide() {
-	goal := a.minor // AKS takes one minor version at a time
+func (pl *plane) provide() {
+	a := pl.pool
+	goal := pl.minor // AKS takes one minor version at a time
 	if c := a.managedCluster(); c != nil {
 		goal = min(goal, minorOf(c.Version)+1)
 	} else {
-		a.born = world.Minor(goal) + patch
+		pl.born = world.Minor(goal) + patch
 	}
 	is, err := a.Cloud.AKS.PutCluster(containerservice.Wanted{
-		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: world.ClusterName, Body: a.managedClusterBody(goal),
+		SubscriptionID: simazure.SubscriptionID, Group: simazure.ResourceGroup, Name: world.ClusterName, Body: pl.managedClusterBody(goal),
 		Access: containerservice.Access{Endpoint: "https://aks.example", CA: []byte("CA"), Token: a.World.Workload.Tokens.Last()},
 	})
-	if a.afresh && err == nil && is.State == "Failed" && !a.ready {
+	if pl.afresh && err == nil && is.State == "Failed" && !pl.ready {
 		_, err := a.Cloud.AKS.DeleteCluster(simazure.SubscriptionID, simazure.ResourceGroup, world.ClusterName)
 		a.World.Must(err, "delete the managed cluster that could not be created")
 	}
-	version := world.Minor(a.minor) + patch
-	if err != nil || is.State != "Succeeded" || is.Version != version || !a.foreignFirst() {
-		a.World.At(time.Now().Add(planeAgain), a.provide)
+	version := world.Minor(pl.minor) + patch
+	if err != nil || is.State != "Succeeded" || is.Version != version || !a.hands.foreignFirst() {
+		a.World.At(time.Now().Add(planeAgain), pl.provide)
 		return
 	}
-	plane := a.plane()
+	plane := pl.object()
 	a.World.Must(a.World.Objects.User.Get(a.World.Context(), world.ClusterKey, plane), "read the control plane")
 	a.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + version}, "status"), "set the status")
 	a.World.Must(a.World.Objects.User.Update(a.World.Context(), plane), "tell that the control plane is ready")
@@ -53,7 +67,8 @@ func minorOf(version string) int {
 }
 
 // managedClusterBody is what AKS is asked for.
-func (a *pool) managedClusterBody(goal int) document.Object {
+func (pl *plane) managedClusterBody(goal int) document.Object {
+	a := pl.pool
 	pools := []any{document.Object{"name": systemPool, "mode": "System", "count": float64(1), "vmSize": simazure.VMSize,
 		"type": "VirtualMachineScaleSets"}}
 	if own(a.World.Scenario).System {
@@ -78,19 +93,20 @@ func (a *pool) managedClusterBody(goal int) document.Object {
 }
 
 // upgrade has the control plane brought to the next minor version, and the pool after it, or the pool alone to that of its control plane.
-func (a *pool) upgrade(e world.Event) {
-	if a.minor < world.LastMinor && e.N%3 > 0 {
-		a.minor++
-		is := a.plane()
+func (pl *plane) upgrade(e world.Event) {
+	a := pl.pool
+	if pl.minor < world.LastMinor && e.N%3 > 0 {
+		pl.minor++
+		is := pl.object()
 		a.World.Must(a.World.Objects.User.Get(a.World.Context(), world.ClusterKey, is), "read the control plane")
-		is.Object["spec"] = a.plane().Object["spec"]
+		is.Object["spec"] = pl.object().Object["spec"]
 		a.World.Must(a.World.Objects.User.Update(a.World.Context(), is), "upgrade the control plane")
-		a.provide()
+		pl.provide()
 	}
 	if e.M%3 > 0 {
-		a.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(a.minor) + patch })
+		a.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(pl.minor) + patch })
 	}
 }
 
 // furnish has the control plane made once the object of a System pool is there.
-func (a *pool) furnish() { a.World.At(time.Now().Add(time.Second), a.provide) }
+func (pl *plane) furnish() { pl.pool.World.At(time.Now().Add(time.Second), pl.provide) }

@@ -18,17 +18,20 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
+// rest is how the pool is when all is quiet.
+type rest struct{ pool *pool }
+
 // busy reports whether AKS is at work on the pool or its cluster.
-func (a *pool) busy() bool {
-	c, p := a.managedCluster(), a.agents()
+func (r *rest) busy() bool {
+	c, p := r.pool.managedCluster(), r.pool.agents()
 	return c != nil && c.State != "Succeeded" && c.State != "Failed" && c.State != "Canceled" || p != nil && p.Busy
 }
 
 // want is what the objects of an agent pool ask for.
-func (a *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := agents(o).spec()
 	want := map[string]string{
-		"group": "1", "state": "Succeeded", "owner": a.World.Objects.Owner().ID,
+		"group": "1", "state": "Succeeded", "owner": r.pool.World.Objects.Owner().ID,
 		"team": s.AdditionalTags["team"], "stage": s.AdditionalTags["stage"],
 		"cluster": world.ClusterName,
 		"type":    s.SKU, "mode": s.Mode, "tier": s.NodeLabels["tier"], "label team": s.NodeLabels["team"],
@@ -37,14 +40,14 @@ func (a *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 		"cordoned":   "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
 	}
 	wantSettings(s, want)
-	if oldest := a.oldestImage(); s.NodeImageVersion != nil && oldest != "" {
+	if oldest := r.oldestImage(); s.NodeImageVersion != nil && oldest != "" {
 		want["image"] = max(*s.NodeImageVersion, oldest)
 	}
 	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
 		want[name] = size
 	}
-	a.leaveToOthers(mp, s, want)
+	r.leaveToOthers(mp, s, want)
 	return want
 }
 
@@ -67,8 +70,9 @@ func wantSettings(s agentSpec, want map[string]string) {
 }
 
 // leaveToOthers leaves out what only a user or the autoscaler can bring about.
-func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[string]string) {
-	if p := a.agents(); p != nil && a.beyond(p.Version) && newer(p.Version, want["version"]) {
+func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[string]string) {
+	a := r.pool
+	if p := a.agents(); p != nil && r.beyond(p.Version) && newer(p.Version, want["version"]) {
 		delete(want, "version") // AKS takes no version back
 	}
 	if a.World.Objects.External() {
@@ -82,7 +86,7 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 		delete(want, "ready")
 	}
 	leaveMode(mp, s, says, want)
-	a.leaveExcess(want)
+	r.leaveExcess(want)
 	if a.World.Objects.External() && strings.Contains(says, "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type",
 			"image"} {
@@ -93,8 +97,9 @@ func (a *pool) leaveToOthers(mp *clusterv1.MachinePool, s agentSpec, want map[st
 
 // beyond reports whether a user can have brought the pool to a version beyond that of its MachinePool: in the portal, or by a managed
 // cluster that was created with a newer one.
-func (a *pool) beyond(version string) bool {
-	return a.World.Scenario.Has(HandUpgrade) || own(a.World.Scenario).System && version == a.born
+func (r *rest) beyond(version string) bool {
+	a := r.pool
+	return a.World.Scenario.Has(HandUpgrade) || own(a.World.Scenario).System && version == a.plane.born
 }
 
 // leaveMode leaves out the mode of a pool of no machines that is to become a System pool: AKS has none without a node, and the user is
@@ -110,13 +115,14 @@ func leaveMode(mp *clusterv1.MachinePool, s agentSpec, says string, want map[str
 // appease takes back what keeps Azure from bringing machines, and has a user do what the objects ask for: start a pool that is stopped,
 // make a managed cluster anew whose first machines never joined, and adopt a pool that was created with its cluster for an object that a
 // backup has replaced.
-func (a *pool) appease() {
+func (r *rest) appease() {
+	a := r.pool
 	a.Appease()
-	a.afresh = true
-	a.start()
-	a.openNodes()
-	a.askAgain()
-	a.dropUnjoined()
+	a.plane.afresh = true
+	a.hands.start()
+	r.openNodes()
+	r.askAgain()
+	r.dropUnjoined()
 	if p := a.agents(); own(a.World.Scenario).System && a.World.Scenario.Has(world.Restored) && p != nil && p.Tags[azure.TagOwner] == "" {
 		a.World.Objects.Annotate(0, muster.AdoptAnnotation, world.InfraKey.Name)
 	}
@@ -124,13 +130,14 @@ func (a *pool) appease() {
 
 // openNodes has a user open the nodes that AKS left closed: those of an operation that failed, and one that a machine took over which was
 // made under the name of another.
-func (a *pool) openNodes() {
+func (r *rest) openNodes() {
+	a := r.pool
 	p := a.agents()
 	if p == nil || a.World.Gone() {
 		return
 	}
 	if p.Busy {
-		a.World.At(time.Now().Add(planeAgain), a.openNodes)
+		a.World.At(time.Now().Add(planeAgain), r.openNodes)
 		return
 	}
 	for _, m := range p.Machines {
@@ -145,7 +152,8 @@ func (a *pool) openNodes() {
 }
 
 // askAgain has AKS's autoscaler set the count once more where the last operation did not end well.
-func (a *pool) askAgain() {
+func (r *rest) askAgain() {
+	a := r.pool
 	p := a.agents()
 	if p == nil || !p.Autoscaled || p.State != "Failed" && p.State != "Canceled" {
 		return
@@ -159,7 +167,8 @@ func (a *pool) askAgain() {
 const provisionTime = 15 * time.Minute
 
 // dropUnjoined has AKS's autoscaler delete a machine that does not join, as soon as AKS takes that.
-func (a *pool) dropUnjoined() {
+func (r *rest) dropUnjoined() {
+	a := r.pool
 	p := a.agents()
 	if p == nil || !p.Autoscaled || a.World.Gone() {
 		return
@@ -175,7 +184,7 @@ func (a *pool) dropUnjoined() {
 		}
 		break
 	}
-	a.World.At(time.Now().Add(autoscalerAgain), a.dropUnjoined)
+	a.World.At(time.Now().Add(autoscalerAgain), r.dropUnjoined)
 }
 
 // autoscalerAgain is how often AKS's autoscaler looks for machines that do not join.
@@ -185,7 +194,8 @@ const autoscalerAgain = 20 * time.Second
 func newer(is, than string) bool { return is > than }
 
 // is says what there is of an agent pool.
-func (a *pool) is() map[string]string {
+func (r *rest) is() map[string]string {
+	a := r.pool
 	is := map[string]string{"group": "0"}
 	p := a.agents()
 	if p == nil {
@@ -209,16 +219,16 @@ func (a *pool) is() map[string]string {
 	}
 	stale, old := a.World.Rollout.Left()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
-	living, joined, cordoned := a.nodesOf(p)
+	living, joined, cordoned := r.nodesOf(p)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
-	is["image"] = a.oldestImage()
+	is["image"] = r.oldestImage()
 	a.World.Objects.Told(is)
 	return is
 }
 
 // oldestImage is the release of the oldest node image of the pool's machines, "" without any.
-func (a *pool) oldestImage() (oldest string) {
-	p := a.agents()
+func (r *rest) oldestImage() (oldest string) {
+	p := r.pool.agents()
 	if p == nil {
 		return ""
 	}
@@ -231,10 +241,10 @@ func (a *pool) oldestImage() (oldest string) {
 }
 
 // nodesOf counts the machines of the pool that live, those of them that have joined, and those whose nodes are cordoned.
-func (a *pool) nodesOf(p *containerservice.InspectedPool) (living, joined, cordoned int) {
+func (r *rest) nodesOf(p *containerservice.InspectedPool) (living, joined, cordoned int) {
 	for _, m := range slices.DeleteFunc(slices.Clone(p.Machines), leaves) {
 		living++
-		if node := a.World.Workload.Node(m.UID); node != nil {
+		if node := r.pool.World.Workload.Node(m.UID); node != nil {
 			joined++
 			if node.Spec.Unschedulable {
 				cordoned++
@@ -245,20 +255,20 @@ func (a *pool) nodesOf(p *containerservice.InspectedPool) (living, joined, cordo
 }
 
 // unjoined reports whether a machine of the pool is still to join.
-func (a *pool) unjoined() bool {
-	p := a.agents()
+func (r *rest) unjoined() bool {
+	p := r.pool.agents()
 	if p == nil {
 		return false
 	}
-	living, joined, _ := a.nodesOf(p)
+	living, joined, _ := r.nodesOf(p)
 	return joined < living
 }
 
 // leaveExcess leaves out what an aborted operation has launched beside a size that is not Muster's to change: AKS keeps it until the pool
 // is changed.
-func (a *pool) leaveExcess(want map[string]string) {
-	p := a.agents()
-	if p == nil || !a.World.Objects.External() || launchedOf(p) <= p.Count {
+func (r *rest) leaveExcess(want map[string]string) {
+	p := r.pool.agents()
+	if p == nil || !r.pool.World.Objects.External() || launchedOf(p) <= p.Count {
 		return
 	}
 	for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "pool replicas", "pool"} {

@@ -18,9 +18,9 @@ const (
 	systemPool = "system"
 )
 
-// plane is a control plane of AKS as a user applies it.
-func (a *pool) plane() *unstructured.Unstructured {
-	version := "v" + world.Minor(a.minor) + patch
+// object is a control plane of AKS as a user applies it.
+func (pl *plane) object() *unstructured.Unstructured {
+	version := "v" + world.Minor(pl.minor) + patch
 	o := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": aksv1.GroupVersion.String(), "kind": aksv1.ManagedControlPlaneKind,
 		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
@@ -29,7 +29,7 @@ func (a *pool) plane() *unstructured.Unstructured {
 			"version": version,
 		},
 	}}
-	if own(a.World.Scenario).Manifest {
+	if own(pl.pool.World.Scenario).Manifest {
 		o.SetKind(aksv1.ASOManagedControlPlaneKind)
 		o.Object["spec"] = map[string]any{"version": version, "resources": []any{map[string]any{
 			"apiVersion": aksv1.ServiceGroup + "/v1api20240901", "kind": "ManagedCluster", "metadata": map[string]any{"name": world.ClusterName},

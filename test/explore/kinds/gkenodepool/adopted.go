@@ -10,17 +10,19 @@ import (
 
 // forAnother returns the ID of the node pool that the ecosystem's provider makes, of what the pool asks for at first, once the cluster
 // runs. That provider names no node pool in its objects: the user does, so that no other is created before it is adopted.
-func (p *pool) forAnother() string { return poolID(world.InfraKey.Name) }
+func (h *hands) forAnother() string { return poolID(world.InfraKey.Name) }
 
 // createForAnother has GKE create that node pool. Every zone gets as many machines.
-func (p *pool) createForAnother() {
+func (h *hands) createForAnother() {
+	p := h.pool
 	s := p.World.Scenario
 	var zones []any
 	for _, z := range gcp.Zones[:own(s).Zones] {
 		zones = append(zones, z)
 	}
 	pool := document.Object{
-		"name": world.InfraKey.Name, "initialNodeCount": s.Replicas / len(zones), "locations": zones, "version": world.Minor(p.minor) + patch,
+		"name": world.InfraKey.Name, "initialNodeCount": s.Replicas / len(zones), "locations": zones,
+		"version": world.Minor(p.plane.minor) + patch,
 		"config": document.Object{
 			"machineType": gcp.MachineType, "labels": document.Object{"tier": "a"}, "shieldedInstanceConfig": document.Object{},
 			"resourceLabels": document.Object{"capg-cluster-" + world.ClusterName: "owned", "team": "a"},

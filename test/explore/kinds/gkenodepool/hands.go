@@ -29,8 +29,12 @@ const (
 	HandBusy world.What = "GKE works on another pool"
 )
 
+// hands are what people do to the pool in the account.
+type hands struct{ pool *pool }
+
 // change changes something of our node pool, or of one of its machines.
-func (p *pool) change(e world.Event) error {
+func (h *hands) change(e world.Event) error {
+	p := h.pool
 	switch e.What {
 	case gcp.HandQuota:
 		return p.SetQuota(2 + e.N)
@@ -45,20 +49,21 @@ func (p *pool) change(e world.Event) error {
 	}
 	switch e.What {
 	case world.HandTerminate, world.HandUnhealthy, HandRepair, HandDelete:
-		return p.strike(n, e)
+		return h.strike(n, e)
 	case world.HandFail:
 		return p.Cloud.GKE.FailPool(onPool, "GCE_STOCKOUT", "played by the explorer")
 	case HandCancel:
 		p.World.Notes.Moved()
-		return p.cancel()
+		return h.cancel()
 	case HandUpgrade:
-		return p.upgradeByHand(e)
+		return h.upgradeByHand(e)
 	}
-	return p.toPool(n, e)
+	return h.toPool(n, e)
 }
 
 // toPool changes something of the node pool that takes an operation.
-func (p *pool) toPool(n *container.InspectedPool, e world.Event) error {
+func (h *hands) toPool(n *container.InspectedPool, e world.Event) error {
+	p := h.pool
 	switch e.What {
 	case world.HandResize:
 		if len(n.Groups) == 0 {
@@ -67,12 +72,12 @@ func (p *pool) toPool(n *container.InspectedPool, e world.Event) error {
 		p.World.Notes.Moved()
 		return p.Cloud.GKE.ResizePool(onPool, (e.N+len(n.Groups)-1)/len(n.Groups))
 	case world.Autoscaler:
-		return p.autoscale(n, e.N)
+		return h.autoscale(n, e.N)
 	case world.HandTags:
-		return p.label(n, []string{"team", "stage", gcp.LabelCluster, "theirs"}[e.N%4], "hand")
+		return h.label(n, []string{"team", "stage", gcp.LabelCluster, "theirs"}[e.N%4], "hand")
 	case world.HandDisown:
 		p.World.Notes.Disowned()
-		return p.label(n, gcp.LabelOwner, []string{"", world.Thief}[e.N%2])
+		return h.label(n, gcp.LabelOwner, []string{"", world.Thief}[e.N%2])
 	case world.HandDropGroup:
 		if err := p.Cloud.GKE.DeletePool(onPool); err != nil {
 			return fmt.Errorf("delete the node pool: %w", err)
@@ -83,7 +88,7 @@ func (p *pool) toPool(n *container.InspectedPool, e world.Event) error {
 }
 
 // label sets a label of the node pool, or takes it off.
-func (p *pool) label(n *container.InspectedPool, key, value string) error {
+func (h *hands) label(n *container.InspectedPool, key, value string) error {
 	labels := maps.Clone(n.Resource)
 	if labels == nil {
 		labels = map[string]string{}
@@ -91,17 +96,18 @@ func (p *pool) label(n *container.InspectedPool, key, value string) error {
 	if labels[key] = value; value == "" {
 		delete(labels, key)
 	}
-	return p.labelPool(n.Name, labels)
+	return h.labelPool(n.Name, labels)
 }
 
 // labelPool gives a node pool exactly these labels.
-func (p *pool) labelPool(name string, labels map[string]string) error {
-	return p.Cloud.GKE.UpdatePool(world.ClusterName+"/"+name,
+func (h *hands) labelPool(name string, labels map[string]string) error {
+	return h.pool.Cloud.GKE.UpdatePool(world.ClusterName+"/"+name,
 		document.Object{"resourceLabels": document.Object{"labels": document.OfStrings(labels)}})
 }
 
 // autoscale moves the pool's size as GKE's own autoscaler does, or another one, which sizes its groups.
-func (p *pool) autoscale(n *container.InspectedPool, size int) error {
+func (h *hands) autoscale(n *container.InspectedPool, size int) error {
+	p := h.pool
 	if !p.World.Objects.External() || n.Busy || len(n.Groups) == 0 {
 		return nil
 	}
@@ -120,23 +126,24 @@ func (p *pool) autoscale(n *container.InspectedPool, size int) error {
 }
 
 // cancel cancels the operation that runs on the pool.
-func (p *pool) cancel() error {
+func (h *hands) cancel() error {
 	var list struct {
 		Operations []struct{ Name, Status, TargetLink string }
 	}
-	if err := p.ask(http.MethodGet, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations", nil, &list); err != nil {
+	if err := h.pool.ask(http.MethodGet, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations", nil, &list); err != nil {
 		return err
 	}
 	for _, o := range list.Operations {
 		if o.Status != "DONE" && strings.HasSuffix(o.TargetLink, "/nodePools/"+world.InfraKey.Name) {
-			return p.ask(http.MethodPost, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations/"+o.Name+":cancel", nil, &struct{}{})
+			return h.pool.ask(http.MethodPost, "projects/"+gcp.Project+"/locations/"+gcp.Region+"/operations/"+o.Name+":cancel", nil, &struct{}{})
 		}
 	}
 	return nil
 }
 
 // upgradeByHand upgrades the pool to the version of its control plane, or changes its image.
-func (p *pool) upgradeByHand(e world.Event) error {
+func (h *hands) upgradeByHand(e world.Event) error {
+	p := h.pool
 	if e.N%3 > 0 {
 		return p.Cloud.GKE.UpgradePool(onPool, "")
 	}
@@ -144,7 +151,8 @@ func (p *pool) upgradeByHand(e world.Event) error {
 }
 
 // strike does something to one of the pool's machines.
-func (p *pool) strike(n *container.InspectedPool, e world.Event) error {
+func (h *hands) strike(n *container.InspectedPool, e world.Event) error {
+	p := h.pool
 	living := slices.DeleteFunc(slices.Clone(n.Machines), func(m container.InspectedMachine) bool { return leaves(m) || m.UID == "" })
 	if len(living) == 0 {
 		return nil
@@ -166,7 +174,8 @@ func (p *pool) strike(n *container.InspectedPool, e world.Event) error {
 }
 
 // own gives the node pool back that was taken from us. GKE takes no change while it is at work on the cluster.
-func (p *pool) own() {
+func (h *hands) own() {
+	p := h.pool
 	n := p.nodes()
 	if n == nil || !p.World.Notes.EverDisowned() || n.Resource[gcp.LabelOwner] != "" && n.Resource[gcp.LabelOwner] != world.Thief ||
 		n.Status == "STOPPING" || p.World.Gone() {
@@ -175,8 +184,8 @@ func (p *pool) own() {
 	if _, o := p.World.Objects.Both(); o == nil {
 		return
 	}
-	if err := p.label(n, gcp.LabelOwner, p.World.Objects.Owner().ID); err != nil {
-		p.World.At(time.Now().Add(planeAgain), p.own)
+	if err := h.label(n, gcp.LabelOwner, p.World.Objects.Owner().ID); err != nil {
+		p.World.At(time.Now().Add(planeAgain), h.own)
 		return
 	}
 	p.World.Notes.Owned()
@@ -184,48 +193,50 @@ func (p *pool) own() {
 
 // foreignFirst has another owner create its pool before the control plane is ready, and reports whether that is done: one of our name, one
 // that the object names, or the one that the pool is to adopt. The label of the owner comes once the pool is there.
-func (p *pool) foreignFirst() bool {
+func (h *hands) foreignFirst() bool {
+	p := h.pool
 	s := p.World.Scenario
-	switch name := p.foreignName(); {
-	case p.ready:
+	switch name := h.foreignName(); {
+	case p.plane.ready:
 	case s.Adopted:
-		if p.ready = p.nodes() != nil; !p.ready {
-			p.createForAnother()
+		if p.plane.ready = p.nodes() != nil; !p.plane.ready {
+			h.createForAnother()
 		}
 	case !s.Named && !s.Has(world.HandForeign):
-		p.ready = true
+		p.plane.ready = true
 	case p.named(name) == nil:
 		_ = p.Cloud.GKE.CreatePool(world.ClusterName+"/"+name, gcp.MachineType, 1) // it is tried again
 	default:
-		p.ready = p.labelPool(name, map[string]string{gcp.LabelOwner: "another-tool"}) == nil
+		p.plane.ready = h.labelPool(name, map[string]string{gcp.LabelOwner: "another-tool"}) == nil
 	}
-	return p.ready
+	return p.plane.ready
 }
 
 // foreignName is the name of another owner's pool.
-func (p *pool) foreignName() string {
-	if p.World.Scenario.Named {
+func (h *hands) foreignName() string {
+	if h.pool.World.Scenario.Named {
 		return world.TheirGroup
 	}
 	return world.InfraKey.Name
 }
 
 // dropForeign deletes the pool of another owner that has our name, or that our object names, once GKE takes that.
-func (p *pool) dropForeign() {
+func (h *hands) dropForeign() {
+	p := h.pool
 	s := p.World.Scenario
 	if !s.Named && !s.Has(world.HandForeign) {
 		return
 	}
-	if !p.ready {
-		p.World.At(time.Now().Add(planeAgain), p.dropForeign) // it is still to come
+	if !p.plane.ready {
+		p.World.At(time.Now().Add(planeAgain), h.dropForeign) // it is still to come
 		return
 	}
-	name := p.foreignName()
+	name := h.foreignName()
 	n := p.named(name)
 	if n == nil || !s.Named && p.World.Gone() || n.Resource[gcp.LabelOwner] == p.World.Objects.Owner().ID || n.Status == "STOPPING" {
 		return
 	}
 	if p.Cloud.GKE.DeletePool(world.ClusterName+"/"+name) != nil {
-		p.World.At(time.Now().Add(planeAgain), p.dropForeign)
+		p.World.At(time.Now().Add(planeAgain), h.dropForeign)
 	}
 }

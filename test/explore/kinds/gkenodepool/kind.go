@@ -81,14 +81,14 @@ func ignorable(world.Scenario) []sim.Fault {
 // pool is the pool in its account. External ones are sized by GKE's own autoscaler.
 type pool struct {
 	*gcp.Account
-	// minor is the Kubernetes version of the control plane.
-	minor int
-	// ready is true once the control plane has been ready.
-	ready bool
+	hands *hands
+	plane *plane
+	rest  *rest
 }
 
 func newPool(w *world.World) *world.Pool {
-	p := &pool{Account: gcp.New(w), minor: world.FirstMinor}
+	p := &pool{Account: gcp.New(w)}
+	p.hands, p.plane, p.rest = &hands{pool: p}, &plane{pool: p, minor: world.FirstMinor}, &rest{pool: p}
 	return &world.Pool{
 		Account: world.Account{
 			Cloud: p.Cloud, Snapshot: p.snapshot, Asked: p.asked,
@@ -99,17 +99,17 @@ func newPool(w *world.World) *world.Pool {
 			Status: func(o client.Object) *common.Status { return &object(o).Status.Status },
 			Bounds: bounds, SetBounds: bound, Asks: p.asks,
 			Place: func() world.Place {
-				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane(), ControlPlane: true, Beside: managedCluster()}
+				return world.Place{InfraCluster: gcpv1.ManagedClusterKind, Object: p.plane.object(), ControlPlane: true, Beside: managedCluster()}
 			},
-			Furnish: p.furnish,
+			Furnish: p.plane.furnish,
 		},
 		Edits: p.edits(),
 		Hands: world.Hands{
-			Change: p.change, Own: p.own, DropForeign: p.dropForeign,
+			Change: p.hands.change, Own: p.hands.own, DropForeign: p.hands.dropForeign,
 			Foreign:    func(int) {}, // it is there before the control plane is ready
-			ForAnother: p.forAnother,
+			ForAnother: p.hands.forAnother,
 		},
-		Rest: world.Rest{Appease: p.appease, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is},
+		Rest: world.Rest{Appease: p.rest.appease, Unjoined: p.rest.unjoined, Busy: p.rest.busy, Want: p.rest.want, Is: p.rest.is},
 		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
 			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile
 		},

@@ -154,6 +154,6 @@ func (p *pool) edits() world.Edits {
 			}
 		},
 		Group:   func(o client.Object, n, m int) { edit(&object(o).Spec, n, m) },
-		Upgrade: p.upgrade,
+		Upgrade: p.plane.upgrade,
 	}
 }

@@ -24,13 +24,22 @@ const (
 	otherPool = "other"
 )
 
-// plane is a control plane of GKE as a user applies it.
-func (p *pool) plane() *unstructured.Unstructured {
+// plane is the control plane of the pool, and what its own provider does for it.
+type plane struct {
+	pool *pool
+	// minor is its Kubernetes version.
+	minor int
+	// ready is true once it has been ready.
+	ready bool
+}
+
+// object is a control plane of GKE as a user applies it.
+func (pl *plane) object() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": gcpv1.GroupVersion.String(), "kind": gcpv1.ManagedControlPlaneKind,
 		"metadata": map[string]any{"name": world.ClusterName, "namespace": world.Namespace},
 		"spec": map[string]any{
-			"project": gcp.Project, "location": gcp.Region, "clusterName": world.ClusterName, "version": "v" + world.Minor(p.minor) + patch,
+			"project": gcp.Project, "location": gcp.Region, "clusterName": world.ClusterName, "version": "v" + world.Minor(pl.minor) + patch,
 		},
 	}}
 }
@@ -44,8 +53,9 @@ func managedCluster() *unstructured.Unstructured {
 
 // provide does for the control plane what its own provider does: it creates the cluster, brings it to the wanted version, and says when it
 // is ready.
-func (p *pool) provide() {
-	goal := p.minor // GKE takes one minor version at a time
+func (pl *plane) provide() {
+	p := pl.pool
+	goal := pl.minor // GKE takes one minor version at a time
 	if c := p.cluster(); c != nil {
 		goal = min(goal, minorOf(c.Version)+1)
 	}
@@ -53,13 +63,14 @@ func (p *pool) provide() {
 		Project: gcp.Project, Location: gcp.Region, Name: world.ClusterName, Body: clusterBody(goal),
 		Access: container.Access{Endpoint: "https://gke.example", CA: []byte("CA"), Token: p.World.Workload.Tokens.Last()},
 	})
-	version := world.Minor(p.minor) + patch
-	p.otherFollows(goal)
-	if err != nil || is.Status != "RUNNING" && is.Status != "RECONCILING" || !strings.HasPrefix(is.Version, version+"-") || !p.foreignFirst() {
-		p.World.At(time.Now().Add(planeAgain), p.provide)
+	version := world.Minor(pl.minor) + patch
+	pl.otherFollows(goal)
+	if err != nil || is.Status != "RUNNING" && is.Status != "RECONCILING" || !strings.HasPrefix(is.Version, version+"-") ||
+		!p.hands.foreignFirst() {
+		p.World.At(time.Now().Add(planeAgain), pl.provide)
 		return
 	}
-	plane := p.plane()
+	plane := pl.object()
 	p.World.Must(p.World.Objects.User.Get(p.World.Context(), world.ClusterKey, plane), "read the control plane")
 	p.World.Must(unstructured.SetNestedMap(plane.Object, map[string]any{"ready": true, "version": "v" + is.Version}, "status"),
 		"set the status")
@@ -70,9 +81,9 @@ func (p *pool) provide() {
 const skew = 2
 
 // otherFollows has the other node pool brought to the version of the control plane where it keeps that from its next one.
-func (p *pool) otherFollows(goal int) {
-	if n := p.named(otherPool); n != nil && goal-minorOf(n.Version) > skew {
-		_ = p.Cloud.GKE.UpgradePool(onOther, "") // it is tried again while GKE is at work
+func (pl *plane) otherFollows(goal int) {
+	if n := pl.pool.named(otherPool); n != nil && goal-minorOf(n.Version) > skew {
+		_ = pl.pool.Cloud.GKE.UpgradePool(onOther, "") // it is tried again while GKE is at work
 	}
 }
 
@@ -94,19 +105,20 @@ func clusterBody(goal int) document.Object {
 }
 
 // upgrade has the control plane brought to the next minor version, and the pool after it, or the pool alone to that of its control plane.
-func (p *pool) upgrade(e world.Event) {
-	if p.minor < world.LastMinor && e.N%3 > 0 {
-		p.minor++
-		is := p.plane()
+func (pl *plane) upgrade(e world.Event) {
+	p := pl.pool
+	if pl.minor < world.LastMinor && e.N%3 > 0 {
+		pl.minor++
+		is := pl.object()
 		p.World.Must(p.World.Objects.User.Get(p.World.Context(), world.ClusterKey, is), "read the control plane")
-		is.Object["spec"] = p.plane().Object["spec"]
+		is.Object["spec"] = pl.object().Object["spec"]
 		p.World.Must(p.World.Objects.User.Update(p.World.Context(), is), "upgrade the control plane")
-		p.provide()
+		pl.provide()
 	}
 	if e.M%3 > 0 {
-		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
+		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(pl.minor) + patch })
 	}
 }
 
 // furnish has the cluster made once its objects are there.
-func (p *pool) furnish() { p.World.At(time.Now().Add(time.Second), p.provide) }
+func (pl *plane) furnish() { pl.pool.World.At(time.Now().Add(time.Second), pl.provide) }

@@ -17,34 +17,37 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
+// rest is how the pool is when all is quiet.
+type rest struct{ pool *pool }
+
 // busy reports whether GKE is at work on the cluster or the pool.
-func (p *pool) busy() bool {
-	c, n := p.cluster(), p.nodes()
+func (r *rest) busy() bool {
+	c, n := r.pool.cluster(), r.pool.nodes()
 	return c != nil && c.Busy || n != nil && n.Busy
 }
 
 // want is what the objects of a node pool ask for.
-func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := object(o).Spec
 	want := map[string]string{
-		"group": "1", "state": "RUNNING", "owner": p.World.Objects.Owner().ID, "team": string(s.AdditionalLabels["team"]),
+		"group": "1", "state": "RUNNING", "owner": r.pool.World.Objects.Owner().ID, "team": string(s.AdditionalLabels["team"]),
 		"stage":   string(s.AdditionalLabels["stage"]),
 		"cluster": world.ClusterName, "label theirs": "", "type": s.Machine(), "tier": string(s.KubernetesLabels["tier"]),
 		"label team": string(s.KubernetesLabels["team"]),
 		"autoscaled": strconv.FormatBool(s.Scaling.On()), "version": strings.TrimPrefix(mp.Spec.Template.Spec.Version, "v"),
 		"cordoned": "0", "stale": "0", "old": "0", "ready": "True", "pool": "Running",
 	}
-	p.wantSettings(&s, want)
+	r.wantSettings(&s, want)
 	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
 		want[name] = size
 	}
-	p.leaveToOthers(mp, &s, want)
+	r.leaveToOthers(mp, &s, want)
 	return want
 }
 
 // wantSettings is what is wanted of taints, zones, bounds and upgrades. What the object leaves out is GKE's matter.
-func (p *pool) wantSettings(s *spec, want map[string]string) {
+func (r *rest) wantSettings(s *spec, want map[string]string) {
 	var taints []string
 	for _, t := range s.KubernetesTaints {
 		taints = append(taints, t.Key+"="+t.Value+":"+t.Effect)
@@ -73,9 +76,9 @@ func (p *pool) wantSettings(s *spec, want map[string]string) {
 }
 
 // leaveToOthers leaves out what only a user or the autoscaler can bring about.
-func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string]string) {
-	p.leaveToUsers(s, want)
-	if !p.World.Objects.External() {
+func (r *rest) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string]string) {
+	r.leaveToUsers(s, want)
+	if !r.pool.World.Objects.External() {
 		return
 	}
 	// No machine may be removed that is not replaced, and none is added to a size that an autoscaler owns, which the object says.
@@ -83,7 +86,7 @@ func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string
 	if most, err := strconv.Atoi(want["max"]); err == nil && int(ptr.Deref(mp.Spec.Replicas, 1)) > most {
 		delete(want, "ready") // the autoscaler has to make the pool smaller first
 	}
-	if strings.Contains(p.World.Objects.Says(), "can't be replaced") {
+	if strings.Contains(r.pool.World.Objects.Says(), "can't be replaced") {
 		for _, name := range []string{"joined", "in service", "ready nodes", "pool ready nodes", "ready", "pool", "stale", "version", "type"} {
 			delete(want, name) // a machine failed, and its removal would lower the autoscaler's size: the user is told what to do
 		}
@@ -91,7 +94,8 @@ func (p *pool) leaveToOthers(mp *clusterv1.MachinePool, s *spec, want map[string
 }
 
 // leaveToUsers leaves out what a user who upgrades the pool by hand brings about.
-func (p *pool) leaveToUsers(s *spec, want map[string]string) {
+func (r *rest) leaveToUsers(s *spec, want map[string]string) {
+	p := r.pool
 	has := p.World.Scenario.Has
 	if !has(HandUpgrade) {
 		return
@@ -105,7 +109,8 @@ func (p *pool) leaveToUsers(s *spec, want map[string]string) {
 }
 
 // is says what there is of a node pool.
-func (p *pool) is() map[string]string {
+func (r *rest) is() map[string]string {
+	p := r.pool
 	is := map[string]string{"group": "0"}
 	n := p.nodes()
 	if n == nil {
@@ -119,10 +124,10 @@ func (p *pool) is() map[string]string {
 	if n.Status == "RUNNING_WITH_ERROR" {
 		is["state"] = "RUNNING" // the last operation did not end well, and left nothing undone: what it left is looked at by itself
 	}
-	p.isSettings(n, is)
+	r.isSettings(n, is)
 	stale, old := p.World.Rollout.Left()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
-	living, joined, cordoned := p.nodesOf(n)
+	living, joined, cordoned := r.nodesOf(n)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(living), strconv.Itoa(joined), strconv.Itoa(cordoned)
 	p.World.Objects.Told(is)
 	return is
@@ -132,8 +137,8 @@ func (p *pool) is() map[string]string {
 var effects = map[string]string{"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 
 // isSettings says how GKE runs the pool.
-func (p *pool) isSettings(n *container.InspectedPool, is map[string]string) {
-	shown := p.shownPool()
+func (r *rest) isSettings(n *container.InspectedPool, is map[string]string) {
+	shown := r.pool.shownPool()
 	var taints []string
 	for _, t := range shown.Config.Taints {
 		taints = append(taints, t.Key+"="+t.Value+":"+effects[t.Effect])
@@ -150,10 +155,10 @@ func (p *pool) isSettings(n *container.InspectedPool, is map[string]string) {
 }
 
 // nodesOf counts the machines of the pool that live, those of them that have joined, and those whose nodes are cordoned.
-func (p *pool) nodesOf(n *container.InspectedPool) (living, joined, cordoned int) {
+func (r *rest) nodesOf(n *container.InspectedPool) (living, joined, cordoned int) {
 	for _, m := range slices.DeleteFunc(slices.Clone(n.Machines), leaves) {
 		living++
-		if node := p.World.Workload.Node(m.UID); m.UID != "" && node != nil {
+		if node := r.pool.World.Workload.Node(m.UID); m.UID != "" && node != nil {
 			joined++
 			if node.Spec.Unschedulable {
 				cordoned++
@@ -164,12 +169,12 @@ func (p *pool) nodesOf(n *container.InspectedPool) (living, joined, cordoned int
 }
 
 // unjoined reports whether a machine of the pool is still to join.
-func (p *pool) unjoined() bool {
-	n := p.nodes()
+func (r *rest) unjoined() bool {
+	n := r.pool.nodes()
 	if n == nil {
 		return false
 	}
-	living, joined, _ := p.nodesOf(n)
+	living, joined, _ := r.nodesOf(n)
 	return joined < living
 }
 
@@ -180,45 +185,50 @@ const joinsWithin = 5 * time.Minute
 // left closed which failed, send a request to a node pool that such an operation left in an error, and delete machines that never join,
 // which GKE and Muster leave alone. A node pool that GKE does not create, for it would be too far behind its control plane, is asked for
 // with a newer version.
-func (p *pool) appease() {
-	p.Appease()
-	p.catchUp()
-	p.openNodes()
-	p.World.At(time.Now().Add(joinsWithin), func() {
-		p.dropUnjoined()
-		p.askAgain()
+func (r *rest) appease() {
+	r.pool.Appease()
+	r.catchUp()
+	r.openNodes()
+	r.pool.World.At(time.Now().Add(joinsWithin), func() {
+		r.dropUnjoined()
+		r.askAgain()
 	})
 }
 
 // catchUp asks for a newer version once the object reports that GKE refuses the wanted one.
-func (p *pool) catchUp() {
+func (r *rest) catchUp() {
+	p := r.pool
 	switch {
 	case p.ours() != nil || p.World.Gone():
 	case strings.Contains(p.World.Objects.Says(), "must be within one minor version of master version"):
-		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + patch })
+		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) {
+			mp.Spec.Template.Spec.Version = "v" + world.Minor(p.plane.minor) + patch
+		})
 	default:
-		p.World.At(time.Now().Add(time.Minute), p.catchUp)
+		p.World.At(time.Now().Add(time.Minute), r.catchUp)
 	}
 }
 
 // askAgain has a user send a request that changes nothing to a node pool whose last operation failed when no node was ready: GKE shows the
 // error until another one has ended well, although the machines came later.
-func (p *pool) askAgain() {
+func (r *rest) askAgain() {
+	p := r.pool
 	n := p.ours()
 	if n == nil || n.Status != "ERROR" {
 		return
 	}
 	p.World.Notes.Moved()
-	if err := p.labelPool(n.Name, n.Resource); err != nil {
+	if err := p.hands.labelPool(n.Name, n.Resource); err != nil {
 		p.World.Trace("hand", "failed: %v", err)
-		if p.busy() {
-			p.World.At(time.Now().Add(planeAgain), p.askAgain)
+		if r.busy() {
+			p.World.At(time.Now().Add(planeAgain), r.askAgain)
 		}
 	}
 }
 
 // dropUnjoined deletes the machines that should have joined long ago.
-func (p *pool) dropUnjoined() {
+func (r *rest) dropUnjoined() {
+	p := r.pool
 	n := p.ours()
 	if n == nil {
 		return
@@ -239,7 +249,8 @@ func (p *pool) dropUnjoined() {
 }
 
 // openNodes has a user open the nodes that an operation of GKE left closed which failed.
-func (p *pool) openNodes() {
+func (r *rest) openNodes() {
+	p := r.pool
 	n := p.nodes()
 	if has := p.World.Scenario.Has; n == nil || n.Busy || !has(world.HandFail) && !has(HandRepair) {
 		return

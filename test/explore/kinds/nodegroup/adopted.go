@@ -12,7 +12,8 @@ import (
 )
 
 // forAnother makes a node group, with a launch template where the pool has one.
-func (p *pool) forAnother() string {
+func (h *hands) forAnother() string {
+	p := h.pool
 	s := p.World.Scenario
 	tags := aws.TheirTags(adoptedName)
 	input := &eks.CreateNodegroupInput{

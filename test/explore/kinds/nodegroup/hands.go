@@ -27,8 +27,12 @@ const (
 	HandFailEnding world.What = "the next deletion fails"
 )
 
+// hands are what people do to the pool in the account.
+type hands struct{ pool *pool }
+
 // change changes something of our node group, or of what is behind it.
-func (p *pool) change(e world.Event) error {
+func (h *hands) change(e world.Event) error {
+	p := h.pool
 	n := p.nodegroup()
 	if n == nil || n.Tags[aws.TagOwner] != p.World.Objects.Owner().ID {
 		return nil
@@ -57,25 +61,27 @@ func (p *pool) change(e world.Event) error {
 			return nil
 		}
 	}
-	return p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, n, e) })
+	return p.World.Hand(func(ctx context.Context) error { return h.meddle(ctx, n, e) })
 }
 
 // own gives the node group back that was taken from us.
-func (p *pool) own() {
+func (h *hands) own() {
+	p := h.pool
 	if n := p.nodegroup(); n != nil && n.Tags[aws.TagOwner] == world.Thief {
-		_ = p.World.Hand(func(ctx context.Context) error { return p.meddle(ctx, n, world.Event{What: world.HandOwn}) })
+		_ = p.World.Hand(func(ctx context.Context) error { return h.meddle(ctx, n, world.Event{What: world.HandOwn}) })
 		p.World.Notes.Owned()
 	}
 }
 
 // appease takes back what keeps a node group or its role from being looked after, or from going.
-func (p *pool) appease() {
+func (h *hands) appease() {
+	p := h.pool
 	n := p.nodegroup()
 	if n != nil {
 		p.World.Must(p.Server.ClearIssues(n.Cluster, n.Name), "heal the node group")
-		if p.stuck(n) && n.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
+		if h.stuck(n) && n.Tags[aws.TagOwner] == p.World.Objects.Owner().ID {
 			_ = p.World.Hand(func(ctx context.Context) error {
-				return p.meddle(ctx, n,
+				return h.meddle(ctx, n,
 					world.Event{What: world.HandDropGroup})
 			}) // the user finishes what failed
 		}
@@ -92,14 +98,15 @@ func (p *pool) appease() {
 
 // stuck reports whether a user has to delete the node group: EKS failed to delete it, or failed to make it although machines of it serve,
 // which Muster does not take away.
-func (p *pool) stuck(n *nodegroup) bool {
-	g := p.behind(n)
+func (h *hands) stuck(n *nodegroup) bool {
+	g := h.pool.behind(n)
 	return n.Status == string(ekstypes.NodegroupStatusDeleteFailed) || n.Status == string(ekstypes.NodegroupStatusCreateFailed) && g != nil &&
 		len(g.Members) > 0
 }
 
 // meddle is a change by hand that takes a call.
-func (p *pool) meddle(ctx context.Context, n *nodegroup, e world.Event) error {
+func (h *hands) meddle(ctx context.Context, n *nodegroup, e world.Event) error {
+	p := h.pool
 	c, cluster := p.EKS, awssdk.String(eksCluster)
 	config := func(in *eks.UpdateNodegroupConfigInput) error {
 		in.ClusterName, in.NodegroupName = cluster, &n.Name
@@ -134,9 +141,9 @@ func (p *pool) meddle(ctx context.Context, n *nodegroup, e world.Event) error {
 	case world.HandResize, world.HandBounds:
 		return config(&eks.UpdateNodegroupConfigInput{ScalingConfig: resized(n, e)})
 	case world.Autoscaler:
-		return p.scaleBehind(ctx, n, e.N)
+		return h.scaleBehind(ctx, n, e.N)
 	case HandRole:
-		return p.meddleRole(ctx, n, e)
+		return h.meddleRole(ctx, n, e)
 	}
 	return nil
 }
@@ -161,29 +168,30 @@ func resized(n *nodegroup, e world.Event) *ekstypes.NodegroupScalingConfig {
 }
 
 // scaleBehind sets the size of the group behind, as the cluster-autoscaler does.
-func (p *pool) scaleBehind(ctx context.Context, n *nodegroup, size int) error {
-	g := p.behind(n)
+func (h *hands) scaleBehind(ctx context.Context, n *nodegroup, size int) error {
+	g := h.pool.behind(n)
 	if g == nil {
 		return nil
 	}
 	to := int32(min(max(size, g.Min), g.Max))
-	_, err := p.Groups.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &g.Name, DesiredCapacity: &to})
+	_, err := h.pool.Groups.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &g.Name, DesiredCapacity: &to})
 	return err
 }
 
 // meddleRole attaches a policy of another tool to the role, or detaches one that every node needs.
-func (p *pool) meddleRole(ctx context.Context, n *nodegroup, e world.Event) error {
+func (h *hands) meddleRole(ctx context.Context, n *nodegroup, e world.Event) error {
 	name := n.Role[strings.LastIndex(n.Role, "/")+1:]
 	if e.N%2 == 0 {
-		_, err := p.IAM.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(aws.TheirPolicy)})
+		_, err := h.pool.IAM.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(aws.TheirPolicy)})
 		return err
 	}
-	_, err := p.IAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(workerPolicy)})
+	_, err := h.pool.IAM.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &name, PolicyArn: awssdk.String(workerPolicy)})
 	return err
 }
 
 // foreign has a user make a node group beside the pool's, without machines.
-func (p *pool) foreign(int) {
+func (h *hands) foreign(int) {
+	p := h.pool
 	err := p.World.Hand(func(ctx context.Context) error {
 		_, err := p.EKS.CreateNodegroup(ctx, &eks.CreateNodegroupInput{
 			ClusterName: awssdk.String(eksCluster), NodegroupName: awssdk.String(world.TheirGroup), Subnets: []string{simaws.SubnetID},
@@ -196,9 +204,9 @@ func (p *pool) foreign(int) {
 }
 
 // dropForeign takes it away again.
-func (p *pool) dropForeign() {
-	_ = p.World.Hand(func(ctx context.Context) error {
-		_, err := p.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: awssdk.String(eksCluster),
+func (h *hands) dropForeign() {
+	_ = h.pool.World.Hand(func(ctx context.Context) error {
+		_, err := h.pool.EKS.DeleteNodegroup(ctx, &eks.DeleteNodegroupInput{ClusterName: awssdk.String(eksCluster),
 			NodegroupName: awssdk.String(world.TheirGroup)})
 		return err
 	})

@@ -80,10 +80,13 @@ type pool struct {
 	minor int
 	// theirLabel is true while the label tier is another provider's.
 	theirLabel bool
+	hands      *hands
+	rest       *rest
 }
 
 func newPool(w *world.World) *world.Pool {
 	p := &pool{Account: aws.New(w), minor: world.FirstMinor}
+	p.hands, p.rest = &hands{pool: p}, &rest{pool: p}
 	out := &world.Pool{
 		Account: p.Account.Account(),
 		Object: world.Object{
@@ -96,9 +99,13 @@ func newPool(w *world.World) *world.Pool {
 			Furnish: p.putCluster,
 		},
 		Edits: p.edits(),
-		Hands: world.Hands{Change: p.change, Own: p.own, Foreign: p.foreign, DropForeign: p.dropForeign, ForAnother: p.forAnother},
+		Hands: world.Hands{
+			Change: p.hands.change, Own: p.hands.own, Foreign: p.hands.foreign, DropForeign: p.hands.dropForeign,
+			ForAnother: p.hands.forAnother,
+		},
 		Rest: world.Rest{
-			Appease: p.appease, Settle: p.settle, Unjoined: p.unjoined, Busy: p.busy, Want: p.want, Is: p.is, Forgive: p.forgive, Fragile: p.fragile,
+			Appease: p.hands.appease, Settle: p.rest.settle, Unjoined: p.rest.unjoined, Busy: p.rest.busy,
+			Want: p.rest.want, Is: p.rest.is, Forgive: p.rest.forgive, Fragile: p.rest.fragile,
 		},
 		Reconciler: func(base http.RoundTripper, o infrapool.Options) world.Reconcile {
 			return infrapool.New(adapter.Adapter{}, world.Counted(w, p.driver(base)), o).Reconcile

@@ -20,11 +20,15 @@ import (
 	"github.com/muster-project/muster/test/explore/world"
 )
 
+// rest is how the pool is when all is quiet.
+type rest struct{ pool *pool }
+
 // want is what a managed pool's objects ask for.
-func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
+func (r *rest) want(mp *clusterv1.MachinePool, o client.Object) map[string]string {
 	s := &object(o).Spec
 	want := map[string]string{
-		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": p.World.Objects.Owner().ID, "team": s.AdditionalTags["team"],
+		"group": "1", "status": string(ekstypes.NodegroupStatusActive), "owner": r.pool.World.Objects.Owner().ID,
+		"team":        s.AdditionalTags["team"],
 		"stage":       s.AdditionalTags["stage"],
 		"behind team": s.AdditionalTags["team"], "cluster": world.ClusterName, "cordoned": "0", "stale": "0", "old": "0", "ready": "True",
 		"pool": "Running",
@@ -52,7 +56,7 @@ func (p *pool) want(mp *clusterv1.MachinePool, o client.Object) map[string]strin
 	if c := s.Scaling; c != nil && c.MaxSize != nil {
 		want["max"] = world.Itoa(c.MaxSize)
 	}
-	p.wantTemplate(s.AWSLaunchTemplate, want)
+	r.wantTemplate(s.AWSLaunchTemplate, want)
 	size := world.Itoa(ptr.To(ptr.Deref(mp.Spec.Replicas, 1)))
 	for _, name := range []string{"size", "in service", "joined", "ready nodes", "pool ready nodes", "pool replicas"} {
 		want[name] = size
@@ -64,7 +68,7 @@ func repairs(s *awsv1.AWSManagedMachinePoolSpec) bool {
 	return s.NodeRepairConfig != nil && s.NodeRepairConfig.Enabled != nil && *s.NodeRepairConfig.Enabled
 }
 
-func (p *pool) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string) {
+func (r *rest) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string) {
 	switch {
 	case t == nil:
 		want["templates"] = "0"
@@ -80,7 +84,8 @@ func (p *pool) wantTemplate(t *awsv1.AWSLaunchTemplate, want map[string]string) 
 }
 
 // is says what there is of a managed pool.
-func (p *pool) is() map[string]string {
+func (r *rest) is() map[string]string {
+	p := r.pool
 	is := map[string]string{"group": "0"}
 	n := p.nodegroup()
 	if n == nil {
@@ -104,16 +109,17 @@ func (p *pool) is() map[string]string {
 	joined, cordoned := p.World.Workload.Counts()
 	is["stale"], is["old"] = strconv.Itoa(stale), strconv.Itoa(old)
 	is["in service"], is["joined"], is["cordoned"] = strconv.Itoa(inService), strconv.Itoa(joined), strconv.Itoa(cordoned)
-	is["role lacks"] = p.lacks()
-	p.isShown(n, is)
-	p.isSource(n, is)
+	is["role lacks"] = r.lacks()
+	r.isShown(n, is)
+	r.isSource(n, is)
 	p.World.Objects.Told(is)
 	return is
 }
 
 // isShown is what EKS alone shows of a node group.
-func (p *pool) isShown(n *nodegroup, is map[string]string) {
-	found, err := p.EKS.DescribeNodegroup(context.Background(), &eks.DescribeNodegroupInput{ClusterName: &n.Cluster, NodegroupName: &n.Name})
+func (r *rest) isShown(n *nodegroup, is map[string]string) {
+	named := &eks.DescribeNodegroupInput{ClusterName: &n.Cluster, NodegroupName: &n.Name}
+	found, err := r.pool.EKS.DescribeNodegroup(context.Background(), named)
 	if err != nil {
 		return
 	}
@@ -133,7 +139,8 @@ func (p *pool) isShown(n *nodegroup, is map[string]string) {
 }
 
 // isSource says what the node group's launch template makes.
-func (p *pool) isSource(n *nodegroup, is map[string]string) {
+func (r *rest) isSource(n *nodegroup, is map[string]string) {
+	p := r.pool
 	templates := 0
 	for _, t := range p.World.Snapshot().Templates {
 		if t.Owner == p.World.Objects.Owner().ID {
@@ -166,25 +173,25 @@ func (p *pool) isSource(n *nodegroup, is map[string]string) {
 
 // forgive leaves out a minimum above the size, which EKS does not take: the autoscaler has to raise the size first. A label that another
 // provider put there before the adoption stays while the object does not name it.
-func (p *pool) forgive(want, is map[string]string) {
-	if p.theirLabel {
+func (r *rest) forgive(want, is map[string]string) {
+	if r.pool.theirLabel {
 		delete(want, "tier")
 	}
-	if least, err := strconv.Atoi(want["min"]); err == nil && p.World.Objects.External() && strconv.Itoa(least) > is["size"] {
+	if least, err := strconv.Atoi(want["min"]); err == nil && r.pool.World.Objects.External() && strconv.Itoa(least) > is["size"] {
 		delete(want, "min")
 	}
 }
 
 // busy reports whether EKS is at work on the node group by itself, or a role waits for the slow read that shows what it lacks.
-func (p *pool) busy() bool {
-	n := p.nodegroup()
-	return p.lacks() != "" || n != nil && (n.Updating != "" || strings.HasSuffix(n.Status, "ING"))
+func (r *rest) busy() bool {
+	n := r.pool.nodegroup()
+	return r.lacks() != "" || n != nil && (n.Updating != "" || strings.HasSuffix(n.Status, "ING"))
 }
 
 // lacks names the policy that every node needs, where the role that Muster made lacks it since a user detached it.
-func (p *pool) lacks() string {
-	for _, r := range p.State().Roles {
-		if r.Tags[aws.TagOwner] == p.World.Objects.Owner().ID && !slices.Contains(r.Attached, workerPolicy) {
+func (r *rest) lacks() string {
+	for _, role := range r.pool.State().Roles {
+		if role.Tags[aws.TagOwner] == r.pool.World.Objects.Owner().ID && !slices.Contains(role.Attached, workerPolicy) {
 			return workerPolicy
 		}
 	}
@@ -192,7 +199,8 @@ func (p *pool) lacks() string {
 }
 
 // unjoined reports whether a machine is still to join.
-func (p *pool) unjoined() bool {
+func (r *rest) unjoined() bool {
+	p := r.pool
 	members := 0
 	if n := p.nodegroup(); n != nil {
 		if g := p.behind(n); g != nil {
@@ -204,14 +212,15 @@ func (p *pool) unjoined() bool {
 }
 
 // settle has the pool follow its control plane where a node group is to be made: a new one is of no other version.
-func (p *pool) settle() {
+func (r *rest) settle() {
+	p := r.pool
 	if n := p.nodegroup(); n == nil || n.Status != "ACTIVE" {
 		p.World.Objects.EditPool(func(mp *clusterv1.MachinePool) { mp.Spec.Template.Spec.Version = "v" + world.Minor(p.minor) + ".0" })
 	}
 }
 
 // fragile reports whether the node group is being made, which EKS gives up for good when machines are not Ready.
-func (p *pool) fragile() bool {
-	n := p.nodegroup()
+func (r *rest) fragile() bool {
+	n := r.pool.nodegroup()
 	return n != nil && n.Status == string(ekstypes.NodegroupStatusCreating)
 }
