@@ -1,13 +1,11 @@
 package account
 
 import (
-	"cmp"
-	"encoding/base64"
 	"iter"
-	"slices"
 
 	"github.com/muster-project/muster/sim/aws/shapes"
 	"github.com/muster-project/muster/sim/aws/wire"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // Values are the second halves of a sequence of pairs.
@@ -21,24 +19,16 @@ func Values[K, V any](pairs iter.Seq2[K, V]) iter.Seq[V] {
 	}
 }
 
-// Paged cuts one page out of items that are in the order of their keys. The token is the last key shown, so that what comes and
-// goes between two pages neither repeats nor hides others.
+// Paged returns one page of items that are in the order of their keys, and the token of the next page, nil for the last.
 func Paged[T any](items []T, key func(T) string, token *string, size int) (page []T, next *string, err error) {
-	if shapes.Str(token) != "" {
-		after, err := base64.RawURLEncoding.DecodeString(*token)
-		if err != nil {
-			return nil, nil, wire.Refuse("InvalidNextToken", "The token '%s' is invalid", *token)
-		}
-		at, found := slices.BinarySearchFunc(items, string(after), func(item T, k string) int { return cmp.Compare(key(item), k) })
-		if found {
-			at++
-		}
-		items = items[at:]
+	page, after, err := server.Page(server.List[T]{Items: items, Key: key, Sorted: true}, shapes.Str(token), size)
+	if err != nil {
+		return nil, nil, wire.Refuse("InvalidNextToken", "The token '%s' is invalid", *token)
 	}
-	if size <= 0 || len(items) <= size {
-		return items, nil, nil
+	if after != "" {
+		next = &after
 	}
-	return items[:size], new(base64.RawURLEncoding.EncodeToString([]byte(key(items[size-1])))), nil
+	return page, next, nil
 }
 
 // MaxTags is how many tags of its user a resource takes.

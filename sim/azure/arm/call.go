@@ -3,15 +3,13 @@ package arm
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // Call is one request of a client as an operation sees it.
@@ -148,67 +146,24 @@ func (x *Call) Unmet(header, current string) *Error {
 // listPage is the largest page of a list.
 const listPage = 100
 
-// Paged returns one page of a list, with where the next one is. The link names the last resources that were returned: what comes and goes
-// between two pages, or between two reads of different age, hides no other resource.
+// Paged returns one page of a list, with where the next one is. The list is in no order of its resources' IDs.
 func (w *Core) Paged(x *Call, all []any) (*Answer, error) {
 	size := listPage
 	if w.PageLimit > 0 {
 		size = min(size, w.PageLimit)
 	}
-	from, returned, err := resumed(x.Query.Get("$skiptoken"), all)
+	token := x.Query.Get("$skiptoken")
+	page, next, err := server.Page(server.List[any]{Items: all, Key: idOf}, token, size)
 	if err != nil {
-		return nil, err
+		return nil, BadRequest("The $skiptoken '%s' is not valid.", token)
 	}
-	to := min(len(all), from+size)
-	d := document.Object{"value": append([]any{}, all[from:to]...)}
-	if to < len(all) {
-		for _, item := range all[from:to] {
-			if mark := markOf(item); mark != "" {
-				returned = append(returned, mark)
-			}
-		}
-		returned = returned[max(0, len(returned)-listPage):]
+	d := document.Object{"value": append([]any{}, page...)}
+	if next != "" {
 		query := maps.Clone(x.Query)
-		query.Set("$skiptoken", strconv.Itoa(to)+","+strings.Join(returned, ""))
+		query.Set("$skiptoken", next)
 		d["nextLink"] = x.Base() + x.Request.URL.EscapedPath() + "?" + query.Encode()
 	}
 	return OK(d), nil
-}
-
-// resumed returns the place in a list at which a token resumes it, and the marks of the last resources that were returned before: behind
-// the last of them that is still there, and where all of them are gone, at the place less their number. Items without an ID have no marks.
-func resumed(token string, all []any) (from int, returned []string, err error) {
-	if token == "" {
-		return 0, nil, nil
-	}
-	place, marks, _ := strings.Cut(token, ",")
-	n, err := strconv.Atoi(place)
-	if err != nil || n < 0 || n > len(all)+listPage {
-		return 0, nil, BadRequest("The $skiptoken '%s' is not valid.", token)
-	}
-	for ; len(marks) >= markLength; marks = marks[markLength:] {
-		returned = append(returned, marks[:markLength])
-	}
-	for k := len(all) - 1; k >= 0; k-- {
-		if slices.Contains(returned, markOf(all[k])) {
-			return k + 1, returned, nil
-		}
-	}
-	return min(max(0, n-len(returned)), len(all)), returned, nil
-}
-
-// markLength is how many characters stand for a resource in a token.
-const markLength = 8
-
-// markOf returns what stands for an item of a list in a token, "" for one without an ID.
-func markOf(item any) string {
-	id := idOf(item)
-	if id == "" {
-		return ""
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id))
-	return fmt.Sprintf("%08x", h.Sum32())
 }
 
 // idOf returns the ID of an item of a list, "" where it has none.

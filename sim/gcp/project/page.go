@@ -1,12 +1,12 @@
 package project
 
 import (
-	"encoding/base64"
 	"net/http"
 	"sort"
 	"strconv"
 
 	"github.com/muster-project/muster/sim/document"
+	"github.com/muster-project/muster/sim/server"
 )
 
 // largestPage is the largest page of a list, and its size where nothing is asked for.
@@ -18,27 +18,19 @@ type Named struct {
 	Doc document.Object
 }
 
-// Page returns one page of items in the order of their keys, and the token of the next page. A page is resumed behind the last key that was
-// returned, so that what comes and goes between two pages hides no other item.
+// Page returns one page of items in the order of their keys, and the token of the next page.
 func (w *Core) Page(x *Call, all []Named) (page []Named, next string, err error) {
 	size, err := w.pageSize(x)
 	if err != nil {
 		return nil, "", err
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Key < all[j].Key })
-	from := 0
-	if token := x.Query.Get("pageToken"); token != "" {
-		last, err := base64.URLEncoding.DecodeString(token)
-		if err != nil {
-			return nil, "", Invalid("pageToken", token, "The page token is invalid.")
-		}
-		from = sort.Search(len(all), func(i int) bool { return all[i].Key > string(last) })
+	token := x.Query.Get("pageToken")
+	page, next, err = server.Page(server.List[Named]{Items: all, Key: func(n Named) string { return n.Key }, Sorted: true}, token, size)
+	if err != nil {
+		return nil, "", Invalid("pageToken", token, "The page token is invalid.")
 	}
-	to := min(len(all), from+size)
-	if to < len(all) {
-		next = base64.URLEncoding.EncodeToString([]byte(all[to-1].Key))
-	}
-	return all[from:to], next, nil
+	return page, next, nil
 }
 
 // pageSize returns how many items a page may hold.
