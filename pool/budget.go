@@ -8,7 +8,9 @@ import (
 
 // budget is the sizes between which the group may be, and how many instances may go.
 type budget struct {
-	*gate
+	in      *inputs
+	fleet   *classification
+	rollout *rollout
 	// minSize is the size that the group should have at least now: what is wanted, and the surge of a rollout that continues (rule 2).
 	// Instances that are not serving need no surge. Where the cloud supports standby, the surge is not part of the size.
 	minSize int
@@ -21,31 +23,32 @@ type budget struct {
 	cloudLeads bool
 }
 
-func newBudget(g *gate) *budget {
-	v := &budget{gate: g, minSize: g.want, maxSize: g.want, surgeNeed: g.requested + g.shrinking, cloudLeads: g.cloudFirst()}
-	if v.t.SupportsStandby || v.o.Group == nil {
+func newBudget(r *rollout) *budget {
+	v := &budget{in: r.in, fleet: r.fleet, rollout: r, minSize: r.in.want, maxSize: r.in.want, cloudLeads: r.cloudFirst()}
+	v.surgeNeed = v.fleet.requested + v.fleet.shrinking + r.remediating
+	if v.in.t.SupportsStandby || v.in.o.Group == nil {
 		return v
 	}
 	need := v.surgeNeed
 	if !v.cloudLeads {
-		v.surgeNeed += v.servingStale
+		v.surgeNeed += v.fleet.servingStale
 	}
-	if v.mayReplace() {
+	if v.rollout.mayReplace() {
 		need = v.surgeNeed
 	}
-	v.minSize = max(v.want+min(v.surge, need), v.sizeForRemoval())
-	v.maxSize = max(v.minSize, min(v.o.Group.Size, v.want+min(v.surge, v.surgeNeed)))
+	v.minSize = max(v.in.want+min(v.in.surge, need), v.sizeForRemoval())
+	v.maxSize = max(v.minSize, min(v.in.o.Group.Size, v.in.want+min(v.in.surge, v.surgeNeed)))
 	return v
 }
 
 // room returns how many serving instances the budget lets go now.
-func (v *budget) room() int { return v.available - v.floor() - v.pendingScaleIn() }
+func (v *budget) room() int { return v.fleet.available - v.in.floor() - v.pendingScaleIn() }
 
 // pendingScaleIn returns how many serving instances the cloud will terminate because the size was lowered out of band. Which ones is not
 // known yet. Instances that Muster drained are the ones where Muster lowered the size.
 func (v *budget) pendingScaleIn() int {
-	n := v.counted - v.o.Group.Size
-	for _, m := range v.members {
+	n := v.fleet.counted - v.in.o.Group.Size
+	for _, m := range v.fleet.members {
 		if !m.Standby && m.isDraining() {
 			n--
 		}
@@ -55,41 +58,41 @@ func (v *budget) pendingScaleIn() int {
 
 // surplusCount returns how many instances of the group are surplus. Where the size is already lower than what exists, the cloud chooses.
 func (v *budget) surplusCount() int {
-	if v.outOfBounds() != nil {
+	if v.in.outOfBounds() != nil {
 		return 0
 	}
-	return max(0, min(v.counted, v.o.Group.Size)-v.maxSize)
+	return max(0, min(v.fleet.counted, v.in.o.Group.Size)-v.maxSize)
 }
 
 // shrinkStep lowers a size that is not launched completely yet: what does not exist needs no drain.
 func (v *budget) shrinkStep() *Step {
-	if v.d.ReplicasManagedExternally || v.outOfBounds() != nil {
+	if v.in.d.ReplicasManagedExternally || v.in.outOfBounds() != nil {
 		return nil
 	}
-	size := max(v.maxSize, v.counted)
-	if size >= v.o.Group.Size {
+	size := max(v.maxSize, v.fleet.counted)
+	if size >= v.in.o.Group.Size {
 		return v.forgoStep()
 	}
-	return &Step{Kind: Resize, Size: size, Surge: v.surgeIn(size), Cause: Cause{ScaleIn,
-		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.t.Group, v.o.Group.Size-size)}}
+	return &Step{Kind: Resize, Size: size, Surge: v.in.surgeIn(size), Cause: Cause{ScaleIn,
+		fmt.Sprintf("the %s still waits for %d instances that the pool does not want any more", v.in.t.Group, v.in.o.Group.Size-size)}}
 }
 
 // forgoStep withdraws capacity that the cloud could not bring, as far as it exceeds what the pool wants. The cloud would bring it with the
 // next change of the group otherwise.
 func (v *budget) forgoStep() *Step {
-	g := v.o.Group
+	g := v.in.o.Group
 	if larger := v.larger(); g.UnfulfilledCapacity == 0 || larger != nil && larger.Size >= g.Size+g.UnfulfilledCapacity {
 		return nil
 	}
-	return &Step{Kind: Resize, Size: g.Size, Surge: v.surgeIn(g.Size), Cause: Cause{ScaleIn,
+	return &Step{Kind: Resize, Size: g.Size, Surge: v.in.surgeIn(g.Size), Cause: Cause{ScaleIn,
 		fmt.Sprintf("the cloud could not bring %s that the %s was asked for, and the pool does not want as many any more",
-			machines(g.UnfulfilledCapacity), v.t.Group)}}
+			machines(g.UnfulfilledCapacity), v.in.t.Group)}}
 }
 
 // replaceable cuts a list to the instances whose removal leaves enough: those whose replacement exists already where an external autoscaler
 // owns the size, and as many as the cloud lets go. It reports whether that leaves some out.
 func (v *budget) replaceable(list []*member) (now []*member, waits bool) {
-	if room := v.o.Group.Surge; v.removalShrinksGroup() && len(list) > room {
+	if room := v.in.o.Group.Surge; v.in.removalShrinksGroup() && len(list) > room {
 		return list[:room], true
 	}
 	return v.aboveLeast(list)
@@ -99,19 +102,19 @@ func (v *budget) replaceable(list []*member) (now []*member, waits bool) {
 // refuses one that leaves fewer than it keeps at least. It is 0 if no instance is to be replaced.
 func (v *budget) sizeForRemoval() int {
 	replaces := func(m *member) bool {
-		return m.reason != surplus && v.reasonHolds(m) && (m.byMuster || m.reason != stale)
+		return m.reason != surplus && v.rollout.reasonHolds(m) && (m.byMuster || m.reason != stale)
 	}
-	if v.o.Group.Least == 0 || v.d.ReplicasManagedExternally || !slices.ContainsFunc(v.members, replaces) {
+	if v.in.o.Group.Least == 0 || v.in.d.ReplicasManagedExternally || !slices.ContainsFunc(v.fleet.members, replaces) {
 		return 0
 	}
-	return v.o.Group.Least + 1
+	return v.in.o.Group.Least + 1
 }
 
 // aboveLeast cuts a list to the instances that can go without lowering the size below what the cloud keeps at least, and reports whether
 // that leaves some out.
 func (v *budget) aboveLeast(list []*member) (now []*member, waits bool) {
-	least := v.o.Group.Least
-	if room := max(0, v.o.Group.Size-least); least > 0 && len(list) > room {
+	least := v.in.o.Group.Least
+	if room := max(0, v.in.o.Group.Size-least); least > 0 && len(list) > room {
 		return list[:room], true
 	}
 	return list, false
@@ -120,7 +123,7 @@ func (v *budget) aboveLeast(list []*member) (now []*member, waits bool) {
 // lowered returns by how much the size is lowered when the whole list is gone: what is then above the wanted number and the surge that the
 // rest of the rollout needs.
 func (v *budget) lowered(list []*member) int {
-	if !v.t.ReplaceKeepsSize {
+	if !v.in.t.ReplaceKeepsSize {
 		return len(list)
 	}
 	need := v.surgeNeed
@@ -129,19 +132,19 @@ func (v *budget) lowered(list []*member) int {
 			need--
 		}
 	}
-	size := v.want
-	if !v.t.SupportsStandby {
-		size += min(v.surge, need)
+	size := v.in.want
+	if !v.in.t.SupportsStandby {
+		size += min(v.in.surge, need)
 	}
-	return min(max(0, v.o.Group.Size-size), len(list))
+	return min(max(0, v.in.o.Group.Size-size), len(list))
 }
 
 // unwantedCount returns how many instances have to go, chosen by Muster or, where the size is lower already, by the cloud.
 func (v *budget) unwantedCount() int {
-	if v.outOfBounds() != nil {
+	if v.in.outOfBounds() != nil {
 		return 0
 	}
-	return max(0, v.counted-v.maxSize)
+	return max(0, v.fleet.counted-v.maxSize)
 }
 
 // surgeIn returns how much of size is surge when an external autoscaler owns the size of the group. It is 0 when Muster owns the size.
@@ -165,7 +168,7 @@ const (
 // the autoscaler's, and would be raised again in every pass.
 func (v *budget) planned() PlannedSurge {
 	grow := v.larger()
-	if grow == nil || grow.Surge <= v.o.Group.Surge || v.scaleUpInBackoff() != nil {
+	if grow == nil || grow.Surge <= v.in.o.Group.Surge || v.scaleUpInBackoff() != nil {
 		return PlannedSurge{}
 	}
 	return PlannedSurge{Surge: grow.Surge, Size: grow.Size}
@@ -176,12 +179,12 @@ func (v *budget) planned() PlannedSurge {
 // arrived.
 func (v *budget) recordSurgeStep() *Step {
 	planned := v.planned()
-	step := &Step{Kind: UpdateGroup, Template: v.o.Group.Template, Surge: v.o.Group.Surge, Planned: planned}
+	step := &Step{Kind: UpdateGroup, Template: v.in.o.Group.Template, Surge: v.in.o.Group.Surge, Planned: planned}
 	switch {
-	case planned != PlannedSurge{} && planned != v.o.Group.SurgePlanned:
-		step.Cause = Cause{SurgePlanned, fmt.Sprintf("of a size of %d of the %s %d are to be a surge", planned.Size, v.t.Group, planned.Surge)}
-	case v.o.Group.SurgeRecordStale:
-		step.Cause = Cause{SurgeRecordStale, fmt.Sprintf("of the size of the %s %d are left of a surge", v.t.Group, v.o.Group.Surge)}
+	case planned != PlannedSurge{} && planned != v.in.o.Group.SurgePlanned:
+		step.Cause = Cause{SurgePlanned, fmt.Sprintf("of a size of %d of the %s %d are to be a surge", planned.Size, v.in.t.Group, planned.Surge)}
+	case v.in.o.Group.SurgeRecordStale:
+		step.Cause = Cause{SurgeRecordStale, fmt.Sprintf("of the size of the %s %d are left of a surge", v.in.t.Group, v.in.o.Group.Surge)}
 	default:
 		return nil
 	}
@@ -194,16 +197,16 @@ const scaleUpBackoff = 5 * time.Minute
 
 // scaleUpInBackoff returns that the group should be larger and that the cloud failed to make it so a moment ago, or nil.
 func (v *budget) scaleUpInBackoff() *Cause {
-	failed := v.o.Group.ScaleUpFailedAt
-	if failed.IsZero() || v.larger() == nil || v.reached(failed.Add(scaleUpBackoff)) {
+	failed := v.in.o.Group.ScaleUpFailedAt
+	if failed.IsZero() || v.larger() == nil || v.in.clock.reached(failed.Add(scaleUpBackoff)) {
 		return nil
 	}
-	return &Cause{"ScaleUpFailed", fmt.Sprintf("the cloud could not launch all machines of the %s: retrying after a pause", v.t.Group)}
+	return &Cause{"ScaleUpFailed", fmt.Sprintf("the cloud could not launch all machines of the %s: retrying after a pause", v.in.t.Group)}
 }
 
 // scaleUpStep raises the size, unless the cloud has just failed to, or the record of a surge is not visible yet.
 func (v *budget) scaleUpStep() *Step {
-	if v.scaleUpInBackoff() != nil || v.planned() != (PlannedSurge{}) && v.planned() != v.o.Group.SurgePlanned {
+	if v.scaleUpInBackoff() != nil || v.planned() != (PlannedSurge{}) && v.planned() != v.in.o.Group.SurgePlanned {
 		return nil
 	}
 	return v.larger()
@@ -212,25 +215,25 @@ func (v *budget) scaleUpStep() *Step {
 // larger returns the step that raises the size, or nil. A size that was lowered out of band below what exists is raised to what exists: the
 // surplus is then drained before the cloud terminates instances of its own choice.
 func (v *budget) larger() *Step {
-	size := v.o.Group.Size
-	if v.outOfBounds() != nil {
+	size := v.in.o.Group.Size
+	if v.in.outOfBounds() != nil {
 		return nil
 	}
-	if !v.d.ReplicasManagedExternally && size < v.want {
-		goal := max(v.minSize, v.counted)
-		return &Step{Kind: Resize, Size: min(goal, max(v.d.MaxReplicas(), v.o.Group.Max, v.minSize)), Surge: v.surgeIn(goal),
-			Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, size, v.want)}}
+	if !v.in.d.ReplicasManagedExternally && size < v.in.want {
+		goal := max(v.minSize, v.fleet.counted)
+		return &Step{Kind: Resize, Size: min(goal, max(v.in.d.MaxReplicas(), v.in.o.Group.Max, v.minSize)), Surge: v.in.surgeIn(goal),
+			Cause: Cause{"ScaleOut", fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.in.t.Group, size, v.in.want)}}
 	}
-	if v.o.Group.KeepsExcess && !v.d.ReplicasManagedExternally && v.counted > size {
-		return &Step{Kind: Resize, Size: v.counted, Cause: Cause{"ExcessKept",
-			fmt.Sprintf("the %s has %s and a size of %d: the cloud would choose which go with the next change", v.t.Group,
-				machines(v.counted), size)}}
+	if v.in.o.Group.KeepsExcess && !v.in.d.ReplicasManagedExternally && v.fleet.counted > size {
+		return &Step{Kind: Resize, Size: v.fleet.counted, Cause: Cause{"ExcessKept",
+			fmt.Sprintf("the %s has %s and a size of %d: the cloud would choose which go with the next change", v.in.t.Group,
+				machines(v.fleet.counted), size)}}
 	}
 	// While more exist than the size says, some are about to leave that are not seen leaving yet.
-	if goal := v.minSize; size < goal && v.counted <= size {
-		return &Step{Kind: Resize, Size: goal, Surge: v.surgeIn(goal),
-			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.want),
-				v.want)}}
+	if goal := v.minSize; size < goal && v.fleet.counted <= size {
+		return &Step{Kind: Resize, Size: goal, Surge: v.in.surgeIn(goal),
+			Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(goal-v.in.want),
+				v.in.want)}}
 	}
 	return nil
 }

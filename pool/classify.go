@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,7 +53,7 @@ type member struct {
 
 // classification is the instances with their reasons to go, and their numbers.
 type classification struct {
-	*inputs
+	in *inputs
 	// members are the instances that are not terminating, in the order of Observed.
 	members []*member
 	// held are the terminating instances that a lifecycle hook keeps running.
@@ -70,11 +71,11 @@ type classification struct {
 
 // classifyInstances determines for each instance whether it serves, and why it goes, if it does.
 func classifyInstances(in *inputs) *classification {
-	v := &classification{inputs: in, members: make([]*member, 0, len(in.o.Instances))}
+	v := &classification{in: in, members: make([]*member, 0, len(in.o.Instances))}
 	all := make([]member, 0, len(in.o.Instances))
 	causes := map[string]Cause{}
-	for k := range v.o.Instances {
-		i := &v.o.Instances[k]
+	for k := range v.in.o.Instances {
+		i := &v.in.o.Instances[k]
 		if i.State == Terminating {
 			if i.LifecycleHook != nil {
 				v.held = append(v.held, &member{Instance: i, reason: deletionRequested, cause: terminationCause(i)})
@@ -150,10 +151,15 @@ func (v *classification) count(m *member) {
 
 // countShrinking counts an instance that is not serving and needs a surge nevertheless, because its removal shrinks the group.
 func (v *classification) countShrinking(m *member) {
-	if v.removalShrinksGroup() && !m.needsSurge && (m.toReplace || m.reason == deletionRequested || m.reason == failedInstance) {
+	if v.in.removalShrinksGroup() && !m.needsSurge && (m.toReplace || m.reason == deletionRequested || m.reason == failedInstance) {
 		v.shrinking++
 		m.needsSurge = true
 	}
+}
+
+// hasRemovals reports whether a member has a reason to go that Muster acts on.
+func (v *classification) hasRemovals() bool {
+	return slices.ContainsFunc(v.members, func(m *member) bool { return m.reason != keep && (m.byMuster || m.reason != stale) })
 }
 
 // serves reports whether an instance is available (rule 1): joined, Ready for long enough, not drained by Muster, not terminating, without
@@ -161,19 +167,19 @@ func (v *classification) countShrinking(m *member) {
 func (v *classification) serves(i *Instance) bool {
 	n := i.Node
 	switch {
-	case !v.runs(i) || n == nil || !n.Ready || !n.DrainStarted.IsZero():
+	case !v.in.runs(i) || n == nil || !n.Ready || !n.DrainStarted.IsZero():
 		return false
 	case i.TerminationNotice != nil || i.DeletionRequested != nil && n.Cordoned:
 		return false
 	default:
-		return v.d.MinReady == 0 || v.reached(n.ReadySince.Add(v.d.MinReady))
+		return v.in.d.MinReady == 0 || v.in.clock.reached(n.ReadySince.Add(v.in.d.MinReady))
 	}
 }
 
 // classify determines why a member goes, if it does.
 func (v *classification) classify(m *member, causes map[string]Cause) {
 	old, ill := v.staleCause(m.Instance, causes), v.unhealthyCause(m.Instance)
-	m.current = old == nil && m.Template.Same(v.o.Wanted)
+	m.current = old == nil && m.Template.Same(v.in.o.Wanted)
 	switch {
 	case m.DeletionRequested != nil:
 		m.reason, m.cause, m.staleCause = deletionRequested, *m.DeletionRequested, old
@@ -182,7 +188,7 @@ func (v *classification) classify(m *member, causes map[string]Cause) {
 		if old != nil {
 			m.cause = *old
 		}
-	case v.failed(m.Instance) && v.t.KeepsFailedInstances:
+	case v.in.failed(m.Instance) && v.in.t.KeepsFailedInstances:
 		m.reason, m.cause, m.staleCause = failedInstance, Cause{"Failed", "the instance failed"}, old
 	case ill != nil && v.remediated(m.Instance, old):
 		m.reason, m.cause, m.staleCause = unhealthy, *ill, old
@@ -198,15 +204,15 @@ func (v *classification) classify(m *member, causes map[string]Cause) {
 // replacedByMuster reports whether Muster replaces a stale instance rather than a provider rollout. Where provider rollouts replace every
 // instance of another template and no others, they do that, and Muster does the rest; elsewhere a strategy takes all.
 func (v *classification) replacedByMuster(i *Instance) bool {
-	if v.t.RolloutOnTemplateChange {
-		return v.d.SkipModel || !v.otherTemplate(i)
+	if v.in.t.RolloutOnTemplateChange {
+		return v.in.d.SkipModel || !v.otherTemplate(i)
 	}
-	return v.d.Strategy != nil || !v.t.ProviderRollout && v.restarted(i)
+	return v.in.d.Strategy != nil || !v.in.t.ProviderRollout && v.restarted(i)
 }
 
 // musterReplaces reports whether Muster replaces stale instances by a strategy or a restart.
-func (v *classification) musterReplaces() bool {
-	return v.d.Strategy != nil || !v.t.ProviderRollout && v.d.Restart != nil
+func (v *rollout) musterReplaces() bool {
+	return v.in.d.Strategy != nil || !v.in.t.ProviderRollout && v.in.d.Restart != nil
 }
 
 // templateChanged is the reason of an instance whose template is not the wanted one.
@@ -215,9 +221,9 @@ const templateChanged = "TemplateChanged"
 // staleCause returns why an instance is to be replaced with one of the wanted template, or nil (rules 7 and 8). Instances with equal causes
 // share one.
 func (v *classification) staleCause(i *Instance, causes map[string]Cause) *Cause {
-	changes := !v.d.SkipModel && v.otherTemplate(i)
-	if v.restarted(i) && (!changes || !v.t.RolloutOnTemplateChange) {
-		return &v.d.Restart.Cause
+	changes := !v.in.d.SkipModel && v.otherTemplate(i)
+	if v.restarted(i) && (!changes || !v.in.t.RolloutOnTemplateChange) {
+		return &v.in.d.Restart.Cause
 	}
 	if !changes {
 		return nil
@@ -228,7 +234,7 @@ func (v *classification) staleCause(i *Instance, causes map[string]Cause) *Cause
 	}
 	cause, ok := causes[key]
 	if !ok {
-		cause = changedCause(*i, v.t)
+		cause = changedCause(*i, v.in.t)
 		causes[key] = cause
 	}
 	return &cause
@@ -237,20 +243,20 @@ func (v *classification) staleCause(i *Instance, causes map[string]Cause) *Cause
 // restarted reports whether the user requested a restart of all instances of that age.
 func (v *classification) restarted(i *Instance) bool {
 	made := born(i)
-	return v.d.Restart != nil && !made.IsZero() && made.Before(v.d.Restart.Before)
+	return v.in.d.Restart != nil && !made.IsZero() && made.Before(v.in.d.Restart.Before)
 }
 
 // otherTemplate reports whether an instance was launched from other content than the wanted one. Bootstrap data alone never makes an
 // instance stale. Unknown content counts as right while it may be: the list of versions may be behind the instances.
 func (v *classification) otherTemplate(i *Instance) bool {
-	wanted := v.o.Wanted
-	if wanted.Content == "" || v.o.Group == nil {
+	wanted := v.in.o.Wanted
+	if wanted.Content == "" || v.in.o.Group == nil {
 		return false
 	}
 	if i.Template.Content != "" {
 		return i.Template.Content != wanted.Content
 	}
-	return i.Template.Ref != "" && i.Template.Ref != v.o.Group.Template && !v.known(i.Template.Ref) && v.launchesWanted()
+	return i.Template.Ref != "" && i.Template.Ref != v.in.o.Group.Template && !v.in.known(i.Template.Ref) && v.in.launchesWanted()
 }
 
 // changedCause says in a sentence what makes an instance stale.

@@ -23,12 +23,23 @@ func Decide(d Desired, o Observed, t Traits, now time.Time) Plan {
 	default:
 		p = planKeep(in)
 	}
-	p.Next = in.next
+	p.Next = in.clock.next
 	return p
 }
 
 // steps are the steps that follow from a selection.
-type steps struct{ *selection }
+type steps struct {
+	in        *inputs
+	fleet     *classification
+	rollout   *rollout
+	budget    *budget
+	selection *selection
+	inPlace   *inPlace
+}
+
+func newSteps(s *selection) *steps {
+	return &steps{in: s.in, fleet: s.fleet, rollout: s.rollout, budget: s.budget, selection: s, inPlace: newInPlace(s.fleet)}
+}
 
 // planKeep plans for a group that exists. The steps stand in the order of their importance; the first one that exists is started, and a
 // step in back-off does not keep the others from being started. Steps that launch instances or make room for them, and the start of
@@ -36,19 +47,19 @@ type steps struct{ *selection }
 // launches nothing comes after those releases, or a large scale-in would hold hundreds of instances in termination. Further rounds of
 // drains come last, because a drain may take days and each of its rounds is a step.
 func planKeep(in *inputs) Plan {
-	fleet := classifyInstances(in)
-	sizes := newBudget(newGate(fleet))
-	v := &steps{newSelection(sizes)}
-	p := (&status{v}).report()
+	budget := newBudget(newRollout(classifyInstances(in)))
+	v := newSteps(newSelection(budget))
+	status := newStatus(v)
+	p := status.report()
 	begins, rounds := v.drainSteps()
 	remove, release := v.removeUnlessHeld(), v.releaseStep()
-	p.first(v.d, v.allowedDuringOperation(
-		v.renewStep(), v.recreateStep(), v.cancelProviderRolloutStep(), v.templateStep(), ensurePrerequisitesStep(v.d, v.o, v.t),
-		v.updateGroupStep(),
-		v.recordSurgeStep(), v.undrainStep(), v.scaleUpStep(), v.standbyStep(), v.shrinkStep(), v.releaseBefore(remove, release), remove, begins,
-		release, v.startProviderRolloutStep(), v.applyStep(), v.defaultStep(), v.pruneStep(), v.protectStep(), v.unprotectStep(), rounds)...)
+	p.first(in.d, in.allowedDuringOperation(
+		v.renewStep(), v.recreateStep(), v.cancelProviderRolloutStep(), v.templateStep(), ensurePrerequisitesStep(in.d, in.o, in.t),
+		v.updateGroupStep(), budget.recordSurgeStep(), v.undrainStep(), budget.scaleUpStep(), v.standbyStep(), budget.shrinkStep(),
+		v.releaseBefore(remove, release), remove, begins, release, v.startProviderRolloutStep(), v.inPlace.applyStep(), v.defaultStep(),
+		v.pruneStep(), v.inPlace.protectStep(), v.inPlace.unprotectStep(), rounds)...)
 	if p.Step == nil && len(p.Waiting) == 0 {
-		p.Waiting = (&status{v}).waitForTurn()
+		p.Waiting = status.waitForTurn()
 	}
 	return p
 }

@@ -144,12 +144,12 @@ func alive(o Observed) []Instance {
 
 // chosen is what a decision has derived.
 func chosen(d Desired, o Observed) *selection {
-	return newSelection(newBudget(newGate(classifyInstances(newInputs(d, o, traits, now)))))
+	return newSelection(newBudget(newRollout(classifyInstances(newInputs(d, o, traits, now)))))
 }
 
 // victims are the first n that would go, by ID.
 func victims(d Desired, o Observed, n int) []string {
-	v := &selection{budget: newBudget(newGate(classifyInstances(newInputs(d, o, traits, now))))}
+	v := emptySelection(newBudget(newRollout(classifyInstances(newInputs(d, o, traits, now)))))
 	v.queue = v.ordered()
 	var ids []string
 	for _, m := range v.firstCounted(n) {

@@ -5,19 +5,27 @@ import (
 	"slices"
 )
 
+// inPlace is the changes of instances that stay: of what they have and the group does not, and of their protection.
+type inPlace struct {
+	in    *inputs
+	fleet *classification
+}
+
+func newInPlace(fleet *classification) *inPlace { return &inPlace{in: fleet.in, fleet: fleet} }
+
 // protectBatch bounds how many instances one step protects: each is a call of its own, and nothing waits for it.
 const protectBatch = 5
 
 // changeable reports whether an instance stays and can take over what the group has without any other change: it has the wanted content,
 // and so does what the group launches.
-func (v *steps) changeable(m *member) bool {
-	return m.reason == keep && m.current && m.TerminationNotice == nil && !m.isDraining() && v.runs(m.Instance) && v.launchesWanted()
+func (v *inPlace) changeable(m *member) bool {
+	return m.reason == keep && m.current && m.TerminationNotice == nil && !m.isDraining() && v.in.runs(m.Instance) && v.in.launchesWanted()
 }
 
 // drifted returns copies of the members with in-place drift, each with its cause.
-func (v *steps) drifted() []*member {
+func (v *inPlace) drifted() []*member {
 	var list []*member
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if len(m.InPlaceDrift) > 0 && v.changeable(m) {
 			m := *m
 			m.cause = v.driftCause(m.InPlaceDrift)
@@ -28,7 +36,7 @@ func (v *steps) drifted() []*member {
 }
 
 // updating returns the member with in-place drift that the cloud is changing already, with what it waits for, or nil.
-func (v *steps) updating() *Cause {
+func (v *inPlace) updating() *Cause {
 	for _, m := range v.drifted() {
 		if m.Updating {
 			return &Cause{"Updating", fmt.Sprintf("machine %s gets %s when the cloud has ended the change that it is making", m.ID,
@@ -39,20 +47,20 @@ func (v *steps) updating() *Cause {
 }
 
 // driftCause returns why fields are changed in place, or why that stops.
-func (v *steps) driftCause(fields []string) Cause {
+func (v *inPlace) driftCause(fields []string) Cause {
 	if failed := v.failedWithAll(); failed != nil {
 		return Cause{"ChangeFailed", fmt.Sprintf(
 			"no more machines get %s in place, because machine %s failed with all that the %s has: change the specification, or replace that "+
 				"machine",
-			listed(fields), failed.ID, v.t.Group)}
+			listed(fields), failed.ID, v.in.t.Group)}
 	}
 	return Cause{"ChangedInPlace", fmt.Sprintf("it lacks %s as the specification has it, which is changed in place", listed(fields))}
 }
 
 // failedWithAll returns an instance that failed with everything that the group has, or nil. Other instances could fail with the same, so
 // none gets it until the group is changed again.
-func (v *steps) failedWithAll() *member {
-	for _, m := range v.members {
+func (v *inPlace) failedWithAll() *member {
+	for _, m := range v.fleet.members {
 		if m.State == Failed && m.current && len(m.InPlaceDrift) == 0 {
 			return m
 		}
@@ -61,14 +69,14 @@ func (v *steps) failedWithAll() *member {
 }
 
 // applyStep changes a few instances at a time in place, because a change is not always harmless. The group is changed first.
-func (v *steps) applyStep() *Step {
+func (v *inPlace) applyStep() *Step {
 	list := slices.DeleteFunc(v.drifted(), func(m *member) bool { return m.Updating })
-	if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.failedWithAll() != nil || !v.o.Latest().Same(v.o.Wanted) {
+	if len(list) == 0 || len(v.in.o.Group.Drift) > 0 || v.failedWithAll() != nil || !v.in.o.Latest().Same(v.in.o.Wanted) {
 		return nil
 	}
-	v.unresponsiveLast(Apply, list)
-	now := list[:min(len(list), v.smallBatch())]
-	now, more := v.batch(now)
+	v.in.unresponsiveLast(Apply, list)
+	now := list[:min(len(list), v.in.smallBatch())]
+	now, more := v.in.batch(now)
 	return &Step{Kind: Apply, Targets: instanceRefs(now), Cause: commonCause(now), More: more || len(now) < len(list)}
 }
 
@@ -87,25 +95,25 @@ func (v *inputs) unresponsiveLast(kind StepKind, list []*member) {
 	})
 }
 
-// inPlaceDecisions returns the decisions about instances that are changed and not replaced.
-func (v *steps) inPlaceDecisions() []InstanceDecision {
+// decisions returns the decisions about instances that are changed and not replaced.
+func (v *inPlace) decisions() []InstanceDecision {
 	var list []InstanceDecision
 	for k, m := range v.drifted() {
-		list = append(list, InstanceDecision{ID: m.ID, Cause: m.cause, Selected: k < v.smallBatch() && v.operation() == nil &&
-			len(v.o.Group.Drift) == 0 && v.failedWithAll() == nil})
+		list = append(list, InstanceDecision{ID: m.ID, Cause: m.cause, Selected: k < v.in.smallBatch() && v.in.operation() == nil &&
+			len(v.in.o.Group.Drift) == 0 && v.failedWithAll() == nil})
 	}
 	return list
 }
 
 // protectStep protects instances that stay from scale-in. Without effect where an external autoscaler owns the size: it could not scale in
 // any more.
-func (v *steps) protectStep() *Step {
-	if v.d.ReplicasManagedExternally {
+func (v *inPlace) protectStep() *Step {
+	if v.in.d.ReplicasManagedExternally {
 		return nil
 	}
 	var list []*member
-	for _, m := range v.members {
-		if m.ScaleInUnprotected && m.reason == keep && m.TerminationNotice == nil && v.runs(m.Instance) {
+	for _, m := range v.fleet.members {
+		if m.ScaleInUnprotected && m.reason == keep && m.TerminationNotice == nil && v.in.runs(m.Instance) {
 			m := *m
 			m.cause = Cause{"ScaleInUnprotected", "not protected from scale-in: an out-of-band scale-in could terminate it without a drain"}
 			list = append(list, &m)
@@ -116,16 +124,16 @@ func (v *steps) protectStep() *Step {
 
 // unprotectStep removes the protection from scale-in where an external autoscaler owns the size of the group: it was set before, and the
 // cloud would remove nothing when the size is lowered.
-func (v *steps) unprotectStep() *Step {
-	if !v.d.ReplicasManagedExternally {
+func (v *inPlace) unprotectStep() *Step {
+	if !v.in.d.ReplicasManagedExternally {
 		return nil
 	}
 	var list []*member
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if m.ScaleInProtected {
 			m := *m
 			m.cause = Cause{"ReplicasManagedExternally",
-				fmt.Sprintf("protected from scale-in: an external autoscaler that lowers the size of the %s could remove nothing", v.t.Group)}
+				fmt.Sprintf("protected from scale-in: an external autoscaler that lowers the size of the %s could remove nothing", v.in.t.Group)}
 			list = append(list, &m)
 		}
 	}
@@ -133,11 +141,11 @@ func (v *steps) unprotectStep() *Step {
 }
 
 // protectionStep changes the protection of the first batch of a list. It returns nil for an empty one.
-func (v *steps) protectionStep(kind StepKind, list []*member) *Step {
+func (v *inPlace) protectionStep(kind StepKind, list []*member) *Step {
 	if len(list) == 0 {
 		return nil
 	}
-	v.unresponsiveLast(kind, list)
+	v.in.unresponsiveLast(kind, list)
 	now := list[:min(len(list), protectBatch)]
 	return &Step{Kind: kind, Targets: instanceRefs(now), Cause: commonCause(now), More: len(now) < len(list)}
 }

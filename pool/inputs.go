@@ -11,10 +11,10 @@ type clock struct {
 
 // inputs are what a decision is made from.
 type inputs struct {
-	*clock
-	d Desired
-	o Observed
-	t Traits
+	clock *clock
+	d     Desired
+	o     Observed
+	t     Traits
 	// want is the number of machines that budgets are counted from.
 	want int
 	// surge and unavailable are the numbers of the strategy for it.

@@ -14,12 +14,12 @@ func terminationCause(i *Instance) Cause {
 }
 
 // releaseStep releases the drained instances first, then those whose drain timeout has passed.
-func (v *selection) releaseStep() *Step {
+func (v *steps) releaseStep() *Step {
 	var drained, late []*member
-	for _, m := range v.held {
+	for _, m := range v.fleet.held {
 		switch {
-		case !v.isReleasable(m):
-		case v.isDrained(m):
+		case !v.fleet.isReleasable(m):
+		case v.fleet.isDrained(m):
 			drained = append(drained, m)
 		default:
 			late = append(late, m)
@@ -32,7 +32,7 @@ func (v *selection) releaseStep() *Step {
 	if len(list) == 0 {
 		return nil
 	}
-	list, more := v.batch(list)
+	list, more := v.in.batch(list)
 	return &Step{Kind: Release, More: more || len(late) > 0 && len(drained) > 0, Targets: instanceRefs(list), Cause: cause}
 }
 
@@ -41,7 +41,7 @@ func (v *selection) releaseStep() *Step {
 const maxHeld = 20
 
 // releasableCount returns how many instances are held in termination that may be released.
-func (v *selection) releasableCount() (n int) {
+func (v *classification) releasableCount() (n int) {
 	for _, m := range v.held {
 		if v.isReleasable(m) {
 			n++
@@ -52,8 +52,8 @@ func (v *selection) releasableCount() (n int) {
 
 // releaseBefore returns the release if it comes before the removal: always where the removal lowers the size of the group, because no
 // instance is launched in return, and otherwise once maxHeld drained instances are held. It returns nil without a removal.
-func (v *selection) releaseBefore(remove, release *Step) *Step {
-	if remove == nil || release == nil || remove.Kind != Remove && v.releasableCount() < maxHeld {
+func (v *steps) releaseBefore(remove, release *Step) *Step {
+	if remove == nil || release == nil || remove.Kind != Remove && v.fleet.releasableCount() < maxHeld {
 		return nil
 	}
 	return release
@@ -61,9 +61,9 @@ func (v *selection) releaseBefore(remove, release *Step) *Step {
 
 // removeUnlessHeld returns removeStep, or nil while maxHeld drained instances are held whose release waits for a rate limit: the calls of a
 // removal count against the same limit and would add to them. A release that the cloud refuses stops no removal.
-func (v *selection) removeUnlessHeld() *Step {
-	reason := v.d.StepsInBackoff[Release].Reason
-	if (reason == ClientRateLimited || reason == Throttled) && v.releasableCount() >= maxHeld {
+func (v *steps) removeUnlessHeld() *Step {
+	reason := v.in.d.StepsInBackoff[Release].Reason
+	if (reason == ClientRateLimited || reason == Throttled) && v.fleet.releasableCount() >= maxHeld {
 		return nil
 	}
 	return v.removeStep()
@@ -71,7 +71,7 @@ func (v *selection) removeUnlessHeld() *Step {
 
 // isDrained reports whether nothing is left on an instance that a drain would evict, as far as known.
 func (v *classification) isDrained(m *member) bool {
-	return m.Guard != nil || v.d.NoDrain != nil || !v.nodesUnknown() && (m.Node == nil || m.Node.Drained())
+	return m.Guard != nil || v.in.d.NoDrain != nil || !v.in.nodesUnknown() && (m.Node == nil || m.Node.Drained())
 }
 
 // isReleasable reports whether the termination of an instance may continue. While the nodes are unknown, the drain timeout counts from the
@@ -81,25 +81,26 @@ func (v *classification) isReleasable(m *member) bool {
 	if m.Guard != nil {
 		return m.Guard.Released
 	}
-	if !v.nodesUnknown() {
+	if !v.in.nodesUnknown() {
 		return v.removable(m.Instance)
 	}
-	return v.d.DrainTimeout > 0 && v.reached(m.LifecycleHook.Since.Add(v.d.DrainTimeout)) && m.LifecycleHook.Since.Before(v.now)
+	since, timeout := m.LifecycleHook.Since, v.in.d.DrainTimeout
+	return timeout > 0 && v.in.clock.reached(since.Add(timeout)) && since.Before(v.in.clock.now)
 }
 
 // renewStep extends the hooks of instances that are not drained, once half of a heartbeat has passed.
-func (v *selection) renewStep() *Step {
+func (v *steps) renewStep() *Step {
 	var list []*member
-	for _, m := range v.held {
+	for _, m := range v.fleet.held {
 		h := m.LifecycleHook
-		if !h.Until.IsZero() && h.Heartbeat > 0 && v.passed(h.Until.Add(-h.Heartbeat/2)) && !v.isReleasable(m) {
+		if !h.Until.IsZero() && h.Heartbeat > 0 && v.in.clock.passed(h.Until.Add(-h.Heartbeat/2)) && !v.fleet.isReleasable(m) {
 			list = append(list, m)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	list, more := v.batch(list)
+	list, more := v.in.batch(list)
 	return &Step{Kind: Renew, More: more, Targets: instanceRefs(list), Cause: Cause{"Draining", "the drain has not ended"}}
 }
 

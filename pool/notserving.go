@@ -38,14 +38,14 @@ func (v *inputs) smallBatch() int { return max(minSmallBatch, v.want/smallBatchS
 // notServing returns why an instance is certainly not serving, or nil (rule 4): it was never Ready since its launch beyond the join
 // deadline, or is unready for more than five minutes.
 func (v *classification) notServing(i *Instance) *Cause {
-	if v.o.NodesUnknown {
+	if v.in.o.NodesUnknown {
 		return nil
 	}
-	deadline := cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)
+	deadline := cmp.Or(v.in.d.JoinDeadline, DefaultJoinDeadline)
 	made := provisioned(i)
-	late := func() bool { return !made.IsZero() && v.passed(made.Add(deadline)) }
+	late := func() bool { return !made.IsZero() && v.in.clock.passed(made.Add(deadline)) }
 	switch n := i.Node; {
-	case v.failed(i):
+	case v.in.failed(i):
 		return &Cause{"Failed", "the instance failed"}
 	case n == nil && late():
 		return &Cause{"NeverJoined", "it has not joined the cluster in time"}
@@ -53,7 +53,7 @@ func (v *classification) notServing(i *Instance) *Cause {
 		return nil
 	case n.Joining() && late():
 		return &Cause{"NeverReady", fmt.Sprintf("its node %s has never been Ready", n.Name)}
-	case !n.Ready && !n.Joining() && v.passed(n.ReadySince.Add(unreadyDeadline)):
+	case !n.Ready && !n.Joining() && v.in.clock.passed(n.ReadySince.Add(unreadyDeadline)):
 		return &Cause{"Unready", fmt.Sprintf("its node %s is not Ready", n.Name)}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (v *classification) partitionSuspected() bool {
 	}
 	slices.SortFunc(turned, time.Time.Compare)
 	for last := many; last < len(turned); last++ {
-		if turned[last].Sub(turned[last-many]) <= turnedTogether && !v.reached(turned[last].Add(partitionPatience)) {
+		if turned[last].Sub(turned[last-many]) <= turnedTogether && !v.in.clock.reached(turned[last].Add(partitionPatience)) {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func (v *classification) partitionSuspected() bool {
 func (v *classification) failedBackoff() func(m *member) bool {
 	young := 0
 	for _, m := range v.members {
-		if m.reason == failedInstance && !servedBefore(m.Instance) && !v.reached(born(m.Instance).Add(maxFailedBackoff)) {
+		if m.reason == failedInstance && !servedBefore(m.Instance) && !v.in.clock.reached(born(m.Instance).Add(maxFailedBackoff)) {
 			young++
 		}
 	}
@@ -99,10 +99,12 @@ func (v *classification) failedBackoff() func(m *member) bool {
 	if young < 5 {
 		rest = min(failedBackoffStart<<max(0, young-1), maxFailedBackoff)
 	}
-	if !v.t.ReplaceKeepsSize {
+	if !v.in.t.ReplaceKeepsSize {
 		rest = max(rest, minFailedBackoff)
 	}
-	return func(m *member) bool { return servedBefore(m.Instance) || v.reached(born(m.Instance).Add(rest)) }
+	return func(m *member) bool {
+		return servedBefore(m.Instance) || v.in.clock.reached(born(m.Instance).Add(rest))
+	}
 }
 
 // servedBefore reports whether an instance's node has been Ready at some time, as far as can be told.

@@ -70,22 +70,22 @@ const deleteBackoff = 5 * time.Minute
 // deleteMayRetry reports whether the back-off after a failed deletion of the group has ended.
 func (v *inputs) deleteMayRetry() bool {
 	failed := v.o.Group.DeleteFailedAt
-	return failed.IsZero() || v.reached(failed.Add(deleteBackoff))
+	return failed.IsZero() || v.clock.reached(failed.Add(deleteBackoff))
 }
 
 // recreateStep deletes a group that the cloud failed to create or to delete, so that it is created again: a restart was requested after its
 // creation, it was created from a spec that has changed and can't be updated, or its deletion failed, after which it can't serve any more.
 // A group with a node is never recreated.
 func (v *steps) recreateStep() *Step {
-	if v.o.Group.Failed == nil || v.d.CreateBlocked != nil || v.o.NodesUnknown || !v.deleteMayRetry() {
+	if v.in.o.Group.Failed == nil || v.in.d.CreateBlocked != nil || v.in.o.NodesUnknown || !v.in.deleteMayRetry() {
 		return nil
 	}
 	cause := v.recreateCause()
-	if cause == nil || slices.ContainsFunc(v.o.Instances, func(i Instance) bool { return i.Node != nil }) {
+	if cause == nil || slices.ContainsFunc(v.in.o.Instances, func(i Instance) bool { return i.Node != nil }) {
 		return nil
 	}
 	s := &Step{Kind: DeleteGroup, Cause: *cause}
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		target := instanceRef(m)
 		target.Cause = s.Cause
 		s.Targets = append(s.Targets, target)
@@ -95,17 +95,17 @@ func (v *steps) recreateStep() *Step {
 
 // recreateCause returns why recreating a failed group would help, or nil.
 func (v *steps) recreateCause() *Cause {
-	g := v.o.Group
-	if r := v.d.Restart; r != nil && !g.Created.IsZero() && g.Created.Before(r.Before) {
+	g := v.in.o.Group
+	if r := v.in.d.Restart; r != nil && !g.Created.IsZero() && g.Created.Before(r.Before) {
 		return &r.Cause
 	}
 	if !g.DeleteFailedAt.IsZero() {
-		return &Cause{"DeletionUnfinished", fmt.Sprintf("deletion of the %s failed earlier: retrying, then recreating it", v.t.Group)}
+		return &Cause{"DeletionUnfinished", fmt.Sprintf("deletion of the %s failed earlier: retrying, then recreating it", v.in.t.Group)}
 	}
 	if len(g.Unchangeable) == 0 {
 		return nil
 	}
-	return &Cause{"GroupChanged", fmt.Sprintf("the %s failed and differs in %s, which can't be changed: recreating it", v.t.Group,
+	return &Cause{"GroupChanged", fmt.Sprintf("the %s failed and differs in %s, which can't be changed: recreating it", v.in.t.Group,
 		listed(g.Unchangeable))}
 }
 

@@ -210,15 +210,15 @@ type InstanceRef struct {
 // forecast returns the waves in which Muster replaces the remaining instances: as many at a time as surge and unavailability allow together
 // (rule 10).
 func (v *status) forecast() []Wave {
-	size := v.surge + v.unavailable
-	if v.removalShrinksGroup() {
-		size = v.surge
+	size := v.in.surge + v.in.unavailable
+	if v.in.removalShrinksGroup() {
+		size = v.in.surge
 	}
-	if v.toReplace == 0 || size == 0 || v.rolloutState == RolloutPaused || v.rolloutState == RolloutNone {
+	if v.fleet.toReplace == 0 || size == 0 || v.rollout.state == RolloutPaused || v.rollout.state == RolloutNone {
 		return nil
 	}
 	var list []*member
-	for _, m := range v.queue {
+	for _, m := range v.selection.queue {
 		if m.toReplace {
 			list = append(list, m)
 		}
@@ -226,11 +226,11 @@ func (v *status) forecast() []Wave {
 	var waves []Wave
 	for len(list) > 0 {
 		wave := list[:min(size, len(list))]
-		lowest := v.want - min(v.unavailable, len(wave))
+		lowest := v.in.want - min(v.in.unavailable, len(wave))
 		if len(waves) == 0 {
-			lowest = min(lowest, max(v.available, 0))
+			lowest = min(lowest, max(v.fleet.available, 0))
 		}
-		waves = append(waves, Wave{Targets: instanceRefs(wave), Surge: min(v.surge, len(list)), LowestAvailable: max(0, lowest)})
+		waves = append(waves, Wave{Targets: instanceRefs(wave), Surge: min(v.in.surge, len(list)), LowestAvailable: max(0, lowest)})
 		list = list[len(wave):]
 	}
 	return waves
@@ -238,29 +238,29 @@ func (v *status) forecast() []Wave {
 
 // budgetReport returns the numbers behind the decision.
 func (v *status) budgetReport() Budget {
-	above := v.inStandby
-	if !v.t.SupportsStandby {
-		above = max(0, v.o.Group.Size-v.want)
+	above := v.fleet.inStandby
+	if !v.in.t.SupportsStandby {
+		above = max(0, v.in.o.Group.Size-v.in.want)
 	}
 	return Budget{
-		Desired: v.want, Available: v.available, MaxSurge: v.surge, MaxUnavailable: v.unavailable,
-		Unavailable: max(0, v.want-v.available), Surge: above, Left: v.toReplace + v.requested,
+		Desired: v.in.want, Available: v.fleet.available, MaxSurge: v.in.surge, MaxUnavailable: v.in.unavailable,
+		Unavailable: max(0, v.in.want-v.fleet.available), Surge: above, Left: v.fleet.toReplace + v.fleet.requested,
 	}
 }
 
 // rolloutReport returns how far the replacement of instances is.
 func (v *status) rolloutReport() Rollout {
-	r := Rollout{State: RolloutDone, Total: len(v.members), Left: v.countReplaced()}
-	roll := v.o.ProviderRollout
+	r := Rollout{State: RolloutDone, Total: len(v.fleet.members), Left: v.countReplaced()}
+	roll := v.in.o.ProviderRollout
 	switch {
-	case roll != nil && !roll.ended() && (v.d.rolloutHeld() == nil || !v.t.CanCancelRollout || roll.ByOthers):
-		r.State, r.Cause = RolloutInProgress, v.providerRolloutProgress()
-	case r.Left > 0 && !v.cloudFirst() && v.toReplace+v.inStandby+v.requested+v.goAnyway > 0:
+	case roll != nil && !roll.ended() && (v.in.d.rolloutHeld() == nil || !v.in.t.CanCancelRollout || roll.ByOthers):
+		r.State, r.Cause = RolloutInProgress, v.steps.providerRolloutProgress()
+	case r.Left > 0 && !v.rollout.cloudFirst() && v.fleet.toReplace+v.fleet.inStandby+v.fleet.requested+v.fleet.goAnyway > 0:
 		r.State, r.Cause = v.musterRollout()
 	case r.Left > 0:
-		r.State, r.Cause = v.cloudRollout(v.firstStale())
-	case v.leftHalfDone():
-		r.State, r.Cause = v.cloudRollout(v.repointingCause())
+		r.State, r.Cause = v.cloudRollout(v.fleet.firstStale())
+	case v.rollout.leftHalfDone():
+		r.State, r.Cause = v.cloudRollout(v.rollout.repointingCause())
 	}
 	return r
 }
@@ -268,7 +268,7 @@ func (v *status) rolloutReport() Rollout {
 // countReplaced returns how many instances are to be replaced, or about to be.
 func (v *status) countReplaced() int {
 	n := 0
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if m.replaced() {
 			n++
 		}
@@ -279,24 +279,25 @@ func (v *status) countReplaced() int {
 // musterRollout returns state and cause of a rollout that Muster performs.
 func (v *status) musterRollout() (RolloutState, Cause) {
 	switch {
-	case v.blocked != nil:
-		return v.rolloutState, *v.blocked
-	case v.outOfBounds() != nil:
-		return RolloutWaiting, *v.outOfBounds()
+	case v.rollout.blocked != nil:
+		return v.rollout.state, *v.rollout.blocked
+	case v.in.outOfBounds() != nil:
+		return RolloutWaiting, *v.in.outOfBounds()
 	default:
-		return RolloutInProgress, v.firstStale()
+		return RolloutInProgress, v.fleet.firstStale()
 	}
 }
 
 // cloudRollout returns state and cause of a rollout that is left to the cloud, or that nothing performs, for the cause that it has.
 func (v *status) cloudRollout(of Cause) (RolloutState, Cause) {
-	switch waits := v.rolloutWaits(); {
-	case v.d.rolloutHeld() != nil:
-		return RolloutPaused, *v.d.rolloutHeld()
-	case !v.usesProviderRollout():
-		return RolloutNone, Cause{"NotReplaced", fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.t.Template)}
-	case v.halted() != nil:
-		return RolloutHalted, *v.halted()
+	switch waits := v.steps.rolloutWaits(); {
+	case v.in.d.rolloutHeld() != nil:
+		return RolloutPaused, *v.in.d.rolloutHeld()
+	case !v.in.usesProviderRollout():
+		return RolloutNone, Cause{"NotReplaced",
+			fmt.Sprintf("nothing replaces machines of an older %s: the pool has no strategy", v.in.t.Template)}
+	case v.rollout.halted() != nil:
+		return RolloutHalted, *v.rollout.halted()
 	case waits != nil:
 		return RolloutWaiting, *waits
 	default:

@@ -2,12 +2,12 @@
 // decides for every cloud, and it is pure: no clock, no random source, no I/O, and no import but the standard library, so that every rule
 // is a row in a table and every whole decision a property.
 //
-// A decision is a pipeline. Each stage holds the one before it and adds values to it:
+// A decision is a pipeline of values. Each is made of those before it, which it names as its fields, and knows none of those after it:
 //
 //	inputs          what is asked for, what was observed, the traits of the cloud
 //	classification  for each instance whether it serves, and why it goes, if it does
-//	gate            whether instances may be replaced now, and why not
-//	budget          the sizes between which the group may be, and how many instances may go
+//	rollout         whether instances may be replaced now, by Muster or by the cloud, and why not
+//	budget          the sizes between which the group may be, and how many instances may go; only a rollout that may go on gets a surge
 //	selection       the instances whose turn it is
 //	steps           the steps that follow; the first that may be started is the plan's
 //	status          what the plan reports

@@ -501,9 +501,9 @@ func TestVictimsAreChosenOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, o := aDesired().Draw(t, "desired"), aFleet().Draw(t, "observed")
 		n := rapid.IntRange(0, len(alive(o))).Draw(t, "n")
-		v := newGate(classifyInstances(newInputs(d, o, traits, now)))
+		v := emptySelection(newBudget(newRollout(classifyInstances(newInputs(d, o, traits, now)))))
 		_ = v.ordered()
-		list, zones := slices.Clone(v.members), map[string]int{}
+		list, zones := slices.Clone(v.fleet.members), map[string]int{}
 		for _, m := range list {
 			zones[m.Zone]++
 		}

@@ -28,9 +28,9 @@ func (v *inputs) usesProviderRollout() bool {
 }
 
 // leftToCloud returns the stale instances that the cloud replaces.
-func (v *classification) leftToCloud() []*member {
+func (v *rollout) leftToCloud() []*member {
 	var list []*member
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if m.reason == stale && !m.byMuster {
 			list = append(list, m)
 		}
@@ -39,10 +39,10 @@ func (v *classification) leftToCloud() []*member {
 }
 
 // countLeftToCloud returns how many stale instances the cloud replaces, and whether some of them have the wanted template.
-func (v *classification) countLeftToCloud() (n int, every bool) {
+func (v *rollout) countLeftToCloud() (n int, every bool) {
 	list := v.leftToCloud()
 	for _, m := range list {
-		every = every || m.Template.Same(v.o.Wanted)
+		every = every || m.Template.Same(v.in.o.Wanted)
 	}
 	return len(list), every
 }
@@ -51,125 +51,126 @@ func (v *classification) countLeftToCloud() (n int, every bool) {
 func (v *inputs) providerRolloutRuns() bool { return v.o.ProviderRollout.Runs() }
 
 // pointedByRollout reports whether the next provider rollout points the group at the newest template, so that the cloud can roll back.
-func (v *classification) pointedByRollout() bool {
-	if !v.d.Rollback || !v.usesProviderRollout() || v.launchesWanted() || v.dataLost(v.launched()) {
+func (v *rollout) pointedByRollout() bool {
+	if !v.in.d.Rollback || !v.in.usesProviderRollout() || v.in.launchesWanted() || v.in.dataLost(v.in.launched()) {
 		return false
 	}
 	n, _ := v.countLeftToCloud()
-	return n > 0 || v.o.ProviderRollout != nil && !v.o.ProviderRollout.ended()
+	return n > 0 || v.in.o.ProviderRollout != nil && !v.in.o.ProviderRollout.ended()
 }
 
 // cloudFirst reports whether a provider rollout comes before any replacement by Muster: the two together would exceed the budgets.
-func (v *classification) cloudFirst() bool {
+func (v *rollout) cloudFirst() bool {
 	n, _ := v.countLeftToCloud()
-	return v.t.RolloutOnTemplateChange && n > 0
+	return v.in.t.RolloutOnTemplateChange && n > 0
 }
 
 // needsRepointing reports whether the group must be pointed at the newest template by a provider rollout alone, although no instance has to
 // be replaced, or because an earlier one is left half-done, or because the bootstrap data of its template is lost and instances are
 // missing. A rollout replaces all instances of another template even where that is no reason to: then it is not needed.
-func (v *classification) needsRepointing() bool {
-	if !v.t.RolloutOnTemplateChange || v.o.Wanted.Content == "" {
+func (v *rollout) needsRepointing() bool {
+	if !v.in.t.RolloutOnTemplateChange || v.in.o.Wanted.Content == "" {
 		return false
 	}
-	if v.launchesWanted() && v.o.Group.Unfinished == nil {
-		return v.dataLost(v.launched()) && !v.dataLost(v.o.Latest()) && v.missesInstances()
+	if v.in.launchesWanted() && v.in.o.Group.Unfinished == nil {
+		return v.in.dataLost(v.in.launched()) && !v.in.dataLost(v.in.o.Latest()) && v.missesInstances()
 	}
-	return !slices.ContainsFunc(v.members, func(m *member) bool { return v.otherTemplate(m.Instance) })
+	return !slices.ContainsFunc(v.fleet.members, func(m *member) bool { return v.fleet.otherTemplate(m.Instance) })
 }
 
 // leftHalfDone reports whether a provider rollout is needed to end an earlier one alone.
-func (v *classification) leftHalfDone() bool {
-	return v.o.Group.Unfinished != nil && v.needsRepointing()
+func (v *rollout) leftHalfDone() bool {
+	return v.in.o.Group.Unfinished != nil && v.needsRepointing()
 }
 
 // missesInstances reports whether instances are missing that only the group's template can launch.
-func (v *classification) missesInstances() bool {
+func (v *rollout) missesInstances() bool {
 	joined := 0
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if m.Node != nil {
 			joined++
 		}
 	}
-	return joined < v.o.Group.Size
+	return joined < v.in.o.Group.Size
 }
 
 // repointingCause returns why a provider rollout is started although no instance is stale.
-func (v *steps) repointingCause() Cause {
-	if left := v.o.Group.Unfinished; left != nil {
+func (v *rollout) repointingCause() Cause {
+	if left := v.in.o.Group.Unfinished; left != nil {
 		return *left
 	}
-	if v.launchesWanted() {
+	if v.in.launchesWanted() {
 		return Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more",
-			v.o.Group.Template)}
+			v.in.o.Group.Template)}
 	}
-	return Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, which is not what the specification asks for", v.t.Group,
-		v.o.Group.Template)}
+	return Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, which is not what the specification asks for", v.in.t.Group,
+		v.in.o.Group.Template)}
 }
 
 // startProviderRolloutStep starts a provider rollout.
 func (v *steps) startProviderRolloutStep() *Step {
-	if v.providerRolloutRuns() || !v.usesProviderRollout() {
+	if v.in.providerRolloutRuns() || !v.in.usesProviderRollout() {
 		return nil
 	}
-	n, every := v.countLeftToCloud()
-	if n == 0 && !v.needsRepointing() || v.rolloutWaits() != nil || v.tooLargeForRollout() {
+	n, every := v.rollout.countLeftToCloud()
+	if n == 0 && !v.rollout.needsRepointing() || v.rolloutWaits() != nil || v.tooLargeForRollout() {
 		return nil
 	}
 	if n == 0 {
-		return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, Cause: v.repointingCause()}
+		return &Step{Kind: StartProviderRollout, Template: v.in.o.Latest().Ref, Cause: v.rollout.repointingCause()}
 	}
-	return &Step{Kind: StartProviderRollout, Template: v.o.Latest().Ref, ReplaceMatching: every, Targets: instanceRefs(v.leftToCloud()),
-		Cause: v.firstStale()}
+	return &Step{Kind: StartProviderRollout, Template: v.in.o.Latest().Ref, ReplaceMatching: every,
+		Targets: instanceRefs(v.rollout.leftToCloud()), Cause: v.fleet.firstStale()}
 }
 
 // tooLargeForRollout reports whether the group is larger than wanted until selected instances are gone, also while their drain is refused.
 // A provider rollout would add its own surge to that size.
 func (v *steps) tooLargeForRollout() bool {
-	return v.t.RolloutOnTemplateChange && v.o.Group.Size > v.want && slices.ContainsFunc(v.members, func(m *member) bool { return m.selected })
+	return v.in.t.RolloutOnTemplateChange && v.in.o.Group.Size > v.in.want &&
+		slices.ContainsFunc(v.fleet.members, func(m *member) bool { return m.selected })
 }
 
 // mayCancel reports whether a provider rollout is running and Muster started it. One that another client began, or that Muster does not
 // recognize, is waited for.
-func (v *inputs) mayCancel(roll *ProviderRollout) bool {
-	others := func() bool { return roll.ByOthers || roll.Template.Content == "" && !v.fromDeletedVersion(roll) }
+func (v *rollout) mayCancel(roll *ProviderRollout) bool {
+	others := func() bool { return roll.ByOthers || roll.Template.Content == "" && !v.in.fromDeletedVersion(roll) }
 	return roll != nil && roll.cancellable() && !others()
 }
 
 // cancelProviderRolloutStep cancels a provider rollout that should not continue.
 func (v *steps) cancelProviderRolloutStep() *Step {
-	if !v.t.CanCancelRollout {
+	if !v.in.t.CanCancelRollout {
 		return nil
 	}
-	cause := v.unwantedRollout()
+	cause := v.rollout.unwantedRollout()
 	if cause == nil {
 		return nil
 	}
-	return &Step{Kind: CancelProviderRollout, Refs: []string{v.o.ProviderRollout.ID}, Cause: *cause}
+	return &Step{Kind: CancelProviderRollout, Refs: []string{v.in.o.ProviderRollout.ID}, Cause: *cause}
 }
 
 // unwantedRollout returns why a running provider rollout that Muster started should not continue, or nil: its template is not wanted any
 // more, the user paused it, its instances do not become Ready (the cloud knows no nodes and would continue to the last instance), or a
 // strategy replaces it.
-func (v *steps) unwantedRollout() *Cause {
-	roll := v.o.ProviderRollout
+func (v *rollout) unwantedRollout() *Cause {
+	roll := v.in.o.ProviderRollout
 	if !v.mayCancel(roll) {
 		return nil
 	}
 	switch {
-	case v.fromDeletedVersion(roll):
+	case v.in.fromDeletedVersion(roll):
 		return &Cause{"TemplateDeleted", fmt.Sprintf("%s, from which the rollout launches machines, does not exist any more", roll.Template.Ref)}
-	case v.d.rolloutHeld() != nil:
-		return v.d.rolloutHeld()
-	case v.o.Wanted.Content != "" && !roll.Template.Same(v.o.Wanted):
+	case v.in.d.rolloutHeld() != nil:
+		return v.in.d.rolloutHeld()
+	case v.in.o.Wanted.Content != "" && !roll.Template.Same(v.in.o.Wanted):
 		return &Cause{templateChanged, fmt.Sprintf("the rollout launches machines from %s, which is not what the specification asks for any more",
 			roll.Template.Ref)}
-	case v.dataLost(roll.Template) && !v.dataLost(v.o.Latest()):
+	case v.in.dataLost(roll.Template) && !v.in.dataLost(v.in.o.Latest()):
 		return &Cause{"BootstrapTokenLost", fmt.Sprintf("the bootstrap token in %s is gone, so that no machine of it can join any more",
 			roll.Template.Ref)}
 	case roll.State == ProviderRolloutRunning && v.halted() != nil:
 		return v.halted()
-	case !v.usesProviderRollout():
+	case !v.in.usesProviderRollout():
 		return &Cause{"StrategyChanged", "the strategy of the pool replaces machines one by one"}
 	}
 	return nil
@@ -181,35 +182,35 @@ const listingDelay = time.Minute
 // fromDeletedVersion reports whether the group and the rollout launch from a version that was deleted.
 func (v *inputs) fromDeletedVersion(r *ProviderRollout) bool {
 	return r.Template.Ref != "" && r.Template.Ref == v.o.Group.Template && len(v.o.Versions) > 0 && !v.known(r.Template.Ref) &&
-		v.reached(r.Started.Add(listingDelay))
+		v.clock.reached(r.Started.Add(listingDelay))
 }
 
 // launchesDeletedVersion reports whether the group launches from a version that was deleted while a rollout replaces instances with
 // whatever the group launches: the rollout decides about no template, and waits for instances that can't be launched.
 func (v *inputs) launchesDeletedVersion() bool {
 	r := v.o.ProviderRollout
-	return r.Template.Ref == "" && len(v.o.Versions) > 0 && !v.known(v.o.Group.Template) && v.reached(r.Started.Add(listingDelay))
+	return r.Template.Ref == "" && len(v.o.Versions) > 0 && !v.known(v.o.Group.Template) && v.clock.reached(r.Started.Add(listingDelay))
 }
 
 // rolloutWaits returns why a provider rollout is not started now, or nil.
 func (v *steps) rolloutWaits() *Cause {
 	switch {
-	case v.d.rolloutHeld() != nil:
-		return v.d.rolloutHeld()
-	case v.outOfBounds() != nil:
-		return v.outOfBounds()
-	case v.o.ProviderRolloutUnknown != nil:
-		return v.o.ProviderRolloutUnknown
-	case v.templateNotReady():
-		return &Cause{"TemplateOutOfDate", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.t.Group, v.t.Template)}
-	case v.o.NodesUnknown:
+	case v.in.d.rolloutHeld() != nil:
+		return v.in.d.rolloutHeld()
+	case v.in.outOfBounds() != nil:
+		return v.in.outOfBounds()
+	case v.in.o.ProviderRolloutUnknown != nil:
+		return v.in.o.ProviderRolloutUnknown
+	case v.in.templateNotReady():
+		return &Cause{"TemplateOutOfDate", fmt.Sprintf("the %s does not launch from the wanted %s yet", v.in.t.Group, v.in.t.Template)}
+	case v.in.o.NodesUnknown:
 		return &Cause{"ConnectionDown", "the workload cluster does not answer, so no machine is replaced"}
-	case v.t.RolloutOnTemplateChange && slices.ContainsFunc(v.members, func(m *member) bool { return m.selected && m.isDraining() }):
-		return &Cause{"Draining", fmt.Sprintf("the rollout of the %s waits until the machines that are being drained are gone", v.t.Group)}
-	case v.halted() != nil:
-		return v.halted()
+	case v.in.t.RolloutOnTemplateChange && slices.ContainsFunc(v.fleet.members, func(m *member) bool { return m.selected && m.isDraining() }):
+		return &Cause{"Draining", fmt.Sprintf("the rollout of the %s waits until the machines that are being drained are gone", v.in.t.Group)}
+	case v.rollout.halted() != nil:
+		return v.rollout.halted()
 	}
-	return v.rolloutInBackoff()
+	return v.rollout.rolloutInBackoff()
 }
 
 // templateNotReady reports whether the template that a provider rollout would launch from is not in place yet.
@@ -218,13 +219,14 @@ func (v *inputs) templateNotReady() bool {
 }
 
 // rolloutInBackoff returns that the last provider rollout failed and that the next one starts after a pause, or nil.
-func (v *classification) rolloutInBackoff() *Cause {
-	roll := v.o.ProviderRollout
-	if roll == nil || !roll.Template.Same(v.o.Wanted) || v.restartedSince(roll) || v.reached(roll.Ended.Add(rolloutBackoff(roll))) {
+func (v *rollout) rolloutInBackoff() *Cause {
+	roll := v.in.o.ProviderRollout
+	if roll == nil || !roll.Template.Same(v.in.o.Wanted) || v.in.restartedSince(roll) ||
+		v.in.clock.reached(roll.Ended.Add(rolloutBackoff(roll))) {
 		return nil
 	}
 	return &Cause{"ProviderRolloutFailed", fmt.Sprintf("the rollout of the %s to %s ended as %s, retrying after a pause%s",
-		v.t.Group, roll.Template.Ref, roll.State, reasonSuffix(roll))}
+		v.in.t.Group, roll.Template.Ref, roll.State, reasonSuffix(roll))}
 }
 
 // restartedSince reports whether a restart was requested after the rollout started.
@@ -250,17 +252,17 @@ func reasonSuffix(r *ProviderRollout) string {
 
 // hasProviderRollout reports whether there is something for a provider rollout to do.
 func (v *status) hasProviderRollout() bool {
-	n, _ := v.countLeftToCloud()
-	return v.usesProviderRollout() && n > 0 || v.needsRepointing()
+	n, _ := v.rollout.countLeftToCloud()
+	return v.in.usesProviderRollout() && n > 0 || v.rollout.needsRepointing()
 }
 
 // providerRolloutProgress returns how far the provider rollout is, and whether it continues only because it can't be cancelled.
 func (v *steps) providerRolloutProgress() Cause {
-	c := providerRolloutCause(v.o.ProviderRollout, v.t)
-	if v.o.ProviderRollout.ByOthers {
+	c := providerRolloutCause(v.in.o.ProviderRollout, v.in.t)
+	if v.in.o.ProviderRollout.ByOthers {
 		c.Message += "; another client began it, and it is waited for"
 	}
-	if unwanted := v.unwantedRollout(); unwanted != nil && !v.t.CanCancelRollout {
+	if unwanted := v.rollout.unwantedRollout(); unwanted != nil && !v.in.t.CanCancelRollout {
 		c.Message += "; it can't be cancelled, and it is waited for although " + unwanted.Message
 	}
 	return c

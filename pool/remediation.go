@@ -30,8 +30,8 @@ func (h *Remediation) limit(of int) int {
 // unhealthyCause returns why an instance is replaced for its health, or nil. A paused rollout also pauses remediation; one that the object
 // disables does not.
 func (v *classification) unhealthyCause(i *Instance) *Cause {
-	h := v.d.Remediation
-	if h == nil || v.d.RolloutPaused != nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation ||
+	h := v.in.d.Remediation
+	if h == nil || v.in.d.RolloutPaused != nil || i.TerminationNotice != nil || i.Node != nil && i.Node.SkipRemediation ||
 		!v.isUnhealthy(i, h.After) {
 		return nil
 	}
@@ -50,30 +50,30 @@ func (v *classification) unhealthyCause(i *Instance) *Cause {
 func (v *classification) isUnhealthy(i *Instance, after time.Duration) bool {
 	n := i.Node
 	switch {
-	case v.o.NodesUnknown || !v.runs(i) || n != nil && n.Ready:
+	case v.in.o.NodesUnknown || !v.in.runs(i) || n != nil && n.Ready:
 		return false
 	case n == nil || n.Joining():
 		return v.missedJoinDeadline(i)
 	default:
-		return v.passed(n.ReadySince.Add(after))
+		return v.in.clock.passed(n.ReadySince.Add(after))
 	}
 }
 
 // missedJoinDeadline reports whether the join deadline of an instance has passed.
 func (v *classification) missedJoinDeadline(i *Instance) bool {
 	made := provisioned(i)
-	return !made.IsZero() && v.passed(made.Add(cmp.Or(v.d.JoinDeadline, DefaultJoinDeadline)))
+	return !made.IsZero() && v.in.clock.passed(made.Add(cmp.Or(v.in.d.JoinDeadline, DefaultJoinDeadline)))
 }
 
 // remediated reports whether an unhealthy instance goes for its health: no rollout would replace it anyway.
 func (v *classification) remediated(i *Instance, old *Cause) bool {
-	return old == nil || v.d.rolloutHeld() != nil || !v.t.ProviderRollout && !v.replacedByMuster(i)
+	return old == nil || v.in.d.rolloutHeld() != nil || !v.in.t.ProviderRollout && !v.replacedByMuster(i)
 }
 
 // unhealthyMembers returns the members that go for their health, now or later.
-func (v *gate) unhealthyMembers() []*member {
+func (v *rollout) unhealthyMembers() []*member {
 	var list []*member
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if m.reason == unhealthy && v.reasonHolds(m) {
 			list = append(list, m)
 		}
@@ -83,21 +83,21 @@ func (v *gate) unhealthyMembers() []*member {
 
 // remediationBlocked returns why no unhealthy instance is replaced although there are some: too many are unhealthy, or many turned unready
 // together.
-func (v *gate) remediationBlocked() []Cause {
+func (v *rollout) remediationBlocked() []Cause {
 	if len(v.unhealthyMembers()) == 0 {
 		return nil
 	}
 	unwell := 0
-	for _, m := range v.members {
-		if v.failed(m.Instance) || v.isUnhealthy(m.Instance, 0) {
+	for _, m := range v.fleet.members {
+		if v.in.failed(m.Instance) || v.fleet.isUnhealthy(m.Instance, 0) {
 			unwell++
 		}
 	}
-	switch limit := v.d.Remediation.limit(v.want); {
+	switch limit := v.in.d.Remediation.limit(v.in.want); {
 	case unwell > limit:
 		return []Cause{{"TooManyUnhealthy", fmt.Sprintf(
-			"no machine is replaced for its health: %d of %d are unhealthy, more than the %d that may be", unwell, len(v.members), limit)}}
-	case v.partitionSuspected():
+			"no machine is replaced for its health: %d of %d are unhealthy, more than the %d that may be", unwell, len(v.fleet.members), limit)}}
+	case v.fleet.partitionSuspected():
 		return []Cause{{"PartitionSuspected", "no machine is replaced for its health: many nodes turned unready together, as in a network " +
 			"partition"}}
 	}
@@ -105,12 +105,12 @@ func (v *gate) remediationBlocked() []Cause {
 }
 
 // surgeForRemediation counts a surge for one unhealthy instance where its removal shrinks the group.
-func (v *gate) surgeForRemediation() {
+func (v *rollout) surgeForRemediation() {
 	list := v.unhealthyMembers()
-	if !v.removalShrinksGroup() || len(list) == 0 || v.remediationBlocked() != nil {
+	if !v.in.removalShrinksGroup() || len(list) == 0 || v.remediationBlocked() != nil {
 		return
 	}
-	v.shrinking++
+	v.remediating = 1
 	for _, m := range list {
 		m.needsSurge = true
 	}
@@ -118,11 +118,12 @@ func (v *gate) surgeForRemediation() {
 
 // selectUnhealthy selects one unhealthy instance once the previous one is gone and its replacement has joined.
 func (v *selection) selectUnhealthy() {
-	if slices.ContainsFunc(v.unhealthyMembers(), (*member).isDraining) || v.expectsInstances() || v.remediationBlocked() != nil {
+	if slices.ContainsFunc(v.rollout.unhealthyMembers(), (*member).isDraining) ||
+		v.fleet.expectsInstances() || v.rollout.remediationBlocked() != nil {
 		return
 	}
 	for _, m := range v.queue {
-		if m.reason == unhealthy && v.reasonHolds(m) {
+		if m.reason == unhealthy && v.rollout.reasonHolds(m) {
 			m.selected = true
 			return
 		}
@@ -130,11 +131,11 @@ func (v *selection) selectUnhealthy() {
 }
 
 // expectsInstances reports whether instances are about to come or to go.
-func (v *gate) expectsInstances() bool {
-	if v.providerRolloutRuns() || v.counted < max(v.o.Group.Size, v.want) || len(v.members) < len(v.o.Instances) {
+func (v *classification) expectsInstances() bool {
+	if v.in.providerRolloutRuns() || v.counted < max(v.in.o.Group.Size, v.in.want) || len(v.members) < len(v.in.o.Instances) {
 		return true
 	}
 	return slices.ContainsFunc(v.members, func(m *member) bool {
-		return m.State == Pending || v.runs(m.Instance) && (m.Node == nil || m.Node.Joining()) && !v.isUnhealthy(m.Instance, 0)
+		return m.State == Pending || v.in.runs(m.Instance) && (m.Node == nil || m.Node.Joining()) && !v.isUnhealthy(m.Instance, 0)
 	})
 }

@@ -8,39 +8,40 @@ import (
 
 // drainMayStart reports whether a selected member may be drained. A started drain continues; while the cloud operates on the group, no
 // drain starts that a removal has to follow.
-func (v *selection) drainMayStart(m *member) bool {
-	return m.drainRequested() || v.operation() == nil || v.d.Deleting && v.t.CanDeleteBusyGroup
+func (v *steps) drainMayStart(m *member) bool {
+	return m.drainRequested() || v.in.operation() == nil || v.in.d.Deleting && v.in.t.CanDeleteBusyGroup
 }
 
 // removeStep removes the selected instances that are drained. Surplus is removed together with the size; for the rest the group launches
 // others.
-func (v *selection) removeStep() *Step {
+func (v *steps) removeStep() *Step {
 	asides, counted := v.ready()
-	lower := v.lowered(counted)
+	lower := v.budget.lowered(counted)
 	if list := append(asides, counted[:len(counted)-lower]...); len(list) > 0 {
-		list, more := cut(list, lowest(v.t.RemoveBatch, maxHeld))
-		return &Step{Kind: Replace, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.surgeIn(v.o.Group.Size), More: more ||
+		list, more := cut(list, lowest(v.in.t.RemoveBatch, maxHeld))
+		return &Step{Kind: Replace, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.in.surgeIn(v.in.o.Group.Size), More: more ||
 			lower > 0}
 	}
 	if lower == 0 {
 		return nil
 	}
-	counted, waits := v.replaceable(counted)
-	list, more := v.batch(counted)
+	counted, waits := v.budget.replaceable(counted)
+	list, more := v.in.batch(counted)
 	if len(list) == 0 {
 		return nil
 	}
 	more = more || waits
-	return &Step{Kind: Remove, Targets: instanceRefs(list), Cause: commonCause(list), Surge: v.surgeIn(v.o.Group.Size - len(list)), More: more}
+	return &Step{Kind: Remove, Targets: instanceRefs(list), Cause: commonCause(list),
+		Surge: v.in.surgeIn(v.in.o.Group.Size - len(list)), More: more}
 }
 
 // ready returns the selected instances that are drained, as known from their nodes or their guards: first those in standby, then those that
 // the size counts. Of these, surplus comes last, because the last are removed with the size; those without a node come first, because
 // naming one again that is gone already does no harm in a cloud that reports it late.
-func (v *selection) ready() (asides, counted []*member) {
+func (v *steps) ready() (asides, counted []*member) {
 	var list []*member
-	for _, m := range v.queue {
-		if m.selected && v.removable(m.Instance) && (m.Guard != nil || !v.nodesUnknown()) {
+	for _, m := range v.selection.queue {
+		if m.selected && v.fleet.removable(m.Instance) && (m.Guard != nil || !v.in.nodesUnknown()) {
 			list = append(list, m)
 		}
 	}
@@ -87,13 +88,13 @@ func lowest(limits ...int) (least int) {
 
 // undrainStep uncordons nodes that Muster was draining and that are wanted again. While the group has more instances than its size, as
 // between a removal and its effect, the cloud is about to terminate some: the drained ones stay drained.
-func (v *selection) undrainStep() *Step {
+func (v *steps) undrainStep() *Step {
 	leaving := map[*member]bool{}
-	for _, m := range v.affordableSurplus(v.unwantedCount()) {
+	for _, m := range v.selection.affordableSurplus(v.budget.unwantedCount()) {
 		leaving[m] = true
 	}
 	var back []*member
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if m.isDraining() && !m.selected && m.TerminationNotice == nil && !leaving[m] {
 			back = append(back, m)
 		}
@@ -110,10 +111,9 @@ func (v *selection) undrainStep() *Step {
 	return s
 }
 
-// toDrain returns the instances to drain: the selected ones, those that a lifecycle hook holds, and those with a termination notice (rule
-// 9).
-func (v *selection) toDrain() []*member {
-	if v.nodesUnknown() {
+// heldToDrain returns the instances to drain that a lifecycle hook holds.
+func (v *classification) heldToDrain() []*member {
+	if v.in.nodesUnknown() {
 		return nil
 	}
 	var list []*member
@@ -122,15 +122,25 @@ func (v *selection) toDrain() []*member {
 			list = append(list, m)
 		}
 	}
-	for _, m := range v.members {
-		if m.TerminationNotice != nil && !m.selected && !v.removable(m.Instance) {
+	return list
+}
+
+// toDrain returns the instances to drain: the selected ones, those that a lifecycle hook holds, and those with a termination notice (rule
+// 9).
+func (v *steps) toDrain() []*member {
+	if v.in.nodesUnknown() {
+		return nil
+	}
+	list := v.fleet.heldToDrain()
+	for _, m := range v.fleet.members {
+		if m.TerminationNotice != nil && !m.selected && !v.fleet.removable(m.Instance) {
 			doomed := *m
 			doomed.reason, doomed.cause = deletionRequested, *m.TerminationNotice
 			list = append(list, &doomed)
 		}
 	}
-	for _, m := range v.queue {
-		if m.selected && !v.removable(m.Instance) && v.drainMayStart(m) {
+	for _, m := range v.selection.queue {
+		if m.selected && !v.fleet.removable(m.Instance) && v.drainMayStart(m) {
 			list = append(list, m)
 		}
 	}
@@ -138,10 +148,10 @@ func (v *selection) toDrain() []*member {
 }
 
 // drainStep evicts the pods of all instances that are about to go.
-func (v *selection) drainStep() *Step { return drainOf(v.toDrain()) }
+func (v *steps) drainStep() *Step { return drainOf(v.toDrain()) }
 
 // drainSteps returns the drain if some instances have still to start (first result) or if all have started (second result).
-func (v *selection) drainSteps() (begins, rounds *Step) {
+func (v *steps) drainSteps() (begins, rounds *Step) {
 	list := v.toDrain()
 	if slices.ContainsFunc(list, func(m *member) bool { return !m.drainRequested() }) {
 		return drainOf(list), nil
@@ -196,39 +206,39 @@ func (v *inputs) nodesUnknown() bool { return v.o.NodesUnknown && v.d.NoDrain ==
 
 // removable reports whether nothing is lost, or nothing more is waited for, when the instance goes.
 func (v *classification) removable(i *Instance) bool {
-	d := v.d
+	d := v.in.d
 	switch {
 	case i.Guard != nil:
 		return i.Guard.Released
 	case i.Node == nil || d.NoDrain != nil || i.Node.Drained():
 		return true
 	case d.DrainTimeout > 0 && !i.Node.DrainStarted.IsZero():
-		return v.reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && i.Node.Detaching == 0
+		return v.in.clock.reached(i.Node.DrainStarted.Add(d.DrainTimeout)) && i.Node.Detaching == 0
 	default:
 		return false
 	}
 }
 
 // standbyStep starts the surge where the cloud supports standby: instances keep serving while the group launches others in their place.
-func (v *selection) standbyStep() *Step {
-	if !v.t.SupportsStandby || v.o.NodesUnknown || v.outOfBounds() != nil {
+func (v *steps) standbyStep() *Step {
+	if !v.in.t.SupportsStandby || v.in.o.NodesUnknown || v.in.outOfBounds() != nil {
 		return nil
 	}
-	room := v.surge - v.inStandby - max(0, max(v.o.Group.Size, v.counted)-v.want)
+	room := v.in.surge - v.fleet.inStandby - max(0, max(v.in.o.Group.Size, v.fleet.counted)-v.in.want)
 	room -= v.standbyUnseen()
 	var list []*member
-	for _, m := range v.queue {
-		if len(list) < room && v.needsSuccessor(m) {
+	for _, m := range v.selection.queue {
+		if len(list) < room && v.rollout.needsSuccessor(m) {
 			list = append(list, m)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	list, more := cut(list, lowest(v.t.RemoveBatch, v.t.StandbyBatch))
+	list, more := cut(list, lowest(v.in.t.RemoveBatch, v.in.t.StandbyBatch))
 	return &Step{Kind: EnterStandby, More: more, Targets: instanceRefs(list),
 		Cause: Cause{"Surge", fmt.Sprintf("%s launched beside the %d that the pool wants, before others are replaced", machines(len(list)),
-			v.want)}}
+			v.in.want)}}
 }
 
 // standbyDelay is for how long after its drain has started an instance in standby may be reported as in service: three times as long as
@@ -237,22 +247,22 @@ const standbyDelay = 30 * time.Second
 
 // standbyUnseen returns how many instances may be in standby although the group was read as if they were in service: those whose drain
 // has only just started, and those drained beyond what may be unavailable.
-func (v *selection) standbyUnseen() int {
+func (v *steps) standbyUnseen() int {
 	recent, drains := 0, 0
-	for _, m := range v.queue {
+	for _, m := range v.selection.queue {
 		if !m.isDraining() || m.Standby {
 			continue
 		}
 		drains++
-		if !v.reached(m.Node.DrainStarted.Add(standbyDelay)) {
+		if !v.in.clock.reached(m.Node.DrainStarted.Add(standbyDelay)) {
 			recent++
 		}
 	}
-	return max(recent, drains-v.unavailable)
+	return max(recent, drains-v.in.unavailable)
 }
 
 // needsSuccessor reports whether a member serves and is to be replaced. It enters standby even where it may go at once: its replacement
 // comes sooner, and two reads of which one is older choose the same.
-func (v *gate) needsSuccessor(m *member) bool {
+func (v *rollout) needsSuccessor(m *member) bool {
 	return (m.reason == deletionRequested || v.replaces(m)) && m.available && !m.Standby
 }

@@ -12,7 +12,10 @@ import (
 
 // selection is the instances whose turn it is to go: the members that are selected.
 type selection struct {
-	*budget
+	in      *inputs
+	fleet   *classification
+	rollout *rollout
+	budget  *budget
 	// queue are the members in the order in which they would go; nil when there is no reason to choose.
 	queue []*member
 	// marked is true if a marked instance goes from above the wanted number: stale ones begin to go when it is gone, as those that are ready
@@ -22,17 +25,22 @@ type selection struct {
 
 // newSelection selects the instances whose turn it is.
 func newSelection(b *budget) *selection {
-	v := &selection{budget: b}
+	v := emptySelection(b)
 	v.selectInstances()
 	return v
+}
+
+// emptySelection returns a selection of no instance.
+func emptySelection(b *budget) *selection {
+	return &selection{in: b.in, fleet: b.fleet, rollout: b.rollout, budget: b}
 }
 
 // selectInstances selects the instances whose turn it is. Started drains whose reason still holds continue; instances that are not serving
 // cost nothing; every other one takes one from what is available above the floor (rule 1), in the order of the queue, first by reason:
 // deletion requested, marked, standby, stale, surplus (rule 6).
 func (v *selection) selectInstances() {
-	surplus := v.surplusCount()
-	if surplus == 0 && v.unwantedCount() == 0 && !v.hasRemovals() {
+	surplus := v.budget.surplusCount()
+	if surplus == 0 && v.budget.unwantedCount() == 0 && !v.fleet.hasRemovals() {
 		return
 	}
 	v.queue = v.ordered()
@@ -47,7 +55,7 @@ func (v *selection) selectInstances() {
 // selectFree selects the instances that the budget does not limit.
 func (v *selection) selectFree() {
 	for _, m := range v.queue {
-		if !m.lowersAvailable() && !m.yields && v.reasonHolds(m) {
+		if !m.lowersAvailable() && !m.yields && v.rollout.reasonHolds(m) {
 			m.selected = m.selected || m.reason != notServing && m.reason != failedInstance && m.reason != unhealthy || m.isDraining()
 		}
 	}
@@ -55,8 +63,8 @@ func (v *selection) selectFree() {
 
 // selectByTurn selects as many serving instances as the budget allows.
 func (v *selection) selectByTurn() {
-	free := v.room()
-	if v.d.NoDrain != nil {
+	free := v.budget.room()
+	if v.in.d.NoDrain != nil {
 		free = math.MaxInt
 	}
 	for _, turn := range turns {
@@ -64,7 +72,7 @@ func (v *selection) selectByTurn() {
 			if free <= 0 {
 				return
 			}
-			if !m.selected && m.lowersAvailable() && turn(m) && v.reasonHolds(m) && (m.reason != stale || m.Marked || !v.marked) {
+			if !m.selected && m.lowersAvailable() && turn(m) && v.rollout.reasonHolds(m) && (m.reason != stale || m.Marked || !v.marked) {
 				m.selected = true
 				free--
 			}
@@ -85,14 +93,14 @@ var turns = []func(m *member) bool{
 // selectNotServing selects the first few instances that are not serving, unless a partition is suspected, and the first few failed
 // instances whose back-off has ended.
 func (v *selection) selectNotServing() {
-	partition, rested := v.partitionSuspected(), v.failedBackoff()
-	idles, brokens := v.smallBatch(), v.smallBatch()
+	partition, rested := v.fleet.partitionSuspected(), v.fleet.failedBackoff()
+	idles, brokens := v.in.smallBatch(), v.in.smallBatch()
 	for _, m := range v.queue {
 		switch {
-		case m.reason == notServing && v.reasonHolds(m) && !partition && idles > 0:
+		case m.reason == notServing && v.rollout.reasonHolds(m) && !partition && idles > 0:
 			m.selected = true
 			idles--
-		case m.reason == failedInstance && v.reasonHolds(m) && brokens > 0 && rested(m):
+		case m.reason == failedInstance && v.rollout.reasonHolds(m) && brokens > 0 && rested(m):
 			m.selected = true
 			brokens--
 		}
@@ -104,15 +112,15 @@ const ScaleIn = "ScaleIn"
 
 // markSurplus gives the first n instances of the queue the reason surplus, unless they have another one that holds now.
 func (v *selection) markSurplus(n int) {
-	cause := Cause{ScaleIn, fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.t.Group, v.o.Group.Size, v.want)}
+	cause := Cause{ScaleIn, fmt.Sprintf("the %s has a size of %d, the pool wants %d", v.in.t.Group, v.in.o.Group.Size, v.in.want)}
 	for _, m := range v.affordableSurplus(n) {
 		if m.reason == deletionRequested {
 			continue
 		}
-		if m.reason != notServing && m.reason != stale || !v.reasonHolds(m) {
+		if m.reason != notServing && m.reason != stale || !v.rollout.reasonHolds(m) {
 			m.cause = cause
 		}
-		m.reason, v.marked = surplus, v.marked || m.Marked && !v.t.ReplaceKeepsSize
+		m.reason, v.marked = surplus, v.marked || m.Marked && !v.in.t.ReplaceKeepsSize
 	}
 }
 
@@ -125,7 +133,7 @@ var isMarked = Cause{"Marked", "the instance is marked to go first"}
 func (v *selection) preferMarked() {
 	n, begun := v.replaceableByMarked()
 	for _, m := range v.queue {
-		if !m.Marked || m.reason != keep || m.Standby || m.available && v.room() <= 0 {
+		if !m.Marked || m.reason != keep || m.Standby || m.available && v.budget.room() <= 0 {
 			continue
 		}
 		switch {
@@ -143,13 +151,13 @@ func (v *selection) preferMarked() {
 // replaceableByMarked returns how many stale instances would go from above the wanted number and whose drain has not started, and those of
 // them whose drain has: they give way to marked ones that are drained as well.
 func (v *selection) replaceableByMarked() (n int, begun []*member) {
-	if v.d.ReplicasManagedExternally {
+	if v.in.d.ReplicasManagedExternally {
 		return 0, nil
 	}
-	excess, waiting := min(v.counted, v.o.Group.Size)-v.want, 0
+	excess, waiting := min(v.fleet.counted, v.in.o.Group.Size)-v.in.want, 0
 	for _, m := range v.queue {
 		switch {
-		case m.Standby || !v.reasonHolds(m):
+		case m.Standby || !v.rollout.reasonHolds(m):
 		case m.isDraining() && m.reason == stale && !m.Marked && excess > 0:
 			excess--
 			begun = append(begun, m)
@@ -181,11 +189,11 @@ func (v *selection) firstCounted(n int) []*member {
 // waited for.
 func (v *selection) affordableSurplus(n int) []*member {
 	list := v.firstCounted(n)
-	if n <= 0 || v.d.NoDrain != nil {
+	if n <= 0 || v.in.d.NoDrain != nil {
 		return list
 	}
 	others := v.notServingExcept(list)
-	room := v.room()
+	room := v.budget.room()
 	for k, m := range list {
 		switch {
 		case !m.available:
@@ -203,7 +211,7 @@ func (v *selection) affordableSurplus(n int) []*member {
 func (v *selection) notServingExcept(without []*member) []*member {
 	var out []*member
 	for _, m := range v.queue {
-		if !m.Standby && !m.available && m.reason != deletionRequested && v.notServing(m.Instance) != nil && !slices.Contains(without, m) {
+		if !m.Standby && !m.available && m.reason != deletionRequested && v.fleet.notServing(m.Instance) != nil && !slices.Contains(without, m) {
 			out = append(out, m)
 		}
 	}
@@ -211,10 +219,10 @@ func (v *selection) notServingExcept(without []*member) []*member {
 }
 
 // ordered returns the members in the order in which they would go: by rank, then by the delete policy within the zone that has the most.
-func (v *gate) ordered() []*member {
+func (v *selection) ordered() []*member {
 	numbers := map[string]int{}
 	var zones []int
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		n, ok := numbers[m.Zone]
 		if !ok {
 			n = len(zones)
@@ -224,16 +232,16 @@ func (v *gate) ordered() []*member {
 		m.zone = n
 		zones[n]++
 		m.rank, m.born = v.rank(m), born(m.Instance)
-		if v.d.DeletePolicy == Random {
-			m.hash = shuffle(v.d.Seed + "/" + m.ID)
+		if v.in.d.DeletePolicy == Random {
+			m.hash = shuffle(v.in.d.Seed + "/" + m.ID)
 		}
 	}
-	list := slices.Clone(v.members)
+	list := slices.Clone(v.fleet.members)
 	slices.SortFunc(list, func(a, b *member) int {
 		if a.rank != b.rank {
 			return a.rank - b.rank
 		}
-		if by := byPolicy(v.d.DeletePolicy, a, b); by != 0 {
+		if by := byPolicy(v.in.d.DeletePolicy, a, b); by != 0 {
 			return by
 		}
 		return strings.Compare(a.ID, b.ID)
@@ -251,7 +259,7 @@ func (v *gate) ordered() []*member {
 }
 
 // rank returns what the loss of a member costs. Lower goes first.
-func (v *gate) rank(m *member) int {
+func (v *selection) rank(m *member) int {
 	for k, holds := range ranks {
 		if holds(v, m) {
 			return k
@@ -299,20 +307,20 @@ func shuffle(id string) uint64 {
 }
 
 // ranks are what a member's loss costs; the first that holds tells its place.
-var ranks = []func(v *gate, m *member) bool{
-	func(_ *gate, m *member) bool { return m.reason == deletionRequested },
-	func(_ *gate, m *member) bool { return m.Marked },
-	func(_ *gate, m *member) bool { return m.isDraining() || m.TerminationNotice != nil },
-	func(_ *gate, m *member) bool { return m.reason == standby },
-	func(v *gate, m *member) bool { return v.failed(m.Instance) },
-	func(_ *gate, m *member) bool { return m.reason == notServing },
-	func(_ *gate, m *member) bool { return m.reason == unhealthy },
-	func(_ *gate, m *member) bool { return m.Node.CordonedByOthers() && m.Node.Empty },
-	func(v *gate, m *member) bool { return v.replaces(m) && !m.isReady() },
-	func(v *gate, m *member) bool { return v.replaces(m) },
-	func(_ *gate, m *member) bool { return m.Node == nil },
-	func(_ *gate, m *member) bool { return !m.isReady() },
-	func(_ *gate, m *member) bool { return m.reason == stale },
+var ranks = []func(v *selection, m *member) bool{
+	func(_ *selection, m *member) bool { return m.reason == deletionRequested },
+	func(_ *selection, m *member) bool { return m.Marked },
+	func(_ *selection, m *member) bool { return m.isDraining() || m.TerminationNotice != nil },
+	func(_ *selection, m *member) bool { return m.reason == standby },
+	func(v *selection, m *member) bool { return v.in.failed(m.Instance) },
+	func(_ *selection, m *member) bool { return m.reason == notServing },
+	func(_ *selection, m *member) bool { return m.reason == unhealthy },
+	func(_ *selection, m *member) bool { return m.Node.CordonedByOthers() && m.Node.Empty },
+	func(v *selection, m *member) bool { return v.rollout.replaces(m) && !m.isReady() },
+	func(v *selection, m *member) bool { return v.rollout.replaces(m) },
+	func(_ *selection, m *member) bool { return m.Node == nil },
+	func(_ *selection, m *member) bool { return !m.isReady() },
+	func(_ *selection, m *member) bool { return m.reason == stale },
 }
 
 // balanced puts a list that stands in the order of preference into an order that takes each from the zone that holds the

@@ -122,7 +122,7 @@ func TestVictims(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := fleet(c.list)
 			d := wants(len(alive(o))-c.n, c.policy)
-			got := victims(d, o, chosen(d, o).surplusCount())
+			got := victims(d, o, chosen(d, o).budget.surplusCount())
 			if strings.Join(got, " ") != c.want {
 				t.Errorf("%s: want %s, got %s", c.why, c.want, strings.Join(got, " "))
 			}

@@ -7,15 +7,27 @@ import (
 )
 
 // status is what a plan reports beside its step.
-type status struct{ *steps }
+type status struct {
+	in        *inputs
+	fleet     *classification
+	rollout   *rollout
+	budget    *budget
+	selection *selection
+	inPlace   *inPlace
+	steps     *steps
+}
+
+func newStatus(s *steps) *status {
+	return &status{in: s.in, fleet: s.fleet, rollout: s.rollout, budget: s.budget, selection: s.selection, inPlace: s.inPlace, steps: s}
+}
 
 // report returns the plan without a step.
 func (v *status) report() Plan {
-	p := Plan{Waiting: v.waiting(), Instances: v.decisions(), InPlace: v.inPlaceDecisions(), Forecast: v.forecast(), Budget: v.budgetReport(),
-		Rollout: v.rolloutReport()}
+	p := Plan{Waiting: v.waiting(), Instances: v.decisions(), InPlace: v.inPlace.decisions(), Forecast: v.forecast(),
+		Budget: v.budgetReport(), Rollout: v.rolloutReport()}
 	p.Quiescent = v.quiescent() && p.Rollout.State != RolloutInProgress
-	p.Refused = v.d.Strategy.bothZero()
-	if refused := v.outOfBounds(); refused != nil {
+	p.Refused = v.in.d.Strategy.bothZero()
+	if refused := v.in.outOfBounds(); refused != nil {
 		p.Refused = refused
 	}
 	return p
@@ -24,7 +36,7 @@ func (v *status) report() Plan {
 // decisions returns the members that are to be removed or replaced, now or later.
 func (v *status) decisions() []InstanceDecision {
 	var list []InstanceDecision
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		switch {
 		case m.reason != keep:
 			list = append(list, InstanceDecision{ID: m.ID, Cause: instanceRef(m).Cause, LowersAvailable: m.available, Selected: m.selected})
@@ -60,54 +72,54 @@ func listed(names []string) string { return strings.Join(names, ", ") }
 // quiescent reports whether the cloud is idle: as many instances run as the group wants, and none comes, goes or was requested to go. A
 // failed instance that stays is on no way either.
 func (v *status) quiescent() bool {
-	if v.operation() != nil || v.scaleUpInBackoff() != nil || v.updating() != nil {
+	if v.in.operation() != nil || v.budget.scaleUpInBackoff() != nil || v.inPlace.updating() != nil {
 		return false
 	}
 	running, stays := 0, v.staysFailed()
-	for _, i := range v.o.Instances {
+	for _, i := range v.in.o.Instances {
 		switch {
-		case !v.runs(&i) && !slices.Contains(stays, i.ID) || i.DeletionRequested != nil && v.outOfBounds() == nil:
+		case !v.in.runs(&i) && !slices.Contains(stays, i.ID) || i.DeletionRequested != nil && v.in.outOfBounds() == nil:
 			return false
 		case !i.Standby:
 			running++
 		}
 	}
-	return running == v.o.Group.Size
+	return running == v.in.o.Group.Size
 }
 
 // waiting returns what the pool waits for, most important first.
 func (v *status) waiting() []Cause {
-	d, o := v.d, v.o
+	d, o := v.in.d, v.in.o
 	var out []Cause
 	if d.CreateBlocked != nil && o.Wanted.Content == "" {
 		out = append(out, *d.CreateBlocked)
 	}
-	out = append(out, v.groupFailure()...)
-	if missing := templateNotFound(o, v.t); missing != nil {
+	out = append(out, v.in.groupFailure()...)
+	if missing := templateNotFound(o, v.in.t); missing != nil {
 		out = append(out, *missing)
 	}
-	out = append(out, v.reportedOperation()...)
+	out = append(out, v.in.reportedOperation()...)
 	if o.NodesUnknown {
 		out = append(out, Cause{"ConnectionDown", "the workload cluster does not answer, so nothing is known about nodes and none is removed"})
 	}
 	out = append(out, v.stranded()...)
 	out = append(out, v.surplusHeld()...)
 	out = append(out, v.rolloutWaiting()...)
-	out = append(out, v.remediationBlocked()...)
+	out = append(out, v.rollout.remediationBlocked()...)
 	// What only a user ends comes before what the cloud says of others.
 	out = append(out, v.failedLeft()...)
 	out = append(out, o.Issues...)
-	if rests := v.scaleUpInBackoff(); rests != nil {
+	if rests := v.budget.scaleUpInBackoff(); rests != nil {
 		out = append(out, *rests)
 	}
 	out = append(out, v.launching()...)
 	out = append(out, draining(o.Instances)...)
-	if c := v.updating(); c != nil {
+	if c := v.inPlace.updating(); c != nil {
 		out = append(out, *c)
 	}
-	if d.MaxReplicas() < o.Group.Size && (d.ReplicasManagedExternally || v.toReplace == 0) {
+	if d.MaxReplicas() < o.Group.Size && (d.ReplicasManagedExternally || v.fleet.toReplace == 0) {
 		out = append(out, Cause{"MaxSizePending", fmt.Sprintf("%s is lowered to %d when the size of the %s (%d) allows it", d.MaxField, d.Max,
-			v.t.Group, o.Group.Size)})
+			v.in.t.Group, o.Group.Size)})
 	}
 	return append(append(out, v.removalsWait()...), v.joining()...)
 }
@@ -117,15 +129,15 @@ func (v *status) waiting() []Cause {
 func (v *status) removalsWait() []Cause {
 	first, n := v.waitingRemovals()
 	missing, awaited := v.awaited()
-	if first == nil || awaited == nil || v.available > v.floor() || v.o.NodesUnknown {
+	if first == nil || awaited == nil || v.fleet.available > v.in.floor() || v.in.o.NodesUnknown {
 		return nil
 	}
 	text := fmt.Sprintf("removal of %s waits until more than %d of %d machines are available, now %d are; %s %s",
-		firstAndMore(first.ID, n), v.floor(), v.want, v.available, awaited.ID, missing)
+		firstAndMore(first.ID, n), v.in.floor(), v.in.want, v.fleet.available, awaited.ID, missing)
 	if first.reason == surplus {
 		text += " and is removed instead if it stays so"
 	}
-	if s := v.d.Strategy; s != nil && s.UnavailableField != "" {
+	if s := v.in.d.Strategy; s != nil && s.UnavailableField != "" {
 		text += fmt.Sprintf("; raise %s to go on at once", s.UnavailableField)
 	}
 	return []Cause{{budgetSpent, text}}
@@ -133,7 +145,7 @@ func (v *status) removalsWait() []Cause {
 
 // surplusHeld returns that instances which are too many stay for now.
 func (v *status) surplusHeld() []Cause {
-	if !slices.ContainsFunc(v.members, v.waitsForReads) {
+	if !slices.ContainsFunc(v.fleet.members, v.rollout.waitsForReads) {
 		return nil
 	}
 	return []Cause{{"ReadsBehind", "the cloud has refused a change because what was read is out of date: machines that are too many wait " +
@@ -143,8 +155,8 @@ func (v *status) surplusHeld() []Cause {
 // waitingRemovals returns the first by ID and the number of the available instances that are surplus or whose deletion was requested and
 // that do not go now.
 func (v *status) waitingRemovals() (first *member, n int) {
-	for _, m := range v.members {
-		if m.selected || !m.available || v.waitsForReads(m) || m.reason != surplus && m.reason != deletionRequested {
+	for _, m := range v.fleet.members {
+		if m.selected || !m.available || v.rollout.waitsForReads(m) || m.reason != surplus && m.reason != deletionRequested {
 			continue
 		}
 		if n++; first == nil || m.ID < first.ID {
@@ -161,11 +173,11 @@ const budgetSpent = "BudgetSpent"
 // it lacks.
 func (v *status) awaited() (missing string, first *member) {
 	stays := v.staysFailed()
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if m.available || m.selected || m.isDraining() || m.TerminationNotice != nil || first != nil && m.ID > first.ID {
 			continue
 		}
-		if !v.failed(m.Instance) || slices.Contains(stays, m.ID) {
+		if !v.in.failed(m.Instance) || slices.Contains(stays, m.ID) {
 			missing, first = v.missing(m), m
 		}
 	}
@@ -175,7 +187,7 @@ func (v *status) awaited() (missing string, first *member) {
 // missing returns what an instance lacks to be available.
 func (v *status) missing(m *member) string {
 	switch {
-	case v.failed(m.Instance):
+	case v.in.failed(m.Instance):
 		return "failed, and nothing replaces it"
 	case m.Node == nil:
 		return "has not joined the cluster"
@@ -197,12 +209,13 @@ func firstAndMore(first string, n int) string {
 // rolloutWaiting returns why a rollout does not continue.
 func (v *status) rolloutWaiting() []Cause {
 	switch {
-	case v.blocked != nil && !v.cloudFirst() && v.toReplace+v.inStandby > 0 && v.rolloutState != RolloutNone && !v.o.NodesUnknown:
-		return []Cause{*v.blocked}
-	case v.providerRolloutRuns():
-		return []Cause{v.providerRolloutProgress()}
-	case v.hasProviderRollout() && !v.o.NodesUnknown && v.rolloutWaits() != nil:
-		return []Cause{*v.rolloutWaits()}
+	case v.rollout.blocked != nil && !v.rollout.cloudFirst() && v.fleet.toReplace+v.fleet.inStandby > 0 &&
+		v.rollout.state != RolloutNone && !v.in.o.NodesUnknown:
+		return []Cause{*v.rollout.blocked}
+	case v.in.providerRolloutRuns():
+		return []Cause{v.steps.providerRolloutProgress()}
+	case v.hasProviderRollout() && !v.in.o.NodesUnknown && v.steps.rolloutWaits() != nil:
+		return []Cause{*v.steps.rolloutWaits()}
 	}
 	return nil
 }
@@ -212,16 +225,16 @@ func (v *status) rolloutWaiting() []Cause {
 // after a crash, a pass could not tell its own removal from the autoscaler's, which removes instances that never join too, and would revert
 // that.
 func (v *status) stranded() []Cause {
-	if !v.removalIsLost() {
+	if !v.rollout.removalIsLost() {
 		return nil
 	}
 	kinds := []removalReason{failedInstance, unhealthy}
-	if _, why := v.blockedBySpec(); why != nil && why.Reason == replicasManagedExternally {
+	if _, why := v.rollout.blockedBySpec(); why != nil && why.Reason == replicasManagedExternally {
 		kinds = append(kinds, notServing)
 	}
 	var names []string
 	var first Cause
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if !slices.Contains(kinds, m.reason) {
 			continue
 		}
@@ -232,53 +245,53 @@ func (v *status) stranded() []Cause {
 	if len(names) == 0 {
 		return nil
 	}
-	if !v.t.RecordsSurge {
+	if !v.in.t.RecordsSurge {
 		return []Cause{{replicasManagedExternally,
 			fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally, and a surge of the %s can't be told from them: delete "+
 				"the machine",
-				firstNames(names), first.Message, v.t.Group)}}
+				firstNames(names), first.Message, v.in.t.Group)}}
 	}
 	return []Cause{{replicasManagedExternally,
 		fmt.Sprintf("%s can't be replaced (%s): replicas are managed externally and %s is 0: set it to 1 or more, or delete the machine",
-			firstNames(names), first.Message, v.surgeField())}}
+			firstNames(names), first.Message, v.in.surgeField())}}
 }
 
 // waitForTurn returns that instances wait until others are available.
 func (v *status) waitForTurn() []Cause {
 	n := 0
-	for _, m := range v.members {
-		if m.reason != keep && !m.selected && v.reasonHolds(m) {
+	for _, m := range v.fleet.members {
+		if m.reason != keep && !m.selected && v.rollout.reasonHolds(m) {
 			n++
 		}
 	}
-	if n == 0 || v.available > v.floor() {
+	if n == 0 || v.fleet.available > v.in.floor() {
 		return nil
 	}
-	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.floor(),
-		v.want, v.available)}}
+	return []Cause{{budgetSpent, fmt.Sprintf("%s to go wait until more than %d of %d are available, now %d are", machines(n), v.in.floor(),
+		v.in.want, v.fleet.available)}}
 }
 
 // launching returns how many instances the cloud has still to launch, and how many failed.
 func (v *status) launching() []Cause {
-	o := v.o
+	o := v.in.o
 	pending, failed, serving := 0, 0, 0
 	for _, i := range o.Instances {
 		switch {
 		case i.State == Pending:
 			pending++
-		case v.failed(&i):
+		case v.in.failed(&i):
 			failed++
 		case i.State == Failed:
 			serving++
 		}
 	}
-	missing := max(0, o.Group.Size-v.counted)
+	missing := max(0, o.Group.Size-v.fleet.counted)
 	failed -= len(v.leftFailed())
 	var out []Cause
 	if n := pending + missing; n > 0 {
 		out = append(out, Cause{"InstancesLaunching", fmt.Sprintf("waiting for %s to be launched", machines(n))})
 	}
-	if failed > 0 && (!v.t.KeepsFailedInstances || !v.removalIsLost()) {
+	if failed > 0 && (!v.in.t.KeepsFailedInstances || !v.rollout.removalIsLost()) {
 		out = append(out, Cause{"InstancesFailed", machines(failed) + " failed and will be replaced"})
 	}
 	if serving > 0 {
@@ -294,21 +307,21 @@ func (v *status) failedLeft() []Cause {
 		return nil
 	}
 	return []Cause{{"FailedLeft", fmt.Sprintf("%s failed, and the %s leaves them as they are: start or delete %s in the cloud, or change %s",
-		machines(len(left)), v.t.Group, firstNames(left), v.o.Group.LeavesFailed)}}
+		machines(len(left)), v.in.t.Group, firstNames(left), v.in.o.Group.LeavesFailed)}}
 }
 
 // leftFailed returns the failed instances that the group leaves as they are and that no rule replaces.
 func (v *status) leftFailed() []string {
-	if v.o.Group.LeavesFailed == "" {
+	if v.in.o.Group.LeavesFailed == "" {
 		return nil
 	}
-	return v.unselected(func(m *member) bool { return v.failed(m.Instance) && m.reason == keep })
+	return v.unselected(func(m *member) bool { return v.in.failed(m.Instance) && m.reason == keep })
 }
 
 // staysFailed returns the failed instances that nothing replaces: those that the group leaves, and those that are stranded.
 func (v *status) staysFailed() []string {
 	ids := v.leftFailed()
-	if !v.removalIsLost() {
+	if !v.rollout.removalIsLost() {
 		return ids
 	}
 	return append(ids, v.unselected(func(m *member) bool { return m.reason == failedInstance })...)
@@ -317,7 +330,7 @@ func (v *status) staysFailed() []string {
 // unselected returns the members of a sort that do not go now.
 func (v *status) unselected(is func(*member) bool) []string {
 	var ids []string
-	for _, m := range v.members {
+	for _, m := range v.fleet.members {
 		if !m.selected && is(m) {
 			ids = append(ids, m.ID)
 		}
@@ -328,12 +341,12 @@ func (v *status) unselected(is func(*member) bool) []string {
 // withoutNode returns the running instances without a Node after the join deadline, because it was deleted or never registered, that no
 // rule replaces.
 func (v *status) withoutNode() []string {
-	if v.d.Remediation != nil || v.d.RemediationHint == "" {
+	if v.in.d.Remediation != nil || v.in.d.RemediationHint == "" {
 		return nil
 	}
 	var ids []string
-	for _, m := range v.members {
-		if m.State == Running && m.Node == nil && m.reason == keep && !m.selected && v.missedJoinDeadline(m.Instance) {
+	for _, m := range v.fleet.members {
+		if m.State == Running && m.Node == nil && m.reason == keep && !m.selected && v.fleet.missedJoinDeadline(m.Instance) {
 			ids = append(ids, m.ID)
 		}
 	}
@@ -342,11 +355,11 @@ func (v *status) withoutNode() []string {
 
 // joining returns how many running instances are not serving yet.
 func (v *status) joining() []Cause {
-	if v.o.NodesUnknown {
+	if v.in.o.NodesUnknown {
 		return nil
 	}
 	unjoined, unready := 0, 0
-	for _, i := range v.o.Instances {
+	for _, i := range v.in.o.Instances {
 		switch {
 		case i.State != Running:
 		case i.Node == nil:
@@ -359,7 +372,7 @@ func (v *status) joining() []Cause {
 	if unjoined > 0 {
 		text := fmt.Sprintf("waiting for %s to join the cluster", machines(unjoined))
 		if stuck := v.withoutNode(); len(stuck) > 0 {
-			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", firstNames(stuck), v.d.RemediationHint)
+			text += fmt.Sprintf("; without a node after the join deadline, and not replaced: %s; %s", firstNames(stuck), v.in.d.RemediationHint)
 		}
 		out = append(out, Cause{"NodesJoining", text})
 	}

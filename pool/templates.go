@@ -10,11 +10,11 @@ import (
 // nextTemplate returns the template that the group should launch from: the newest, unless that is not the wanted one or a provider rollout
 // sets it, as it always does where it replaces every instance of another template.
 func (v *steps) nextTemplate() string {
-	latest := v.o.Latest()
-	unwanted := v.o.Wanted.Content != "" && !latest.Same(v.o.Wanted)
-	if latest.Ref == "" || unwanted || v.t.RolloutOnTemplateChange || v.pointedByRollout() || v.providerRolloutRuns() &&
-		!v.launchesDeletedVersion() {
-		return v.o.Group.Template
+	latest := v.in.o.Latest()
+	unwanted := v.in.o.Wanted.Content != "" && !latest.Same(v.in.o.Wanted)
+	if latest.Ref == "" || unwanted || v.in.t.RolloutOnTemplateChange || v.rollout.pointedByRollout() || v.in.providerRolloutRuns() &&
+		!v.in.launchesDeletedVersion() {
+		return v.in.o.Group.Template
 	}
 	return latest.Ref
 }
@@ -22,10 +22,10 @@ func (v *steps) nextTemplate() string {
 // updateGroupStep repairs the fields of the group and points it at the newest template. A lower maximum waits until size and instances
 // allow it: the cloud would otherwise choose instances by itself and terminate them undrained.
 func (v *steps) updateGroupStep() *Step {
-	g, latest := v.o.Group, v.nextTemplate()
+	g, latest := v.in.o.Group, v.nextTemplate()
 	fields := make([]string, 0, len(g.Drift))
 	for _, f := range g.Drift {
-		if f == v.d.MaxField && v.d.MaxReplicas() < max(g.Size, v.counted, v.minSize) {
+		if f == v.in.d.MaxField && v.in.d.MaxReplicas() < max(g.Size, v.fleet.counted, v.budget.minSize) {
 			continue
 		}
 		fields = append(fields, f)
@@ -35,10 +35,10 @@ func (v *steps) updateGroupStep() *Step {
 	}
 	s := &Step{Kind: UpdateGroup, Template: latest, Fields: fields}
 	if len(fields) == 0 {
-		s.Cause = Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, the newest is %s", v.t.Group, g.Template, latest)}
+		s.Cause = Cause{"TemplateOutOfDate", fmt.Sprintf("the %s launches from %s, the newest is %s", v.in.t.Group, g.Template, latest)}
 		return s
 	}
-	s.Cause = Cause{"GroupChanged", fmt.Sprintf("the %s differs in %s", v.t.Group, strings.Join(fields, ", "))}
+	s.Cause = Cause{"GroupChanged", fmt.Sprintf("the %s differs in %s", v.in.t.Group, strings.Join(fields, ", "))}
 	return s
 }
 
@@ -157,16 +157,17 @@ func templateStep(d Desired, o Observed, t Traits) *Step {
 
 // templateStep keeps the newest template at the spec, and its bootstrap data current as far as any instance needs it.
 func (v *steps) templateStep() *Step {
-	if v.o.Latest().Same(v.o.Wanted) && (v.serves(v.launched()) || v.providerRolloutRuns() && v.serves(v.o.ProviderRollout.Template)) {
+	if v.in.o.Latest().Same(v.in.o.Wanted) && (v.serves(v.in.launched()) ||
+		v.in.providerRolloutRuns() && v.serves(v.in.o.ProviderRollout.Template)) {
 		return nil
 	}
-	return templateStep(v.d, v.o, v.t)
+	return templateStep(v.in.d, v.in.o, v.in.t)
 }
 
 // serves reports whether instances of a template are what is wanted and can join, so that no version is needed for new bootstrap data: its
 // data differs in the tokens alone, or no version is created for data alone.
 func (v *steps) serves(t Template) bool {
-	return v.fits(t) && (v.t.SkipsDataOnlyVersions() || slices.Contains(v.d.RotatedBootstrapData, t.Data))
+	return v.in.fits(t) && (v.in.t.SkipsDataOnlyVersions() || slices.Contains(v.in.d.RotatedBootstrapData, t.Data))
 }
 
 // fits reports whether instances of a template are what is wanted and can join.
@@ -184,16 +185,16 @@ func templateNotFound(o Observed, t Traits) *Cause {
 // defaultStep makes the default of the template follow the group once nothing is replaced any more: other clients that launch from the
 // template without a version get the serving one. An unused default would stay in the history forever.
 func (v *steps) defaultStep() *Step {
-	launched := v.launched()
-	if v.t.InlineTemplate || launched.Ref == "" || launched.Undeletable || launched.UserManaged ||
-		slices.ContainsFunc(v.members, (*member).replaced) {
+	launched := v.in.launched()
+	if v.in.t.InlineTemplate || launched.Ref == "" || launched.Undeletable || launched.UserManaged ||
+		slices.ContainsFunc(v.fleet.members, (*member).replaced) {
 		return nil
 	}
-	for _, version := range v.o.Versions {
+	for _, version := range v.in.o.Versions {
 		if version.Undeletable && !version.UserManaged {
 			return &Step{Kind: DefaultTemplate, Template: launched.Ref,
-				Cause: Cause{"DefaultVersionOutOfDate", fmt.Sprintf("the %s launches from %s, the default of its %s is %s", v.t.Group, launched.Ref,
-					v.t.Template, version.Ref)}}
+				Cause: Cause{"DefaultVersionOutOfDate", fmt.Sprintf("the %s launches from %s, the default of its %s is %s", v.in.t.Group, launched.Ref,
+					v.in.t.Template, version.Ref)}}
 		}
 	}
 	return nil
@@ -208,12 +209,12 @@ func (d Desired) kept() int {
 }
 
 // used returns the versions that instances run from or may be launched from, and the newest.
-func (v *steps) used() map[string]bool {
-	used := map[string]bool{v.o.Latest().Ref: true}
-	for _, version := range v.o.LaunchesFrom() {
+func (o Observed) used() map[string]bool {
+	used := map[string]bool{o.Latest().Ref: true}
+	for _, version := range o.LaunchesFrom() {
 		used[version.Ref] = true
 	}
-	for _, i := range v.o.Instances {
+	for _, i := range o.Instances {
 		used[i.Template.Ref] = true
 	}
 	return used
@@ -223,12 +224,12 @@ func (v *steps) used() map[string]bool {
 // that differ in nothing else one is kept, preferably one in use. Versions in use are kept beyond it. One that was deleted a moment ago
 // counts for nothing: another of its content would be deleted for it.
 func (v *steps) pruneStep() *Step {
-	refs := beyondHistory(v.o.Versions, v.used(), v.d.kept())
+	refs := beyondHistory(v.in.o.Versions, v.in.o.used(), v.in.d.kept())
 	if len(refs) == 0 {
 		return nil
 	}
 	return &Step{Kind: PruneTemplates, Refs: refs,
-		Cause: Cause{"TemplateUnused", fmt.Sprintf("nothing launches from %s of the %s any more", versions(len(refs)), v.t.Template)}}
+		Cause: Cause{"TemplateUnused", fmt.Sprintf("nothing launches from %s of the %s any more", versions(len(refs)), v.in.t.Template)}}
 }
 
 // beyondHistory returns the versions that nothing uses and that are not among the newest of as many contents as are kept.

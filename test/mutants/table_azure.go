@@ -63,25 +63,25 @@ var agentTable = []Mutation{
 var azureTable = []Mutation{
 	one("no machine protected", poolInPlace, "leaves it to the cloud which machines it removes when a user makes the group smaller",
 		Explore, []string{"as desired"},
-		`	if v.d.ReplicasManagedExternally {
+		`	if v.in.d.ReplicasManagedExternally {
 		return nil
 	}
-	var list`, `	if v.d.ReplicasManagedExternally || mutated("no machine protected") {
+	var list`, `	if v.in.d.ReplicasManagedExternally || mutated("no machine protected") {
 		return nil
 	}
 	var list`),
 	one("changed in place never", poolInPlace, "changes the group, and no machine that exists",
 		Explore, []string{"as desired"},
-		`if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.failedWithAll() != nil || !v.o.Latest().Same(v.o.Wanted) {`,
-		`if len(list) == 0 || len(v.o.Group.Drift) > 0 || v.failedWithAll() != nil || !v.o.Latest().Same(v.o.Wanted) || mutated("changed in place never") {`),
+		`if len(list) == 0 || len(v.in.o.Group.Drift) > 0 || v.failedWithAll() != nil || !v.in.o.Latest().Same(v.in.o.Wanted) {`,
+		`if len(list) == 0 || len(v.in.o.Group.Drift) > 0 || v.failedWithAll() != nil || !v.in.o.Latest().Same(v.in.o.Wanted) || mutated("changed in place never") {`),
 	one("asked again for what can't be brought", poolBudget, "asks the cloud for machines right after it has given up bringing them",
 		Pool, []string{"TestGrowFailed"},
 		`if failed.IsZero() ||`,
 		`if failed.IsZero() || mutated("asked again for what can't be brought") ||`),
 	one("taken without a place", poolBudget, "removes machines of a group whose size an autoscaler owns before others replace them",
 		Pool, []string{"TestStepsAreSafe", "TestRolloutOnAnIdealCloud", "TestRolloutInAHostileWorld", "TestFixedPoint"},
-		`v.removalShrinksGroup() && len(list) > room {`,
-		`v.removalShrinksGroup() && len(list) > room && !mutated("taken without a place") {`),
+		`v.in.removalShrinksGroup() && len(list) > room {`,
+		`v.in.removalShrinksGroup() && len(list) > room && !mutated("taken without a place") {`),
 	one("owner of the scale set not checked", azureTarget, "takes any scale set of the right name for ours",
 		Explore, []string{"foreign"},
 		`return owner == t.Owner.ID || owner == "" && t.AssumeOwned`,
