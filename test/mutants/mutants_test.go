@@ -160,7 +160,7 @@ func TestLongMutants(t *testing.T) {
 // that did not run. Where a test fails without a mutation it runs none, and returns none.
 func runAll(t *testing.T, table []Mutation, deadline time.Time) (verdicts []Verdict, late []Mutation) {
 	binaries, by := Binaries(table)
-	built, err := Build(t.Context(), root, t.TempDir(), Table(), binaries)
+	built, err := Build(t.Context(), root, t.TempDir(), table, binaries)
 	if err != nil {
 		t.Fatal(err)
 	}
