@@ -80,7 +80,7 @@ var effects = map[pool.StepKind]effect{
 	pool.Remove:  {items: instanceItems("instance %s"), missing: instance(present)},
 	pool.Replace: {items: instanceItems("instance %s"), missing: instance(present)},
 	pool.EnterStandby: {items: instanceItems("standby of instance %s"),
-		missing: instance(func(i pool.Instance) bool { return present(i) && !i.Standby })},
+		missing: instance(func(i pool.Instance) bool { return present(i) && !i.Standby && !i.EnteringStandby })},
 	pool.Protect: {items: instanceItems("scale-in protection of instance %s"),
 		missing: instance(func(i pool.Instance) bool { return i.ScaleInUnprotected })},
 	pool.Unprotect: {

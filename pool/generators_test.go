@@ -59,6 +59,8 @@ func anInstance(id string) *rapid.Generator[Instance] {
 			i.TerminationNotice = &Cause{"SpotInterruption", "x"}
 		case 2:
 			i.Standby = i.State != Terminating
+		case 3:
+			i.EnteringStandby = i.State != Terminating
 		}
 		if i.State == Terminating && rapid.Bool().Draw(t, "held") {
 			i.LifecycleHook = &LifecycleHook{Since: now.Add(-time.Minute),
@@ -172,7 +174,8 @@ func seenBy(tr Traits, o Observed) Observed {
 		o.Group.Content = ""
 	}
 	for k := range o.Instances {
-		o.Instances[k].Standby = o.Instances[k].Standby && tr.SupportsStandby
+		i := &o.Instances[k]
+		i.Standby, i.EnteringStandby = i.Standby && tr.SupportsStandby, i.EnteringStandby && tr.SupportsStandby
 	}
 	if (tr.SupportsStandby || !tr.RecordsSurge) && o.Group != nil {
 		o.Group.Surge = 0

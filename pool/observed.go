@@ -245,6 +245,9 @@ type Instance struct {
 	LifecycleHook *LifecycleHook
 	// Standby is true if Muster put the instance into standby: it serves, and the group has launched another in its place.
 	Standby bool
+	// EnteringStandby is true if the cloud has accepted Muster's request to put the instance into standby so lately that reads may not show
+	// it. The cloud may also have ignored the request: a surge counts the instance as in standby, everything else as it was read.
+	EnteringStandby bool
 	// TemplateDiff names the object's fields in which its template differs from the wanted one, where that is known.
 	TemplateDiff []string
 	// InPlaceDrift names the object's fields that the cloud can change on an existing instance and that differ from the spec on this one.

@@ -245,24 +245,27 @@ func (v *steps) standbyStep() *Step {
 // the reads of the clouds are behind their writes.
 const standbyDelay = 30 * time.Second
 
-// standbyUnseen returns how many instances may be in standby although the group was read as if they were in service: those whose drain
-// has only just started, and those drained beyond what may be unavailable.
+// standbyUnseen returns how many instances may be in standby although the group was read as if they were in service: those that enter it,
+// those whose drain has only just started, and those drained beyond what may be unavailable.
 func (v *steps) standbyUnseen() int {
-	recent, drains := 0, 0
+	entering, recent, drains := 0, 0, 0
 	for _, m := range v.selection.queue {
-		if !m.isDraining() || m.Standby {
-			continue
-		}
-		drains++
-		if !v.in.clock.reached(m.Node.DrainStarted.Add(standbyDelay)) {
-			recent++
+		switch {
+		case m.Standby:
+		case m.EnteringStandby:
+			entering++
+		case m.isDraining():
+			drains++
+			if !v.in.clock.reached(m.Node.DrainStarted.Add(standbyDelay)) {
+				recent++
+			}
 		}
 	}
-	return max(recent, drains-v.in.unavailable)
+	return entering + max(recent, drains-v.in.unavailable)
 }
 
 // needsSuccessor reports whether a member serves and is to be replaced. It enters standby even where it may go at once: its replacement
 // comes sooner, and two reads of which one is older choose the same.
 func (v *rollout) needsSuccessor(m *member) bool {
-	return (m.reason == deletionRequested || v.replaces(m)) && m.available && !m.Standby
+	return (m.reason == deletionRequested || v.replaces(m)) && m.available && !m.Standby && !m.EnteringStandby
 }

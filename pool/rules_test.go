@@ -51,6 +51,7 @@ func condemnedOne(i *Instance) {
 	i.DeletionRequested = &Cause{"MachineDeleted", "its Machine was deleted"}
 }
 func asideOne(i *Instance)     { i.Standby = true }
+func enteringOne(i *Instance)  { i.EnteringStandby = true }
 func doomedOne(i *Instance)    { i.TerminationNotice = &Cause{"SpotInterruption", "the cloud takes it"} }
 func cordonedNode(i *Instance) { i.Node.Cordoned = true }
 

@@ -80,7 +80,7 @@ func (v *status) quiescent() bool {
 		switch {
 		case !v.in.runs(&i) && !slices.Contains(stays, i.ID) || i.DeletionRequested != nil && v.in.outOfBounds() == nil:
 			return false
-		case !i.Standby:
+		case !i.Standby && !i.EnteringStandby:
 			running++
 		}
 	}

@@ -125,9 +125,7 @@ func (m *memory) leftProtected(is *asgtypes.AutoScalingGroup) []string {
 }
 
 // instances returns the group's members, in the order in which they were created. Those whose creation is not known yet are the youngest.
-// Instances in standby that Muster did not put there are left to the client that did. One that Muster put there and that is not shown there
-// yet counts as in standby, unless it is of the wanted template again: Auto Scaling may have ignored the request, and removing the instance
-// as one whose successor was launched would replace it without a cause.
+// Instances in standby that Muster did not put there are left to the client that did.
 func (m *memory) instances(is *asgtypes.AutoScalingGroup, want wanted, seen templates, now time.Time) []pool.Instance {
 	var list []pool.Instance
 	differs := seen.launch.Differences(want.template)
@@ -137,15 +135,15 @@ func (m *memory) instances(is *asgtypes.AutoScalingGroup, want wanted, seen temp
 		if !member || asg.InStandby(i) && m.members.External(id) {
 			continue
 		}
-		template := seen.of(i.LaunchTemplate)
 		list = append(list, pool.Instance{
 			ID:                id,
 			ProviderID:        asg.ProviderID(i),
 			Zone:              session.Deref(i.AvailabilityZone),
-			Template:          template,
+			Template:          seen.of(i.LaunchTemplate),
 			State:             state,
 			Created:           m.members.Created(id),
-			Standby:           asg.InStandby(i) || m.members.Entering(id, now) && !template.Same(want.template.Template),
+			Standby:           asg.InStandby(i),
+			EnteringStandby:   !asg.InStandby(i) && m.members.Entering(id, now),
 			LifecycleHook:     m.holds.Of(id),
 			TerminationNotice: cmp.Or(m.holds.Cause(id), m.members.Interruption(id), asg.Unhealthy(is, i)),
 			TemplateDiff:      differs(seen.ref(i.LaunchTemplate)),

@@ -46,6 +46,10 @@ const boot = 3 * time.Minute
 func newIdealCloud(l preview.Look) *idealCloud {
 	c := &idealCloud{d: l.Desired, o: l.Observed, t: l.Traits, now: l.Now}
 	c.o.Instances = slices.Clone(l.Observed.Instances)
+	for k := range c.o.Instances {
+		i := &c.o.Instances[k]
+		i.Standby, i.EnteringStandby = i.Standby || i.EnteringStandby, false
+	}
 	c.o.Versions = slices.Clone(l.Observed.Versions)
 	if g := l.Observed.Group; g != nil {
 		group := *g
