@@ -28,8 +28,6 @@ type facts struct {
 	now time.Time
 	// cluster is nil if the Cluster that the pool names does not exist.
 	cluster *clusterv1.Cluster
-	// deleting is true if the pool is being deleted.
-	deleting bool
 	// status is the part of the facts that the status is derived from.
 	status status.Facts
 	// bootstrap and infrastructure are what the pool refers to, as it was read. A step may have changed the objects since.
@@ -46,10 +44,10 @@ type facts struct {
 	// nodes are the Nodes of the pool's instances, and claimed the Nodes that the pool has claimed.
 	nodes   workload.Nodes
 	claimed []corev1.Node
-	// servingOutside are the keys of instances that have Machines, are not in the pool's list, and whose Nodes are Ready; nodesRead is
-	// false if they could not be read.
+	// servingOutside are the keys of instances that have Machines, are not in the pool's list, and whose Nodes are Ready; outsideRead
+	// is false if they could not be read.
 	servingOutside map[string]bool
-	nodesRead      bool
+	outsideRead    bool
 }
 
 // pairs are the Machines of a pool in pairs with its infrastructure machines.
@@ -64,7 +62,7 @@ type pairs struct {
 func known(pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, now time.Time) facts {
 	template, initialized := &pool.Spec.Template.Spec, pool.Status.Initialization
 	return facts{
-		now: now, cluster: cluster, deleting: !pool.DeletionTimestamp.IsZero(), providerIDs: pool.Spec.ProviderIDList,
+		now: now, cluster: cluster, providerIDs: pool.Spec.ProviderIDList,
 		bootstrap: reference.Found{Source: status.Source{Once: ptr.Deref(initialized.BootstrapDataSecretCreated, false)}},
 		infrastructure: reference.Found{Source: status.Source{Kind: template.InfrastructureRef.Kind, Name: template.InfrastructureRef.Name,
 			Once: ptr.Deref(initialized.InfrastructureProvisioned, false)}},
@@ -81,7 +79,12 @@ func known(pool *clusterv1.MachinePool, cluster *clusterv1.Cluster, now time.Tim
 }
 
 // claimable reports whether the pool is labelled and gets a finalizer: it is neither paused nor being deleted.
-func (f facts) claimable() bool { return f.status.Paused == "" && !f.deleting }
+func (f facts) claimable() bool { return f.status.Paused == "" && !f.status.Deleting }
+
+// hasSteps reports whether the pass of a pool reads and does more than its pause needs. A pool without its Cluster can only be deleted.
+func (f facts) hasSteps(pool *clusterv1.MachinePool) bool {
+	return f.status.Paused == "" && !gone(pool) && (f.cluster != nil || f.status.Deleting)
+}
 
 // machineKind returns the kind of the infrastructure machines, empty if the infrastructure object reports none: then the pool has no
 // Machines.

@@ -32,10 +32,11 @@ type gathering struct {
 	pool *clusterv1.MachinePool
 }
 
-// gather reads everything that the steps of a pass rest on and that the status is derived from, and changes nothing. It returns the facts
-// as far as they could be read.
+// gather reads what the steps of a pass rest on and what the status is derived from, and writes nothing: what a removal needs to be sure
+// of, it reads again itself. It returns the facts as far as they could be read.
 func (r *Reconciler) gather(ctx context.Context, f facts, pool *clusterv1.MachinePool) (facts, steps.Result) {
-	g := &gathering{facts: f, pool: pool.DeepCopy()}
+	read := *pool // nothing of it but the list of provider IDs is set, and that as a whole
+	g := &gathering{facts: f, pool: &read}
 	outcome := steps.Run(ctx, g, gatherer{r}.reads(f, pool))
 	return g.facts, outcome
 }
@@ -47,9 +48,9 @@ func (r gatherer) reads(f facts, pool *clusterv1.MachinePool) []steps.Step[*gath
 	switch {
 	case f.status.Paused != "":
 		return []steps.Step[*gathering]{r.observePause}
-	case gone(pool) || f.cluster == nil && !f.deleting:
+	case !f.hasSteps(pool):
 		return nil
-	case f.deleting:
+	case f.status.Deleting:
 		return append([]steps.Step[*gathering]{r.readBootstrap, r.readInfrastructure}, machines...)
 	default:
 		return append([]steps.Step[*gathering]{r.compareVersion, r.readBootstrap, r.readData, r.readInfrastructure}, machines...)
@@ -127,11 +128,11 @@ func (r gatherer) readInfrastructure(ctx context.Context, g *gathering) steps.Re
 		if found.Source.Once {
 			outcome = outcome.Join(readInstances(ctx, r.Client, g))
 		}
-	case f.deleting && outcome.Err == nil:
+	case f.status.Deleting && outcome.Err == nil:
 		f.status.Replicas = ptr.To[int32](0)
 	}
 	f.status.Instances = int32(len(instances.Distinct(f.providerIDs)))
-	if f.deleting && ptr.Deref(f.status.Replicas, -1) == 0 {
+	if f.status.Deleting && ptr.Deref(f.status.Replicas, -1) == 0 {
 		f.status.Instances = 0
 	}
 	return outcome
@@ -179,8 +180,8 @@ func (r gatherer) readNodes(ctx context.Context, g *gathering) steps.Result {
 	f.nodes, f.status.NodesUnknown, f.status.ConnectionInterrupted = found, found.Unknown, found.Interrupted
 	var err error
 	f.servingOutside, err = servingOutside(ctx, g)
-	f.nodesRead = err == nil
-	f.status.ByVersion = f.nodesRead && !f.hasMachines() && f.status.UpToDate == nil && g.pool.Spec.Template.Spec.Version != ""
+	f.outsideRead = err == nil
+	f.status.ByVersion = f.outsideRead && !f.hasMachines() && f.status.UpToDate == nil && g.pool.Spec.Template.Spec.Version != ""
 	return outcome.Join(steps.Require(err))
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/muster-project/muster/kube/steps"
 )
 
-// pass is what the steps of one reconciliation get, by value: what was observed, which no step can change, and what the steps have done.
-// Packages below this one get values, never the pass.
+// pass is what the steps of one reconciliation get, by value: what was observed, which no step may change (test/imports), and what the
+// steps have done. Packages below this one get values, never the pass.
 type pass struct {
 	facts facts
 	did   *progress
@@ -55,9 +55,9 @@ func (r *Reconciler) run(ctx context.Context, f facts, did *progress) (pass, ste
 // steps returns the steps of a pass in order. For a paused pool only the pause is reported; a pool without its Cluster can only be deleted.
 func (r *Reconciler) steps(p pass) []steps.Step[pass] {
 	switch f := p.facts; {
-	case f.status.Paused != "" || gone(p.did.pool) || f.cluster == nil && !f.deleting:
+	case !f.hasSteps(p.did.pool):
 		return nil
-	case f.deleting:
+	case f.status.Deleting:
 		return []steps.Step[pass]{r.release, r.copyInstances, r.syncMachines, r.syncNodes, r.remove}
 	default:
 		return []steps.Step[pass]{r.release, r.followBootstrap, r.copyInstances, r.followInfrastructure, r.syncMachines, r.syncNodes}

@@ -17,14 +17,14 @@ func (r *Reconciler) syncMachines(ctx context.Context, p pass) steps.Result {
 	switch {
 	case !p.facts.machinesRead:
 		return steps.Stop(0)
-	case !p.facts.nodesRead:
+	case !p.facts.outsideRead:
 		return steps.Continue()
 	}
 	basis, result := p.basis(), steps.Continue()
 	if p.facts.hasMachines() {
 		p.did.outcome.Machines = &status.Machines{Kind: p.facts.machineKind()}
 	}
-	if p.facts.machineKind() != "" || p.facts.hasMachines() && p.facts.deleting {
+	if p.facts.machineKind() != "" || p.facts.hasMachines() && p.facts.status.Deleting {
 		p.did.machines, result = r.writeMachines(ctx, p, basis)
 	}
 	ids := p.did.pool.Spec.ProviderIDList
@@ -59,7 +59,7 @@ func (r *Reconciler) writeMachines(ctx context.Context, p pass, basis uptodate.B
 // syncNodes counts the Nodes of the pool, writes their metadata and taints, and deletes those of instances that have left the pool.
 func (r *Reconciler) syncNodes(ctx context.Context, p pass) steps.Result {
 	f, pool, expected := p.facts, p.did.pool, p.facts.machineKind() != ""
-	if !f.nodesRead {
+	if !f.outsideRead {
 		return steps.Continue()
 	}
 	if f.nodes.Found == nil {

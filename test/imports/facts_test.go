@@ -25,7 +25,9 @@ func TestFactsAreGatheredOnce(t *testing.T) {
 		gathers, checked := 0, 0
 		for _, d := range declarations(t, set, g.dir) {
 			if fn, is := d.(*ast.FuncDecl); is && (fn.Name.Name == g.function || pointsTo(fn.Type, g.param)) {
-				gathers++
+				if len(changesOfFacts(d)) > 0 || g.function != "" {
+					gathers++
+				}
 				continue
 			}
 			checked++
@@ -46,6 +48,8 @@ func TestChangesOfFactsAreFound(t *testing.T) {
 		"p.facts.status.Paused = x": 1, "p.facts = facts{}": 1, "a, p.facts.now = b, c": 1, "p.facts.n++": 1, "p.facts.text += x": 1,
 		"p.facts.list[0] = x": 1, "f := &p.facts": 1, "f := &p.facts.status": 1, "func(f *facts) {}(nil)": 1, "var f *facts[S]": 1,
 		"f := p.facts": 0, "p.did.outcome = p.facts.x": 0, "call(p.facts)": 0, "(*p.facts.failure).Message = x": 1,
+		"f := p.facts; f.list[0].Name = x": 1, "switch f := p.facts; { case true: f.n++ }": 1, "func(f facts) { f.now = x }(y)": 1,
+		"delete(p.facts.names, k)": 1, "f := p.facts; slices.DeleteFunc(f.list, is)": 1, "f := p.facts; f = other": 0,
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+text+"\n}", 0)
 		if err != nil {
@@ -95,8 +99,10 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// changesOfFacts returns where a declaration assigns to a field of facts, takes the address of one, or names a type of pointers to facts.
+// changesOfFacts returns where a declaration assigns to a field of facts, takes the address of one, changes a map or a slice of them, or
+// names a type of pointers to facts.
 func changesOfFacts(d ast.Decl) (all []token.Pos) {
+	names := namesOfFacts(d)
 	ast.Inspect(d, func(n ast.Node) bool {
 		var changed []ast.Expr
 		switch n := n.(type) {
@@ -108,13 +114,17 @@ func changesOfFacts(d ast.Decl) (all []token.Pos) {
 			if n.Op == token.AND {
 				changed = []ast.Expr{n.X}
 			}
+		case *ast.CallExpr:
+			if changesFirst(n) {
+				changed = n.Args[:1]
+			}
 		case *ast.StarExpr:
 			if typeName(n.X) == "facts" {
 				all = append(all, n.Pos())
 			}
 		}
 		for _, e := range changed {
-			if ofFacts(e) {
+			if ofFacts(e, names) {
 				all = append(all, e.Pos())
 			}
 		}
@@ -123,17 +133,55 @@ func changesOfFacts(d ast.Decl) (all []token.Pos) {
 	return all
 }
 
-// ofFacts reports whether an expression is a field called facts, or something in it.
-func ofFacts(e ast.Expr) bool {
+// namesOfFacts returns the names by which a declaration has facts: parameters of the type, and variables that are set to a field of facts.
+func namesOfFacts(d ast.Decl) map[string]bool {
+	names := map[string]bool{}
+	ast.Inspect(d, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			for _, name := range n.Names {
+				names[name.Name] = names[name.Name] || typeName(n.Type) == "facts"
+			}
+		case *ast.AssignStmt:
+			for k, to := range n.Lhs {
+				if name, is := to.(*ast.Ident); is && len(n.Lhs) == len(n.Rhs) && ofFacts(n.Rhs[k], nil) {
+					names[name.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// changesFirst reports whether a call changes its first argument in place.
+func changesFirst(call *ast.CallExpr) bool {
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
+	changing := []string{"delete", "clear", "DeleteFunc", "Delete", "Compact", "Reverse", "Sort", "SortFunc", "SortStableFunc"}
+	return len(call.Args) > 0 && slices.Contains(changing, name)
+}
+
+// ofFacts reports whether an expression is a field called facts, or something in it or in what a name stands for.
+func ofFacts(e ast.Expr, names map[string]bool) bool {
+	within := func(e ast.Expr) bool {
+		id, is := e.(*ast.Ident)
+		return is && names[id.Name] || ofFacts(e, names)
+	}
 	switch e := e.(type) {
 	case *ast.SelectorExpr:
-		return e.Sel.Name == "facts" || ofFacts(e.X)
+		return e.Sel.Name == "facts" || within(e.X)
 	case *ast.IndexExpr:
-		return ofFacts(e.X)
+		return within(e.X)
 	case *ast.StarExpr:
-		return ofFacts(e.X)
+		return within(e.X)
 	case *ast.ParenExpr:
-		return ofFacts(e.X)
+		return within(e.X)
 	default:
 		return false
 	}
