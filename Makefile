@@ -46,7 +46,7 @@ explore: ## explore N seeded scenarios (default 10000) in virtual time and distu
 mutants: ## run every mistake of docs/mutations.md until a test notices it
 	$(GO) test ./test/mutants -run TestLongMutants -v -timeout 2h -args -all
 
-mutants-changed: ## run the mistakes in files that the branch changes, at most 12, begun within 3 minutes; pool and engine are in test-long
+mutants-changed: ## run the mistakes in files that the branch changes, at most 12, begun within 2 minutes; pool and engine are in test-long
 	$(GO) test ./test/mutants -run TestMutantsOfChangedFiles -v -timeout 20m -args -changed
 
 fuzz: ## run every fuzz target for T seconds (default 30)

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// What TestMutantsOfChangedFiles runs at most, so that verify stays short: mutations, and the time in which they begin. The rest is named.
+// What TestMutantsOfChangedFiles runs at most, so that verify stays short: mutations, and the time in which they begin once they are built.
+// The rest is named.
 const (
 	mostChanged     = 12
-	patienceChanged = 3 * time.Minute
+	patienceChanged = 2 * time.Minute
 )
 
 // TestMutantsOfChangedFiles runs the mutations whose source or tests the branch changes. Those of cheap binaries run in TestLongMutants.
@@ -32,7 +33,7 @@ func TestMutantsOfChangedFiles(t *testing.T) {
 	if len(run) == 0 {
 		return
 	}
-	_, late := runAll(t, run, time.Now().Add(patienceChanged))
+	_, late := runAll(t, run, patienceChanged)
 	if rest = append(late, rest...); len(rest) > 0 {
 		t.Logf("%d were left out, beyond %d mutations or %s; make mutants runs them: %s", len(rest), mostChanged, patienceChanged, names(rest))
 	}
@@ -100,6 +101,7 @@ func TestChanged(t *testing.T) {
 		{Name: "a3", File: "cloud/a/a.go", In: "cloud/a"},
 		{Name: "b1", File: "cloud/b/b.go", In: "cloud/b", Beside: []EditIn{{File: "cloud/b/c.go"}}},
 		{Name: "b2", File: "cloud/b/b.go", In: Explore},
+		{Name: "c1", File: "cloud/c/c.go", In: "cloud/c", By: []string{"TestContract"}},
 	}
 	for _, c := range []struct {
 		reason     string
@@ -114,6 +116,7 @@ func TestChanged(t *testing.T) {
 		{"tests of the package that runs it, not of the one that it is made in", []string{"cloud/a/x_test.go"}, 9, `"a2", "a3"`, ""},
 		{"tests of a package below", []string{"cloud/a/below/x_test.go"}, 9, "", ""},
 		{"what is in the exploration and no test file", []string{"test/explore/oracle/removal.go"}, 9, `"a1", "b2"`, ""},
+		{"the suite that a driver's test runs", []string{"cloud/cloudtest/steps.go"}, 9, `"c1"`, ""},
 		{"data of the exploration", []string{"test/explore/doc.md"}, 9, "", ""},
 		{"a file and its tests: one run each", []string{"cloud/a/x_test.go", "cloud/a/a.go"}, 9, `"a1", "a2", "a3"`, ""},
 		{"files take turns", []string{"cloud/a/a.go", "cloud/b/b.go"}, 9, `"a1", "b1", "a2", "b2", "a3"`, ""},

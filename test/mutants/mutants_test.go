@@ -143,7 +143,7 @@ func TestLongMutants(t *testing.T) {
 	if len(table) == 0 {
 		t.Fatalf("want a mutation that -only names, got none of %q", *only)
 	}
-	verdicts, _ := runAll(t, table, time.Time{})
+	verdicts, _ := runAll(t, table, 0)
 	if verdicts == nil {
 		return
 	}
@@ -156,9 +156,9 @@ func TestLongMutants(t *testing.T) {
 	golden(t, text)
 }
 
-// runAll builds the mutations and runs each that begins before the deadline, if there is one. It returns what became of each, and those
-// that did not run. Where a test fails without a mutation it runs none, and returns none.
-func runAll(t *testing.T, table []Mutation, deadline time.Time) (verdicts []Verdict, late []Mutation) {
+// runAll builds the mutations and runs them: with a bound in their order, each that begins within it, otherwise all, the slowest first. It
+// returns what became of each, and those that did not run. Where a test fails without a mutation it runs none, and returns none.
+func runAll(t *testing.T, table []Mutation, within time.Duration) (verdicts []Verdict, late []Mutation) {
 	binaries, by := Binaries(table)
 	built, err := Build(t.Context(), root, t.TempDir(), table, binaries)
 	if err != nil {
@@ -173,10 +173,14 @@ func runAll(t *testing.T, table []Mutation, deadline time.Time) (verdicts []Verd
 	}
 	verdicts = make([]Verdict, len(table))
 	workers, took := make(chan struct{}, runtime.GOMAXPROCS(0)), counted()
+	order, began := slowestFirst(table, took), time.Now()
+	if within > 0 {
+		slices.Sort(order)
+	}
 	var all sync.WaitGroup
-	for _, k := range slowestFirst(table, took) {
+	for _, k := range order {
 		workers <- struct{}{}
-		if m := table[k]; !deadline.IsZero() && time.Now().After(deadline) {
+		if m := table[k]; within > 0 && time.Since(began) > within {
 			late = append(late, m)
 			<-workers
 			continue
