@@ -15,7 +15,7 @@ type rollout struct {
 	// blocked, when set, is why no serving instance is replaced now. state is the state of the rollout then.
 	blocked *Cause
 	state   RolloutState
-	// remediating is how many unhealthy instances need a surge, because their removal shrinks the group.
+	// remediating is 1 while an unhealthy instance may go whose removal shrinks the group: one at a time.
 	remediating int
 }
 

@@ -36,10 +36,12 @@ type member struct {
 	// current is true if it was launched from the wanted template and is not to be replaced.
 	current bool
 	// byMuster is true if Muster replaces it rather than a provider rollout, toReplace if it is one of classification.toReplace, and
-	// needsSurge if a surge has to take its place.
+	// needsSurge if a surge has to take its place. The rollout sets needsSurge of unhealthy ones too.
 	byMuster, toReplace, needsSurge bool
-	reason                          removalReason
-	cause                           Cause
+	// reason and cause are why it goes; the selection overwrites them where it goes with the size, and the rollout counts only the others
+	// then.
+	reason removalReason
+	cause  Cause
 	// staleCause is why it would be replaced if it did not go for a more important reason.
 	staleCause *Cause
 	// selected is true if its turn has come, yields if its drain is ended for one that is marked. The selection sets them.
@@ -73,7 +75,7 @@ type classification struct {
 func classifyInstances(in *inputs) *classification {
 	v := &classification{in: in, members: make([]*member, 0, len(in.o.Instances))}
 	all := make([]member, 0, len(in.o.Instances))
-	causes := map[string]Cause{}
+	causes := map[string]*Cause{}
 	for k := range v.in.o.Instances {
 		i := &v.in.o.Instances[k]
 		if i.State == Terminating {
@@ -177,7 +179,7 @@ func (v *classification) serves(i *Instance) bool {
 }
 
 // classify determines why a member goes, if it does.
-func (v *classification) classify(m *member, causes map[string]Cause) {
+func (v *classification) classify(m *member, causes map[string]*Cause) {
 	old, ill := v.staleCause(m.Instance, causes), v.unhealthyCause(m.Instance)
 	m.current = old == nil && m.Template.Same(v.in.o.Wanted)
 	switch {
@@ -220,7 +222,7 @@ const templateChanged = "TemplateChanged"
 
 // staleCause returns why an instance is to be replaced with one of the wanted template, or nil (rules 7 and 8). Instances with equal causes
 // share one.
-func (v *classification) staleCause(i *Instance, causes map[string]Cause) *Cause {
+func (v *classification) staleCause(i *Instance, causes map[string]*Cause) *Cause {
 	changes := !v.in.d.SkipModel && v.otherTemplate(i)
 	if v.restarted(i) && (!changes || !v.in.t.RolloutOnTemplateChange) {
 		return &v.in.d.Restart.Cause
@@ -232,12 +234,11 @@ func (v *classification) staleCause(i *Instance, causes map[string]Cause) *Cause
 	if len(i.TemplateDiff) > 0 {
 		key += "\n" + strings.Join(i.TemplateDiff, ",")
 	}
-	cause, ok := causes[key]
-	if !ok {
-		cause = changedCause(*i, v.in.t)
-		causes[key] = cause
+	if causes[key] == nil {
+		cause := changedCause(*i, v.in.t)
+		causes[key] = &cause
 	}
-	return &cause
+	return causes[key]
 }
 
 // restarted reports whether the user requested a restart of all instances of that age.

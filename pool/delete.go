@@ -42,6 +42,7 @@ func planDelete(in *inputs) Plan {
 
 // planWhileDeleting waits for a group that is being deleted although the pool is not, and releases the drained instances of it.
 func planWhileDeleting(in *inputs) Plan {
+	// The release rests on the classification alone; the stages between ask the clock, which says when to look again.
 	v := newSteps(emptySelection(newBudget(newRollout(classifyInstances(in)))))
 	p := Plan{Waiting: []Cause{{"GroupDeleting", fmt.Sprintf("waiting for the %s to be deleted", v.in.t.Group)}}}
 	p.first(v.in.d, v.releaseDeleted()...)

@@ -7,7 +7,8 @@
 //	inputs          what is asked for, what was observed, the traits of the cloud
 //	classification  for each instance whether it serves, and why it goes, if it does
 //	rollout         whether instances may be replaced now, by Muster or by the cloud, and why not
-//	budget          the sizes between which the group may be, and how many instances may go; only a rollout that may go on gets a surge
+//	budget          the sizes between which the group may be, and how many instances may go; only a rollout that may go on gets a surge,
+//	                beside deletions by name and remediation
 //	selection       the instances whose turn it is
 //	steps           the steps that follow; the first that may be started is the plan's
 //	status          what the plan reports
@@ -208,7 +209,8 @@ type Traits struct {
 	// SupportsStandby is true if instances can be taken out of the group's count while they keep running. A rollout then surges without a
 	// write to the group's size or to its maximum.
 	SupportsStandby bool
-	// SupportsInPlaceChanges is true if Apply can change some fields on existing instances: Instance.InPlaceDrift names them.
+	// SupportsInPlaceChanges is true if Apply can change some fields on existing instances: Instance.InPlaceDrift names them, and the
+	// planner acts on that. The contract suite holds a driver to this trait and to the next.
 	SupportsInPlaceChanges bool
 	// SupportsScaleInProtection is true if Protect and Unprotect can change whether the cloud may choose an instance when the group is made
 	// smaller: Instance.ScaleInUnprotected and Instance.ScaleInProtected report it.

@@ -206,7 +206,7 @@ func (v *inputs) nodesUnknown() bool { return v.o.NodesUnknown && v.d.NoDrain ==
 
 // removable reports whether nothing is lost, or nothing more is waited for, when the instance goes.
 func (v *classification) removable(i *Instance) bool {
-	d := v.in.d
+	d := &v.in.d
 	switch {
 	case i.Guard != nil:
 		return i.Guard.Released

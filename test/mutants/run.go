@@ -90,7 +90,11 @@ func tail(out []byte) []byte { return out[max(0, len(out)-tailLength):] }
 // arguments has one worker play seed after seed until the first violation, or the given tests stop at their first failure.
 func arguments(m Mutation, scenarios int) []string {
 	if m.In == Explore {
-		return []string{"-test.run", "TestExplore$", "-n", strconv.Itoa(scenarios), "-seed", strconv.Itoa(max(1, m.Seed)), "-stop"}
+		args := []string{"-test.run", "TestExplore$", "-n", strconv.Itoa(scenarios), "-seed", strconv.Itoa(max(1, m.Seed)), "-stop"}
+		if m.Kind != "" {
+			args = append(args, "-kind", m.Kind)
+		}
+		return args
 	}
 	args := []string{"-test.run", "^(" + strings.Join(m.By, "|") + ")$", "-test.failfast"}
 	if m.In == Pool {

@@ -49,11 +49,19 @@ type Mutation struct {
 	// Seed is the first scenario that is played; zero begins with the first of all. A mistake that few lives show names one
 	// that does.
 	Seed int
+	// Kind, where set, is the kind of pools that is played, so that a kind that is added later can't take the seed over.
+	Kind string
 }
 
 // from has scenarios played from a seed on.
 func (m Mutation) from(seed int) Mutation {
 	m.Seed = seed
+	return m
+}
+
+// of plays pools of one kind, by its name.
+func (m Mutation) of(kind string) Mutation {
+	m.Kind = kind
 	return m
 }
 

@@ -49,7 +49,7 @@ var poolTable = []Mutation{
 	one("marks ignored", poolSelection, "forgets the annotation of people who chose what goes first",
 		Explore, []string{"marked first"},
 		`func(_ *selection, m *member) bool { return m.Marked },`,
-		`func(_ *selection, m *member) bool { return m.Marked && !mutated("marks ignored") },`).from(7857),
+		`func(_ *selection, m *member) bool { return m.Marked && !mutated("marks ignored") },`).of("asg").from(7857),
 	one("replaced beside a marked one", poolSelection, "begins replacements while a marked machine goes in place of one",
 		Pool, []string{"TestBudgets"},
 		`(m.reason != stale || m.Marked || !v.marked) {`,

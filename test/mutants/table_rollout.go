@@ -9,7 +9,7 @@ const (
 // rolloutTable is what goes wrong in a rollout.
 var rolloutTable = []Mutation{
 	one("bootstrap data makes stale", poolClassify, "compares templates with their tokens",
-		Explore, []string{"unfounded", "unwanted removal"},
+		Explore, []string{"unfounded", "unwanted removal", "as desired"},
 		`return i.Template.Content != wanted.Content`,
 		`return i.Template.Content != wanted.Content || i.Template.Data != wanted.Data && mutated("bootstrap data makes stale")`),
 	one("floor one too low", poolInputs, "lets one machine more be missing than may be",
@@ -71,7 +71,7 @@ var rolloutTable = []Mutation{
 		Explore, []string{"as desired"},
 		`if v.restarted(i) && (!changes`, `if v.restarted(i) && !mutated("restart forgotten") && (!changes`),
 	one("restart without an end", poolClassify, "replaces every machine as long as a restart is asked for",
-		Explore, []string{"unfounded", "quiet"},
+		Explore, []string{"unfounded", "unwanted removal", "as desired", "quiet"},
 		`made.Before(v.in.d.Restart.Before)`,
 		`(made.Before(v.in.d.Restart.Before) || mutated("restart without an end"))`),
 	one("pause ignored", poolBlocked, "replaces machines although the rollout is paused",
