@@ -38,18 +38,36 @@ func (d declared) inline() bool { return d.traits.InlineTemplate }
 // exercises of such steps are left out, so that a driver which declares too little would be held to too little.
 func (d declared) undeclared(o pool.Observed) []string {
 	var list []string
+	r := o.ProviderRollout
+	switch {
+	case r != nil && !d.traits.ProviderRollout:
+		list = append(list, "a rollout of the cloud")
+	case r != nil && r.State == pool.ProviderRolloutSucceeded && !d.RecordsRollouts:
+		list = append(list, "the record of a rollout that succeeded")
+	}
 	if working(o) && !d.BusyAfterChange {
 		list = append(list, "a group that the cloud works on")
 	}
 	for _, i := range o.Instances {
-		switch {
-		case len(i.InPlaceDrift) > 0 && !d.traits.SupportsInPlaceChanges:
-			list = append(list, "in-place drift of "+i.ID)
-		case (i.ScaleInUnprotected || i.ScaleInProtected) && !d.traits.SupportsScaleInProtection:
-			list = append(list, "the scale-in protection of "+i.ID)
-		case i.LifecycleHook != nil && !d.hooks:
-			list = append(list, "a lifecycle hook of "+i.ID)
+		if what := d.undeclaredOf(i); what != "" {
+			list = append(list, what+" of "+i.ID)
 		}
 	}
 	return list
+}
+
+// undeclaredOf returns what an instance shows in that sense, empty if there is nothing.
+func (d declared) undeclaredOf(i pool.Instance) string {
+	switch {
+	case len(i.InPlaceDrift) > 0 && !d.traits.SupportsInPlaceChanges:
+		return "in-place drift"
+	case (i.ScaleInUnprotected || i.ScaleInProtected) && !d.traits.SupportsScaleInProtection:
+		return "the scale-in protection"
+	case (i.Standby || i.EnteringStandby) && !d.traits.SupportsStandby:
+		return "the standby"
+	case i.LifecycleHook != nil && !d.hooks:
+		return "a lifecycle hook"
+	default:
+		return ""
+	}
 }

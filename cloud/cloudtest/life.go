@@ -14,7 +14,8 @@ func nothing[S any](p player[S]) {
 	if !p.empty(o) {
 		p.Errorf("want nothing, got %+v", o)
 	}
-	for _, v := range append(o.Versions, o.Wanted) {
+	p.check("whether it is given", p.cloudTemplates, o.Wanted.UserManaged)
+	for _, v := range o.Versions {
 		p.check("whether it is given", p.cloudTemplates, v.UserManaged)
 		p.check("whether the cloud makes it", p.cloudTemplates, v.ByCloud)
 	}

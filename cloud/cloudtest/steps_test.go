@@ -100,13 +100,15 @@ func TestSpreadKeepsZonesEven(t *testing.T) {
 // What neither the driver's traits nor the cloud declare must not be seen: the exercises about it are left out.
 func TestUndeclared(t *testing.T) {
 	shown := pool.Observed{
-		Group: &pool.Group{Busy: &pool.Cause{Reason: "Updating"}},
+		Group:           &pool.Group{Busy: &pool.Cause{Reason: "Updating"}},
+		ProviderRollout: &pool.ProviderRollout{State: pool.ProviderRolloutSucceeded},
 		Instances: []pool.Instance{
 			{ID: "drifted", InPlaceDrift: []string{"spec.tags"}}, {ID: "unprotected", ScaleInUnprotected: true},
 			{ID: "protected", ScaleInProtected: true}, {ID: "held", LifecycleHook: &pool.LifecycleHook{}}, {ID: "plain"},
+			{ID: "aside", Standby: true}, {ID: "entering", EnteringStandby: true},
 		},
 	}
-	if got, want := len(declared{}.undeclared(shown)), 5; got != want {
+	if got, want := len(declared{}.undeclared(shown)), 8; got != want {
 		t.Errorf("want %d things shown that nothing declares, got %d", want, got)
 	}
 	for _, c := range []struct {
@@ -114,6 +116,9 @@ func TestUndeclared(t *testing.T) {
 		allows   []string
 	}{
 		{declared{GroupBehavior: sim.GroupBehavior{BusyAfterChange: true}}, []string{"a group that the cloud works on"}},
+		{declared{traits: pool.Traits{SupportsStandby: true}}, []string{"the standby of aside", "the standby of entering"}},
+		{declared{traits: pool.Traits{ProviderRollout: true}, GroupBehavior: sim.GroupBehavior{RecordsRollouts: true}},
+			[]string{"a rollout of the cloud"}},
 		{declared{hooks: true}, []string{"a lifecycle hook of held"}},
 		{declared{traits: pool.Traits{SupportsInPlaceChanges: true}}, []string{"in-place drift of drifted"}},
 		{declared{traits: pool.Traits{SupportsScaleInProtection: true}}, []string{
