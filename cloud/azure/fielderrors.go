@@ -28,7 +28,7 @@ func withField(spec *azurev1.AzureMachinePoolSpec, err error) error {
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	e.Field = cmp.Or(fieldOf(spec, e), fieldOfTarget(driverkit.TargetOf(err)))
+	e.Field = cmp.Or(fieldOf(spec, e), fieldOfTarget(driverkit.PartOf(err)))
 	return err
 }
 

@@ -64,33 +64,33 @@ func FailureOf(e *cloud.Error) pool.Cause {
 	return issue
 }
 
-// targetedError is a refusal of which the cloud says what part of the request it is about.
-type targetedError struct {
-	err    *cloud.Error
-	target string
+// partError is a refusal of which the cloud says what part of the request it is about.
+type partError struct {
+	err  *cloud.Error
+	part string
 }
 
 // Error is the text of the refusal.
-func (t *targetedError) Error() string { return t.err.Error() }
+func (t *partError) Error() string { return t.err.Error() }
 
 // Unwrap returns the refusal.
-func (t *targetedError) Unwrap() error { return t.err }
+func (t *partError) Unwrap() error { return t.err }
 
-// AboutTarget adds to a refusal of an invalid request what part of the request it is about. Any other error, or one for which the cloud
+// AboutPart adds to a refusal of an invalid request what part of the request it is about. Any other error, or one for which the cloud
 // names no part, is returned as it is.
-func AboutTarget(e *cloud.Error, target string) error {
-	if e.Kind == cloud.Invalid && target != "" {
-		return &targetedError{err: e, target: target}
+func AboutPart(e *cloud.Error, part string) error {
+	if e.Kind == cloud.Invalid && part != "" {
+		return &partError{err: e, part: part}
 	}
 	return e
 }
 
-// TargetOf returns what part of the request a refusal is about, in the cloud's spelling ("osDisk.diskSizeGB"); empty if the cloud does not
+// PartOf returns what part of the request a refusal is about, in the cloud's spelling ("osDisk.diskSizeGB"); empty if the cloud does not
 // say.
-func TargetOf(err error) string {
-	var t *targetedError
+func PartOf(err error) string {
+	var t *partError
 	if errors.As(err, &t) {
-		return t.target
+		return t.part
 	}
 	return ""
 }

@@ -69,13 +69,13 @@ func TestVanishedAs(t *testing.T) {
 func TestTargetOf(t *testing.T) {
 	t.Parallel()
 	invalid := &cloud.Error{Kind: cloud.Invalid}
-	err := driverkit.AboutTarget(invalid, "diskSize")
-	if driverkit.TargetOf(err) != "diskSize" || !errors.Is(err, invalid) {
-		t.Errorf("want the target and the refusal, got %q and %v", driverkit.TargetOf(err), err)
+	err := driverkit.AboutPart(invalid, "diskSize")
+	if driverkit.PartOf(err) != "diskSize" || !errors.Is(err, invalid) {
+		t.Errorf("want the target and the refusal, got %q and %v", driverkit.PartOf(err), err)
 	}
-	for _, err := range []error{nil, invalid, driverkit.AboutTarget(invalid, ""),
-		driverkit.AboutTarget(&cloud.Error{Kind: cloud.Denied}, "diskSize")} {
-		if target := driverkit.TargetOf(err); target != "" {
+	for _, err := range []error{nil, invalid, driverkit.AboutPart(invalid, ""),
+		driverkit.AboutPart(&cloud.Error{Kind: cloud.Denied}, "diskSize")} {
+		if target := driverkit.PartOf(err); target != "" {
 			t.Errorf("%v: want no target, got %q", err, target)
 		}
 	}

@@ -54,7 +54,7 @@ func TestState(t *testing.T) {
 		{"halted", "a user has to change something", and(rolling, first(stale), second(late)), "Error"},
 		{"paused", "that is as a user wants it", and(rolling, paused, first(stale)), "Running"},
 		{"the cloud rolls", "machines are being replaced", and(native, cloudRolls(pool.ProviderRolloutRunning, 1, "")), "Updating"},
-		{"not ready", "everybody is there and a user is not well", first(unready), "Unhealthy"},
+		{"not ready", "all machines are there and one is not well", first(unready), "Unhealthy"},
 		{"workload cluster away", "unobserved nodes are not reported as unhealthy", away, "Running"},
 		{"sized elsewhere", "whatever the size, it is right", and(external, replicas(9)), "Running"},
 		{"as wanted", "the plain case", and(), "Running"},

@@ -279,8 +279,8 @@ func TestTheGroupsTagsTellItsOwner(t *testing.T) {
 	}
 }
 
-// TestADeletionReadsTheTagsAgain holds that an object with a rival is not let go on what the tags were a minute ago: its group would be
-// left behind if a user has given it back since.
+// TestADeletionReadsTheTagsAgain holds that an object whose group has another owner is not let go on what the tags were a minute ago: its
+// group would be left behind if a user has given it back since.
 func TestADeletionReadsTheTagsAgain(t *testing.T) {
 	t.Parallel()
 	withID := func(o *awsv1.AWSMachinePool) { o.Annotations = map[string]string{ownership.Annotation: "moved"} }

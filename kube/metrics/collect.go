@@ -40,11 +40,11 @@ func (p *Pools) Collect(ch chan<- prometheus.Metric) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for of, s := range p.seen {
-		s.tell(ch, of)
+		s.collect(ch, of)
 	}
 }
 
-func (s sight) tell(ch chan<- prometheus.Metric, of Pool) {
+func (s sight) collect(ch chan<- prometheus.Metric, of Pool) {
 	say := func(d *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value,
 			append([]string{of.Kind, of.Namespace, s.cluster, of.Name}, labels...)...)

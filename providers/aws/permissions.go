@@ -18,7 +18,7 @@ import (
 func document() providers.Permissions {
 	o := &permissions.Options{}
 	return providers.Permissions{
-		About: fmt.Sprintf(`AWS: what changes something is allowed for what carries Muster's owner tag alone, so that nothing of anybody else's can be touched
+		About: fmt.Sprintf(`AWS: what changes something is allowed for what carries Muster's owner tag alone, so that nothing of other owners can be touched
 with it. The document allows AWSMachinePools and AWSManagedMachinePools. Roles that machines get must have names that it knows: those
 which end in .cluster-api-provider-aws.sigs.k8s.io, and what --node-role adds. A managed policy holds %d characters without
 white space; what is longer, because many names are given, is printed as several documents, all of which are needed.`, permissions.Limit),

@@ -147,7 +147,7 @@ func sameUpdate(want ekstypes.NodegroupUpdateConfig, is *ekstypes.NodegroupUpdat
 		want.UpdateStrategy == cmp.Or(is.UpdateStrategy, ekstypes.NodegroupUpdateStrategiesDefault)
 }
 
-// remoteAccess opens SSH for the named groups and those of the cluster's nodes, or, where it is public, for everybody, which EKS is
+// remoteAccess opens SSH for the named groups and those of the cluster's nodes, or, where it is public, for all addresses, which EKS is
 // told by naming no group.
 func remoteAccess(t target) *ekstypes.RemoteAccessConfig {
 	asked := t.pool.RemoteAccess
@@ -173,7 +173,7 @@ func closed(t target, remote *ekstypes.RemoteAccessConfig) error {
 		return nil
 	}
 	return cloud.Invalidf(fieldRemote+".sourceSecurityGroups",
-		"neither the pool nor the cluster's nodes have a security group, and EKS opens SSH to everybody where none is named: name one, or "+
+		"neither the pool nor the cluster's nodes have a security group, and EKS opens SSH to all addresses where none is named: name one, or "+
 			"set public")
 }
 

@@ -28,7 +28,7 @@ func (t target) withField(err error) error {
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	name := driverkit.TargetOf(err)
+	name := driverkit.PartOf(err)
 	if property, ok := propertyOf[e.Code]; ok {
 		name = property
 	}

@@ -50,7 +50,7 @@ func Refusal(err error, now time.Time) error {
 	default:
 		wordless(e, err)
 	}
-	return driverkit.AboutTarget(byWhom(e, by), target)
+	return driverkit.AboutPart(byWhom(e, by), target)
 }
 
 // ofReply takes over what Azure Resource Manager has answered, and returns what it is about.
@@ -72,12 +72,12 @@ func ofReply(e *cloud.Error, reply *azcore.ResponseError, now time.Time) (target
 	if said.Code == "" && reply.StatusCode == http.StatusNotFound {
 		said.Code = codeNotFound
 	}
-	said.tell(e, reply.StatusCode)
+	said.classify(e, reply.StatusCode)
 	return said.Target
 }
 
-// tell sorts what was said, and the status that it was said with, into a kind.
-func (s said) tell(e *cloud.Error, status int) {
+// classify sorts what was said, and the status that it was said with, into a kind.
+func (s said) classify(e *cloud.Error, status int) {
 	driverkit.Describe(e, cloud.Error{Kind: kindOf(s, status), Code: s.Code, Message: Clean(s.Message), Where: where(s.Message)}, status)
 }
 

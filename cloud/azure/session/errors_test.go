@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 		if Absent(err) {
 			t.Errorf("%s: want no absence, got one", c.reason)
 		}
-		if got := driverkit.TargetOf(err); got != c.target {
+		if got := driverkit.PartOf(err); got != c.target {
 			t.Errorf("%s: want it to be about %q, got %q", c.reason, c.target, got)
 		}
 	}
@@ -282,7 +282,7 @@ func FuzzWords(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string, status int) {
 		e := &cloud.Error{}
-		readReply([]byte(body)).tell(e, status)
+		readReply([]byte(body)).classify(e, status)
 		if len(e.Message) > 600+3 {
 			t.Errorf("want at most %d bytes, got %d", 600+3, len(e.Message))
 		}

@@ -93,7 +93,7 @@ func (s *Session) outcome(reply *http.Response) (Outcome, error) {
 		if said.Code == "" {
 			said.Code = state
 		}
-		said.tell(refused, 0)
+		said.classify(refused, 0)
 		return Outcome{Done: true, Failed: byWhom(refused, s.identity)}, nil
 	default:
 		return Outcome{}, nil

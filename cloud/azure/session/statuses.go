@@ -31,6 +31,6 @@ func StatusIssue(status *armcompute.InstanceViewStatus) (issue pool.Cause, ok bo
 		is.Code = parts[2]
 	}
 	refused := &cloud.Error{Kind: cloud.Unavailable}
-	is.plainest(depthMost).tell(refused, 0)
+	is.plainest(depthMost).classify(refused, 0)
 	return driverkit.FailureOf(refused), true
 }

@@ -56,7 +56,7 @@ func (p writer) start(ctx context.Context, s pool.Step) error {
 
 // withField names the object's field that a refusal is about, where Compute Engine names that of the request.
 func withField(err error) error {
-	if target := driverkit.TargetOf(err); target != "" {
+	if target := driverkit.PartOf(err); target != "" {
 		var e *cloud.Error
 		if errors.As(err, &e) && e.Field == "" {
 			e.Field = template.FieldOf(target)

@@ -38,7 +38,7 @@ func withField(err error) error {
 	if !errors.As(err, &e) || e.Kind != cloud.Invalid || e.Field != "" {
 		return err
 	}
-	for _, target := range []string{driverkit.TargetOf(err), quoted(e.Message)} {
+	for _, target := range []string{driverkit.PartOf(err), quoted(e.Message)} {
 		if field := fieldOf(target); field != "" {
 			e.Field = field
 			return err

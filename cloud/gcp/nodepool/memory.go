@@ -118,8 +118,8 @@ func (m *memory) took(read poolRead) {
 	maps.DeleteFunc(m.told, func(name string, _ configuration) bool { return !slices.Contains(read.templates(), name) })
 }
 
-// tell remembers what machines have, before a rollout begins or the node pool is changed. Templates never change.
-func (m *memory) tell(w wanted, machines []groups.Instance) {
+// rememberMachines remembers what machines have, before a rollout begins or the node pool is changed. Templates never change.
+func (m *memory) rememberMachines(w wanted, machines []groups.Instance) {
 	if m.told == nil {
 		m.told = map[string]configuration{}
 	}

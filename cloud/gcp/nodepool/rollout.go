@@ -132,7 +132,7 @@ func (p *pass) startRollout(ctx context.Context) error {
 		return nil
 	}
 	r := w.request(is)
-	p.memory.tell(w, p.memory.read.machines())
+	p.memory.rememberMachines(w, p.memory.read.machines())
 	p.forget()
 	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Update(p.path(), r).Context(ctx).Do()
 	return p.began(o, err, w)
@@ -154,7 +154,7 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 // it is not known what they have are those that stay, and as the node pool is then.
 func (p *pass) rollBack(ctx context.Context, w wanted) error {
 	read := p.memory.read
-	p.memory.tell(w, slices.DeleteFunc(read.machines(), func(m groups.Instance) bool { return read.lost(w, m) }))
+	p.memory.rememberMachines(w, slices.DeleteFunc(read.machines(), func(m groups.Instance) bool { return read.lost(w, m) }))
 	p.forget()
 	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Rollback(p.path(), &container.RollbackNodePoolUpgradeRequest{
 		RespectPdb: true,

@@ -110,7 +110,7 @@ func (p *pass) updateGroup(ctx context.Context) error {
 	if err != nil || len(w.drift) == 0 {
 		return err
 	}
-	p.memory.tell(w, p.memory.read.machines())
+	p.memory.rememberMachines(w, p.memory.read.machines())
 	p.forget()
 	var o *container.Operation
 	switch changed := request.Together(w.drift); changed[0].Method {

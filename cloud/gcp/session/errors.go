@@ -48,7 +48,7 @@ func (s *Session) Refusal(err error) error {
 		no := cloud.NoResponse(e.Op, err)
 		e.Code, e.Message = no.Code, no.Message
 	}
-	return driverkit.AboutTarget(byWhom(e, s.credentials), target)
+	return driverkit.AboutPart(byWhom(e, s.credentials), target)
 }
 
 // byWhom names the credentials that were denied something.
@@ -94,12 +94,12 @@ func ofReply(e *cloud.Error, reply *googleapi.Error, now time.Time) (target stri
 	if is.Code == "" && reply.Code == http.StatusNotFound {
 		is.Code = codeNotFound
 	}
-	is.tell(e, reply.Code)
+	is.classify(e, reply.Code)
 	return is.Target
 }
 
-// tell sorts what was said, and the status that it was said with, into a kind.
-func (s said) tell(e *cloud.Error, status int) {
+// classify sorts what was said, and the status that it was said with, into a kind.
+func (s said) classify(e *cloud.Error, status int) {
 	driverkit.Describe(e, cloud.Error{Kind: kindOf(s, status), Code: s.Code, Message: Clean(s.Message), Where: where(s.Message)}, status)
 }
 

@@ -77,8 +77,8 @@ func TestRefusals(t *testing.T) {
 			t.Fatalf("%s: want a refusal, got %v", c.why, err)
 		}
 		c.want.Op = "compute:instanceGroupManagers.get"
-		if *got != c.want || driverkit.TargetOf(err) != c.target {
-			t.Errorf("%s:\nwant %+v, target %q\ngot  %+v, target %q", c.why, c.want, c.target, *got, driverkit.TargetOf(err))
+		if *got != c.want || driverkit.PartOf(err) != c.target {
+			t.Errorf("%s:\nwant %+v, target %q\ngot  %+v, target %q", c.why, c.want, c.target, *got, driverkit.PartOf(err))
 		}
 	}
 }

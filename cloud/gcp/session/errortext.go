@@ -101,7 +101,7 @@ func Failed(op *compute.Operation) *cloud.Error {
 // Said is what Google says of a failure outside of a reply, as a refusal: of an operation, or of the last attempt to create an instance.
 func Said(code, message string) *cloud.Error {
 	e := &cloud.Error{Kind: cloud.Unavailable}
-	said{Code: code, Message: message}.tell(e, 0)
+	said{Code: code, Message: message}.classify(e, 0)
 	return e
 }
 

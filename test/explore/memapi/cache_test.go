@@ -253,14 +253,14 @@ func TestGate(t *testing.T) {
 	cache := w.NewCache(&corev1.Pod{})
 	lost := errors.New("lost")
 	var trace []string
-	verdict := func(do func() error) error { return do() }
+	reply := func(do func() error) error { return do() }
 	c := cache.Client(func(_ context.Context, op memapi.Op, do func() error) error {
 		kind := op.Kind
 		if op.Subresource != "" {
 			kind += "/" + op.Subresource
 		}
 		trace = append(trace, fmt.Sprintf("%s %s %s %t %s", op.Verb, kind, op.Key, op.Write, op.Body))
-		return verdict(do)
+		return reply(do)
 	})
 	o := w.stored()
 	w.must(c.Get(t.Context(), client.ObjectKeyFromObject(o), o))
@@ -292,12 +292,12 @@ func TestGate(t *testing.T) {
 	o = w.stored()
 	o.Spec.MaxSize = 7
 	passed := o.DeepCopy()
-	verdict = func(func() error) error { return lost }
+	reply = func(func() error) error { return lost }
 	if err := c.Update(t.Context(), o); !errors.Is(err, lost) {
 		t.Errorf("refused: got %v", err)
 	}
 	w.same("a refused write does nothing", want, w.stored())
-	verdict = func(do func() error) error { return errors.Join(do(), lost) }
+	reply = func(do func() error) error { return errors.Join(do(), lost) }
 	if err := c.Update(t.Context(), o); !errors.Is(err, lost) {
 		t.Errorf("lost: got %v", err)
 	}
@@ -307,7 +307,7 @@ func TestGate(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "a"}, read); !errors.Is(err, lost) || read.Name != "" {
 		t.Errorf("a lost read: got %v and %q", err, read.Name)
 	}
-	verdict = func(func() error) error { return nil }
+	reply = func(func() error) error { return nil }
 	if err := c.Delete(t.Context(), o); err == nil {
 		t.Error("a gate that does not carry and gives no error: want an error")
 	}

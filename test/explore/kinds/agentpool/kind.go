@@ -110,7 +110,7 @@ func newPool(w *world.World) *world.Pool {
 
 // driver is the kind's, whose requests take the given way.
 func (a *pool) driver(base http.RoundTripper) cloud.Driver[*aksv1.AgentPoolSource] {
-	d, err := driver.New(driver.Options{Endpoint: azure.Endpoint, Base: base, Credential: azure.Anybody})
+	d, err := driver.New(driver.Options{Endpoint: azure.Endpoint, Base: base, Credential: azure.AnyToken})
 	a.World.Must(err, "make the driver")
 	return d
 }

@@ -113,14 +113,14 @@ func InNetwork(path string) string {
 	return "/subscriptions/" + simazure.SubscriptionID + "/resourceGroups/" + simazure.ResourceGroup + "/providers/Microsoft.Network/" + path
 }
 
-// Anybody is a credential that the simulated Azure takes.
-func Anybody(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
-	return anybody{}, nil
+// AnyToken is a credential that the simulated Azure takes.
+func AnyToken(azcloud.Configuration, *azurev1.IdentityView) (azcore.TokenCredential, error) {
+	return anyToken{}, nil
 }
 
-type anybody struct{}
+type anyToken struct{}
 
 // GetToken gives a token that says nothing.
-func (anybody) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
-	return azcore.AccessToken{Token: "anybody", ExpiresOn: time.Now().Add(24 * time.Hour)}, nil
+func (anyToken) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: "any", ExpiresOn: time.Now().Add(24 * time.Hour)}, nil
 }

@@ -118,7 +118,7 @@ func newPool(w *world.World) *world.Pool {
 // driver is the kind's, whose requests take the given way.
 func (p *pool) driver(base http.RoundTripper) cloud.Driver[*azurev1.MachinePoolSource] {
 	d, err := driver.New(driver.Options{Listing: p.World.Scenario.Seed%2 == 0, Endpoint: azure.Endpoint, Base: base,
-		Credential: azure.Anybody})
+		Credential: azure.AnyToken})
 	p.World.Must(err, "make the driver")
 	return d
 }
