@@ -33,7 +33,7 @@ func (r *Backing) createBacking(c *Cluster, n *Nodegroup) error {
 		})
 		n.Shape.Resources = &eks.NodegroupResources{RemoteAccessSecurityGroup: new(group)}
 	}
-	facts := n.Launched["1"]
+	spec := n.Launched["1"]
 	t := &ec2.Template{ID: r.NewID("lt"), Name: "eks-" + id, Created: r.Now, Default: 1,
 		Tags: map[string]string{eksClusterTag: n.Cluster(), eksNodegroupTag: n.Name()}}
 	r.EC2.Templates.Rows.Put(t.ID, t)
@@ -42,12 +42,12 @@ func (r *Backing) createBacking(c *Cluster, n *Nodegroup) error {
 		Name: t.Name, Path: "/", ID: r.IAM.Directory.NewID("AIPA"), Created: r.Now, Tags: map[string]string{},
 		Role: r.IAM.Directory.Named(shapes.Str(n.Shape.NodeRole)).NameOr(""),
 	})
-	r.EC2.Templates.AddVersion(t, r.merged(c, n, facts), "")
+	r.EC2.Templates.AddVersion(t, r.merged(c, n, spec), "")
 	name := "eks-" + n.Name() + "-" + id
 	s := n.Shape.ScalingConfig
 	_, err := r.AutoScaling.Groups.CreateGroup(&autoscalingshapes.CreateAutoScalingGroupInput{
 		AutoScalingGroupName: new(name), MinSize: new(*s.MinSize), MaxSize: new(*s.MaxSize), DesiredCapacity: new(*s.DesiredSize),
-		VPCZoneIdentifier: new(strings.Join(n.Shape.Subnets, ",")), MixedInstancesPolicy: r.mixOf(n, facts, "1"),
+		VPCZoneIdentifier: new(strings.Join(n.Shape.Subnets, ",")), MixedInstancesPolicy: r.mixOf(n, spec, "1"),
 		HealthCheckGracePeriod: new(int32(15)), CapacityRebalance: new(n.Shape.CapacityType == "SPOT"),
 		TerminationPolicies: []string{"AllocationStrategy", "OldestLaunchTemplate", "OldestInstance"},
 		LifecycleHookSpecificationList: []autoscalingshapes.LifecycleHookSpecification{
@@ -79,7 +79,7 @@ func eksGroupTags(n *Nodegroup) []autoscalingshapes.Tag {
 }
 
 // mixOf is how EKS lets its group launch: from its own template, in the types of the node group, on demand or spot.
-func (r *Backing) mixOf(n *Nodegroup, facts nodeFacts, version string) *autoscalingshapes.MixedInstancesPolicy {
+func (r *Backing) mixOf(n *Nodegroup, spec machineSpec, version string) *autoscalingshapes.MixedInstancesPolicy {
 	mix := &autoscalingshapes.MixedInstancesPolicy{
 		InstancesDistribution: &autoscalingshapes.InstancesDistribution{
 			OnDemandAllocationStrategy: new("prioritized"), OnDemandBaseCapacity: new(int32(0)),
@@ -93,16 +93,16 @@ func (r *Backing) mixOf(n *Nodegroup, facts nodeFacts, version string) *autoscal
 	if n.Shape.CapacityType == "SPOT" {
 		mix.InstancesDistribution.OnDemandPercentageAboveBaseCapacity = new(int32(0))
 	}
-	for _, t := range r.Nodegroups.typesOf(&n.Shape, &facts) {
+	for _, t := range r.Nodegroups.typesOf(&n.Shape, &spec) {
 		mix.LaunchTemplate.Overrides = append(mix.LaunchTemplate.Overrides, autoscalingshapes.LaunchTemplateOverrides{InstanceType: new(t)})
 	}
 	return mix
 }
 
 // merged is EKS's own template: that of the user, with what EKS adds.
-func (r *Backing) merged(c *Cluster, n *Nodegroup, facts nodeFacts) ec2shapes.ResponseLaunchTemplateData {
+func (r *Backing) merged(c *Cluster, n *Nodegroup, spec machineSpec) ec2shapes.ResponseLaunchTemplateData {
 	var d ec2shapes.ResponseLaunchTemplateData
-	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(facts.Source, int64(shapes.Atoi(facts.SourceVersion)))); v != nil {
+	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion)))); v != nil {
 		d = v.Data
 		d.UserData = shapes.Opt(r.EC2.Templates.LoadUserData(v.Blob))
 	} else {
@@ -112,7 +112,7 @@ func (r *Backing) merged(c *Cluster, n *Nodegroup, facts nodeFacts) ec2shapes.Re
 		}}
 		d.MetadataOptions = &ec2shapes.LaunchTemplateInstanceMetadataOptions{HttpPutResponseHopLimit: new(int32(2))}
 	}
-	d.ImageId = new(facts.Image)
+	d.ImageId = new(spec.Image)
 	d.InstanceType = ""
 	d.IamInstanceProfile = &ec2shapes.LaunchTemplateIamInstanceProfileSpecification{Name: r.templateName(n)}
 	if len(d.SecurityGroupIds)+len(d.SecurityGroups)+len(d.NetworkInterfaces) == 0 {
@@ -192,12 +192,12 @@ func (r *Backing) deleteBacking(n *Nodegroup) {
 	r.EC2.Templates.ForgetUserData()
 }
 
-// factsOf are the facts of a machine of a node group; those of the present version where it is of none that is known.
-func (n *Nodegroup) factsOf(m *autoscaling.Member) nodeFacts {
+// specOf is the specification of a machine of a node group; that of the present version where it is of none that is known.
+func (n *Nodegroup) specOf(m *autoscaling.Member) machineSpec {
 	if f, ok := n.Launched[shapes.Str(m.Template.Version)]; ok && shapes.Str(m.Template.LaunchTemplateId) == n.Template {
 		return f
 	}
-	return nodeFacts{Version: shapes.Str(n.Shape.Version), Release: shapes.Str(n.Shape.ReleaseVersion)}
+	return machineSpec{Version: shapes.Str(n.Shape.Version), Release: shapes.Str(n.Shape.ReleaseVersion)}
 }
 
 // present is the version of EKS's template that the node group stands on.
@@ -211,8 +211,8 @@ func (r *Backing) present(n *Nodegroup) string {
 	return ""
 }
 
-// managedFacts are what a machine of a node group learns of it, nil for other machines.
-func (r *Backing) managedFacts(i *ec2.Instance) *managedMachine {
+// managedMachineOf is what a machine of a node group learns of it, nil for other machines.
+func (r *Backing) managedMachineOf(i *ec2.Instance) *managedMachine {
 	g := r.AutoScaling.Groups.Rows.Get(i.Tags[autoscaling.GroupTagKey])
 	n := r.backedBy(g)
 	if n == nil {
@@ -222,14 +222,14 @@ func (r *Backing) managedFacts(i *ec2.Instance) *managedMachine {
 	if c == nil || m == nil {
 		return nil
 	}
-	return &managedMachine{cluster: c, group: n, facts: n.factsOf(m)}
+	return &managedMachine{cluster: c, group: n, spec: n.specOf(m)}
 }
 
 // managedMachine is a machine's place in EKS.
 type managedMachine struct {
 	cluster *Cluster
 	group   *Nodegroup
-	facts   nodeFacts
+	spec    machineSpec
 }
 
 // labels are those that EKS gives to the node, and those that were asked for.
@@ -237,15 +237,15 @@ func (m *managedMachine) labels(spot bool) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, m.group.Shape.Labels)
 	maps.Copy(out, map[string]string{
-		"eks.amazonaws.com/nodegroup": m.group.Name(), "eks.amazonaws.com/nodegroup-image": cmp.Or(m.facts.Image, "unknown"),
+		"eks.amazonaws.com/nodegroup": m.group.Name(), "eks.amazonaws.com/nodegroup-image": cmp.Or(m.spec.Image, "unknown"),
 		"eks.amazonaws.com/capacityType": "ON_DEMAND",
 	})
 	if spot {
 		out["eks.amazonaws.com/capacityType"] = "SPOT"
 	}
-	if m.facts.Source != "" {
-		out["eks.amazonaws.com/sourceLaunchTemplateId"] = m.facts.Source
-		out["eks.amazonaws.com/sourceLaunchTemplateVersion"] = m.facts.SourceVersion
+	if m.spec.Source != "" {
+		out["eks.amazonaws.com/sourceLaunchTemplateId"] = m.spec.Source
+		out["eks.amazonaws.com/sourceLaunchTemplateVersion"] = m.spec.SourceVersion
 	}
 	return out
 }

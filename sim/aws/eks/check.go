@@ -286,7 +286,7 @@ func (r *Nodegroups) checkSourceData(v *ec2.Version) error {
 }
 
 // sourceIssue is what EKS finds only when it puts its own user data beside that of the template; nil for nothing.
-func (r *Nodegroups) sourceIssue(f nodeFacts) *eks.Issue {
+func (r *Nodegroups) sourceIssue(f machineSpec) *eks.Issue {
 	if f.Source == "" || f.Own {
 		return nil
 	}

@@ -22,13 +22,13 @@ const (
 
 // NodeOf is what a machine of a node group learns from EKS, nil for others.
 func (r *Backing) NodeOf(i *ec2.Instance) *sim.Managed {
-	m := r.managedFacts(i)
+	m := r.managedMachineOf(i)
 	if m == nil {
 		return nil
 	}
 	out := &sim.Managed{
 		Operator: nodeOperator,
-		Cluster:  m.cluster.name(), Group: m.group.Name(), Server: shapes.Str(m.cluster.Shape.Endpoint), CA: m.cluster.CA, Own: m.facts.Own,
+		Cluster:  m.cluster.name(), Group: m.group.Name(), Server: shapes.Str(m.cluster.Shape.Endpoint), CA: m.cluster.CA, Own: m.spec.Own,
 		Labels: m.labels(i.Spot), Taints: taintsOf(m.group.Shape.Taints),
 	}
 	if r.admits(shapes.Str(m.group.Shape.NodeRole)) {

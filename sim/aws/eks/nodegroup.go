@@ -40,7 +40,7 @@ func (r *Nodegroups) createNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateN
 	if err != nil {
 		return nil, err
 	}
-	n, facts, err := r.newNodegroup(c, in)
+	n, spec, err := r.newNodegroup(c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (r *Nodegroups) createNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateN
 			return "", err
 		}
 		n.Shape.NodegroupArn = new(r.Clusters.arn("nodegroup/" + n.key() + "/" + r.Seed.UUID("nodegroup", n.key(), r.Number())))
-		n.Launched = map[string]nodeFacts{"1": facts}
+		n.Launched = map[string]machineSpec{"1": spec}
 		n.Next, n.Until = r.Now.Add(r.Life(lifeProvision)), r.Now.Add(r.Life(lifeProvision+lifeJoinLimit))
 		r.Rows.Put(n.key(), n)
 		return n.key(), nil
@@ -91,9 +91,9 @@ func (r *Nodegroups) roomFor(c *Cluster, name string) error {
 }
 
 // newNodegroup is the node group that a call asks for, checked and with EKS's defaults, and what its first machines are.
-func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*Nodegroup, nodeFacts, error) {
+func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*Nodegroup, machineSpec, error) {
 	if err := r.checkNewNodegroup(c, in); err != nil {
-		return nil, nodeFacts{}, err
+		return nil, machineSpec{}, err
 	}
 	shape := eks.Nodegroup{
 		NodegroupName: in.NodegroupName, ClusterName: in.ClusterName, NodeRole: in.NodeRole, Subnets: in.Subnets, Status: StatusCreating,
@@ -105,19 +105,19 @@ func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*No
 		RemoteAccess: in.RemoteAccess, InstanceTypes: slices.Clone(in.InstanceTypes), DiskSize: in.DiskSize,
 		NodeRepairConfig: in.NodeRepairConfig, Version: new(cmp.Or(shapes.Str(in.Version), shapes.Str(c.Shape.Version))),
 	}
-	facts := nodeFacts{Version: *shape.Version}
+	spec := machineSpec{Version: *shape.Version}
 	if in.LaunchTemplate != nil {
 		v, err := r.sourceVersion(in.LaunchTemplate)
 		if err != nil {
-			return nil, facts, err
+			return nil, spec, err
 		}
 		if err := r.checkSource(v, in); err != nil {
-			return nil, facts, err
+			return nil, spec, err
 		}
-		facts.Source, facts.SourceVersion, facts.Image, facts.Own = v.Template, shapes.Itoa(v.Number), shapes.Str(v.Data.ImageId),
+		spec.Source, spec.SourceVersion, spec.Image, spec.Own = v.Template, shapes.Itoa(v.Number), shapes.Str(v.Data.ImageId),
 			v.Data.ImageId != nil
 		shape.LaunchTemplate = &eks.LaunchTemplateSpecification{Id: new(v.Template), Name: new(r.EC2.Templates.Rows.Get(v.Template).Name),
-			Version: new(facts.SourceVersion)}
+			Version: new(spec.SourceVersion)}
 		if v.Data.InstanceType == "" && len(shape.InstanceTypes) == 0 {
 			shape.InstanceTypes = []string{defaultNodeType}
 		}
@@ -127,37 +127,37 @@ func (r *Nodegroups) newNodegroup(c *Cluster, in *eks.CreateNodegroupInput) (*No
 			shape.InstanceTypes = []string{defaultNodeType}
 		}
 	}
-	err := r.chooseImage(&shape, &facts, in)
-	return &Nodegroup{Shape: shape, Drains: map[string]time.Time{}}, facts, err
+	err := r.chooseImage(&shape, &spec, in)
+	return &Nodegroup{Shape: shape, Drains: map[string]time.Time{}}, spec, err
 }
 
 // defaultNodeType is what EKS launches where nothing is asked for.
 const defaultNodeType = "t3.medium"
 
 // chooseImage completes the type and the release of the image, which EKS chooses unless the template names one.
-func (r *Nodegroups) chooseImage(shape *eks.Nodegroup, facts *nodeFacts, in *eks.CreateNodegroupInput) error {
-	if facts.Own {
-		shape.AmiType, shape.ReleaseVersion, shape.Version = amiCustom, new(facts.Image), nil
-		facts.Version, facts.Release = "", facts.Image
+func (r *Nodegroups) chooseImage(shape *eks.Nodegroup, spec *machineSpec, in *eks.CreateNodegroupInput) error {
+	if spec.Own {
+		shape.AmiType, shape.ReleaseVersion, shape.Version = amiCustom, new(spec.Image), nil
+		spec.Version, spec.Release = "", spec.Image
 		return nil
 	}
 	if in.AmiType == amiCustom {
 		return badParameter("AMI type CUSTOM requires a launch template with a custom AMI")
 	}
-	releases := catalogue.ReleasesOf(MinorOf(facts.Version))
-	shape.AmiType = cmp.Or(in.AmiType, defaultAMIType(facts.Version, r.architectures(shape, facts)))
-	facts.Release = cmp.Or(shapes.Str(in.ReleaseVersion), releases[len(releases)-1])
-	if err := checkRelease(shape.AmiType, facts.Version, facts.Release); err != nil {
+	releases := catalogue.ReleasesOf(MinorOf(spec.Version))
+	shape.AmiType = cmp.Or(in.AmiType, defaultAMIType(spec.Version, r.architectures(shape, spec)))
+	spec.Release = cmp.Or(shapes.Str(in.ReleaseVersion), releases[len(releases)-1])
+	if err := checkRelease(shape.AmiType, spec.Version, spec.Release); err != nil {
 		return err
 	}
-	for _, arch := range r.architectures(shape, facts) {
+	for _, arch := range r.architectures(shape, spec) {
 		if arch != catalogue.AmiTypes[shape.AmiType] {
-			return badParameter("%s is not a valid instance type for requested amiType %s", strings.Join(r.typesOf(shape, facts), ","),
+			return badParameter("%s is not a valid instance type for requested amiType %s", strings.Join(r.typesOf(shape, spec), ","),
 				shape.AmiType)
 		}
 	}
-	shape.ReleaseVersion = new(facts.Release)
-	facts.Image = r.eksImage(shape.AmiType, facts.Version, facts.Release)
+	shape.ReleaseVersion = new(spec.Release)
+	spec.Image = r.eksImage(shape.AmiType, spec.Version, spec.Release)
 	return nil
 }
 
@@ -177,20 +177,20 @@ func defaultAMIType(version string, archs []string) string {
 }
 
 // typesOf are the instance types of a node group, from its own list or its template.
-func (r *Nodegroups) typesOf(shape *eks.Nodegroup, facts *nodeFacts) []string {
-	if len(shape.InstanceTypes) > 0 || facts.Source == "" {
+func (r *Nodegroups) typesOf(shape *eks.Nodegroup, spec *machineSpec) []string {
+	if len(shape.InstanceTypes) > 0 || spec.Source == "" {
 		return shape.InstanceTypes
 	}
-	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(facts.Source, int64(shapes.Atoi(facts.SourceVersion)))); v != nil &&
+	if v := r.EC2.Templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion)))); v != nil &&
 		v.Data.InstanceType != "" {
 		return []string{v.Data.InstanceType}
 	}
 	return []string{defaultNodeType}
 }
 
-func (r *Nodegroups) architectures(shape *eks.Nodegroup, facts *nodeFacts) []string {
+func (r *Nodegroups) architectures(shape *eks.Nodegroup, spec *machineSpec) []string {
 	var out []string
-	for _, t := range r.typesOf(shape, facts) {
+	for _, t := range r.typesOf(shape, spec) {
 		out = append(out, catalogue.InstanceTypes[t].Architecture)
 	}
 	return out

@@ -62,9 +62,9 @@ func (r *Rollouts) setUp(n *Nodegroup, g *autoscaling.Group, u *Update) {
 
 // versionFor is the version of EKS's template that makes such machines, "" where there is none yet. Nodes that an update has brought
 // before it failed are thus not replaced by the next.
-func (r *Rollouts) versionFor(n *Nodegroup, facts nodeFacts) string {
+func (r *Rollouts) versionFor(n *Nodegroup, spec machineSpec) string {
 	for _, number := range slices.Sorted(maps.Keys(n.Launched)) {
-		if n.Launched[number] == facts && r.EC2.Templates.Versions.Get(ec2.VersionKey(n.Template, int64(shapes.Atoi(number)))) != nil {
+		if n.Launched[number] == spec && r.EC2.Templates.Versions.Get(ec2.VersionKey(n.Template, int64(shapes.Atoi(number)))) != nil {
 			return number
 		}
 	}

@@ -45,8 +45,8 @@ type Nodegroup struct {
 	Shape eks.Nodegroup
 	// Behind is the Auto Scaling group, Template the launch template that EKS keeps for it; both "" before they are made.
 	Behind, Template string
-	// Launched are the facts of machines by the version of that template that they come from.
-	Launched map[string]nodeFacts
+	// Launched are the specifications of machines by the version of that template that they come from.
+	Launched map[string]machineSpec
 	// Until is when the creation or the deletion that goes on has to be done; Next is when something is looked at again.
 	Until, Next time.Time
 	// Update is the number of the update that is under way, 0 for none; Change what a change of the configuration will put.
@@ -60,8 +60,8 @@ type Nodegroup struct {
 	Stuck  string
 }
 
-// nodeFacts are what machines of one version of EKS's template are.
-type nodeFacts struct {
+// machineSpec is what machines of one version of EKS's template are.
+type machineSpec struct {
 	// Image is what they launch from, Own that it is the user's.
 	Image string
 	Own   bool
@@ -82,7 +82,7 @@ type nodeRoll struct {
 	Until   time.Time
 	Cooling map[string]time.Time
 	// Goal is what machines are after a success.
-	Goal nodeFacts
+	Goal machineSpec
 }
 
 // Update is one change that was asked for.

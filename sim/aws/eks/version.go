@@ -33,15 +33,15 @@ func (r *Updates) updateNodegroupVersion(in *eks.UpdateNodegroupVersionInput) (*
 		if err != nil {
 			return "", err
 		}
-		facts, err := r.nextFacts(n, in)
+		spec, err := r.nextSpec(n, in)
 		if err != nil {
 			return "", err
 		}
-		u := r.newUpdate(n.Cluster(), n.Name(), versionUpdate, versionParams(facts))
+		u := r.newUpdate(n.Cluster(), n.Name(), versionUpdate, versionParams(spec))
 		s := n.Shape.ScalingConfig
 		n.Roll = &nodeRoll{
 			Phase: rollSetUp, From: r.Backing.present(n), Min: *s.MinSize, Max: *s.MaxSize, Desired: *s.DesiredSize, Force: in.Force,
-			Cooling: map[string]time.Time{}, Goal: facts,
+			Cooling: map[string]time.Time{}, Goal: spec,
 		}
 		if g := r.AutoScaling.Groups.Rows.Get(n.Behind); g != nil {
 			n.Roll.Desired = *g.Spec.DesiredCapacity
@@ -57,7 +57,7 @@ func (r *Updates) updateNodegroupVersion(in *eks.UpdateNodegroupVersionInput) (*
 	return &eks.UpdateNodegroupVersionOutput{Update: r.showUpdate(id)}, nil
 }
 
-func versionParams(f nodeFacts) []eks.UpdateParam {
+func versionParams(f machineSpec) []eks.UpdateParam {
 	var out []eks.UpdateParam
 	for _, p := range []struct{ kind, value string }{
 		{"LaunchTemplateName", f.Source}, {"LaunchTemplateVersion", f.SourceVersion}, {"ReleaseVersion", f.Release}, {"Version", f.Version},
@@ -69,47 +69,47 @@ func versionParams(f nodeFacts) []eks.UpdateParam {
 	return out
 }
 
-// nextFacts are what machines shall be after an update, as it was asked for and as EKS completes it.
-func (r *Updates) nextFacts(n *Nodegroup, in *eks.UpdateNodegroupVersionInput) (nodeFacts, error) {
+// nextSpec is what machines shall be after an update, as it was asked for and as EKS completes it.
+func (r *Updates) nextSpec(n *Nodegroup, in *eks.UpdateNodegroupVersionInput) (machineSpec, error) {
 	now := n.Launched[r.Backing.present(n)]
-	facts := nodeFacts{Source: now.Source, SourceVersion: now.SourceVersion}
+	spec := machineSpec{Source: now.Source, SourceVersion: now.SourceVersion}
 	if in.LaunchTemplate != nil {
 		if now.Source == "" {
-			return facts, wire.Refuse("InvalidRequestException",
+			return spec, wire.Refuse("InvalidRequestException",
 				"You cannot update a node group with a launch template when it was not created with one.")
 		}
 		v, err := r.Nodegroups.sourceVersion(in.LaunchTemplate)
 		if err != nil {
-			return facts, err
+			return spec, err
 		}
 		if v.Template != now.Source {
-			return facts, wire.Refuse("InvalidRequestException",
+			return spec, wire.Refuse("InvalidRequestException",
 				"You cannot specify a launch template other than the one that the node group was created with, %s.", now.Source)
 		}
-		facts.SourceVersion = shapes.Itoa(v.Number)
+		spec.SourceVersion = shapes.Itoa(v.Number)
 	}
-	if facts.Source != "" {
-		if err := r.ownImage(n, in, &facts); err != nil || facts.Own {
-			return facts, err
+	if spec.Source != "" {
+		if err := r.ownImage(n, in, &spec); err != nil || spec.Own {
+			return spec, err
 		}
 	}
 	if n.Shape.AmiType == amiCustom {
-		return facts, wire.Refuse("InvalidRequestException", "You cannot change from a custom AMI to an image of Amazon EKS.")
+		return spec, wire.Refuse("InvalidRequestException", "You cannot change from a custom AMI to an image of Amazon EKS.")
 	}
 	// "You can update to the latest available AMI version of a node group's current Kubernetes version by not specifying a
 	// Kubernetes version in the request."
-	facts.Version = cmp.Or(shapes.Str(in.Version), now.Version)
-	if err := checkStep(now.Version, facts.Version, shapes.Str(r.Clusters.Rows.Get(n.Cluster()).Shape.Version)); err != nil {
-		return facts, err
+	spec.Version = cmp.Or(shapes.Str(in.Version), now.Version)
+	if err := checkStep(now.Version, spec.Version, shapes.Str(r.Clusters.Rows.Get(n.Cluster()).Shape.Version)); err != nil {
+		return spec, err
 	}
-	return facts, r.chooseRelease(n, in, &facts, now)
+	return spec, r.chooseRelease(n, in, &spec, now)
 }
 
 // ownImage reads the image out of the template, and refuses what must not be beside one that is the user's own.
-func (r *Updates) ownImage(n *Nodegroup, in *eks.UpdateNodegroupVersionInput, facts *nodeFacts) error {
-	v := r.EC2.Templates.Versions.Get(ec2.VersionKey(facts.Source, int64(shapes.Atoi(facts.SourceVersion))))
+func (r *Updates) ownImage(n *Nodegroup, in *eks.UpdateNodegroupVersionInput, spec *machineSpec) error {
+	v := r.EC2.Templates.Versions.Get(ec2.VersionKey(spec.Source, int64(shapes.Atoi(spec.SourceVersion))))
 	if v == nil {
-		return wire.Refuse("InvalidRequestException", "The launch template %s has no version %s.", facts.Source, facts.SourceVersion)
+		return wire.Refuse("InvalidRequestException", "The launch template %s has no version %s.", spec.Source, spec.SourceVersion)
 	}
 	if err := r.Nodegroups.checkSourceData(v); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (r *Updates) ownImage(n *Nodegroup, in *eks.UpdateNodegroupVersionInput, fa
 	case shapes.Str(in.ReleaseVersion) != "":
 		return badParameter("You cannot specify the field releaseVersion when using custom AMIs.")
 	}
-	facts.Own, facts.Image, facts.Release = true, *v.Data.ImageId, *v.Data.ImageId
+	spec.Own, spec.Image, spec.Release = true, *v.Data.ImageId, *v.Data.ImageId
 	return nil
 }
 
@@ -149,16 +149,16 @@ func checkStep(from, to, control string) error {
 }
 
 // chooseRelease completes the release, which never goes back.
-func (r *Updates) chooseRelease(n *Nodegroup, in *eks.UpdateNodegroupVersionInput, facts *nodeFacts, now nodeFacts) error {
-	releases := catalogue.ReleasesOf(MinorOf(facts.Version))
-	facts.Release = cmp.Or(shapes.Str(in.ReleaseVersion), releases[len(releases)-1])
-	if err := checkRelease(n.Shape.AmiType, facts.Version, facts.Release); err != nil {
+func (r *Updates) chooseRelease(n *Nodegroup, in *eks.UpdateNodegroupVersionInput, spec *machineSpec, now machineSpec) error {
+	releases := catalogue.ReleasesOf(MinorOf(spec.Version))
+	spec.Release = cmp.Or(shapes.Str(in.ReleaseVersion), releases[len(releases)-1])
+	if err := checkRelease(n.Shape.AmiType, spec.Version, spec.Release); err != nil {
 		return err
 	}
-	if facts.Version == now.Version && slices.Index(releases, facts.Release) < slices.Index(releases, now.Release) {
-		return badParameter("Requested Nodegroup release version %s is invalid. The release version cannot be older than %s", facts.Release,
+	if spec.Version == now.Version && slices.Index(releases, spec.Release) < slices.Index(releases, now.Release) {
+		return badParameter("Requested Nodegroup release version %s is invalid. The release version cannot be older than %s", spec.Release,
 			now.Release)
 	}
-	facts.Image = r.Nodegroups.eksImage(n.Shape.AmiType, facts.Version, facts.Release)
+	spec.Image = r.Nodegroups.eksImage(n.Shape.AmiType, spec.Version, spec.Release)
 	return nil
 }
