@@ -22,8 +22,8 @@ import (
 	"github.com/muster-project/muster/test/explore/workload"
 )
 
-// World is what the controller uses of what is around it.
-type World interface {
+// Environment is what the controller uses of what is around it.
+type Environment interface {
 	// At makes an appointment.
 	At(when time.Time, do func())
 	// Blame notes a violation of an oracle.
@@ -57,7 +57,7 @@ type Options struct {
 // drains and deletes those that are to go. It is another manager, which no fault meets.
 type Controller struct {
 	Options
-	world World
+	env Environment
 	// mgmt and workload are the revisions of both clusters when it looked last.
 	mgmt, workload int64
 	// due is true if it will look.
@@ -67,8 +67,8 @@ type Controller struct {
 }
 
 // New returns a controller that has looked at nothing yet.
-func New(w World, o Options) *Controller {
-	return &Controller{Options: o, world: w, drains: map[string]time.Time{}}
+func New(env Environment, o Options) *Controller {
+	return &Controller{Options: o, env: env, drains: map[string]time.Time{}}
 }
 
 // namespace is that of all objects.
@@ -93,15 +93,15 @@ func (k *Controller) soon(pause time.Duration) {
 		return
 	}
 	k.due = true
-	k.world.At(time.Now().Add(pause), k.look)
+	k.env.At(time.Now().Add(pause), k.look)
 }
 
 // look looks after all Machines.
 func (k *Controller) look() {
 	k.due = false
-	w := k.world
+	env := k.env
 	list := &clusterv1.MachineList{}
-	w.Must(k.User.List(w.Context(), list, client.InNamespace(namespace)), "list Machines")
+	env.Must(k.User.List(env.Context(), list, client.InNamespace(namespace)), "list Machines")
 	again := false
 	for i := range list.Items {
 		m := &list.Items[i]
@@ -122,10 +122,10 @@ func (k *Controller) look() {
 
 // Greet puts the finalizer on a new Machine, which is the first thing that its controller does.
 func (k *Controller) Greet(op memapi.Op) {
-	w, m := k.world, &clusterv1.Machine{}
-	if op.Verb == "create" && op.Kind == "Machine" && k.User.Get(w.Context(), op.Key, m) == nil &&
+	env, m := k.env, &clusterv1.Machine{}
+	if op.Verb == "create" && op.Kind == "Machine" && k.User.Get(env.Context(), op.Key, m) == nil &&
 		controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer) {
-		w.Must(k.User.Update(w.Context(), m), "keep Machine %s", m.Name)
+		env.Must(k.User.Update(env.Context(), m), "keep Machine %s", m.Name)
 	}
 }
 
@@ -135,7 +135,7 @@ func (k *Controller) InfraOf(m *clusterv1.Machine) client.Object {
 		return nil
 	}
 	o := k.Infra.New()
-	if k.User.Get(k.world.Context(), client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.InfrastructureRef.Name}, o) != nil {
+	if k.User.Get(k.env.Context(), client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.InfrastructureRef.Name}, o) != nil {
 		return nil
 	}
 	return o
@@ -148,25 +148,25 @@ func (k *Controller) nodeOf(providerID string) *corev1.Node {
 
 // tend brings a Machine that is to stay to what there is.
 func (k *Controller) tend(m *clusterv1.Machine) {
-	w, ctx, infra := k.world, k.world.Context(), k.InfraOf(m)
+	env, ctx, infra := k.env, k.env.Context(), k.InfraOf(m)
 	before := m.DeepCopy()
 	if infra != nil {
 		owned := infra.DeepCopyObject().(client.Object)
-		w.Must(controllerutil.SetControllerReference(m, owned, k.Scheme), "tie %s to its Machine", infra.GetName())
+		env.Must(controllerutil.SetControllerReference(m, owned, k.Scheme), "tie %s to its Machine", infra.GetName())
 		if !equality.Semantic.DeepEqual(infra, owned) {
-			w.Must(k.User.Update(ctx, owned), "tie %s to its Machine", infra.GetName())
+			env.Must(k.User.Update(ctx, owned), "tie %s to its Machine", infra.GetName())
 		}
 		if k.Infra.Provisioned(infra) {
 			m.Spec.ProviderID = k.Infra.ProviderID(infra)
 		}
 	}
 	if !equality.Semantic.DeepEqual(before, m) {
-		w.Must(k.User.Update(ctx, m), "write Machine %s", m.Name)
+		env.Must(k.User.Update(ctx, m), "write Machine %s", m.Name)
 	}
 	before = m.DeepCopy()
 	k.tell(m)
 	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
-		w.Must(k.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+		env.Must(k.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
 	}
 }
 
@@ -189,7 +189,7 @@ func (k *Controller) tell(m *clusterv1.Machine) {
 
 // end goes on with the end of a Machine as cluster-api's reconcileDelete does, and reports whether it is waited for.
 func (k *Controller) end(m *clusterv1.Machine) bool {
-	w, ctx, infra := k.world, k.world.Context(), k.InfraOf(m)
+	env, ctx, infra := k.env, k.env.Context(), k.InfraOf(m)
 	before := m.DeepCopy()
 	k.refer(m, infra)
 	reason := k.advance(m, infra)
@@ -198,7 +198,7 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 		Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.Now(),
 	})
 	if !equality.Semantic.DeepEqual(before.Status, m.Status) {
-		w.Must(k.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
+		env.Must(k.User.Status().Update(ctx, m), "write the status of Machine %s", m.Name)
 	}
 	if infra != nil || reason == clusterv1.MachineDeletingWaitingForPreDrainHookReason {
 		return true
@@ -206,12 +206,12 @@ func (k *Controller) end(m *clusterv1.Machine) bool {
 	if node := k.referred(m); node != nil && !k.Workload.Outage.Away() {
 		if id, pods := k.Workload.MachineOf(node.Name), len(k.Workload.App.PodsOn(node.Name)); id != "" && pods > 0 && !takenForGone(m, node) &&
 			!timeUp(m) {
-			w.Blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
+			env.Blame("undrained", "the deletion of Machine %s deleted node %s with %d pods, whose instance %s runs", m.Name, node.Name, pods, id)
 		}
-		w.Must(client.IgnoreNotFound(k.Workload.User.Delete(ctx, node)), "delete node %s", node.Name)
+		env.Must(client.IgnoreNotFound(k.Workload.User.Delete(ctx, node)), "delete node %s", node.Name)
 	}
 	controllerutil.RemoveFinalizer(m, clusterv1.MachineFinalizer)
-	w.Must(k.User.Update(ctx, m), "let Machine %s go", m.Name)
+	env.Must(k.User.Update(ctx, m), "let Machine %s go", m.Name)
 	return false
 }
 
@@ -224,7 +224,7 @@ func takenForGone(m *clusterv1.Machine, node *corev1.Node) bool {
 
 // advance goes on with the hook, the drain or the infrastructure machine of a Machine, and says what is waited for.
 func (k *Controller) advance(m *clusterv1.Machine, infra client.Object) string {
-	w := k.world
+	env := k.env
 	if m.Status.NodeRef.IsDefined() && annotations.HasWithPrefix(clusterv1.PreDrainDeleteHookAnnotationPrefix, m.Annotations) {
 		return clusterv1.MachineDeletingWaitingForPreDrainHookReason
 	}
@@ -232,7 +232,7 @@ func (k *Controller) advance(m *clusterv1.Machine, infra client.Object) string {
 		return clusterv1.MachineDeletingDrainingNodeReason
 	}
 	if infra != nil && infra.GetDeletionTimestamp().IsZero() {
-		w.Must(k.User.Delete(w.Context(), infra), "delete infrastructure machine %s", infra.GetName())
+		env.Must(k.User.Delete(env.Context(), infra), "delete infrastructure machine %s", infra.GetName())
 	}
 	return clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason
 }
@@ -254,7 +254,7 @@ func (k *Controller) refer(m *clusterv1.Machine, infra client.Object) {
 // referred is the Node that a Machine refers to; nil when it is gone.
 func (k *Controller) referred(m *clusterv1.Machine) *corev1.Node {
 	node := &corev1.Node{}
-	if !m.Status.NodeRef.IsDefined() || k.Workload.User.Get(k.world.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
+	if !m.Status.NodeRef.IsDefined() || k.Workload.User.Get(k.env.Context(), client.ObjectKey{Name: m.Status.NodeRef.Name}, node) != nil {
 		return nil
 	}
 	return node

@@ -28,7 +28,7 @@ type App struct {
 // PodsOn are the pods on a node.
 func (a *App) PodsOn(node string) []corev1.Pod {
 	list := &corev1.PodList{}
-	a.cluster.world.Must(a.cluster.User.List(a.cluster.world.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
+	a.cluster.env.Must(a.cluster.User.List(a.cluster.env.Context(), list, client.MatchingFields{"spec.nodeName": node}), "list pods")
 	return list.Items
 }
 
@@ -41,7 +41,7 @@ func (a *App) evict(ctx context.Context, o, _ client.Object) error {
 		return nil
 	}
 	name := o.GetName()
-	a.cluster.world.At(time.Now().Add(podEnds), func() { a.finish(name) })
+	a.cluster.env.At(time.Now().Add(podEnds), func() { a.finish(name) })
 	if err := a.cluster.User.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}); err != nil {
 		return fmt.Errorf("delete pod %s: %w", name, err)
 	}
@@ -51,11 +51,11 @@ func (a *App) evict(ctx context.Context, o, _ client.Object) error {
 // finish ends a pod for good, and has it started again where there is room.
 func (a *App) finish(name string) {
 	c := a.cluster
-	ctx, pod := c.world.Context(), &corev1.Pod{}
+	ctx, pod := c.env.Context(), &corev1.Pod{}
 	if c.User.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod) != nil {
 		return
 	}
-	c.world.Must(c.User.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
+	c.env.Must(c.User.Delete(ctx, pod, client.GracePeriodSeconds(0)), "end pod %s", name)
 	a.homeless++
 	a.house()
 }
@@ -64,7 +64,7 @@ func (a *App) finish(name string) {
 func (a *App) house() {
 	c := a.cluster
 	list := &corev1.NodeList{}
-	c.world.Must(c.User.List(c.world.Context(), list), "list nodes")
+	c.env.Must(c.User.List(c.env.Context(), list), "list nodes")
 	room := map[string]int{}
 	for _, n := range list.Items {
 		if !n.Spec.Unschedulable && n.Status.Conditions[0].Status == corev1.ConditionTrue {
@@ -75,7 +75,7 @@ func (a *App) house() {
 	for ; a.homeless > 0 && len(names) > 0; a.homeless-- {
 		best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(room[a], room[b]) })
 		room[best]++
-		c.world.Must(c.User.Create(c.world.Context(), &corev1.Pod{
+		c.env.Must(c.User.Create(c.env.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: namespace, GenerateName: budgetName + "-", Labels: map[string]string{"app": budgetName},
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: budgetName, UID: "web",
@@ -94,9 +94,9 @@ func (a *App) Expel(pod *corev1.Pod) {
 	if !pod.DeletionTimestamp.IsZero() {
 		return
 	}
-	c.world.At(time.Now().Add(podEnds), func() { a.finish(pod.Name) })
-	c.world.Must(c.User.Delete(c.world.Context(), pod), "evict pod %s", pod.Name)
-	c.world.Stir()
+	c.env.At(time.Now().Add(podEnds), func() { a.finish(pod.Name) })
+	c.env.Must(c.User.Delete(c.env.Context(), pod), "evict pod %s", pod.Name)
+	c.env.Stir()
 }
 
 // Blocked reports whether the budget keeps every pod.
@@ -106,7 +106,7 @@ func (a *App) Blocked() bool { return time.Now().Before(a.blocked) }
 func (a *App) Block(d time.Duration) {
 	a.cluster.guarded(func() { a.blocked = later(a.blocked, time.Now().Add(d)) })
 	a.allow(0)
-	a.cluster.world.At(a.blocked, func() {
+	a.cluster.env.At(a.blocked, func() {
 		if !time.Now().Before(a.blocked) {
 			a.allow(plenty)
 		}
@@ -117,9 +117,9 @@ func (a *App) allow(n int32) {
 	c := a.cluster
 	budget := &policyv1.PodDisruptionBudget{}
 	key := client.ObjectKey{Namespace: namespace, Name: budgetName}
-	c.world.Must(c.User.Get(c.world.Context(), key, budget), "read the budget")
+	c.env.Must(c.User.Get(c.env.Context(), key, budget), "read the budget")
 	budget.Status.DisruptionsAllowed = n
-	c.world.Must(c.User.Update(c.world.Context(), budget), "change the budget")
+	c.env.Must(c.User.Update(c.env.Context(), budget), "change the budget")
 }
 
 // tooMany is what an API server says when a budget keeps a pod.

@@ -25,8 +25,8 @@ import (
 	"github.com/muster-project/muster/test/explore/memapi"
 )
 
-// World is what a workload cluster uses of what is around it.
-type World interface {
+// Environment is what a workload cluster uses of what is around it.
+type Environment interface {
 	// At makes an appointment; Stir ends the world's sleep before one.
 	At(when time.Time, do func())
 	Stir()
@@ -58,8 +58,8 @@ type Options struct {
 // pods are evicted under a budget, end a moment later, and are started again where there is room.
 type Cluster struct {
 	Options
-	world World
-	seed  sim.Seed
+	env  Environment
+	seed sim.Seed
 	// API is its API server, User how users read and write it.
 	API  *memapi.Server
 	User client.Client
@@ -114,8 +114,8 @@ const (
 var tokenIn = regexp.MustCompile(`token:? ([a-z0-9]{6}\.[a-z0-9]{16})`)
 
 // New returns a cluster with a budget for its pods and without machines.
-func New(w World, o Options) *Cluster {
-	l := &Cluster{Options: o, world: w, seed: sim.Seed(o.Seed), by: map[string]*machine{}, closed: map[string]bool{}}
+func New(env Environment, o Options) *Cluster {
+	l := &Cluster{Options: o, env: env, seed: sim.Seed(o.Seed), by: map[string]*machine{}, closed: map[string]bool{}}
 	l.Tokens, l.App, l.Users = &Tokens{cluster: l, made: map[string]bool{}}, &App{cluster: l}, &Users{cluster: l, cordoned: map[string]bool{}}
 	l.Drains, l.Outage = &Drains{cluster: l}, &Outage{cluster: l}
 	l.API = memapi.New(memapi.Options{
@@ -129,9 +129,9 @@ func New(w World, o Options) *Cluster {
 		}}),
 	})
 	l.User = l.API.Client()
-	ctx := w.Context()
-	w.Must(l.User.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}), "make the namespace")
-	w.Must(l.User.Create(ctx, &policyv1.PodDisruptionBudget{
+	ctx := env.Context()
+	env.Must(l.User.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}), "make the namespace")
+	env.Must(l.User.Create(ctx, &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: budgetName},
 		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": budgetName}}},
 		Status:     policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: plenty},
@@ -166,7 +166,7 @@ func (l *Cluster) power(p powered) {
 	l.mu.Lock()
 	l.powered = append(l.powered, p)
 	l.mu.Unlock()
-	l.world.Stir()
+	l.env.Stir()
 }
 
 // Console is empty.
@@ -201,18 +201,18 @@ func (l *Cluster) boot(on sim.Machine) {
 	}
 	l.guarded(func() { l.by[on.ID] = m })
 	takes := time.Duration((joinLeast + joinSpread*l.seed.Chance("join", on.ID)) * float64(time.Second))
-	l.world.At(on.Launched.Add(takes), func() { l.join(m) })
+	l.env.At(on.Launched.Add(takes), func() { l.join(m) })
 }
 
 // join makes the machine a node, if it still runs and its token is good.
 func (l *Cluster) join(m *machine) {
 	if !m.off.IsZero() || m.Type == l.BadType || !l.Tokens.good(m.token) {
-		l.world.Trace("node", "%s does not join", m.ID)
+		l.env.Trace("node", "%s does not join", m.ID)
 		return
 	}
 	is := l.node(m)
 	if l.Refuses && is != nil && is.Status.Conditions[0].Status == corev1.ConditionTrue {
-		l.world.Trace("node", "%s does not join: node %s is Ready", m.ID, is.Name) // kubeadm rejects it, and runs once
+		l.env.Trace("node", "%s does not join: node %s is Ready", m.ID, is.Name) // kubeadm rejects it, and runs once
 		return
 	}
 	l.guarded(func() { m.joined = true })
@@ -232,13 +232,13 @@ func (l *Cluster) join(m *machine) {
 		// a Machine that is being deleted has been drained on it already.
 		node.ResourceVersion, node.UID, node.Annotations, node.Spec.Unschedulable = is.ResourceVersion, is.UID, is.Annotations,
 			is.Spec.Unschedulable
-		l.world.Must(l.User.Update(l.world.Context(), node), "make the node of %s anew", m.ID)
+		l.env.Must(l.User.Update(l.env.Context(), node), "make the node of %s anew", m.ID)
 	} else {
 		delete(l.Users.cordoned, m.Hostname) // a user cordoned another node of that name, or the cloud did
 		delete(l.closed, m.Hostname)
-		l.world.Must(l.User.Create(l.world.Context(), node), "make the node of %s", m.ID)
+		l.env.Must(l.User.Create(l.env.Context(), node), "make the node of %s", m.ID)
 	}
-	l.world.Trace("node", "%s joins as %s", m.ID, m.Hostname)
+	l.env.Trace("node", "%s joins as %s", m.ID, m.Hostname)
 	for range l.Pods {
 		if l.App.pods < l.MostPods {
 			l.App.pods++
@@ -262,12 +262,12 @@ func (l *Cluster) end(id string) {
 	if !m.joined {
 		return
 	}
-	l.world.At(m.off.Add(nodeUnknown), func() {
+	l.env.At(m.off.Add(nodeUnknown), func() {
 		if !l.succeeded(m) {
 			l.ready(m, corev1.ConditionUnknown)
 		}
 	})
-	l.world.At(m.off.Add(nodeStays), func() { l.remove(m) })
+	l.env.At(m.off.Add(nodeStays), func() { l.remove(m) })
 }
 
 // succeeded reports whether another machine of the same name has taken over the machine's node.
@@ -283,7 +283,7 @@ func (l *Cluster) succeeded(m *machine) bool {
 // node is the machine's node as it is, nil when there is none.
 func (l *Cluster) node(m *machine) *corev1.Node {
 	node := &corev1.Node{}
-	if l.User.Get(l.world.Context(), client.ObjectKey{Name: m.Hostname}, node) != nil {
+	if l.User.Get(l.env.Context(), client.ObjectKey{Name: m.Hostname}, node) != nil {
 		return nil
 	}
 	return node
@@ -292,7 +292,7 @@ func (l *Cluster) node(m *machine) *corev1.Node {
 func (l *Cluster) ready(m *machine, is corev1.ConditionStatus) {
 	if node := l.node(m); node != nil && node.Status.Conditions[0].Status != is {
 		node.Status.Conditions = []corev1.NodeCondition{readiness(is)}
-		l.world.Must(l.User.Update(l.world.Context(), node), "turn node %s", node.Name)
+		l.env.Must(l.User.Update(l.env.Context(), node), "turn node %s", node.Name)
 	}
 }
 
@@ -302,7 +302,7 @@ func (l *Cluster) remove(m *machine) {
 		return
 	}
 	if node := l.node(m); node != nil {
-		l.world.Must(l.User.Delete(l.world.Context(), node), "delete node %s", node.Name)
+		l.env.Must(l.User.Delete(l.env.Context(), node), "delete node %s", node.Name)
 	}
 	for _, pod := range l.App.PodsOn(m.Hostname) {
 		l.App.finish(pod.Name)

@@ -100,7 +100,7 @@ func (l *Cluster) Unready(d time.Duration) {
 	for _, m := range l.running() {
 		if m.joined && l.seed.Chance("ready", m.ID) < 0.5 {
 			l.ready(m, corev1.ConditionFalse)
-			l.world.At(time.Now().Add(d), func() {
+			l.env.At(time.Now().Add(d), func() {
 				if m.off.IsZero() {
 					l.ready(m, corev1.ConditionTrue)
 				}
@@ -115,12 +115,12 @@ func (l *Cluster) Unregister(id string) {
 	l.mu.Lock()
 	m := l.by[id]
 	l.mu.Unlock()
-	l.world.At(time.Now(), func() {
+	l.env.At(time.Now(), func() {
 		if m != nil && m.joined {
 			l.remove(m)
 		}
 	})
-	l.world.Stir()
+	l.env.Stir()
 }
 
 func taint(t sim.Taint) corev1.Taint {
@@ -141,9 +141,9 @@ func (l *Cluster) Node(id string) *corev1.Node {
 
 // Change writes a node that was changed, and traces how.
 func (l *Cluster) Change(node *corev1.Node, format string, args ...any) {
-	l.world.Must(l.User.Update(l.world.Context(), node, &client.UpdateOptions{}), "change node %s", node.Name)
-	l.world.Trace("cloud", "node "+node.Name+" "+format, args...)
-	l.world.Stir()
+	l.env.Must(l.User.Update(l.env.Context(), node, &client.UpdateOptions{}), "change node %s", node.Name)
+	l.env.Trace("cloud", "node "+node.Name+" "+format, args...)
+	l.env.Stir()
 }
 
 // guarded changes what the cloud looks at in its own time.

@@ -31,7 +31,7 @@ func (o *Outage) Begin(d time.Duration) {
 	}
 	o.cluster.guarded(func() { o.away = later(o.away, now.Add(d)) })
 	for _, at := range []time.Time{o.left.Add(Noticed + time.Second), o.away} {
-		o.cluster.world.At(at, o.cluster.Reconnect)
+		o.cluster.env.At(at, o.cluster.Reconnect)
 	}
 }
 

@@ -35,7 +35,7 @@ func secretOf(token string) *corev1.Secret {
 // found is the Secret of a token as it is now; nil when there is none.
 func (t *Tokens) found(token string) *corev1.Secret {
 	secret := secretOf(token)
-	if t.cluster.User.Get(t.cluster.world.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
+	if t.cluster.User.Get(t.cluster.env.Context(), client.ObjectKeyFromObject(secret), secret) != nil {
 		return nil
 	}
 	return secret
@@ -68,7 +68,7 @@ func (t *Tokens) Rotate(n int) string {
 		}
 		at := time.Now().Add(tokenStays).UTC()
 		secret.Data[bootstrapapi.BootstrapTokenExpirationKey] = []byte(at.Format(time.RFC3339))
-		t.cluster.world.Must(t.cluster.User.Update(t.cluster.world.Context(), secret), "let a token expire")
+		t.cluster.env.Must(t.cluster.User.Update(t.cluster.env.Context(), secret), "let a token expire")
 	}
 	return t.make(n)
 }
@@ -77,7 +77,7 @@ func (t *Tokens) make(n int) string {
 	c := t.cluster
 	token := c.seed.Hex(6, "token", n) + "." + c.seed.Hex(16, "secret", n)
 	t.made[token] = true
-	c.world.Must(c.User.Create(c.world.Context(), secretOf(token)), "make a token")
+	c.env.Must(c.User.Create(c.env.Context(), secretOf(token)), "make a token")
 	return token
 }
 

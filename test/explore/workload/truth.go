@@ -39,7 +39,7 @@ type Drains struct{ cluster *Cluster }
 // Begun reports whether a drain by Muster has begun on a node.
 func (d *Drains) Begun(name string) bool {
 	node := &corev1.Node{}
-	return d.cluster.User.Get(d.cluster.world.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable &&
+	return d.cluster.User.Get(d.cluster.env.Context(), client.ObjectKey{Name: name}, node) == nil && node.Spec.Unschedulable &&
 		node.Annotations[nodes.DrainStartedAnnotation] != ""
 }
 

@@ -33,7 +33,7 @@ func (u *Users) Cordon(n int) *corev1.Node {
 	node := list[n%len(list)]
 	node.Spec.Unschedulable = true
 	u.cordoned[node.Name] = true
-	c.world.Must(c.User.Update(c.world.Context(), node), "cordon node %s", node.Name)
+	c.env.Must(c.User.Update(c.env.Context(), node), "cordon node %s", node.Name)
 	return node
 }
 
@@ -50,7 +50,7 @@ func (u *Users) Uncordon() bool {
 		}
 		delete(u.cordoned, node.Name)
 		node.Spec.Unschedulable, uncordoned = false, true
-		c.world.Must(c.User.Update(c.world.Context(), node), "uncordon node %s", node.Name)
+		c.env.Must(c.User.Update(c.env.Context(), node), "uncordon node %s", node.Name)
 	}
 	c.App.house()
 	return uncordoned
@@ -65,14 +65,14 @@ func (u *Users) UncordonRestored() {
 			continue
 		}
 		node.Spec.Unschedulable = false
-		c.world.Must(c.User.Update(c.world.Context(), node), "uncordon node %s", node.Name)
+		c.env.Must(c.User.Update(c.env.Context(), node), "uncordon node %s", node.Name)
 	}
 }
 
 // Lifts reports whether a write has taken back the cordon of a user.
 func (u *Users) Lifts(op memapi.Op) bool {
 	node := &corev1.Node{}
-	return op.Kind == "Node" && u.cordoned[op.Key.Name] && u.cluster.User.Get(u.cluster.world.Context(), op.Key, node) == nil &&
+	return op.Kind == "Node" && u.cordoned[op.Key.Name] && u.cluster.User.Get(u.cluster.env.Context(), op.Key, node) == nil &&
 		!node.Spec.Unschedulable
 }
 
@@ -110,6 +110,6 @@ func annotateForDeletion(node *corev1.Node) {
 // marks writes a node that was marked, and notes when that was.
 func (u *Users) marks(node *corev1.Node) {
 	c := u.cluster
-	c.world.Must(c.User.Update(c.world.Context(), node), "mark node %s", node.Name)
+	c.env.Must(c.User.Update(c.env.Context(), node), "mark node %s", node.Name)
 	c.by[c.MachineOf(node.Name)].marked = time.Now()
 }
