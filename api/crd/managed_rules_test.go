@@ -356,7 +356,7 @@ func TestManagedTemplateRules(t *testing.T) {
 // TestManagedChanges holds what may not be changed later, because EKS can't change it.
 func TestManagedChanges(t *testing.T) {
 	t.Parallel()
-	const another = "make another pool"
+	const another = "create another pool"
 	cases := []struct {
 		name, reason, old, new string
 		refused                []string

@@ -108,7 +108,7 @@ func (p *pass) group(want wanted, version pool.Template, issues []pool.Cause) *p
 func busy(state string) *pool.Cause {
 	switch state {
 	case stateCreating:
-		return &pool.Cause{Reason: state, Message: "Azure is making the scale set"}
+		return &pool.Cause{Reason: state, Message: "Azure is creating the scale set"}
 	case stateDeleting:
 		return &pool.Cause{Reason: state, Message: "Azure is deleting the scale set"}
 	}

@@ -75,7 +75,7 @@ func (e *eks) Start(_ context.Context, t managedTarget, s pool.Step) error {
 		e.versions = append(e.versions, version)
 	case pool.CreateGroup:
 		e.group = &pool.Group{ID: "arn:" + t.Owner.ResourceName(), Size: s.Size, Template: s.Template, Created: e.now(),
-			Busy: &pool.Cause{Reason: "Creating", Message: "EKS is making the node group"}}
+			Busy: &pool.Cause{Reason: "Creating", Message: "EKS is creating the node group"}}
 	case pool.StartProviderRollout:
 		e.roll = &pool.ProviderRollout{ID: "u", State: pool.ProviderRolloutRunning, Template: e.wants(t), Started: e.now()}
 		e.roll.Template.Ref = s.Template

@@ -192,7 +192,7 @@ func TestManagedNeedsNoData(t *testing.T) {
 	w.passes(3)
 	w.wantCalls("no template of the pool, no data that is waited for", "CreateGroup")
 	if got := w.condition("EKSNodegroupReady"); got.Status != metav1.ConditionFalse || got.Reason != "Creating" {
-		t.Errorf("EKS is making the node group: got %+v", got)
+		t.Errorf("EKS is creating the node group: got %+v", got)
 	}
 	w.eks.done()
 	w.join()

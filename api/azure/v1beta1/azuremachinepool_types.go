@@ -25,13 +25,13 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.roleAssignmentName) || size(self.roleAssignmentName) == 0 || (has(self.identity) && self.identity == 'SystemAssigned')",fieldPath=".roleAssignmentName",reason=FieldValueForbidden,message="Role assignment name should only be set when using system assigned identity."
 // +kubebuilder:validation:XValidation:rule="!has(self.roleAssignmentName) || size(self.roleAssignmentName) == 0 || !has(self.systemAssignedIdentityRole) || !has(self.systemAssignedIdentityRole.name)",fieldPath=".roleAssignmentName",reason=FieldValueForbidden,message="cannot set both roleAssignmentName and systemAssignedIdentityRole.name: set the latter alone"
 // +kubebuilder:validation:XValidation:rule="!has(self.identity) || self.identity != 'SystemAssigned' || !has(oldSelf.identity) || oldSelf.identity != 'SystemAssigned' || (has(self.systemAssignedIdentityRole) && has(self.systemAssignedIdentityRole.name) ? self.systemAssignedIdentityRole.name : (has(self.roleAssignmentName) ? self.roleAssignmentName : 'none')) == (has(oldSelf.systemAssignedIdentityRole) && has(oldSelf.systemAssignedIdentityRole.name) ? oldSelf.systemAssignedIdentityRole.name : (has(oldSelf.roleAssignmentName) ? oldSelf.roleAssignmentName : 'none'))",fieldPath=".systemAssignedIdentityRole.name",reason=FieldValueForbidden,message="Role assignment name should not be modified after AzureMachinePool creation."
-// +kubebuilder:validation:XValidation:rule="has(self.platformFaultDomainCount) == has(oldSelf.platformFaultDomainCount) && (!has(self.platformFaultDomainCount) || self.platformFaultDomainCount == oldSelf.platformFaultDomainCount)",fieldPath=".platformFaultDomainCount",reason=FieldValueForbidden,message="can't be changed once the pool exists: Azure can't change the fault domains of a scale set; make another pool"
+// +kubebuilder:validation:XValidation:rule="has(self.platformFaultDomainCount) == has(oldSelf.platformFaultDomainCount) && (!has(self.platformFaultDomainCount) || self.platformFaultDomainCount == oldSelf.platformFaultDomainCount)",fieldPath=".platformFaultDomainCount",reason=FieldValueForbidden,message="can't be changed once the pool exists: Azure can't change the fault domains of a scale set; create another pool"
 type AzureMachinePoolSpec struct {
 	// Location is the region of the scale set, for example westus2. It can't be changed later.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.lowerAscii().replace(' ', '') == oldSelf.lowerAscii().replace(' ', '')",reason=FieldValueForbidden,message="can't be changed once the pool exists: a scale set can't move to another region; make another pool"
+	// +kubebuilder:validation:XValidation:rule="self.lowerAscii().replace(' ', '') == oldSelf.lowerAscii().replace(' ', '')",reason=FieldValueForbidden,message="can't be changed once the pool exists: a scale set can't move to another region; create another pool"
 	Location string `json:"location"`
 
 	// Template is what virtual machines are made of.
@@ -91,7 +91,7 @@ type AzureMachinePoolSpec struct {
 	// machines like any other and which needs Kubernetes 1.26.0 or later. It can't be changed later.
 	// +optional
 	// +kubebuilder:default=Uniform
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",reason=FieldValueForbidden,message="can't be changed once the pool exists: Azure can't change the orchestration mode of a scale set; make another pool"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",reason=FieldValueForbidden,message="can't be changed once the pool exists: Azure can't change the orchestration mode of a scale set; create another pool"
 	OrchestrationMode OrchestrationModeType `json:"orchestrationMode,omitempty"`
 
 	// PlatformFaultDomainCount is over how many fault domains the scale set spreads its virtual machines. It can't be changed

@@ -31,7 +31,7 @@ type OSDisk struct {
 	// OSType is the operating system: Linux or Windows. It can't be changed later.
 	// +optional
 	// +kubebuilder:default=Linux
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",reason=FieldValueForbidden,message="can't be changed once the pool exists: Azure can't change the operating system of a scale set; make another pool"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",reason=FieldValueForbidden,message="can't be changed once the pool exists: Azure can't change the operating system of a scale set; create another pool"
 	OSType OSType `json:"osType"`
 
 	// DiskSizeGB is the size of the disk in GiB; absent, it is that of the image.

@@ -325,7 +325,7 @@ func (r *reader) orphan() error {
 func busy(is *ekstypes.Nodegroup) *pool.Cause {
 	switch is.Status {
 	case ekstypes.NodegroupStatusCreating:
-		return &pool.Cause{Reason: "Creating", Message: "EKS is making the node group"}
+		return &pool.Cause{Reason: "Creating", Message: "EKS is creating the node group"}
 	case ekstypes.NodegroupStatusUpdating:
 		return &pool.Cause{Reason: "Updating", Message: "EKS is updating the node group"}
 	case ekstypes.NodegroupStatusDeleting:

@@ -107,7 +107,7 @@ func held(spec *azurev1.AzureMachinePoolSpec, mp *clusterv1.MachinePool) *pool.C
 	}
 	if spec.Template.SSHPublicKey == "" && !spec.Windows() {
 		return &pool.Cause{Reason: reasonNoKey,
-			Message: "spec.template.sshPublicKey is empty, and the webhook that makes a key is not asked: set it to a public key in base64"}
+			Message: "spec.template.sshPublicKey is empty, and the webhook that generates a key is not asked: set it to a public key in base64"}
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func runningOf(m *azurev1.AzureMachinePoolMachine, i pool.Instance) metav1.Condi
 	case !m.DeletionTimestamp.IsZero() || i.State == pool.Terminating:
 		c.Reason, c.Message = "Deleting", "waiting for virtual machine "+i.ID+" to be gone"
 	case i.State == pool.Pending:
-		c.Reason, c.Message = "Creating", "virtual machine "+i.ID+" is being made"
+		c.Reason, c.Message = "Creating", "virtual machine "+i.ID+" is being created"
 	case i.State == pool.Failed && i.Stopped != "":
 		c.Reason, c.Message = "VMStopped", "the power state of virtual machine "+i.ID+" is "+i.Stopped+"; it is replaced"
 	case i.State == pool.Failed:

@@ -56,7 +56,7 @@ func running(r report.Report, g *pool.Group) report.Condition {
 	case g.Deleting, state == azurev1.Deleting:
 		c.Reason, c.Message = "ScaleSetDeleting", "Azure is deleting the scale set"
 	case state == azurev1.Creating:
-		c.Reason, c.Message = "ScaleSetCreating", "Azure is making the scale set"
+		c.Reason, c.Message = "ScaleSetCreating", "Azure is creating the scale set"
 	case state == azurev1.Failed:
 		c.Reason, c.Message = "ScaleSetProvisionFailed", cmp.Or(why(r), "the last operation on the scale set has failed")
 	case state == azurev1.Succeeded, state == azurev1.Updating, state == "":

@@ -17,11 +17,11 @@ const keyBits = 2048
 func newKey() (string, error) {
 	private, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
-		return "", fmt.Errorf("make an SSH key: %w", err)
+		return "", fmt.Errorf("generate an SSH key: %w", err)
 	}
 	public, err := ssh.NewPublicKey(&private.PublicKey)
 	if err != nil {
-		return "", fmt.Errorf("make an SSH key: %w", err)
+		return "", fmt.Errorf("generate an SSH key: %w", err)
 	}
 	return base64.StdEncoding.EncodeToString(ssh.MarshalAuthorizedKey(public)), nil
 }

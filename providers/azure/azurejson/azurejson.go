@@ -210,7 +210,7 @@ func (r *Reconciler) keep(ctx context.Context, o *azurev1.AzureMachinePool, clus
 		is = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 		setSecret(is, o, cluster, want.data)
 		if err := r.Client.Create(ctx, is); err != nil {
-			return fmt.Errorf("make secret %s: %w", key, err)
+			return fmt.Errorf("create secret %s: %w", key, err)
 		}
 	case err != nil:
 		return fmt.Errorf("read secret %s: %w", key, err)

@@ -136,7 +136,7 @@ func (r *Reconciler) secret(ctx context.Context, o *gkev1.GKEConfig, cluster str
 		Type: secretType, Data: map[string][]byte{keyData: {}},
 	}
 	if err := r.Client.Create(ctx, is); err != nil {
-		return fmt.Errorf("make secret %s: %w", key, err)
+		return fmt.Errorf("create secret %s: %w", key, err)
 	}
 	return nil
 }
