@@ -9,7 +9,7 @@ import (
 )
 
 // AllowedNamespaces say whose clusters may use an identity, as the ecosystem's providers have it: no cluster's where there are
-// none at all, everybody's where they are empty, else those of the namespaces that are listed or selected.
+// none at all, every namespace's where they are empty, else those of the namespaces that are listed or selected.
 //
 // +kubebuilder:object:generate=false
 type AllowedNamespaces struct {

@@ -99,7 +99,7 @@ func (r *release) imageFor(p platform) (v1.Image, error) {
 	return mutate.ConfigFile(image, file)
 }
 
-// layer returns the only layer of an image: files that belong to root and that everybody can read.
+// layer returns the only layer of an image: files that belong to root and that all users can read.
 func (r *release) layer(p platform) ([]byte, error) {
 	manager, err := os.ReadFile(filepath.Join(r.out, p.binary("manager")))
 	if err != nil {

@@ -85,7 +85,7 @@ func youngest(list []corev1.Node) *corev1.Node {
 }
 
 // younger is the Node that counts of two which one key leads to; the first may be nil. Two of one age are told apart by
-// name, so that everybody picks the same.
+// name, so that all pick the same.
 func younger(a, b *corev1.Node) *corev1.Node {
 	if a == nil || a.CreationTimestamp.Before(&b.CreationTimestamp) || (a.CreationTimestamp.Equal(&b.CreationTimestamp) && b.Name > a.Name) {
 		return b

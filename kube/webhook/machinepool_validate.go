@@ -32,7 +32,7 @@ func (v poolValidator) ValidateCreate(ctx context.Context, pool *clusterv1.Machi
 
 // elsewhere is what a new pool was before it came here, nil for one that is really new. A pool that brings its controller's
 // finalizer has been one: it is moved from another management cluster, or restored from a backup, with its machines running.
-// To refuse it then would leave them without anybody.
+// To refuse it then would leave them without a controller.
 func elsewhere(pool *clusterv1.MachinePool) *clusterv1.MachinePool {
 	if controllerutil.ContainsFinalizer(pool, clusterv1.MachinePoolFinalizer) {
 		return pool

@@ -30,7 +30,7 @@ func (s *bucketConsole) Objects(bucket string) []string {
 	return names
 }
 
-// RemoveObject deletes an object behind everybody's back.
+// RemoveObject deletes an object without a request.
 func (s *bucketConsole) RemoveObject(bucket, key string) {
 	s.server.Mu.Lock()
 	defer s.server.Mu.Unlock()

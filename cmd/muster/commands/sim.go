@@ -33,7 +33,7 @@ type simulators struct {
 	certificates *certificates
 }
 
-// simCommand runs simulated clouds alone, for anyone's client.
+// simCommand runs simulated clouds alone, for any client.
 func simCommand() *cobra.Command {
 	s := &simulators{}
 	cmd := &cobra.Command{

@@ -146,7 +146,7 @@ func checkLabels(labels map[string]string) error {
 	return nil
 }
 
-// reservedLabel reports a label that belongs to Kubernetes or EKS, and is not one that everybody may set.
+// reservedLabel reports a label that belongs to Kubernetes or EKS, and is not one that users may set.
 func reservedLabel(key string) bool {
 	prefix, _, ok := strings.Cut(key, "/")
 	if !ok || strings.HasSuffix(prefix, "node.kubernetes.io") || prefix == "kubelet.kubernetes.io" {

@@ -21,7 +21,7 @@ type Statement struct {
 	Sid, Effect            string
 	Actions, NotActions    []string
 	Resources, NotResource []string
-	// Principals by kind, such as AWS and Service; {"*": ["*"]} for everybody.
+	// Principals by kind, such as AWS and Service; {"*": ["*"]} for all.
 	Principals map[string][]string
 	// Conditions by operator and key.
 	Conditions map[string]map[string][]string

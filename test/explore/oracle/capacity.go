@@ -21,7 +21,7 @@ func Capacity(w Write) []string {
 	return nil
 }
 
-// visible is how many members everybody can see.
+// visible is how many members every client can see.
 func (w Write) visible(g Group) int {
 	n := 0
 	for _, m := range g.Counted() {

@@ -153,7 +153,7 @@ type Wanted struct {
 	Adopt              string
 	Kept               bool
 	Replicas, Min, Max int
-	// Keep is how many versions of distinct content a template keeps; zero while not everybody can know what versions there are.
+	// Keep is how many versions of distinct content a template keeps; zero while not every client can know what versions there are.
 	Keep int
 	// External is true if an autoscaler owns the group's size.
 	External bool
@@ -220,13 +220,13 @@ type Write struct {
 	// Nodes are those of all instances, by instance ID, right before.
 	Nodes  map[string]Node
 	Wanted Wanted
-	// Unseen is how long an instance may exist before everybody who looks can see it.
+	// Unseen is how long an instance may exist before every client that looks can see it.
 	Unseen time.Duration
 	// Moved is true if a user, the autoscaler or another manager changed the size, or the object, so lately that the writer may not know.
 	Moved bool
 	// Autoscaled are the sizes, without surge, that the autoscaler has changed so lately that the writer may not know of the present one.
 	Autoscaled []int
-	// Lost are the instances that stopped serving by others' doing so lately that not everybody can know, Risen those that
+	// Lost are the instances that stopped serving by others' doing so lately that not every client can know, Risen those that
 	// began to serve so lately.
 	Lost, Risen map[string]bool
 }

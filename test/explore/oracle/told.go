@@ -12,7 +12,7 @@ import (
 var fieldsOf = map[string]string{"InstanceType": "instanceType", "ImageId": "ami", "BlockDeviceMappings": "olume"}
 
 // Told finds versions that a write by Muster made, and whose description does not name a field that differs from the version
-// that was the newest before it, as far as everybody can know that.
+// that was the newest before it, as far as every client can know that.
 func Told(w Write) []string {
 	var wrong []string
 	for _, after := range w.After.Templates {

@@ -12,8 +12,8 @@ import (
 
 var _ sim.Workload = (*Cluster)(nil)
 
-// A cloud that manages nodes looks at them, and drains them by itself, with the same evictions as everybody. It may do so
-// while everybody else waits: what is to be done later wakes them.
+// A cloud that manages nodes looks at them, and drains them by itself, with the same evictions as all. It may do so
+// while all others wait: what is to be done later wakes them.
 
 // Ready reports whether the machine is a node that is Ready.
 func (l *Cluster) Ready(id string) bool {

@@ -21,10 +21,10 @@ import (
 
 const (
 	// restLeast is how long nothing must have been written for all to be quiet: longer than what only Muster changes is
-	// taken as read, and than what everybody looks at again.
+	// taken as read, and than what all clients look at again.
 	restLeast = 11 * time.Minute
-	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same. In each
-	// everybody looks at the cloud once.
+	// quietSpells of quietSpell are looked at after that: nothing is written in them, and all of them say the same. During one
+	// each client looks at the cloud once.
 	quietSpells, quietSpell = 2, 130 * time.Second
 	// restMost is how long it may take until all is quiet.
 	restMost = 2 * time.Hour

@@ -71,7 +71,7 @@ func (p *pool) wantVersions(o client.Object, want map[string]string) {
 	}
 }
 
-// is says what there is, asked for as anybody would.
+// is says what there is, asked for as any client would.
 func (p *pool) is() map[string]string {
 	ctx, name := context.Background(), p.World.Objects.Owner().ResourceName()
 	is := map[string]string{"group": "0"}
