@@ -4,12 +4,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/pflag"
-	cliflag "k8s.io/component-base/cli/flag"
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/cluster-api/controllers/remote"
@@ -17,14 +16,14 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/flags"
 	"github.com/muster-project/muster/manager/tracing"
 )
 
+const userAgent = "muster-controller-manager"
+
 func main() {
-	err := registerJSON()
-	if err == nil {
-		err = run(ctrl.SetupSignalHandler(), os.Args[1:], os.Getenv)
-	}
+	err := run(ctrl.SetupSignalHandler(), os.Args[1:], os.Getenv)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 	case err != nil:
@@ -35,20 +34,21 @@ func main() {
 
 // run is the whole life of the process: flags, the manager, its end.
 func run(ctx context.Context, args []string, env func(string) string) (err error) {
-	f, err := parse(args, env)
+	f, err := flags.Parse(args, env)
 	if err != nil {
 		return err
 	}
-	if err := logsv1.ValidateAndApply(f.logs, nil); err != nil {
+	if err := logsv1.ValidateAndApply(f.Logs, nil); err != nil {
 		return fmt.Errorf("logging flags: %w", err)
 	}
 	ctrl.SetLogger(klog.Background())
-	options, err := f.options(env)
+	options, err := f.Options(env)
 	if err != nil {
 		return err
 	}
 	options.Lean = true
-	spans, err := tracing.New(ctx, f.tracing, env)
+	f.Tracing.Service, f.Tracing.Version = userAgent, version()
+	spans, err := tracing.New(ctx, f.Tracing, env)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, env func(string) string) (err error
 	if err != nil {
 		return fmt.Errorf("find the management cluster (--kubeconfig, KUBECONFIG, or the pod's own): %w", err)
 	}
-	config.QPS, config.Burst = f.kubeQPS, f.kubeBurst
+	config.QPS, config.Burst = f.KubeQPS, f.KubeBurst
 	config.UserAgent = remote.DefaultClusterAPIUserAgent(userAgent)
 	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
 	m, err := manager.New(ctx, config, options)
@@ -73,20 +73,17 @@ func run(ctx context.Context, args []string, env func(string) string) (err error
 	return nil
 }
 
-// parse reads the command line.
-func parse(args []string, env func(string) string) (*flags, error) {
-	set := pflag.NewFlagSet("manager", pflag.ContinueOnError)
-	set.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
-	f, err := newFlags(set, env)
-	if err != nil {
-		return nil, err
+// release is the version that a release build sets through the linker; empty in any other build.
+var release string
+
+// version returns the release, or the version of the module as it was built.
+func version() string {
+	if release != "" {
+		return release
 	}
-	set.AddGoFlagSet(flag.CommandLine)
-	if err := set.Parse(args); err != nil {
-		return nil, fmt.Errorf("command line: %w", err)
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
 	}
-	if set.NArg() > 0 {
-		return nil, fmt.Errorf("command line: want flags alone, found %q", set.Args())
-	}
-	return f, nil
+	return info.Main.Version
 }

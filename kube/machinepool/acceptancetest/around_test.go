@@ -41,7 +41,7 @@ func read(t *testing.T, file string) string {
 // TestRow08_FlagsOfTheManager holds the flags that other controllers of machine pools have, and their defaults.
 func TestRow08_FlagsOfTheManager(t *testing.T) {
 	t.Parallel()
-	source := read(t, "cmd/manager/flags.go")
+	source := read(t, "manager/flags/flags.go")
 	for flag, value := range map[string]string{
 		"machinepool-concurrency": "manager.DefaultConcurrency", "sync-period": "manager.DefaultSyncPeriod",
 		"kube-api-qps": "100", "kube-api-burst": "200", "clustercache-concurrency": "manager.DefaultClusterCacheConcurrency",

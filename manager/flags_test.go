@@ -1,4 +1,4 @@
-package main
+package manager_test
 
 import (
 	"bytes"
@@ -10,9 +10,12 @@ import (
 	"testing"
 	"time"
 
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
+	logsv1 "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/cluster-api/feature"
 
 	"github.com/muster-project/muster/manager"
+	"github.com/muster-project/muster/manager/flags"
 	"github.com/muster-project/muster/providers/gates"
 )
 
@@ -27,8 +30,7 @@ func environment(pairs ...string) func(string) string {
 	}
 }
 
-// The tests of this file change the process' feature gates and logging formats, so that they run one after the other.
-
+// TestFlags changes the feature gates of the process, so that it runs beside no other test. Each case puts them back.
 func TestFlags(t *testing.T) {
 	certs := t.TempDir()
 	for _, name := range []string{"tls.crt", "tls.key"} {
@@ -45,7 +47,7 @@ func TestFlags(t *testing.T) {
 	}{
 		"defaults": {
 			reason: "the ecosystem's defaults, with certificates of one's own making in a pod",
-			env:    environment(podNamespace, "muster-system"),
+			env:    environment("POD_NAMESPACE", "muster-system"),
 			check: func(o manager.Options) bool {
 				return o.SyncPeriod == 10*time.Minute && o.HealthAddress == ":9440" && o.Metrics.BindAddress == ":8443" && o.Metrics.SecureServing &&
 					o.Webhook.Port == 9443 && !o.LeaderElection.Enabled && o.Concurrency.Pools["awsmachinepool"] == 50 &&
@@ -75,14 +77,14 @@ func TestFlags(t *testing.T) {
 			},
 		},
 		"labels and annotations": {
-			reason: "what nodes get beside the domains that they always get, as on the core controller", env: environment(podNamespace, "x"),
+			reason: "what nodes get beside the domains that they always get, as on the core controller", env: environment("POD_NAMESPACE", "x"),
 			args: []string{"--additional-sync-machine-labels=^team$,^cost/", "--additional-sync-machine-annotations=.*"},
 			check: func(o manager.Options) bool {
 				return len(o.SyncLabels) == 2 && o.SyncLabels[1].MatchString("cost/a") && len(o.SyncAnnotations) == 1
 			},
 		},
 		"no expression": {
-			reason: "the flag and what was found are named", env: environment(podNamespace, "x"),
+			reason: "the flag and what was found are named", env: environment("POD_NAMESPACE", "x"),
 			args: []string{"--additional-sync-machine-annotations=("},
 			err:  `--additional-sync-machine-annotations: want regular expressions, found "("`,
 		},
@@ -97,7 +99,7 @@ func TestFlags(t *testing.T) {
 		"infrastructure alone": {
 			reason: "without the core controller its webhook configurations need no authority",
 			args:   []string{"--controllers=awsmachinepool,webhook"},
-			env:    environment(podNamespace, "x"), check: func(o manager.Options) bool {
+			env:    environment("POD_NAMESPACE", "x"), check: func(o manager.Options) bool {
 				return len(o.Certificates.Mutating) == 1 && len(o.Certificates.Validating) == 2 && len(o.Certificates.Conversion) == 2
 			},
 		},
@@ -107,24 +109,24 @@ func TestFlags(t *testing.T) {
 		},
 		"gate off": {
 			reason: "Muster's switch for machine pools leaves the webhooks",
-			env:    environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"),
+			env:    environment(gates.EnvMusterMachinePools, "false", "POD_NAMESPACE", "x"),
 			check:  func(o manager.Options) bool { return len(o.Controllers) == 1 && o.Controllers[0] == manager.Webhook },
 		},
 		"core's gate off": {
 			reason: "the variable that switches the pools of other providers off leaves Muster's",
-			env:    environment("EXP_MACHINE_POOL", "false", podNamespace, "x"),
+			env:    environment("EXP_MACHINE_POOL", "false", "POD_NAMESPACE", "x"),
 			check:  func(o manager.Options) bool { return len(o.Controllers) == 0 },
 		},
 		"machines and models": {
 			reason: "gates reach the controllers, by the flag and by the environment",
-			env:    environment(gates.EnvSkipMachinePoolModelReconciliation, "true", podNamespace, "x"),
+			env:    environment(gates.EnvSkipMachinePoolModelReconciliation, "true", "POD_NAMESPACE", "x"),
 			args:   []string{"--feature-gates=MusterMachinePools=true,MachinePoolMachines=true"},
 			check: func(o manager.Options) bool {
 				return o.Gates.MachinePoolMachines && o.Gates.SkipMachinePoolModelReconciliation
 			},
 		},
 		"gate off, flag on": {
-			reason: "the flag wins over the environment", env: environment(gates.EnvMusterMachinePools, "false", podNamespace, "x"),
+			reason: "the flag wins over the environment", env: environment(gates.EnvMusterMachinePools, "false", "POD_NAMESPACE", "x"),
 			args:  []string{"--feature-gates=MusterMachinePools=true"},
 			check: func(o manager.Options) bool { return len(o.Controllers) == 0 },
 		},
@@ -142,17 +144,15 @@ func TestFlags(t *testing.T) {
 			if _, err := manager.EnabledGates(); err != nil {
 				t.Fatal(err)
 			}
-			if err := feature.MutableGates.SetFromMap(map[string]bool{"MusterMachinePools": true, "MachinePoolMachines": false,
-				"SkipMachinePoolModelReconciliation": false}); err != nil {
-				t.Fatal(err)
-			}
+			featuregatetesting.SetFeatureGatesDuringTest(t, feature.Gates, featuregatetesting.FeatureOverrides{gates.MusterMachinePools: true,
+				gates.MachinePoolMachines: false, gates.SkipMachinePoolModelReconciliation: false})
 			if tc.env == nil {
 				tc.env = environment()
 			}
-			f, err := parse(tc.args, tc.env)
+			f, err := flags.Parse(tc.args, tc.env)
 			var o manager.Options
 			if err == nil {
-				o, err = f.options(tc.env)
+				o, err = f.Options(tc.env)
 			}
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
@@ -167,17 +167,10 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) {
-	if err := registerJSON(); err != nil {
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
 func TestJSONLogs(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	log, control := newJSONLogger(&b, 2)
+	log, control := flags.JSONLogs{}.Create(logsv1.LoggingConfiguration{Verbosity: 2}, logsv1.LoggingOptions{ErrorStream: &b})
 	log.V(2).Info("said", "pool", "default/p")
 	log.V(3).Info("not said")
 	if err := control.SetVerbosityLevel(3); err != nil {

@@ -1,16 +1,18 @@
-package main
+// Package flags is the command line of cmd/manager. Names, meanings and defaults of the flags are those of Cluster API's managers.
+package flags
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/types"
+	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/logs"
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"k8s.io/klog/v2"
@@ -28,11 +30,8 @@ import (
 	"github.com/muster-project/muster/providers/gates"
 )
 
-const (
-	userAgent = "muster-controller-manager"
-	// podNamespace is the environment variable that says which namespace the manager runs in.
-	podNamespace = "POD_NAMESPACE"
-)
+// podNamespace is the environment variable that says which namespace the manager runs in.
+const podNamespace = "POD_NAMESPACE"
 
 // The ways to come by the webhooks' certificates.
 const (
@@ -41,43 +40,67 @@ const (
 	certificatesMade    = "made"
 )
 
-// flags is the command line. Names, meanings and defaults are those of Cluster API's managers.
-type flags struct {
+// Flags are the values of a command line.
+type Flags struct {
+	// Logs says what is logged, and in which format.
+	Logs *logs.Options
+	// Tracing says where spans are sent. The caller sets Service and Version.
+	Tracing tracing.Options
+	// KubeQPS and KubeBurst bound the requests to the management cluster.
+	KubeQPS   float32
+	KubeBurst int
+
 	o              manager.Options
-	logs           *logs.Options
 	diagnostics    capiflags.ManagerOptions
 	metricsAddress string
-	// syncLabels and syncAnnotations are regular expressions, of which options makes regexps.
+	// syncLabels and syncAnnotations are regular expressions, of which Options makes regexps.
 	syncLabels, syncAnnotations []string
 	// workers are those of the providers' controllers, by name.
 	workers map[string]*int
 
-	kubeQPS         float32
-	kubeBurst       int
 	certificates    string
 	service, secret string
-	tracing         tracing.Options
 }
 
-func newFlags(set *pflag.FlagSet, env func(string) string) (*flags, error) {
-	f := &flags{logs: logs.NewOptions()}
-	logsv1.AddFlags(f.logs, set)
-	capiflags.AddManagerOptions(set, &f.diagnostics)
-	if err := manager.AddGatesFlag(set, env); err != nil {
+// Parse reads a command line without the command's name. Environment variables and flags switch the feature gates of the process.
+func Parse(args []string, env func(string) string) (*Flags, error) {
+	if err := registerJSON(); err != nil {
+		return nil, fmt.Errorf("add the logging format %s: %w", formatJSON, err)
+	}
+	set := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	set.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
+	f := &Flags{Logs: logs.NewOptions()}
+	if err := f.add(set, env); err != nil {
 		return nil, err
 	}
-	f.addWork(set)
-	f.addServing(set)
-	f.addLimits(set)
-	f.tracing = tracing.Options{Service: userAgent, Version: version()}
-	f.tracing.AddFlags(set)
-	if err := set.Set("v", "2"); err != nil {
-		return nil, fmt.Errorf("set the default log level: %w", err)
+	set.AddGoFlagSet(flag.CommandLine)
+	if err := set.Parse(args); err != nil {
+		return nil, fmt.Errorf("command line: %w", err)
+	}
+	if set.NArg() > 0 {
+		return nil, fmt.Errorf("command line: want flags alone, found %q", set.Args())
 	}
 	return f, nil
 }
 
-func (f *flags) addWork(set *pflag.FlagSet) {
+// add adds all flags to set.
+func (f *Flags) add(set *pflag.FlagSet, env func(string) string) error {
+	logsv1.AddFlags(f.Logs, set)
+	capiflags.AddManagerOptions(set, &f.diagnostics)
+	if err := manager.AddGatesFlag(set, env); err != nil {
+		return err
+	}
+	f.addWork(set)
+	f.addServing(set)
+	f.addLimits(set)
+	f.Tracing.AddFlags(set)
+	if err := set.Set("v", "2"); err != nil {
+		return fmt.Errorf("set the default log level: %w", err)
+	}
+	return nil
+}
+
+func (f *Flags) addWork(set *pflag.FlagSet) {
 	set.StringSliceVar(&f.o.Controllers, "controllers", nil,
 		"Controllers to run, of "+strings.Join(manager.Controllers(), ", ")+". Without it all run.")
 	set.StringVar(&f.o.Namespace, "namespace", "", "Namespace that is watched. Without it all namespaces are.")
@@ -102,7 +125,7 @@ func (f *flags) addWork(set *pflag.FlagSet) {
 	set.DurationVar(&f.o.LeaderElection.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "Time between two tries.")
 }
 
-func (f *flags) addServing(set *pflag.FlagSet) {
+func (f *Flags) addServing(set *pflag.FlagSet) {
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", "",
 		"Address where metrics are served over plain HTTP, in the place of --diagnostics-address. 0 serves none.")
 	set.StringVar(&f.o.HealthAddress, "health-addr", ":9440", "Address of the health endpoint.")
@@ -121,7 +144,7 @@ func (f *flags) addServing(set *pflag.FlagSet) {
 	set.StringVar(&f.secret, "webhook-secret", "muster-webhook-service-cert", "Secret of the certificates; for --webhook-certs made.")
 }
 
-func (f *flags) addLimits(set *pflag.FlagSet) {
+func (f *Flags) addLimits(set *pflag.FlagSet) {
 	set.IntVar(&f.o.Concurrency.MachinePool, "machinepool-concurrency", manager.DefaultConcurrency,
 		"MachinePools that are worked on at a time.")
 	f.workers = map[string]*int{}
@@ -136,12 +159,12 @@ func (f *flags) addLimits(set *pflag.FlagSet) {
 		"Requests a second to one workload cluster.")
 	set.IntVar(&f.o.ClusterCacheBurst, "clustercache-client-burst", manager.DefaultClusterCacheBurst,
 		"Requests in one burst to one workload cluster.")
-	set.Float32Var(&f.kubeQPS, "kube-api-qps", 100, "Requests a second to the management cluster.")
-	set.IntVar(&f.kubeBurst, "kube-api-burst", 200, "Requests in one burst to the management cluster.")
+	set.Float32Var(&f.KubeQPS, "kube-api-qps", 100, "Requests a second to the management cluster.")
+	set.IntVar(&f.KubeBurst, "kube-api-burst", 200, "Requests in one burst to the management cluster.")
 }
 
-// options are the manager's options as the command line has them.
-func (f *flags) options(env func(string) string) (manager.Options, error) {
+// Options returns the manager's options as the command line has them. What the command line does not say, such as Lean, is zero.
+func (f *Flags) Options(env func(string) string) (manager.Options, error) {
 	o := f.o
 	tls, metrics, err := capiflags.GetManagerOptions(f.diagnostics)
 	if err != nil {
@@ -207,7 +230,7 @@ func switched(names []string) ([]string, error) {
 }
 
 // certificatesOf says how the webhooks' certificates are made; nil when another issuer provides them, or no webhook runs.
-func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*manager.Certificates, error) {
+func (f *Flags) certificatesOf(o manager.Options, env func(string) string) (*manager.Certificates, error) {
 	if len(o.Controllers) > 0 && !slices.Contains(o.Controllers, manager.Webhook) {
 		return nil, nil
 	}
@@ -241,19 +264,4 @@ func (f *flags) certificatesOf(o manager.Options, env func(string) string) (*man
 		made.Validating = append(made.Validating, kubewebhook.ValidatingConfiguration)
 	}
 	return made, nil
-}
-
-// release is the version that a release build sets through the linker; empty in any other build.
-var release string
-
-// version returns the release, or the version of the module as it was built.
-func version() string {
-	if release != "" {
-		return release
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
 }
