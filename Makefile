@@ -93,7 +93,7 @@ gitops-test: ## compare the published manifests with a world as Argo CD does
 	cd hack/gitops && $(GO) vet . && MUSTER=$(CURDIR)/bin/muster $(GO) test -v -count=1 .
 
 upgrade-test: ## have this build take over pools of the last release, or of UPGRADE_FROM=REVISION
-	$(GO) test ./test/e2e/pools -run 'TestUpgrade$$' -v -count=1 -timeout 30m
+	$(GO) test ./test/e2e -run 'TestUpgrade$$' -v -count=1 -timeout 30m
 
 # The tool's own tests and the chart's run before each release: their modules are not part of go test ./...
 .PHONY: bin/release-tool

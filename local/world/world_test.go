@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 
 // TestLongWorld walks a world through its life: it comes up, gets a cluster, survives the violent death of each child, keeps a second world
 // out, ends clean, and is found again. That it is found again where its supervisor was killed is held by
-// test/e2e/manifests.TestLongKilledWorldIsFoundAgain.
+// test/e2e.TestLongKilledWorldIsFoundAgain.
 func TestLongWorld(t *testing.T) {
 	long.Only(t)
 	dir := t.TempDir()

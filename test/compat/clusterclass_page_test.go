@@ -35,7 +35,7 @@ func TestClusterClassNamesItsTemplates(t *testing.T) {
 			t.Errorf("%s: want version %s, got %q", k.Name, k.Version.Version, rows[k.Name])
 		}
 	}
-	for _, word := range []string{gates.EnvClusterTopology + "=true", "test/e2e/manifests.TestLongTopology",
+	for _, word := range []string{gates.EnvClusterTopology + "=true", "test/e2e.TestLongTopology",
 		"test/compat.TestClassTemplates"} {
 		if !strings.Contains(text, "`"+word+"`") {
 			t.Errorf("want `%s` in the page", word)

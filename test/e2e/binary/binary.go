@@ -115,7 +115,7 @@ func removeStale(shared string) error {
 	return nil
 }
 
-// moduleRoot is the folder with the module's go.mod: packages below test/e2e may be at any depth.
+// moduleRoot is the folder with the module's go.mod: the packages that run a command may be at any depth.
 func moduleRoot() (string, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

@@ -1,8 +1,11 @@
 package world
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -20,8 +23,18 @@ var built = sync.OnceValues(func() (remove func(), err error) {
 	return remove, collectLess()
 })
 
-// Main runs the tests of a package with the built binary, and ends the process.
+// perCore is how many tests run at a time for each core. A test also waits: for machines that boot in the time of the simulated cloud, and
+// for controllers that look again. With one test for each core, which is Go's default, cores would be idle meanwhile.
+const perCore = 2
+
+// Main runs the tests of a package with the built binary, perCore at a time for each core unless -parallel says how many, and ends the
+// process.
 func Main(m *testing.M) {
+	// The command line, which Run parses, comes later and wins.
+	if err := flag.Set("test.parallel", strconv.Itoa(perCore*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	if Binary != "" {
 		if remove, _ := built(); remove != nil {

@@ -83,7 +83,7 @@ func (w *World) Watch(cluster string) *Witness {
 // that is made smaller would go without an eviction, and some while later.
 func (w *World) Web(cluster string, pods int) {
 	w.T.Helper()
-	manifest, err := os.ReadFile("../../../docs/rollouts/web.yaml")
+	manifest, err := os.ReadFile("../../docs/rollouts/web.yaml")
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package world starts worlds of the built binary for the tests below test/e2e, each in a package by its subject. The tests type what
-// a person types, and look at what a person would see.
+// Package world starts worlds of the built binary for the tests in test/e2e. The tests type what a person types, and look at what a person
+// would see.
 package world
 
 import (

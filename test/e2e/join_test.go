@@ -1,4 +1,4 @@
-package manifests
+package e2e
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 func TestLongSeed003(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
-	w := world.Start(t, t.TempDir(), "-f", "../../compat/testdata/seed-003.yaml")
+	w := world.Start(t, t.TempDir(), "-f", "../compat/testdata/seed-003.yaml")
 	w.Eventually("the pool to say that its version is too old", func() error {
 		got := w.Conditions("capa-mp-0")
 		if !regexp.MustCompile(`BootstrapConfigReady=False .*v?1\.16\.8.*1\.22`).MatchString(got) {
@@ -45,21 +45,21 @@ func TestLongSeed003(t *testing.T) {
 	}
 }
 
-// token finds a bootstrap token in bootstrap data.
-var token = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
+// bootstrapToken finds a bootstrap token in bootstrap data.
+var bootstrapToken = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
 
 // expiredToken has a machine start with a token that the cluster does not know any more: it runs, never
 // joins, and its console, read through the cloud, says why, without giving away the token.
 func expiredToken(w *world.World) {
 	w.T.Helper()
 	const expired = "abcdef.0123456789abcdef"
-	copyBootstrapData(w, "late-data", func(data string) string { return token.ReplaceAllString(data, expired) })
+	copyBootstrapData(w, "late-data", func(data string) string { return bootstrapToken.ReplaceAllString(data, expired) })
 	w.Apply(account.PoolOf("late", dataFrom("late")...))
 	w.Wait("awsmachinepool/late", "{.status.replicas}", "1")
 	cloud := account.Of(w)
 	id := w.Read("{.status.instances[0].instanceID}", "awsmachinepool/late")
 	w.Eventually("the console to name the token that failed", func() error {
-		text := console(cloud, id)
+		text := consoleOf(cloud, id)
 		if strings.Contains(text, expired) {
 			w.T.Fatalf("the console gives away the token:\n%s", text)
 		}
@@ -77,8 +77,8 @@ func expiredToken(w *world.World) {
 	w.Kubectl("delete", "machinepool/late", "--timeout", world.WaitLimit.String())
 }
 
-// console reads the console of an instance.
-func console(a account.Account, id string) string {
+// consoleOf reads the console of an instance.
+func consoleOf(a account.Account, id string) string {
 	a.T.Helper()
 	out, err := a.EC2.GetConsoleOutput(a.T.Context(), &ec2.GetConsoleOutputInput{InstanceId: aws.String(id)})
 	if err != nil {

@@ -1,4 +1,4 @@
-package manifests
+package e2e
 
 import (
 	"encoding/base64"
@@ -33,8 +33,8 @@ type badInput struct {
 	right func(w *world.World)
 }
 
-// patch puts right by changing a field.
-func patch(object, with string) func(*world.World) {
+// byPatch puts right by changing a field.
+func byPatch(object, with string) func(*world.World) {
 	return func(w *world.World) { w.Kubectl("patch", object, "--type=merge", "-p", with) }
 }
 
@@ -47,19 +47,19 @@ func dataFrom(secret string) []string {
 var badInputs = []badInput{
 	{name: "bad-type", reason: "an instance type that does not exist", manifest: account.PoolOf("bad-type", simaws.InstanceType, "t9.huge"),
 		says:  `spec\.awsLaunchTemplate\.instanceType.*t9\.huge`,
-		right: patch("awsmachinepool/bad-type", `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.large"}}}`)},
+		right: byPatch("awsmachinepool/bad-type", `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.large"}}}`)},
 	{name: "bad-subnet", reason: "a subnet that is not there",
 		manifest: account.PoolOf("bad-subnet", simaws.SubnetID, "subnet-0badbadbadbadbad0"),
 		says:     `spec\.subnets\[0\]\.id.*subnet-0badbadbadbadbad0`,
-		right:    patch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
+		right:    byPatch("awsmachinepool/bad-subnet", `{"spec":{"subnets":[{"id":"`+simaws.SubnetID+`"}]}}`)},
 	{name: "bad-image", reason: "an image that is not there",
 		manifest: account.PoolOf("bad-image", "{instanceType:", "{ami: {id: ami-0badbadbadbadbad0}, instanceType:"),
 		says:     `spec\.awsLaunchTemplate\.ami.*ami-0badbadbadbadbad0`,
-		right:    patch("awsmachinepool/bad-image", `{"spec":{"awsLaunchTemplate":{"ami":null}}}`)},
+		right:    byPatch("awsmachinepool/bad-image", `{"spec":{"awsLaunchTemplate":{"ami":null}}}`)},
 	{name: "bad-version", reason: "a version that no image is published for", manifest: account.PoolOf("bad-version", "v1.25.0", "v1.25.99"),
-		says: `v?1\.25\.99`, right: patch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.25.0"}}}}`)},
+		says: `v?1\.25\.99`, right: byPatch("machinepool/bad-version", `{"spec":{"template":{"spec":{"version":"v1.25.0"}}}}`)},
 	{name: "bad-size", reason: "more replicas than maxSize", manifest: account.PoolOf("bad-size", "replicas: 1", "replicas: 7"),
-		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: patch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
+		says: `7, allowed are 1 \(spec\.minSize\) to 3 \(spec\.maxSize\)`, right: byPatch("machinepool/bad-size", `{"spec":{"replicas":1}}`)},
 	{name: "bad-foreign", reason: "a group of the same name that is another owner's",
 		manifest: account.PoolOf("bad-foreign", "namespace: default}\nspec:\n  minSize",
 			"namespace: default, annotations: {muster.dev/group-name: theirs}}\nspec:\n  minSize"),

@@ -1,4 +1,4 @@
-package pools
+package e2e
 
 import (
 	"errors"
@@ -58,8 +58,8 @@ func TestLifeOfAPool(t *testing.T) {
 		}
 	})
 	t.Run("its conditions at rest are those that are written down", func(t *testing.T) { conditionsAtRest(w.In(t)) })
-	t.Run("at rest nothing is written", func(t *testing.T) { rests(w.In(t)) })
-	t.Run("muster plan names the machines that an edit replaces, and these go", func(t *testing.T) { planned(w.In(t)) })
+	t.Run("at rest nothing is written", func(t *testing.T) { restsAfterRestart(w.In(t)) })
+	t.Run("muster plan names the machines that an edit replaces, and these go", func(t *testing.T) { planThenApply(w.In(t)) })
 	t.Run("kubectl scale brings five nodes", func(t *testing.T) {
 		w := w.In(t)
 		w.ForgetCalls()
@@ -68,7 +68,7 @@ func TestLifeOfAPool(t *testing.T) {
 		w.Costs("scale up by three", mostCallsToScale)
 		account.Nodes(w, 5)
 	})
-	t.Run("and takes away as many, as their budget allows", func(t *testing.T) { scalesDown(w.In(t)) })
+	t.Run("and takes away as many, as their budget allows", func(t *testing.T) { scalesPoolDown(w.In(t)) })
 	t.Run("kubectl delete leaves nothing", func(t *testing.T) {
 		w := w.In(t)
 		w.ForgetCalls()
@@ -84,14 +84,14 @@ func TestLifeOfAPool(t *testing.T) {
 	})
 }
 
-// update writes golden files anew.
-var update = flag.Bool("update", false, "write the golden files")
+// updateGolden writes golden files anew.
+var updateGolden = flag.Bool("update", false, "write the golden files")
 
 // conditionsAtRest holds every condition of a pool at rest, with its reason and message: people and tools read them.
 func conditionsAtRest(w *world.World) {
 	w.T.Helper()
 	const path = "testdata/conditions.txt"
-	if *update {
+	if *updateGolden {
 		if err := os.WriteFile(path, []byte(sortedConditions(w, "capa-mp-0")), 0o600); err != nil {
 			w.T.Fatal(err)
 		}
@@ -124,8 +124,8 @@ func sortedConditions(w *world.World, pool string) string {
 	return regexp.MustCompile(`\blt-[0-9a-f]{17}\b`).ReplaceAllString(strings.Join(lines, "\n"), "lt-ID") + "\n"
 }
 
-// webManifest is one pod on each node, none of which may go.
-const webManifest = `apiVersion: apps/v1
+// budgetManifest is one pod on each node, none of which may go.
+const budgetManifest = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, namespace: default}
 spec:
@@ -145,12 +145,12 @@ metadata: {name: web, namespace: default}
 spec: {minAvailable: 5, selector: {matchLabels: {app: web}}}
 `
 
-// scalesDown holds that machines go drained: a budget that allows nothing keeps them, is named by the pool, and lets them
+// scalesPoolDown holds that machines go drained: a budget that allows nothing keeps them, is named by the pool, and lets them
 // go once it is away.
-func scalesDown(w *world.World) {
+func scalesPoolDown(w *world.World) {
 	w.T.Helper()
 	before := account.Nodes(w, 5)
-	w.ApplyTo("capa", webManifest)
+	w.ApplyTo("capa", budgetManifest)
 	w.Workload("capa", "wait", "deployment/web", "--for=condition=Available", "--timeout", world.WaitLimit.String())
 	w.Kubectl("scale", "machinepool/capa-mp-0", "--replicas=2")
 	w.Eventually("the pool to name the budget that keeps its nodes", func() error {
@@ -179,9 +179,9 @@ func scalesDown(w *world.World) {
 	}
 }
 
-// rests holds that controllers which start anew, and remember nothing, find a pool at rest and leave it alone: one read of
+// restsAfterRestart holds that controllers which start anew, and remember nothing, find a pool at rest and leave it alone: one read of
 // each kind (the group, its hooks, its last refresh, its instances, the launch template, the template's versions), and no write.
-func rests(w *world.World) {
+func restsAfterRestart(w *world.World) {
 	w.T.Helper()
 	const mostReads = 6
 	w.ForgetCalls()

@@ -1,4 +1,4 @@
-package pools
+package e2e
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/muster-project/muster/test/e2e/world"
 )
 
-// courseOf is the part of a plan's JSON that these tests read.
-type courseOf struct {
+// planOutput is the part of a plan's JSON that these tests read.
+type planOutput struct {
 	Plans []struct {
 		Headline     string
 		Replaced     int
@@ -26,8 +26,8 @@ type courseOf struct {
 	}
 }
 
-// plan runs "muster plan" with nothing but the kubeconfig of the world, and gives its output and exit code.
-func plan(w *world.World, stdin string, args ...string) (stdout, stderr string, code int) {
+// runPlan runs "muster plan" with nothing but the kubeconfig of the world, and gives its output and exit code.
+func runPlan(w *world.World, stdin string, args ...string) (stdout, stderr string, code int) {
 	w.T.Helper()
 	cmd := exec.CommandContext(w.T.Context(), world.Binary, append([]string{"plan"}, args...)...)
 	// Whatever account the environment names is not the one that a world's pools are in.
@@ -58,29 +58,29 @@ spec:
   strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}
 `
 
-// planned plans a file beside a running world, finds the world untouched, applies the file, and sees exactly those machines go
+// planThenApply plans a file beside a running world, finds the world untouched, applies the file, and sees exactly those machines go
 // that the plan named.
-func planned(w *world.World) {
+func planThenApply(w *world.World) {
 	t := w.T
 	before := w.Read("{.items[*].metadata.generation} {.items[*].spec}", "machinepool,awsmachinepool")
 
-	if out, told, code := plan(w, "", "machinepool/capa-mp-0", "--exit-code"); code != 0 ||
+	if out, told, code := runPlan(w, "", "machinepool/capa-mp-0", "--exit-code"); code != 0 ||
 		!strings.Contains(out, "Nothing changes. 2 of 2 are Ready.") {
 		t.Errorf("want nothing to do, got %d\n%s%s", code, out, told)
 	}
-	if _, told, code := plan(w, "", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 ||
+	if _, told, code := runPlan(w, "", "machinepool/capa-mp-0", "--set", "spec.awsLaunchTemplate.instanceTyp=x"); code != 1 ||
 		!strings.Contains(told, `unknown field "spec.awsLaunchTemplate.instanceTyp"`) {
 		t.Errorf("want an unknown field refused, got %d\n%s", code, told)
 	}
-	if _, told, code := plan(w, "", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 ||
+	if _, told, code := runPlan(w, "", "awsmachinepool/capa-mp-0", "--set", "spec.minSize=11"); code != 1 ||
 		!strings.Contains(told, "minSize must not be above maxSize") {
 		t.Errorf("want the API server's own words, got %d\n%s", code, told)
 	}
-	out, told, code := plan(w, planFile, "-f", "-", "-o", "json", "--exit-code")
+	out, told, code := runPlan(w, planFile, "-f", "-", "-o", "json", "--exit-code")
 	if code != 2 {
 		t.Fatalf("want exit code 2, got %d\n%s%s", code, out, told)
 	}
-	var p courseOf
+	var p planOutput
 	if err := json.Unmarshal([]byte(out), &p); err != nil || len(p.Plans) != 1 {
 		t.Fatalf("want one plan, got %v\n%s", err, out)
 	}
@@ -118,7 +118,8 @@ func planned(w *world.World) {
 		return nil
 	})
 	w.Ready("capa-mp-0", 2)
-	if out, _, _ := plan(w, "", "machinepool/capa-mp-0"); !strings.Contains(out, "2 of 2 are Ready.") || strings.Contains(out, "replaced in") {
+	if out, _, _ := runPlan(w, "", "machinepool/capa-mp-0"); !strings.Contains(out, "2 of 2 are Ready.") ||
+		strings.Contains(out, "replaced in") {
 		t.Errorf("want nothing left to replace, got\n%s", out)
 	}
 }

@@ -1,4 +1,4 @@
-package manifests
+package e2e
 
 import (
 	"testing"
@@ -24,7 +24,7 @@ func TestSimAlone(t *testing.T) {
 	}
 	first, cloud := open()
 	out, err := cloud.EC2.RunInstances(t.Context(), &ec2.RunInstancesInput{
-		ImageId: aws.String(image(t, cloud)), InstanceType: simaws.InstanceType, SubnetId: aws.String(simaws.SubnetID), MinCount: aws.Int32(1),
+		ImageId: aws.String(anyImage(t, cloud)), InstanceType: simaws.InstanceType, SubnetId: aws.String(simaws.SubnetID), MinCount: aws.Int32(1),
 		MaxCount: aws.Int32(1)})
 	if err != nil {
 		t.Fatal(err)
@@ -39,8 +39,8 @@ func TestSimAlone(t *testing.T) {
 	}
 }
 
-// image is one that can be launched.
-func image(t *testing.T, cloud account.Account) string {
+// anyImage is one that can be launched.
+func anyImage(t *testing.T, cloud account.Account) string {
 	t.Helper()
 	images, err := cloud.EC2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{Owners: []string{"819546954734"}})
 	if err != nil || len(images.Images) == 0 {

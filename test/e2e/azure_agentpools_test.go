@@ -1,4 +1,4 @@
-package azure
+package e2e
 
 import (
 	"errors"
@@ -13,14 +13,14 @@ import (
 const (
 	// aksCluster is the managed cluster of the built-in agent pools with fields, and aksPool the User pool of it.
 	aksCluster, aksPool = "aks", "aks-pool1"
-	manifestPool        = "aks-aso-pool0"
+	asoPool             = "aks-aso-pool0"
 	// aksReplicas is how many machines each pool has.
 	aksReplicas = 2
 )
 
 // agentPools are the built-in ones, by their kind.
 var agentPools = map[string]string{aksPool: "azuremanagedmachinepool", "aks-pool0": "azuremanagedmachinepool",
-	manifestPool: "azureasomanagedmachinepool"}
+	asoPool: "azureasomanagedmachinepool"}
 
 // TestLongLifeOfAgentPools goes through the life of agent pools of AKS beneath a Deployment with a budget: those that were created with the
 // managed cluster are adopted, Muster drains what it removes, AKS replaces what has another size, and the last System pool does not keep
@@ -28,7 +28,7 @@ var agentPools = map[string]string{aksPool: "azuremanagedmachinepool", "aks-pool
 func TestLongLifeOfAgentPools(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
-	w := world.Start(t, t.TempDir(), "--clouds", "azure", "--pools", "aks-pool0,"+aksPool+","+manifestPool, "--speed", "20")
+	w := world.Start(t, t.TempDir(), "--clouds", "azure", "--pools", "aks-pool0,"+aksPool+","+asoPool, "--speed", "20")
 	for pool := range agentPools {
 		agentPoolAtRest(w, pool, aksReplicas)
 	}
@@ -63,7 +63,7 @@ func TestLongLifeOfAgentPools(t *testing.T) {
 
 	w.Kubectl("delete", "cluster/"+aksCluster, "--timeout", world.WaitLimit.String())
 	if left := w.Kubectl("get", "machinepool,azuremanagedmachinepool,azuremanagedcontrolplane", "-o",
-		"name"); strings.TrimSpace(left) != "machinepool.cluster.x-k8s.io/"+manifestPool {
+		"name"); strings.TrimSpace(left) != "machinepool.cluster.x-k8s.io/"+asoPool {
 		t.Errorf("want nothing left of the cluster, got %s", left)
 	}
 }

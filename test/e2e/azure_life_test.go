@@ -1,4 +1,4 @@
-package azure
+package e2e
 
 import (
 	"errors"
@@ -33,10 +33,10 @@ const (
 	azureReplicas = 2
 )
 
-var modes = []string{uniformPool, flexiblePool}
+var azureModes = []string{uniformPool, flexiblePool}
 
-// modeManifest is a pool in the shape of the published one.
-const modeManifest = `---
+// azureManifest is a pool in the shape of the published one.
+const azureManifest = `---
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: MachinePool
 metadata: {name: NAME}
@@ -76,9 +76,9 @@ spec:
 func TestLongLifeOnAzure(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
-	w := world.Start(t, t.TempDir(), "--clouds", "azure", "-f", modesManifest(t))
+	w := world.Start(t, t.TempDir(), "--clouds", "azure", "-f", azureManifestFile(t))
 	a := &azureLife{World: w, cloud: subscriptionOf(w)}
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.atRest(pool, azureReplicas)
 	}
 	w.Web(azureCluster, 2*azureReplicas)
@@ -89,12 +89,12 @@ func TestLongLifeOnAzure(t *testing.T) {
 		run  func(a *azureLife)
 	}{
 		{"kubectl get shows the pools and a machine object for every machine", showsAzure},
-		{"another size replaces every machine, drained and within its budgets, whatever is killed meanwhile", anotherSize},
-		{"an AzureMachinePoolMachine that is deleted takes its machine with it, drained, and another comes", deletesMachineObject},
-		{"and so does a Machine", deletesMachine},
-		{"tags change in place", changesTags},
+		{"another size replaces every machine, drained and within its budgets, whatever is killed meanwhile", anotherVMSize},
+		{"an AzureMachinePoolMachine that is deleted takes its machine with it, drained, and another comes", deletesAzureMachineObject},
+		{"and so does a Machine", deletesMachineOnAzure},
+		{"tags change in place", changesAzureTags},
 		{"a scale set of the existing provider is adopted, given back and adopted again, with the same machines", adoptsScaleSet},
-		{"what Azure has no room for is told in its words, and comes when there is room", waitsForQuota},
+		{"what Azure has no room for is told in its words, and comes when there is room", waitsForAzureQuota},
 		{"kubectl scale takes machines away, drained", scalesAzureDown},
 		{"kubectl delete leaves nothing", deletesAzure},
 	} {
@@ -104,8 +104,8 @@ func TestLongLifeOnAzure(t *testing.T) {
 	}
 }
 
-// modesManifest is a file with the pools.
-func modesManifest(t *testing.T) string {
+// azureManifestFile is a file with the pools.
+func azureManifestFile(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
 	for _, r := range []*strings.Replacer{
@@ -114,7 +114,7 @@ func modesManifest(t *testing.T) string {
 		strings.NewReplacer("NAME", flexiblePool, "MODE", "Flexible", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster, "REPLICAS",
 			fmt.Sprint(azureReplicas)),
 	} {
-		if _, err := r.WriteString(&text, modeManifest); err != nil {
+		if _, err := r.WriteString(&text, azureManifest); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -266,7 +266,7 @@ func (a *azureLife) objectOfEach(pool string, replicas int) map[string]string {
 
 // showsAzure is what a person sees first.
 func showsAzure(a *azureLife) {
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		for id, name := range a.objectOfEach(pool, azureReplicas) {
 			if !strings.HasPrefix(name, pool+"-") {
 				a.T.Errorf("want machine objects named after their pool, got %s of %s", name, id)
@@ -345,14 +345,14 @@ func (a *azureLife) killInRoll() {
 	a.KillChild("clouds")
 }
 
-// anotherSize rolls both pools at once, whatever is killed meanwhile: what their modes differ in shows in no count.
-func anotherSize(a *azureLife) {
+// anotherVMSize rolls both pools at once, whatever is killed meanwhile: what their modes differ in shows in no count.
+func anotherVMSize(a *azureLife) {
 	before := a.nodesBy()
 	a.Begin()
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.Kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"template":{"vmSize":"Standard_D4s_v3"}}}`)
 	}
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		// Events are sent a while after what they report: a controller that is killed may not have sent its last ones.
 		a.told(pool, "TemplateUpdated", "vmSize Standard_D2s_v3 -> Standard_D4s_v3")
 	}
@@ -365,11 +365,11 @@ func anotherSize(a *azureLife) {
 		}
 		return nil
 	})
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.atRest(pool, azureReplicas)
 	}
 	a.went(2*azureReplicas, 2*azureReplicas-1) // one may be missing in uniform mode, none in flexible
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.told(pool, "RolloutCompleted", "machines were launched from the wanted model") // without a surge, before the last one is replaced
 	}
 	if got := a.ReadFrom(azureCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`, "nodes"); strings.Count(got,
@@ -414,12 +414,12 @@ func (a *azureLife) takes(pool, id, object string) {
 	}
 }
 
-func deletesMachineObject(a *azureLife) {
+func deletesAzureMachineObject(a *azureLife) {
 	id, object := a.victim(uniformPool)
 	a.takes(uniformPool, id, "azuremachinepoolmachine/"+object)
 }
 
-func deletesMachine(a *azureLife) {
+func deletesMachineOnAzure(a *azureLife) {
 	id, object := a.victim(flexiblePool)
 	a.Eventually("the machine to have its Machine", func() error {
 		if got := a.Read("{.items[*].spec.providerID}", "machine"); !strings.Contains(got, id) {
@@ -436,14 +436,14 @@ func deletesMachine(a *azureLife) {
 	a.takes(flexiblePool, id, "machine/"+machine)
 }
 
-// changesTags holds that a tag reaches scale sets and machines, and replaces no machine.
-func changesTags(a *azureLife) {
+// changesAzureTags holds that a tag reaches scale sets and machines, and replaces no machine.
+func changesAzureTags(a *azureLife) {
 	before := a.nodesBy()
 	a.Begin()
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.Kubectl("patch", "azuremachinepool/"+pool, "--type=merge", "-p", `{"spec":{"additionalTags":{"team":"blue"}}}`)
 	}
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.Eventually("the tag on the scale set "+pool, func() error {
 			got, err := a.cloud.sets.Get(a.T.Context(), azureCluster, pool, nil)
 			if err != nil {
@@ -485,8 +485,8 @@ func (a *azureLife) quota(cores int) {
 	a.Admin(http.MethodPut, "quotas", fmt.Sprintf(`{"location":%q,"family":"standardDSv3Family","limit":%d}`, simazure.Location, cores), nil)
 }
 
-// waitsForQuota holds that a refusal is told in Azure's own words, and that nothing but room is needed to go on.
-func waitsForQuota(a *azureLife) {
+// waitsForAzureQuota holds that a refusal is told in Azure's own words, and that nothing but room is needed to go on.
+func waitsForAzureQuota(a *azureLife) {
 	a.quota(4 * 2 * azureReplicas) // what the machines use that are there
 	a.Kubectl("scale", "machinepool/"+flexiblePool, fmt.Sprintf("--replicas=%d", azureReplicas+1))
 	a.Eventually("the pool to tell of the quota", func() error {
@@ -502,10 +502,10 @@ func waitsForQuota(a *azureLife) {
 // scalesAzureDown takes machines of both pools.
 func scalesAzureDown(a *azureLife) {
 	a.Begin()
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.Kubectl("scale", "machinepool/"+pool, "--replicas=1")
 	}
-	for _, pool := range modes {
+	for _, pool := range azureModes {
 		a.atRest(pool, 1)
 		a.objectOfEach(pool, 1)
 	}

@@ -1,4 +1,4 @@
-package manifests
+package e2e
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package azure
+package e2e
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 	"github.com/muster-project/muster/test/e2e/world"
 )
 
-// theirPool is a pool that another provider has made: cluster-api-provider-azure names the scale set after the pool.
-const theirPool = "theirs"
+// theirAzurePool is a pool that another provider has made: cluster-api-provider-azure names the scale set after the pool.
+const theirAzurePool = "theirs"
 
-// theirSet makes a scale set as cluster-api-provider-azure does, of the model and the bootstrap data of a pool that there is, and returns
-// its ID.
-func theirSet(a *azureLife) string {
+// makeTheirScaleSet makes a scale set as cluster-api-provider-azure does, of the model and the bootstrap data of a pool that there is, and
+// returns its ID.
+func makeTheirScaleSet(a *azureLife) string {
 	a.T.Helper()
 	ctx := a.T.Context()
 	like, err := a.cloud.sets.Get(ctx, azureCluster, uniformPool, nil)
@@ -31,12 +31,12 @@ func theirSet(a *azureLife) string {
 	}
 	set.SKU.Capacity = new(int64(azureReplicas))
 	set.Tags = map[string]*string{
-		"Name": new(theirPool), "sigs.k8s.io_cluster-api-provider-azure_cluster_" + azureCluster: new("owned"),
+		"Name": new(theirAzurePool), "sigs.k8s.io_cluster-api-provider-azure_cluster_" + azureCluster: new("owned"),
 		"sigs.k8s.io_cluster-api-provider-azure_role": new("node"),
 	}
-	set.Properties.VirtualMachineProfile.OSProfile.ComputerNamePrefix = new(theirPool)
+	set.Properties.VirtualMachineProfile.OSProfile.ComputerNamePrefix = new(theirAzurePool)
 	set.Properties.VirtualMachineProfile.OSProfile.CustomData = new(a.Read("{.data.value}", "secret/"+uniformPool))
-	made, err := a.cloud.sets.BeginCreateOrUpdate(ctx, azureCluster, theirPool, set, nil)
+	made, err := a.cloud.sets.BeginCreateOrUpdate(ctx, azureCluster, theirAzurePool, set, nil)
 	if err != nil {
 		a.T.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func theirSet(a *azureLife) string {
 // set that is its own.
 func adoptsScaleSet(a *azureLife) {
 	others := a.nodesBy()
-	id := theirSet(a)
+	id := makeTheirScaleSet(a)
 	var before map[string]string
 	a.Eventually("the nodes of the scale set", func() error {
 		before = a.nodesBy()
@@ -62,12 +62,12 @@ func adoptsScaleSet(a *azureLife) {
 		return nil
 	})
 	a.Begin()
-	manifest := strings.NewReplacer("NAME", theirPool, "MODE", "Uniform", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster, "REPLICAS",
-		fmt.Sprint(azureReplicas),
+	manifest := strings.NewReplacer("NAME", theirAzurePool, "MODE", "Uniform", "SURGE", "1", "MISSING", "0", "CLUSTER", azureCluster,
+		"REPLICAS", fmt.Sprint(azureReplicas),
 		"${AZURE_LOCATION}", a.Read("{.spec.location}", "azuremachinepool/"+uniformPool), "${YOUR_SSH_PUB_KEY}",
 		a.Read("{.spec.template.sshPublicKey}", "azuremachinepool/"+uniformPool),
 		"${AZURE_NODE_MACHINE_TYPE}", a.Read("{.spec.template.vmSize}", "azuremachinepool/"+uniformPool),
-		"  orchestrationMode:", "  providerID: azure://"+id+"\n  orchestrationMode:").Replace(modeManifest)
+		"  orchestrationMode:", "  providerID: azure://"+id+"\n  orchestrationMode:").Replace(azureManifest)
 	a.Apply(manifest)
 	a.adopts(before)
 	a.givesBack()
@@ -76,7 +76,7 @@ func adoptsScaleSet(a *azureLife) {
 		a.T.Errorf("want no other machine, got %v", now)
 	}
 	a.went(0, 0)
-	a.Kubectl("delete", "machinepool/"+theirPool, "--timeout", world.WaitLimit.String())
+	a.Kubectl("delete", "machinepool/"+theirAzurePool, "--timeout", world.WaitLimit.String())
 	a.Eventually("the adopted scale set to be gone, and the others to be left alone", func() error {
 		sets, _ := a.cloud.holds()
 		if slices.Sort(sets); !slices.Equal(sets, []string{flexiblePool, uniformPool}) {
@@ -92,15 +92,15 @@ func (a *azureLife) adopts(before map[string]string) {
 	a.T.Helper()
 	const path = `{.status.conditions[?(@.type=="GroupReady")].reason}: {.status.conditions[?(@.type=="GroupReady")].message}`
 	a.Eventually("the conflict to name the annotation", func() error {
-		if got := a.Read(path, "azuremachinepool/"+theirPool); !strings.HasPrefix(got, "OwnershipConflict: ") ||
-			!strings.Contains(got, "muster.dev/adopt: "+theirPool) {
+		if got := a.Read(path, "azuremachinepool/"+theirAzurePool); !strings.HasPrefix(got, "OwnershipConflict: ") ||
+			!strings.Contains(got, "muster.dev/adopt: "+theirAzurePool) {
 			return fmt.Errorf("it says %s", got)
 		}
 		return nil
 	})
-	a.Adopt(theirPool, theirPool)
-	a.atRest(theirPool, azureReplicas)
-	objects := a.machineObjects(theirPool)
+	a.Adopt(theirAzurePool, theirAzurePool)
+	a.atRest(theirAzurePool, azureReplicas)
+	objects := a.machineObjects(theirAzurePool)
 	for id := range before {
 		if a.nodesBy()[id] != before[id] || objects[id] == "" {
 			a.T.Errorf("want the machine %s as it was and with an object, nodes are %v, objects %v", id, a.nodesBy(), objects)
@@ -111,22 +111,23 @@ func (a *azureLife) adopts(before map[string]string) {
 // givesBack is "Give a group back" of docs/migrating.md: with the cluster paused, owner tag and annotations are removed.
 func (a *azureLife) givesBack() {
 	a.T.Helper()
-	object := "azuremachinepool/" + theirPool
+	object := "azuremachinepool/" + theirAzurePool
 	a.Kubectl("patch", "cluster/"+azureCluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
 	a.Wait(object, `{.status.conditions[?(@.type=="Paused")].status}`, "True")
-	is, err := a.cloud.sets.Get(a.T.Context(), azureCluster, theirPool, nil)
+	is, err := a.cloud.sets.Get(a.T.Context(), azureCluster, theirAzurePool, nil)
 	if err != nil {
 		a.T.Fatal(err)
 	}
 	tags := maps.Clone(is.Tags)
 	delete(tags, "muster.dev_owner")
-	update, err := a.cloud.sets.BeginUpdate(a.T.Context(), azureCluster, theirPool, armcompute.VirtualMachineScaleSetUpdate{Tags: tags}, nil)
+	update, err := a.cloud.sets.BeginUpdate(a.T.Context(), azureCluster, theirAzurePool, armcompute.VirtualMachineScaleSetUpdate{Tags: tags},
+		nil)
 	if err == nil {
 		_, err = update.PollUntilDone(a.T.Context(), nil)
 	}
 	if err != nil {
 		a.T.Fatal(err)
 	}
-	a.Kubectl("annotate", object, "machinepool/"+theirPool, "muster.dev/adopt-", "muster.dev/resolved-", "muster.dev/owner-id-")
+	a.Kubectl("annotate", object, "machinepool/"+theirAzurePool, "muster.dev/adopt-", "muster.dev/resolved-", "muster.dev/owner-id-")
 	a.Kubectl("patch", "cluster/"+azureCluster, "--type=merge", "-p", `{"spec":{"paused":false}}`)
 }

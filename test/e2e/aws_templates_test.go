@@ -1,4 +1,4 @@
-package aws
+package e2e
 
 import (
 	"cmp"
@@ -21,16 +21,16 @@ import (
 // servers, and have a quarter of an hour of life, so it can't be much more.
 const templatesSpeed = "20"
 
-// kept is how many versions of distinct content the pools of this world keep of their launch templates.
-const kept = 2
+// versionsKept is how many versions of distinct content the pools of this world keep of their launch templates.
+const versionsKept = 2
 
 // pools of the world with both kinds, by their infrastructure objects, and the clusters that they are in.
 const (
-	plainPool, plainCluster     = "awsmachinepool/capa-mp-0", "capa"
-	managedPool, managedCluster = "awsmanagedmachinepool/eks-mmp-0", "eks"
+	ec2Pool, ec2Cluster = "awsmachinepool/capa-mp-0", "capa"
+	eksPool, eksCluster = "awsmanagedmachinepool/eks-mmp-0", "eks"
 )
 
-var bothPools = []string{plainPool, managedPool}
+var bothAWSPools = []string{ec2Pool, eksPool}
 
 // TestLongTemplateUpdates edits the launch templates of both kinds of pools with kubectl, and looks at what becomes of their machines,
 // events and histories; then the managed pool goes on to another Kubernetes version, is scaled, and is deleted.
@@ -38,19 +38,19 @@ func TestLongTemplateUpdates(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
-	u := &updates{World: w, version: map[string]int{plainPool: 1, managedPool: 1}}
+	u := &templateUpdates{World: w, version: map[string]int{ec2Pool: 1, eksPool: 1}}
 	u.settled()
 	for _, part := range []struct {
 		name string
-		run  func(u *updates)
+		run  func(u *templateUpdates)
 	}{
-		{"the first version is on both objects, and made by their controllers", firstVersion},
-		{"another instance type replaces every machine, though the controllers are killed meanwhile", anotherType},
-		{"what does not concern the machines makes no version", sameMachines},
-		{"the history is as long as the templates say, and the default is the version in use", history},
-		{"the node group goes on to another Kubernetes version with its control plane", anotherKubernetes},
-		{"its machines are scaled out and in, drained", scaleManaged},
-		{"kubectl delete leaves nothing of the node group", deleteManaged},
+		{"the first version is on both objects, and made by their controllers", firstTemplateVersion},
+		{"another instance type replaces every machine, though the controllers are killed meanwhile", anotherInstanceType},
+		{"what does not concern the machines makes no version", sameTemplateVersion},
+		{"the history is as long as the templates say, and the default is the version in use", templateHistory},
+		{"the node group goes on to another Kubernetes version with its control plane", upgradesNodeGroup},
+		{"its machines are scaled out and in, drained", scalesNodeGroup},
+		{"kubectl delete leaves nothing of the node group", deletesNodeGroup},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(u.in(t)) }) {
 			return
@@ -58,31 +58,31 @@ func TestLongTemplateUpdates(t *testing.T) {
 	}
 }
 
-// updates is a world with both kinds of pools, and how many versions their templates have had.
-type updates struct {
+// templateUpdates is a world with both kinds of pools, and how many versions their templates have had.
+type templateUpdates struct {
 	*world.World
 	version map[string]int
 }
 
-func (u *updates) in(t *testing.T) *updates {
-	return &updates{World: u.In(t), version: u.version}
+func (u *templateUpdates) in(t *testing.T) *templateUpdates {
+	return &templateUpdates{World: u.In(t), version: u.version}
 }
 
 // edit patches the infrastructure object of a pool.
-func (u *updates) edit(pool, patch string) {
+func (u *templateUpdates) edit(pool, patch string) {
 	u.T.Helper()
 	u.Kubectl("patch", pool, "--type=merge", "-p", patch)
 }
 
 // settled waits until both pools rest at their newest version with two machines each.
-func (u *updates) settled() {
+func (u *templateUpdates) settled() {
 	u.T.Helper()
-	for _, pool := range bothPools {
+	for _, pool := range bothAWSPools {
 		u.atRest(pool, 2)
 	}
 }
 
-func (u *updates) atRest(pool string, replicas int) {
+func (u *templateUpdates) atRest(pool string, replicas int) {
 	u.T.Helper()
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="Ready")].status} {.status.launchTemplateVersion}`
 	u.Eventually(fmt.Sprintf("%s to rest at version %d", pool, u.version[pool]), func() error {
@@ -98,7 +98,7 @@ func (u *updates) atRest(pool string, replicas int) {
 const conditionLines = `{range .status.conditions[*]}  {.type}={.status} {.reason}: {.message}{"\n"}{end}`
 
 // told holds that an event of a pool's infrastructure object says something.
-func (u *updates) told(pool, reason, message string) {
+func (u *templateUpdates) told(pool, reason, message string) {
 	u.T.Helper()
 	kind, name, _ := strings.Cut(pool, "/")
 	kinds := map[string]string{"awsmachinepool": "AWSMachinePool", "awsmanagedmachinepool": "AWSManagedMachinePool"}
@@ -113,13 +113,13 @@ func (u *updates) told(pool, reason, message string) {
 }
 
 // nodesOf are the names of a cluster's nodes.
-func (u *updates) nodesOf(cluster string) []string {
+func (u *templateUpdates) nodesOf(cluster string) []string {
 	u.T.Helper()
 	return strings.Fields(u.ReadFrom(cluster, "{.items[*].metadata.name}", "nodes"))
 }
 
 // template is the ID of a pool's launch template.
-func (u *updates) template(pool string) string {
+func (u *templateUpdates) template(pool string) string {
 	u.T.Helper()
 	return u.Read("{.status.launchTemplateID}", pool)
 }
@@ -132,7 +132,7 @@ type templateVersion struct {
 }
 
 // versions are those that a pool's template has, the oldest first.
-func (u *updates) versions(pool string) []templateVersion {
+func (u *templateUpdates) versions(pool string) []templateVersion {
 	u.T.Helper()
 	out, err := account.Of(u.World).EC2.DescribeLaunchTemplateVersions(u.T.Context(),
 		&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String(u.template(pool))})
@@ -150,42 +150,42 @@ func (u *updates) versions(pool string) []templateVersion {
 	return all
 }
 
-func firstVersion(u *updates) {
-	for _, pool := range bothPools {
+func firstTemplateVersion(u *templateUpdates) {
+	for _, pool := range bothAWSPools {
 		if got := u.versions(pool); len(got) != 1 || !strings.HasPrefix(got[0].display, "muster content=v1:") || !got[0].isDefault {
 			u.T.Errorf("%s: want one version, which says what it is of, got %+v", pool, got)
 		}
 		u.told(pool, "TemplateCreated", `Created launch template lt-\w+`)
 	}
-	u.told(managedPool, "GroupCreated", "Created the node group")
+	u.told(eksPool, "GroupCreated", "Created the node group")
 	for _, label := range []string{"eks.amazonaws.com/nodegroup", "eks.amazonaws.com/sourceLaunchTemplateVersion=1",
 		"example.com/pool=eks-mmp-0"} {
-		if got := strings.Fields(u.Workload(managedCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
+		if got := strings.Fields(u.Workload(eksCluster, "get", "nodes", "-l", label, "-o", "name")); len(got) != 2 {
 			u.T.Errorf("want two nodes with the label %s, got %v", label, got)
 		}
 	}
 }
 
-// anotherType edits both templates at once. Pods with a budget are on the managed pool's nodes, where EKS drains.
-func anotherType(u *updates) {
-	u.ApplyTo(managedCluster, pairManifest)
-	u.Workload(managedCluster, "wait", "deployment/pair", "--for=condition=Available", "--timeout", world.WaitLimit.String())
-	seen := u.Watch(managedCluster)
+// anotherInstanceType edits both templates at once. Pods with a budget are on the managed pool's nodes, where EKS drains.
+func anotherInstanceType(u *templateUpdates) {
+	u.ApplyTo(eksCluster, pairManifest)
+	u.Workload(eksCluster, "wait", "deployment/pair", "--for=condition=Available", "--timeout", world.WaitLimit.String())
+	seen := u.Watch(eksCluster)
 	seen.ByCloud()
 	seen.Begin()
-	before := map[string][]string{plainCluster: u.nodesOf(plainCluster), managedCluster: u.nodesOf(managedCluster)}
-	for _, pool := range bothPools {
-		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.xlarge","versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
+	before := map[string][]string{ec2Cluster: u.nodesOf(ec2Cluster), eksCluster: u.nodesOf(eksCluster)}
+	for _, pool := range bothAWSPools {
+		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"t3.xlarge","versionsToKeep":`+fmt.Sprint(versionsKept)+`}}}`)
 		u.version[pool]++
 	}
 	// Each event is written by itself, and those that are not written yet when the controllers are killed are lost.
-	for _, pool := range bothPools {
+	for _, pool := range bothAWSPools {
 		u.told(pool, "TemplateVersionCreated", `Created version 2 of launch template lt-\w+: .*instanceType t3\.large -> t3\.xlarge`)
 	}
-	u.told(managedPool, "ProviderRolloutStarted", `Started rollout of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
+	u.told(eksPool, "ProviderRolloutStarted", `Started rollout of the node group to lt-\w+:2.*spec\.awsLaunchTemplate\.instanceType`)
 	u.KillChild("controllers")
 	u.Eventually("a node to be closed", func() error {
-		if u.ReadFrom(managedCluster, "{.items[*].spec.unschedulable}", "nodes") == "" {
+		if u.ReadFrom(eksCluster, "{.items[*].spec.unschedulable}", "nodes") == "" {
 			return errors.New("none is")
 		}
 		return nil
@@ -201,10 +201,10 @@ func anotherType(u *updates) {
 			return nil
 		})
 	}
-	for _, pool := range bothPools {
+	for _, pool := range bothAWSPools {
 		u.told(pool, "RolloutCompleted", "2 of 2 machines were launched from the wanted launch template")
 	}
-	if got := u.ReadFrom(managedCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`,
+	if got := u.ReadFrom(eksCluster, `{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}`,
 		"nodes"); got != "t3.xlarge t3.xlarge" {
 		u.T.Errorf("want machines of the new type, got %s", got)
 	}
@@ -237,39 +237,39 @@ metadata: {name: pair, namespace: default}
 spec: {minAvailable: 1, selector: {matchLabels: {app: pair}}}
 `
 
-// sameMachines changes what is said about groups and histories.
-func sameMachines(u *updates) {
+// sameTemplateVersion changes what is said about groups and histories.
+func sameTemplateVersion(u *templateUpdates) {
 	before := map[string]int{}
-	for _, pool := range bothPools {
+	for _, pool := range bothAWSPools {
 		before[pool] = len(u.versions(pool))
-		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"versionsToKeep":`+fmt.Sprint(kept+1)+`}}}`)
+		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"versionsToKeep":`+fmt.Sprint(versionsKept+1)+`}}}`)
 	}
-	u.edit(plainPool, `{"spec":{"maxSize":9}}`)
-	u.edit(managedPool, `{"spec":{"scaling":{"maxSize":9},"labels":{"example.com/more":"yes"}}}`)
+	u.edit(ec2Pool, `{"spec":{"maxSize":9}}`)
+	u.edit(eksPool, `{"spec":{"scaling":{"maxSize":9},"labels":{"example.com/more":"yes"}}}`)
 	u.Eventually("the label on both nodes", func() error {
-		if got := u.Workload(managedCluster, "get", "nodes", "-l", "example.com/more=yes", "-o", "name"); len(strings.Fields(got)) != 2 {
+		if got := u.Workload(eksCluster, "get", "nodes", "-l", "example.com/more=yes", "-o", "name"); len(strings.Fields(got)) != 2 {
 			return fmt.Errorf("it is on %s", got)
 		}
 		return nil
 	})
 	u.settled()
-	for _, pool := range bothPools {
+	for _, pool := range bothAWSPools {
 		if got := u.versions(pool); len(got) != before[pool] {
 			u.T.Errorf("%s: want %d versions as before, got %+v", pool, before[pool], got)
 		}
-		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"versionsToKeep":`+fmt.Sprint(kept)+`}}}`)
+		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"versionsToKeep":`+fmt.Sprint(versionsKept)+`}}}`)
 	}
 }
 
-// history makes a version more than are kept.
-func history(u *updates) {
-	for _, pool := range bothPools {
+// templateHistory makes a version more than are kept.
+func templateHistory(u *templateUpdates) {
+	for _, pool := range bothAWSPools {
 		u.edit(pool, `{"spec":{"awsLaunchTemplate":{"instanceType":"m5.large"}}}`)
 		u.version[pool]++
 	}
 	u.settled()
-	for _, pool := range bothPools {
-		u.Eventually(fmt.Sprintf("%s to keep %d versions, and launch from the default", pool, kept), func() error {
+	for _, pool := range bothAWSPools {
+		u.Eventually(fmt.Sprintf("%s to keep %d versions, and launch from the default", pool, versionsKept), func() error {
 			all := u.versions(pool)
 			contents := map[string]bool{}
 			for _, v := range all {
@@ -278,7 +278,7 @@ func history(u *updates) {
 					return fmt.Errorf("%d is the one in use: %+v", u.version[pool], all)
 				}
 			}
-			if len(contents) != kept {
+			if len(contents) != versionsKept {
 				return fmt.Errorf("there are %+v", all)
 			}
 			return nil
@@ -287,40 +287,40 @@ func history(u *updates) {
 	}
 }
 
-// anotherKubernetes asks the pool for a version that its control plane does not have yet, on which its user has to insist.
-func anotherKubernetes(u *updates) {
-	before := u.nodesOf(managedCluster)
+// upgradesNodeGroup asks the pool for a version that its control plane does not have yet, on which its user has to insist.
+func upgradesNodeGroup(u *templateUpdates) {
+	before := u.nodesOf(eksCluster)
 	u.Kubectl("patch", "machinepool/eks-mmp-0", "--type=merge", "-p",
 		`{"metadata":{"annotations":{"muster.dev/skip-version-skew":"true"}},"spec":{"template":{"spec":{"version":"v1.34.0"}}}}`)
 	u.Eventually("the pool to have seen the version", func() error {
 		const path = `{.status.version} {.status.state} {.status.conditions[?(@.type=="UpToDate")].status}`
-		if got := u.Read(path, managedPool); !strings.HasPrefix(got, "v1.34.0 ") {
+		if got := u.Read(path, eksPool); !strings.HasPrefix(got, "v1.34.0 ") {
 			return errors.New("it says " + got)
 		}
 		return nil
 	})
-	if got := u.nodesOf(managedCluster); !slices.Equal(got, before) {
+	if got := u.nodesOf(eksCluster); !slices.Equal(got, before) {
 		u.T.Errorf("want no machine replaced before the control plane is, got %v after %v", got, before)
 	}
 	u.Kubectl("patch", "awsmanagedcontrolplane/eks-control-plane", "--type=merge", "-p", `{"spec":{"version":"v1.34.0"}}`)
 	u.Eventually("nodes of version 1.34", func() error {
-		if got := u.ReadFrom(managedCluster, "{.items[*].status.nodeInfo.kubeletVersion}", "nodes"); got != "v1.34.10 v1.34.10" {
+		if got := u.ReadFrom(eksCluster, "{.items[*].status.nodeInfo.kubeletVersion}", "nodes"); got != "v1.34.10 v1.34.10" {
 			return errors.New("they are of " + got)
 		}
 		return nil
 	})
-	u.atRest(managedPool, 2)
-	u.told(managedPool, "ProviderRolloutStarted", "1.33 to 1.34")
+	u.atRest(eksPool, 2)
+	u.told(eksPool, "ProviderRolloutStarted", "1.33 to 1.34")
 }
 
-// scaleManaged adds a machine and takes one away, which Muster drains before EKS's group takes it.
-func scaleManaged(u *updates) {
+// scalesNodeGroup adds a machine and takes one away, which Muster drains before EKS's group takes it.
+func scalesNodeGroup(u *templateUpdates) {
 	u.Kubectl("scale", "machinepool/eks-mmp-0", "--replicas=3")
-	u.atRest(managedPool, 3)
-	seen := u.Watch(managedCluster)
+	u.atRest(eksPool, 3)
+	seen := u.Watch(eksCluster)
 	seen.Begin()
 	u.Kubectl("scale", "machinepool/eks-mmp-0", "--replicas=2")
-	u.atRest(managedPool, 2)
+	u.atRest(eksPool, 2)
 	u.Eventually("one node to be gone", func() error {
 		if _, gone, _, _ := seen.Saw(); len(gone) != 1 {
 			return fmt.Errorf("gone are %v", gone)
@@ -330,15 +330,15 @@ func scaleManaged(u *updates) {
 	if _, _, _, err := seen.Saw(); err != nil {
 		u.T.Errorf("what must not happen: %v", err)
 	}
-	u.told(managedPool, "DrainStarted", "Started draining i-")
+	u.told(eksPool, "DrainStarted", "Started draining i-")
 }
 
-func deleteManaged(u *updates) {
-	template := u.template(managedPool)
+func deletesNodeGroup(u *templateUpdates) {
+	template := u.template(eksPool)
 	// The budget would keep the last machine, as it should.
-	u.Workload(managedCluster, "delete", "deployment/pair", "poddisruptionbudget/pair")
+	u.Workload(eksCluster, "delete", "deployment/pair", "poddisruptionbudget/pair")
 	u.Kubectl("delete", "machinepool/eks-mmp-0", "--timeout", world.WaitLimit.String())
-	u.told(managedPool, "GroupDeleted", "Started deletion of the node group: the pool is being deleted")
+	u.told(eksPool, "GroupDeleted", "Started deletion of the node group: the pool is being deleted")
 	u.Eventually("nothing to be left of it", func() error {
 		h := account.Of(u.World).Holds()
 		for _, name := range slices.Concat(h.Groups, h.Templates) {
@@ -346,7 +346,7 @@ func deleteManaged(u *updates) {
 				return errors.New("left: " + name)
 			}
 		}
-		if names := u.nodesOf(managedCluster); len(names) > 0 {
+		if names := u.nodesOf(eksCluster); len(names) > 0 {
 			return fmt.Errorf("nodes are left: %v", names)
 		}
 		return nil

@@ -1,4 +1,4 @@
-package pools
+package e2e
 
 import (
 	"encoding/json"
@@ -25,8 +25,8 @@ const (
 	upgradeFrom = "UPGRADE_FROM"
 	// upgradeSpeed is how much faster than life the world is.
 	upgradeSpeed = "20"
-	// quietFor is how long nothing may be written before a fleet is at rest: several passes of every controller.
-	quietFor = 10 * time.Second
+	// fleetQuietFor is how long nothing may be written before a fleet is at rest: several passes of every controller.
+	fleetQuietFor = 10 * time.Second
 )
 
 // fleet are the pools of the world, one of every kind and mode, by the cluster that they are in.
@@ -100,7 +100,7 @@ func buildPrevious(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ dir, command string }{
-		{"../../..", "git archive --output=" + archive + " " + revision},
+		{"../..", "git archive --output=" + archive + " " + revision},
 		{dir, "tar -xf " + archive + " -C " + source},
 		{source, "go build -buildvcs=false -ldflags=-s -o " + binary + " ./cmd/muster"},
 	} {
@@ -138,7 +138,7 @@ func fleetCalls(w *world.World) []world.Calls {
 	return all
 }
 
-// fleetQuiet waits until nothing is written for quietFor, to no cloud and to no specification.
+// fleetQuiet waits until nothing is written for fleetQuietFor, to no cloud and to no specification.
 func fleetQuiet(w *world.World) {
 	w.T.Helper()
 	written := func() string {
@@ -148,9 +148,9 @@ func fleetQuiet(w *world.World) {
 		}
 		return strings.Join(text, "\n")
 	}
-	w.Eventually(fmt.Sprintf("%v without a write", quietFor), func() error {
+	w.Eventually(fmt.Sprintf("%v without a write", fleetQuietFor), func() error {
 		before := written()
-		timer := time.NewTimer(quietFor)
+		timer := time.NewTimer(fleetQuietFor)
 		defer timer.Stop()
 		<-timer.C
 		if after := written(); after != before {

@@ -1,4 +1,4 @@
-package aws
+package e2e
 
 import (
 	"errors"
@@ -25,9 +25,9 @@ import (
 // Names of the pools that another provider has made: cluster-api-provider-aws names a group and its launch template after the pool, and a
 // node group after namespace and pool.
 const (
-	theirPool, theirManaged = "theirs", "theirs-eks"
-	theirNodeGroup          = "default_" + theirManaged
-	ownerTag                = "muster.dev/owner"
+	theirAWSPool, theirEKSPool = "theirs", "theirs-eks"
+	theirNodeGroup             = "default_" + theirEKSPool
+	awsOwnerTag                = "muster.dev/owner"
 )
 
 // TestLongAdoption takes over groups of the existing provider. Then the pool of one of them is restored from a backup, and sized as the
@@ -36,13 +36,13 @@ func TestLongAdoption(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
 	w := world.Start(t, t.TempDir(), "--pools", "capa-mp-0,eks-mmp-0", "--speed", templatesSpeed)
-	u := &updates{World: w, version: map[string]int{plainPool: 1, managedPool: 1}}
+	u := &templateUpdates{World: w, version: map[string]int{ec2Pool: 1, eksPool: 1}}
 	u.settled()
 	for _, part := range []struct {
 		name string
 		run  func(*world.World)
 	}{
-		{"a group is adopted, given back and adopted again, with the same machines", adoptsGroup},
+		{"a group is adopted, given back and adopted again, with the same machines", adoptsAWSGroup},
 		{"a restore of its objects without owners, UIDs and status changes no machine, nor a Machine", restored},
 		{"a node group is adopted too", adoptsNodeGroup},
 		{"the cluster-autoscaler's published contract holds", autoscaled},
@@ -53,38 +53,38 @@ func TestLongAdoption(t *testing.T) {
 	}
 }
 
-// theirTags are the tags that cluster-api-provider-aws writes to what it makes for a cluster.
-func theirTags(cluster, name string) map[string]string {
+// theirAWSTags are the tags that cluster-api-provider-aws writes to what it makes for a cluster.
+func theirAWSTags(cluster, name string) map[string]string {
 	return map[string]string{
 		"Name": name, "sigs.k8s.io/cluster-api-provider-aws/cluster/" + cluster: "owned", "sigs.k8s.io/cluster-api-provider-aws/role": "node",
 		"kubernetes.io/cluster/" + cluster: "owned",
 	}
 }
 
-// theirGroup makes launch template and group of a pool as cluster-api-provider-aws does, with the bootstrap data of a pool that there is,
-// and returns the group's ARN.
-func theirGroup(w *world.World) string {
+// makeTheirAWSGroup makes launch template and group of a pool as cluster-api-provider-aws does, with the bootstrap data of a pool that
+// there is, and returns the group's ARN.
+func makeTheirAWSGroup(w *world.World) string {
 	w.T.Helper()
 	cloud, ctx := account.Of(w), w.T.Context()
 	var tags []ec2types.Tag
 	var groupTags []autoscalingtypes.Tag
-	for key, value := range theirTags(plainCluster, theirPool) {
+	for key, value := range theirAWSTags(ec2Cluster, theirAWSPool) {
 		tags = append(tags, ec2types.Tag{Key: &key, Value: &value})
 		groupTags = append(groupTags, autoscalingtypes.Tag{Key: &key, Value: &value, PropagateAtLaunch: aws.Bool(false),
-			ResourceId: aws.String(theirPool), ResourceType: aws.String("auto-scaling-group")})
+			ResourceId: aws.String(theirAWSPool), ResourceType: aws.String("auto-scaling-group")})
 	}
-	data := templateOf(w, w.Read("{.status.launchTemplateID}", plainPool))
+	data := theirTemplateData(w, w.Read("{.status.launchTemplateID}", ec2Pool))
 	data.UserData = aws.String(w.Read("{.data.value}", "secret/capa-mp-0"))
 	data.TagSpecifications = []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeInstance, Tags: tags},
 		{ResourceType: ec2types.ResourceTypeVolume, Tags: tags}}
-	template, err := cloud.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String(theirPool),
+	template, err := cloud.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String(theirAWSPool),
 		LaunchTemplateData: data,
 		TagSpecifications:  []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: tags}}})
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	if _, err = cloud.Scaling.CreateAutoScalingGroup(ctx, &autoscaling.CreateAutoScalingGroupInput{
-		AutoScalingGroupName: aws.String(theirPool), MinSize: aws.Int32(1), MaxSize: aws.Int32(3), DesiredCapacity: aws.Int32(2),
+		AutoScalingGroupName: aws.String(theirAWSPool), MinSize: aws.Int32(1), MaxSize: aws.Int32(3), DesiredCapacity: aws.Int32(2),
 		VPCZoneIdentifier: aws.String(simaws.SubnetID),
 		DefaultCooldown:   aws.Int32(300), CapacityRebalance: aws.Bool(false), Tags: groupTags,
 		LaunchTemplate: &autoscalingtypes.LaunchTemplateSpecification{LaunchTemplateId: template.LaunchTemplate.LaunchTemplateId,
@@ -92,11 +92,11 @@ func theirGroup(w *world.World) string {
 	}); err != nil {
 		w.T.Fatal(err)
 	}
-	return aws.ToString(group(w).AutoScalingGroupARN)
+	return aws.ToString(theirAWSGroup(w).AutoScalingGroupARN)
 }
 
-// templateOf returns what cluster-api-provider-aws sends of the launch template of a pool of type t3.large.
-func templateOf(w *world.World, id string) *ec2types.RequestLaunchTemplateData {
+// theirTemplateData returns what cluster-api-provider-aws sends of the launch template of a pool of type t3.large.
+func theirTemplateData(w *world.World, id string) *ec2types.RequestLaunchTemplateData {
 	w.T.Helper()
 	out, err := account.Of(w).EC2.DescribeLaunchTemplateVersions(w.T.Context(),
 		&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"$Latest"}})
@@ -113,18 +113,18 @@ func templateOf(w *world.World, id string) *ec2types.RequestLaunchTemplateData {
 	return data
 }
 
-// group is the other provider's group as the account shows it.
-func group(w *world.World) autoscalingtypes.AutoScalingGroup {
+// theirAWSGroup is the other provider's group as the account shows it.
+func theirAWSGroup(w *world.World) autoscalingtypes.AutoScalingGroup {
 	w.T.Helper()
 	out, err := account.Of(w).Scaling.DescribeAutoScalingGroups(w.T.Context(),
-		&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{theirPool}})
+		&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{theirAWSPool}})
 	if err != nil || len(out.AutoScalingGroups) != 1 {
-		w.T.Fatalf("want the group %s, got %v", theirPool, err)
+		w.T.Fatalf("want the group %s, got %v", theirAWSPool, err)
 	}
 	return out.AutoScalingGroups[0]
 }
 
-func tagOf(g autoscalingtypes.AutoScalingGroup, key string) string {
+func awsTagOf(g autoscalingtypes.AutoScalingGroup, key string) string {
 	for _, tag := range g.Tags {
 		if aws.ToString(tag.Key) == key {
 			return aws.ToString(tag.Value)
@@ -133,7 +133,7 @@ func tagOf(g autoscalingtypes.AutoScalingGroup, key string) string {
 	return ""
 }
 
-func tagNames(g autoscalingtypes.AutoScalingGroup) []string {
+func awsTagNames(g autoscalingtypes.AutoScalingGroup) []string {
 	var names []string
 	for _, tag := range g.Tags {
 		names = append(names, aws.ToString(tag.Key))
@@ -141,8 +141,8 @@ func tagNames(g autoscalingtypes.AutoScalingGroup) []string {
 	return names
 }
 
-// members waits until a cluster has two Ready nodes more than those, and returns the UIDs of these two.
-func members(w *world.World, cluster string, before []string) []string {
+// twoMoreNodes waits until a cluster has two Ready nodes more than those, and returns the UIDs of these two.
+func twoMoreNodes(w *world.World, cluster string, before []string) []string {
 	w.T.Helper()
 	var uids []string
 	w.Eventually("two more Ready nodes in cluster "+cluster, func() error {
@@ -162,13 +162,13 @@ func members(w *world.World, cluster string, before []string) []string {
 	return uids
 }
 
-func uidsOf(w *world.World, cluster string) []string {
+func nodeUIDs(w *world.World, cluster string) []string {
 	w.T.Helper()
 	return strings.Fields(w.ReadFrom(cluster, "{.items[*].metadata.uid}", "nodes"))
 }
 
-// conflict waits until a pool reports that its group is not its own, and names the annotation that adopts it.
-func conflict(w *world.World, object, group string) {
+// conflictOnAWS waits until a pool reports that its group is not its own, and names the annotation that adopts it.
+func conflictOnAWS(w *world.World, object, group string) {
 	w.T.Helper()
 	const path = `{.status.conditions[?(@.type=="GroupReady")].reason}: {.status.conditions[?(@.type=="GroupReady")].message}`
 	w.Eventually("the conflict to name the annotation", func() error {
@@ -180,8 +180,8 @@ func conflict(w *world.World, object, group string) {
 	})
 }
 
-// adopted waits until an adopted pool has two Ready machines that are up to date, and holds that these are the ones that there were.
-func adopted(w *world.World, object, cluster string, before, others []string) {
+// adoptedOnAWS waits until an adopted pool has two Ready machines that are up to date, and holds that these are the ones that there were.
+func adoptedOnAWS(w *world.World, object, cluster string, before, others []string) {
 	w.T.Helper()
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.conditions[?(@.type=="Ready")].status} {.status.conditions[?(@.type=="GroupReady")].status}`
 	w.Eventually(object+" to be adopted", func() error {
@@ -190,69 +190,69 @@ func adopted(w *world.World, object, cluster string, before, others []string) {
 		}
 		return nil
 	})
-	if now := members(w, cluster, others); !slices.Equal(now, before) {
+	if now := twoMoreNodes(w, cluster, others); !slices.Equal(now, before) {
 		w.T.Errorf("want no machine of %s replaced: nodes were %v, are %v", object, before, now)
 	}
 }
 
-// adoptsGroup follows docs/migrating.md for an AWSMachinePool: there, back, and there again.
-func adoptsGroup(w *world.World) {
-	others := uidsOf(w, plainCluster)
-	arn := theirGroup(w)
-	before := members(w, plainCluster, others)
+// adoptsAWSGroup follows docs/migrating.md for an AWSMachinePool: there, back, and there again.
+func adoptsAWSGroup(w *world.World) {
+	others := nodeUIDs(w, ec2Cluster)
+	arn := makeTheirAWSGroup(w)
+	before := twoMoreNodes(w, ec2Cluster, others)
 	manifest := strings.NewReplacer("replicas: 1", "replicas: 2", "subnets:",
-		"providerID: "+arn+"\n  subnets:").Replace(account.PoolOf(theirPool))
+		"providerID: "+arn+"\n  subnets:").Replace(account.PoolOf(theirAWSPool))
 	w.Apply(manifest)
-	object := "awsmachinepool/" + theirPool
-	conflict(w, object, theirPool)
-	if owner := tagOf(group(w), ownerTag); owner != "" {
+	object := "awsmachinepool/" + theirAWSPool
+	conflictOnAWS(w, object, theirAWSPool)
+	if owner := awsTagOf(theirAWSGroup(w), awsOwnerTag); owner != "" {
 		w.T.Fatalf("want nothing written without the annotation, got the owner %s", owner)
 	}
-	w.Adopt(theirPool, theirPool)
-	adopted(w, object, plainCluster, before, others)
-	if g := group(w); tagOf(g, ownerTag) == "" || len(g.Instances) != 2 {
-		w.T.Errorf("want the owner tag on the group, and its two instances, got %v with %d", tagNames(g), len(g.Instances))
+	w.Adopt(theirAWSPool, theirAWSPool)
+	adoptedOnAWS(w, object, ec2Cluster, before, others)
+	if g := theirAWSGroup(w); awsTagOf(g, awsOwnerTag) == "" || len(g.Instances) != 2 {
+		w.T.Errorf("want the owner tag on the group, and its two instances, got %v with %d", awsTagNames(g), len(g.Instances))
 	}
-	givesBack(w, object)
-	conflict(w, object, theirPool)
-	if now := members(w, plainCluster, others); !slices.Equal(now, before) {
+	givesAWSGroupBack(w, object)
+	conflictOnAWS(w, object, theirAWSPool)
+	if now := twoMoreNodes(w, ec2Cluster, others); !slices.Equal(now, before) {
 		w.T.Errorf("want no machine replaced on the way back: nodes were %v, are %v", before, now)
 	}
-	w.Adopt(theirPool, theirPool)
+	w.Adopt(theirAWSPool, theirAWSPool)
 	w.Eventually("the owner tag on the group again", func() error {
-		if g := group(w); tagOf(g, ownerTag) == "" {
-			return fmt.Errorf("its tags are %v", tagNames(g))
+		if g := theirAWSGroup(w); awsTagOf(g, awsOwnerTag) == "" {
+			return fmt.Errorf("its tags are %v", awsTagNames(g))
 		}
 		return nil
 	})
-	adopted(w, object, plainCluster, before, others)
+	adoptedOnAWS(w, object, ec2Cluster, before, others)
 }
 
-// givesBack is "Give a group back" of docs/migrating.md: with the cluster paused, hook, owner tags and annotations are removed.
-func givesBack(w *world.World, object string) {
+// givesAWSGroupBack is "Give a group back" of docs/migrating.md: with the cluster paused, hook, owner tags and annotations are removed.
+func givesAWSGroupBack(w *world.World, object string) {
 	w.T.Helper()
 	cloud, ctx := account.Of(w), w.T.Context()
-	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
+	w.Kubectl("patch", "cluster/"+ec2Cluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
 	w.Wait(object, `{.status.conditions[?(@.type=="Paused")].status}`, "True")
 	template := w.Read("{.status.launchTemplateID}", object)
-	if _, err := cloud.Scaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: aws.String(theirPool),
+	if _, err := cloud.Scaling.DeleteLifecycleHook(ctx, &autoscaling.DeleteLifecycleHookInput{AutoScalingGroupName: aws.String(theirAWSPool),
 		LifecycleHookName: aws.String("muster-drain")}); err != nil {
 		w.T.Fatal(err)
 	}
 	if _, err := cloud.Scaling.DeleteTags(ctx, &autoscaling.DeleteTagsInput{Tags: []autoscalingtypes.Tag{
-		{ResourceId: aws.String(theirPool), ResourceType: aws.String("auto-scaling-group"), Key: aws.String(ownerTag)}}}); err != nil {
+		{ResourceId: aws.String(theirAWSPool), ResourceType: aws.String("auto-scaling-group"), Key: aws.String(awsOwnerTag)}}}); err != nil {
 		w.T.Fatal(err)
 	}
 	if _, err := cloud.EC2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{template},
-		Tags: []ec2types.Tag{{Key: aws.String(ownerTag)}}}); err != nil {
+		Tags: []ec2types.Tag{{Key: aws.String(awsOwnerTag)}}}); err != nil {
 		w.T.Fatal(err)
 	}
-	w.Kubectl("annotate", object, "machinepool/"+theirPool, "muster.dev/adopt-", "muster.dev/resolved-", "muster.dev/owner-id-")
-	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":false}}`)
+	w.Kubectl("annotate", object, "machinepool/"+theirAWSPool, "muster.dev/adopt-", "muster.dev/resolved-", "muster.dev/owner-id-")
+	w.Kubectl("patch", "cluster/"+ec2Cluster, "--type=merge", "-p", `{"spec":{"paused":false}}`)
 }
 
-// managedManifest is a pool on a node group that cluster-api-provider-aws has made without a launch template.
-const managedManifest = `apiVersion: cluster.x-k8s.io/v1beta2
+// theirNodeGroupManifest is a pool on a node group that cluster-api-provider-aws has made without a launch template.
+const theirNodeGroupManifest = `apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachinePool
 metadata: {name: NAME}
 spec:
@@ -274,8 +274,8 @@ spec:
   scaling: {minSize: 1, maxSize: 3}
 `
 
-// theirManagedGroup makes a node group as cluster-api-provider-aws does where there is one of another pool, and returns its ARN.
-func theirManagedGroup(w *world.World) string {
+// makeTheirNodeGroup makes a node group as cluster-api-provider-aws does where there is one of another pool, and returns its ARN.
+func makeTheirNodeGroup(w *world.World) string {
 	w.T.Helper()
 	cloud, ctx := account.Of(w), w.T.Context()
 	clusters, err := cloud.EKS.ListClusters(ctx, &eks.ListClustersInput{})
@@ -294,7 +294,7 @@ func theirManagedGroup(w *world.World) string {
 	made, err := cloud.EKS.CreateNodegroup(ctx, &eks.CreateNodegroupInput{
 		ClusterName: cluster, NodegroupName: aws.String(theirNodeGroup), NodeRole: like.Nodegroup.NodeRole, Subnets: like.Nodegroup.Subnets,
 		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: aws.Int32(1), MaxSize: aws.Int32(3), DesiredSize: aws.Int32(2)},
-		Tags:          theirTags(managedCluster, theirNodeGroup),
+		Tags:          theirAWSTags(eksCluster, theirNodeGroup),
 	})
 	if err != nil {
 		w.T.Fatal(err)
@@ -304,18 +304,18 @@ func theirManagedGroup(w *world.World) string {
 
 // adoptsNodeGroup follows docs/migrating.md for an AWSManagedMachinePool, and deletes the pool with the group that is its own then.
 func adoptsNodeGroup(w *world.World) {
-	others := uidsOf(w, managedCluster)
-	arn := theirManagedGroup(w)
-	before := members(w, managedCluster, others)
+	others := nodeUIDs(w, eksCluster)
+	arn := makeTheirNodeGroup(w)
+	before := twoMoreNodes(w, eksCluster, others)
 	version := w.Read("{.spec.template.spec.version}", "machinepool/eks-mmp-0")
-	w.Apply(strings.NewReplacer("NAME", theirManaged, "GROUP", theirNodeGroup, "ARN", arn, "VERSION", version).Replace(managedManifest))
-	object := "awsmanagedmachinepool/" + theirManaged
-	conflict(w, object, theirNodeGroup)
-	w.Adopt(theirManaged, theirNodeGroup)
-	adopted(w, object, managedCluster, before, others)
-	w.Kubectl("delete", "machinepool/"+theirManaged, "--timeout", world.WaitLimit.String())
+	w.Apply(strings.NewReplacer("NAME", theirEKSPool, "GROUP", theirNodeGroup, "ARN", arn, "VERSION", version).Replace(theirNodeGroupManifest))
+	object := "awsmanagedmachinepool/" + theirEKSPool
+	conflictOnAWS(w, object, theirNodeGroup)
+	w.Adopt(theirEKSPool, theirNodeGroup)
+	adoptedOnAWS(w, object, eksCluster, before, others)
+	w.Kubectl("delete", "machinepool/"+theirEKSPool, "--timeout", world.WaitLimit.String())
 	w.Eventually("the nodes of the adopted pool to be gone, and no others", func() error {
-		if now := uidsOf(w, managedCluster); !slices.Equal(now, others) {
+		if now := nodeUIDs(w, eksCluster); !slices.Equal(now, others) {
 			return fmt.Errorf("want %v, they are %v", others, now)
 		}
 		return nil

@@ -1,4 +1,4 @@
-package aws
+package e2e
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package pools
+package e2e
 
 import (
 	"bytes"
@@ -37,11 +37,11 @@ const (
 // rolloutReplicas are fewer than the guide has, so that the test is short.
 var rolloutReplicas = flag.Int("replicas", 4, "how many machines TestLongRollouts rolls")
 
-// machinesReplicas is how many machines have a Machine: fewer, for cluster-api looks at each drain every twenty seconds.
-const machinesReplicas = 2
+// rolloutMachines is how many machines have a Machine: fewer, for cluster-api looks at each drain every twenty seconds.
+const rolloutMachines = 2
 
-// part is one kind of reason for which machines go.
-type part struct {
+// rolloutPart is one kind of reason for which machines go.
+type rolloutPart struct {
 	name string
 	run  func(r *rollouts)
 }
@@ -50,12 +50,12 @@ type part struct {
 func TestLongRollouts(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
-	roll(t, *rolloutReplicas,
-		part{"a new image replaces every machine once, in waves", newImage},
-		part{"a paused rollout replaces no machine, and a restart replaces all machines, whatever is killed meanwhile", restartNow},
-		part{"an unhealthy machine is drained before it is replaced", unhealthy},
-		part{"a scale-in takes the marked machine", takesTheMarked},
-		part{"without a strategy the group's own refresh replaces every machine", refresh},
+	runRollouts(t, *rolloutReplicas,
+		rolloutPart{"a new image replaces every machine once, in waves", replacesForImage},
+		rolloutPart{"a paused rollout replaces no machine, and a restart replaces all machines, whatever is killed meanwhile", restartsNow},
+		rolloutPart{"an unhealthy machine is drained before it is replaced", replacesUnhealthy},
+		rolloutPart{"a scale-in takes the marked machine", removesMarked},
+		rolloutPart{"without a strategy the group's own refresh replaces every machine", refreshesGroup},
 	)
 }
 
@@ -63,16 +63,16 @@ func TestLongRollouts(t *testing.T) {
 func TestLongMachines(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
-	roll(t, machinesReplicas,
-		part{"a Machine that is deleted takes its machine with it, drained, and another comes", deleteMachine},
-		part{"a rollout of machines that have Machines goes through these", rollsMachines},
+	runRollouts(t, rolloutMachines,
+		rolloutPart{"a Machine that is deleted takes its machine with it, drained, and another comes", deletesMachine},
+		rolloutPart{"a rollout of machines that have Machines goes through these", rollsMachines},
 	)
 }
 
-// roll has a world with the guide's pool, in which one part follows the other.
-func roll(t *testing.T, replicas int, parts ...part) {
+// runRollouts has a world with the guide's pool, in which one part follows the other.
+func runRollouts(t *testing.T, replicas int, parts ...rolloutPart) {
 	t.Helper()
-	manifest, err := os.ReadFile("../../../docs/rollouts/pool.yaml")
+	manifest, err := os.ReadFile("../../docs/rollouts/pool.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +104,9 @@ func (r *rollouts) in(t *testing.T) *rollouts {
 	return &rollouts{World: r.In(t), Witness: r.Witness, replicas: r.replicas}
 }
 
-// change does something to the pool, waits until it is at rest again, and holds what must be so of every change: machines go
+// rolloutChange does something to the pool, waits until it is at rest again, and holds what must be so of every change: machines go
 // drained, and no pod is lost beyond its budget.
-type change struct {
+type rolloutChange struct {
 	// do begins it; until reports whether it has ended.
 	do    func()
 	until func() error
@@ -117,7 +117,7 @@ type change struct {
 	lowest, most int
 }
 
-func (r *rollouts) holds(c change) {
+func (r *rollouts) holds(c rolloutChange) {
 	t := r.T
 	t.Helper()
 	r.Begin()
@@ -255,10 +255,10 @@ func (r *rollouts) anotherImage() string {
 	return ""
 }
 
-// newImage rolls the pool by its strategy.
-func newImage(r *rollouts) {
+// replacesForImage rolls the pool by its strategy.
+func replacesForImage(r *rollouts) {
 	before, image := r.nodeNames(), r.anotherImage()
-	r.holds(change{
+	r.holds(rolloutChange{
 		do: func() {
 			r.Kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", `{"spec":{"awsLaunchTemplate":{"ami":{"id":"`+image+`"}}}}`)
 		},
@@ -282,11 +282,11 @@ func (r *rollouts) killInDrain() {
 	r.KillChild("clouds")
 }
 
-// restartNow holds a rollout and lets it go.
-func restartNow(r *rollouts) {
+// restartsNow holds a rollout and lets it go.
+func restartsNow(r *rollouts) {
 	before := r.nodeNames()
 	r.Kubectl("annotate", "machinepool/"+rolloutPool, "muster.dev/rollout=paused")
-	r.holds(change{
+	r.holds(rolloutChange{
 		do: func() {
 			r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=the certificates have leaked")
 			r.Eventually("the pool to say that its rollout is paused", func() error {
@@ -342,11 +342,11 @@ func (r *rollouts) nudged(until func() error) func() error {
 	}
 }
 
-// unhealthy has the group itself take a machine: the hook holds it until it is drained.
-func unhealthy(r *rollouts) {
+// replacesUnhealthy has the group itself take a machine: the hook holds it until it is drained.
+func replacesUnhealthy(r *rollouts) {
 	victim := r.nodeNames()[1]
 	id := r.instanceOf(victim)
-	r.holds(change{
+	r.holds(rolloutChange{
 		do: func() {
 			_, err := account.Of(r.World).Scaling.SetInstanceHealth(r.T.Context(), &autoscaling.SetInstanceHealthInput{
 				InstanceId: aws.String(id), HealthStatus: aws.String("Unhealthy"), ShouldRespectGracePeriod: aws.Bool(false)})
@@ -359,12 +359,12 @@ func unhealthy(r *rollouts) {
 	r.happened("InstancesReleased", id)
 }
 
-// takesTheMarked scales in by one: the machine whose node is marked goes, though it is not the first in order.
-func takesTheMarked(r *rollouts) {
+// removesMarked scales in by one: the machine whose node is marked goes, though it is not the first in order.
+func removesMarked(r *rollouts) {
 	names := r.nodeNames()
 	victim := names[len(names)-1]
 	r.Workload(rolloutCluster, "annotate", "node", victim, "cluster.x-k8s.io/delete-machine=yes")
-	r.holds(change{
+	r.holds(rolloutChange{
 		do: func() {
 			r.Kubectl("scale", "machinepool/"+rolloutPool, fmt.Sprintf("--replicas=%d", r.replicas-1))
 		},
@@ -375,12 +375,12 @@ func takesTheMarked(r *rollouts) {
 	r.Ready(rolloutPool, r.replicas)
 }
 
-// refresh takes the strategy away: what is stale then is the group's own matter, and drained all the same. The group counts a
+// refreshesGroup takes the strategy away: what is stale then is the group's own matter, and drained all the same. The group counts a
 // machine as healthy when it has warmed up, whether it has joined or not, and none that our hook holds.
-func refresh(r *rollouts) {
+func refreshesGroup(r *rollouts) {
 	const healthy = 75 // percent
 	before := r.nodeNames()
-	r.holds(change{
+	r.holds(rolloutChange{
 		do: func() {
 			r.Kubectl("patch", "awsmachinepool/"+rolloutPool, "--type=merge", "-p", fmt.Sprintf(
 				`{"spec":{"strategy":null,"refreshPreferences":{"minHealthyPercentage":%d,"instanceWarmup":75},"awsLaunchTemplate":{"instanceType":"t3.xlarge"}}}`, healthy))
@@ -404,8 +404,8 @@ func (r *rollouts) machines() map[string]string {
 	return all
 }
 
-// deleteMachine gives every machine of the pool a Machine, and deletes one.
-func deleteMachine(r *rollouts) {
+// deletesMachine gives every machine of the pool a Machine, and deletes one.
+func deletesMachine(r *rollouts) {
 	r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/machines=true")
 	r.Eventually("a Machine with its node for every machine", func() error {
 		if got, nodes := r.machines(), r.nodeNames(); len(got) != len(nodes) {
@@ -416,7 +416,7 @@ func deleteMachine(r *rollouts) {
 	victim := r.nodeNames()[1]
 	machine := r.machines()[victim]
 	r.ByOthers()
-	r.holds(change{
+	r.holds(rolloutChange{
 		do:    func() { r.Kubectl("delete", "machine/"+machine, "--wait=false") },
 		until: r.without(victim, r.replicas), made: 1, gone: 1, lowest: r.replicas - 1, most: r.replicas + 1,
 	})
@@ -428,7 +428,7 @@ func deleteMachine(r *rollouts) {
 // rollsMachines replaces every machine by deleting its Machine: drains are those of cluster-api, under the pool's limits.
 func rollsMachines(r *rollouts) {
 	before, machines := r.nodeNames(), r.machines()
-	r.holds(change{
+	r.holds(rolloutChange{
 		do:    func() { r.Kubectl("annotate", "awsmachinepool/"+rolloutPool, "muster.dev/restart-now=a new kernel") },
 		until: r.replaced(before), made: r.replicas, gone: r.replicas,
 		lowest: r.replicas - rolloutMissing, most: r.replicas + r.surge(),

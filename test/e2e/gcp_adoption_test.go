@@ -1,4 +1,4 @@
-package gcp
+package e2e
 
 import (
 	"encoding/base64"
@@ -14,14 +14,14 @@ import (
 
 // What cluster-api-provider-gcp calls the group of a pool and its template, and where they are.
 const (
-	theirPool     = "theirs"
-	theirGroup    = groupCluster + "-" + theirPool
-	theirTemplate = theirPool + "-0123456789abcdef"
-	theirZone     = "us-central1-b"
+	theirGCPPool     = "theirs"
+	theirGCPGroup    = gceCluster + "-" + theirGCPPool
+	theirGCPTemplate = theirGCPPool + "-0123456789abcdef"
+	theirGCPZone     = "us-central1-b"
 )
 
-// theirManifest is the pool of their group; it has the bootstrap data of the pool that there is.
-const theirManifest = `
+// theirGCPManifest is the pool of their group; it has the bootstrap data of the pool that there is.
+const theirGCPManifest = `
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachinePool
 metadata: {name: NAME}
@@ -42,8 +42,8 @@ metadata: {name: NAME}
 spec: {instanceType: n2-standard-2}
 `
 
-// theirs makes a group and its template as cluster-api-provider-gcp does, with the bootstrap data of a secret.
-func theirs(w *world.World, secret string) {
+// makeTheirGCPGroup makes a group and its template as cluster-api-provider-gcp does, with the bootstrap data of a secret.
+func makeTheirGCPGroup(w *world.World, secret string) {
 	w.T.Helper()
 	data, err := base64.StdEncoding.DecodeString(w.Read("{.data.value}", "secret/"+secret))
 	if err != nil {
@@ -56,60 +56,60 @@ func theirs(w *world.World, secret string) {
 	}
 	project := w.Printed(`GOOGLE_CLOUD_PROJECT=(\S+)`)
 	w.Eventually("the template of the existing provider", func() error {
-		_, err := service.InstanceTemplates.Insert(project, &compute.InstanceTemplate{Name: theirTemplate,
-			Properties: theirProperties(project, string(data))}).Do()
+		_, err := service.InstanceTemplates.Insert(project, &compute.InstanceTemplate{Name: theirGCPTemplate,
+			Properties: theirGCPProperties(project, string(data))}).Do()
 		return err
 	})
 	w.Eventually("the group of the existing provider", func() error {
-		_, err := service.InstanceGroupManagers.Insert(project, theirZone, &compute.InstanceGroupManager{
-			Name: theirGroup, BaseInstanceName: theirPool, TargetSize: replicas,
-			InstanceTemplate: "projects/" + project + "/global/instanceTemplates/" + theirTemplate,
+		_, err := service.InstanceGroupManagers.Insert(project, theirGCPZone, &compute.InstanceGroupManager{
+			Name: theirGCPGroup, BaseInstanceName: theirGCPPool, TargetSize: gcpReplicas,
+			InstanceTemplate: "projects/" + project + "/global/instanceTemplates/" + theirGCPTemplate,
 		}).Do()
 		return err
 	})
 }
 
-// theirProperties are those of its machines.
-func theirProperties(project, data string) *compute.InstanceProperties {
+// theirGCPProperties are those of its machines.
+func theirGCPProperties(project, data string) *compute.InstanceProperties {
 	return &compute.InstanceProperties{
 		MachineType: "n2-standard-2", CanIpForward: true,
 		Disks: []*compute.AttachedDisk{{Boot: true, AutoDelete: true, InitializeParams: &compute.AttachedDiskInitializeParams{
 			DiskType: "pd-standard", SourceImage: "projects/" + project + "/global/images/family/capi-ubuntu-1804-k8s-v1-34",
 		}}},
-		Labels: map[string]string{"capg-cluster-" + groupCluster: "owned", "capg-role": "node",
+		Labels: map[string]string{"capg-cluster-" + gceCluster: "owned", "capg-role": "node",
 			"capg-config-hash": "0123456789abcdef"},
 		Metadata:          &compute.Metadata{Items: []*compute.MetadataItems{{Key: "user-data", Value: &data}}},
 		NetworkInterfaces: []*compute.NetworkInterface{{Network: "projects/" + project + "/global/networks/default"}},
 		ServiceAccounts:   []*compute.ServiceAccount{{Email: "default", Scopes: []string{"https://www.googleapis.com/auth/cloud-platform"}}},
-		Tags:              &compute.Tags{Items: []string{groupCluster + "-node", groupCluster}},
+		Tags:              &compute.Tags{Items: []string{gceCluster + "-node", gceCluster}},
 	}
 }
 
-// adopts follows docs/migrating.md for a GCPMachinePool.
-func adopts(l *life) {
+// adoptsGCPGroup follows docs/migrating.md for a GCPMachinePool.
+func adoptsGCPGroup(l *gcpLife) {
 	const nodes = `{range .items[*]}{.spec.providerID}{"\n"}{end}`
-	secret := l.Read("{.spec.template.spec.bootstrap.dataSecretName}", "machinepool/"+groupPool)
-	theirs(l.World, secret)
+	secret := l.Read("{.spec.template.spec.bootstrap.dataSecretName}", "machinepool/"+gcePool)
+	makeTheirGCPGroup(l.World, secret)
 	var before string
 	l.Eventually("the nodes of the group", func() error {
-		if before = l.ReadFrom(groupCluster, nodes, "nodes"); strings.Count(before, "/"+theirZone+"/"+theirPool+"-") != replicas {
+		if before = l.ReadFrom(gceCluster, nodes, "nodes"); strings.Count(before, "/"+theirGCPZone+"/"+theirGCPPool+"-") != gcpReplicas {
 			return fmt.Errorf("they are %s", before)
 		}
 		return nil
 	})
 	l.Begin()
-	l.Apply(strings.NewReplacer("NAME", theirPool, "CLUSTER", groupCluster, "ZONE", theirZone, "SECRET", secret).Replace(theirManifest))
+	l.Apply(strings.NewReplacer("NAME", theirGCPPool, "CLUSTER", gceCluster, "ZONE", theirGCPZone, "SECRET", secret).Replace(theirGCPManifest))
 	l.Eventually("the conflict to name the annotation", func() error {
 		const path = `{.status.conditions[?(@.type=="GroupReady")].reason}: {.status.conditions[?(@.type=="GroupReady")].message}`
-		if got := l.Read(path, "gcpmachinepool/"+theirPool); !strings.HasPrefix(got, "OwnershipConflict: ") ||
-			!strings.Contains(got, "muster.dev/adopt: "+theirGroup) {
+		if got := l.Read(path, "gcpmachinepool/"+theirGCPPool); !strings.HasPrefix(got, "OwnershipConflict: ") ||
+			!strings.Contains(got, "muster.dev/adopt: "+theirGCPGroup) {
 			return fmt.Errorf("it says %s", got)
 		}
 		return nil
 	})
-	l.Adopt(theirPool, theirGroup)
-	l.atRest(theirPool, replicas)
-	if after := l.ReadFrom(groupCluster, nodes, "nodes"); after != before {
+	l.Adopt(theirGCPPool, theirGCPGroup)
+	l.atRest(theirGCPPool, gcpReplicas)
+	if after := l.ReadFrom(gceCluster, nodes, "nodes"); after != before {
 		l.T.Errorf("want the machines as they were:\n%s\ngot\n%s", before, after)
 	}
 	l.went(0, 0)

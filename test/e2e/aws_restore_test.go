@@ -1,4 +1,4 @@
-package aws
+package e2e
 
 import (
 	"encoding/json"
@@ -13,55 +13,55 @@ import (
 // restored backs up a pool that has Machines, loses its objects, and restores them as backup tools do: without owner references, UIDs and
 // status. The cluster is paused meanwhile, in the place of a manager that is stopped.
 func restored(w *world.World) {
-	object := "awsmachinepool/" + theirPool
+	object := "awsmachinepool/" + theirAWSPool
 	w.Kubectl("annotate", object, "muster.dev/machines=true")
 	const owned = `{range .items[*]}{.metadata.name} {.metadata.ownerReferences[?(@.kind=="AWSMachinePool")].uid}{"\n"}{end}`
 	machines := func() error {
 		uid := w.Read("{.metadata.uid}", object)
-		list := w.Read(owned, "awsmachine", "-l", "cluster.x-k8s.io/pool-name="+theirPool)
+		list := w.Read(owned, "awsmachine", "-l", "cluster.x-k8s.io/pool-name="+theirAWSPool)
 		if strings.Count(list, " "+uid+"\n") != 2 ||
-			len(strings.Fields(w.Read("{.items[*].status.nodeRef.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool))) != 2 {
+			len(strings.Fields(w.Read("{.items[*].status.nodeRef.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirAWSPool))) != 2 {
 			return errors.New("the infrastructure machines and their owners are\n" + list)
 		}
 		return nil
 	}
 	w.Eventually("two Machines, and infrastructure machines that the pool owns", machines)
-	others := without(uidsOf(w, plainCluster), nodesOfPool(w))
-	before, names := members(w, plainCluster, others), w.Read("{.items[*].metadata.name}", "machine", "-l",
-		"cluster.x-k8s.io/pool-name="+theirPool)
+	others := notIn(nodeUIDs(w, ec2Cluster), nodesOfRestoredPool(w))
+	before, names := twoMoreNodes(w, ec2Cluster, others), w.Read("{.items[*].metadata.name}", "machine", "-l",
+		"cluster.x-k8s.io/pool-name="+theirAWSPool)
 
-	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
+	w.Kubectl("patch", "cluster/"+ec2Cluster, "--type=merge", "-p", `{"spec":{"paused":true}}`)
 	w.Wait(object, `{.status.conditions[?(@.type=="Paused")].status}`, "True")
-	objects := backup(w)
-	lose(w, objects)
+	objects := backUp(w)
+	loseObjects(w, objects)
 	w.Apply(strings.Join(objects, "\n---\n"))
-	w.Kubectl("patch", "cluster/"+plainCluster, "--type=merge", "-p", `{"spec":{"paused":false}}`)
+	w.Kubectl("patch", "cluster/"+ec2Cluster, "--type=merge", "-p", `{"spec":{"paused":false}}`)
 
-	adopted(w, object, plainCluster, before, others)
+	adoptedOnAWS(w, object, ec2Cluster, before, others)
 	w.Eventually("the restored Machines to be the pool's again", machines)
-	if now := w.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirPool); now != names {
+	if now := w.Read("{.items[*].metadata.name}", "machine", "-l", "cluster.x-k8s.io/pool-name="+theirAWSPool); now != names {
 		w.T.Errorf("want the Machines %s, got %s", names, now)
 	}
 }
 
-// nodesOfPool are the UIDs of the Nodes that the pool's MachinePool lists.
-func nodesOfPool(w *world.World) []string {
+// nodesOfRestoredPool are the UIDs of the Nodes that the pool's MachinePool lists.
+func nodesOfRestoredPool(w *world.World) []string {
 	w.T.Helper()
-	return strings.Fields(w.Read("{.status.nodeRefs[*].uid}", "machinepool/"+theirPool))
+	return strings.Fields(w.Read("{.status.nodeRefs[*].uid}", "machinepool/"+theirAWSPool))
 }
 
-// without returns what is in the first list and not in the second.
-func without(all, some []string) []string {
+// notIn returns what is in the first list and not in the second.
+func notIn(all, some []string) []string {
 	return slices.DeleteFunc(all, func(one string) bool { return slices.Contains(some, one) })
 }
 
-// backup returns the pool's objects as JSON, with what backup tools keep of them.
-func backup(w *world.World) []string {
+// backUp returns the pool's objects as JSON, with what backup tools keep of them.
+func backUp(w *world.World) []string {
 	w.T.Helper()
 	var list struct{ Items []map[string]any }
 	for _, what := range [][]string{
-		{"machinepool/" + theirPool, "awsmachinepool/" + theirPool, "kubeadmconfig/" + theirPool, "secret/" + theirPool},
-		{"machine,awsmachine", "-l", "cluster.x-k8s.io/pool-name=" + theirPool},
+		{"machinepool/" + theirAWSPool, "awsmachinepool/" + theirAWSPool, "kubeadmconfig/" + theirAWSPool, "secret/" + theirAWSPool},
+		{"machine,awsmachine", "-l", "cluster.x-k8s.io/pool-name=" + theirAWSPool},
 	} {
 		var some struct{ Items []map[string]any }
 		if err := json.Unmarshal([]byte(w.Kubectl(append([]string{"get", "-o", "json"}, what...)...)), &some); err != nil {
@@ -85,8 +85,8 @@ func backup(w *world.World) []string {
 	return objects
 }
 
-// lose deletes objects without any controller's consent.
-func lose(w *world.World, objects []string) {
+// loseObjects deletes objects without any controller's consent.
+func loseObjects(w *world.World, objects []string) {
 	w.T.Helper()
 	for _, text := range objects {
 		var o struct {

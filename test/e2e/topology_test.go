@@ -1,4 +1,4 @@
-package manifests
+package e2e
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 const (
 	// topologySpeed is how much faster than life this world is.
 	topologySpeed = "40"
-	// atRestFor is how long no client may write anything: several passes of every controller that looks by itself.
-	atRestFor = 10 * time.Second
+	// topologyQuietFor is how long no client may write anything: several passes of every controller that looks by itself.
+	topologyQuietFor = 10 * time.Second
 )
 
 // topologyKinds are the kinds of which the topology controller, cluster-api's other controllers and Muster write objects for a Cluster
@@ -29,12 +29,12 @@ const topologyKinds = "cluster,clusterclass,machinepool,awsmachinepool,kubeadmco
 func TestLongTopology(t *testing.T) {
 	long.Only(t)
 	t.Parallel()
-	w := world.Start(t, t.TempDir(), "-f", filepath.Join("..", "..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates",
+	w := world.Start(t, t.TempDir(), "-f", filepath.Join("..", "..", "docs", "clusterclass", "aws.yaml"), "--feature-gates",
 		"ClusterTopology=true", "--speed", topologySpeed)
-	c := &classed{World: w, pool: map[string]string{}, infra: map[string]string{}}
+	c := &topologyWorld{World: w, pool: map[string]string{}, infra: map[string]string{}}
 	for _, part := range []struct {
 		name string
-		run  func(*classed)
+		run  func(*topologyWorld)
 	}{
 		{"the pools of the class come up, each as its variables have it", topologyUp},
 		{"then nothing is written any more", topologyRests},
@@ -48,27 +48,27 @@ func TestLongTopology(t *testing.T) {
 	}
 }
 
-// classed is a world with a Cluster of a class, and the names that the topology controller has given to its MachinePools and their
+// topologyWorld is a world with a Cluster of a class, and the names that the topology controller has given to its MachinePools and their
 // infrastructure, by the pools' names in the topology.
-type classed struct {
+type topologyWorld struct {
 	*world.World
 	pool, infra map[string]string
 }
 
 const (
-	shop       = "shop"
-	web, batch = "web", "batch"
+	shopCluster        = "shop"
+	webPool, batchPool = "web", "batch"
 )
 
-func (c *classed) in(t *testing.T) *classed {
-	return &classed{World: c.In(t), pool: c.pool, infra: c.infra}
+func (c *topologyWorld) in(t *testing.T) *topologyWorld {
+	return &topologyWorld{World: c.In(t), pool: c.pool, infra: c.infra}
 }
 
 // find waits for the objects of a pool of the topology.
-func (c *classed) find(name string) {
+func (c *topologyWorld) find(name string) {
 	c.T.Helper()
 	c.Eventually("the objects of pool "+name, func() error {
-		const selector = "cluster.x-k8s.io/cluster-name=" + shop + ",topology.cluster.x-k8s.io/owned=,topology.cluster.x-k8s.io/pool-name="
+		const selector = "cluster.x-k8s.io/cluster-name=" + shopCluster + ",topology.cluster.x-k8s.io/owned=,topology.cluster.x-k8s.io/pool-name="
 		got := strings.Fields(c.Read("{.items[*].metadata.name}", "machinepool,awsmachinepool,kubeadmconfig", "-l", selector+name))
 		if len(got) != 3 {
 			return fmt.Errorf("want a MachinePool, its infrastructure and its configuration with the topology's labels, got %v", got)
@@ -79,7 +79,7 @@ func (c *classed) find(name string) {
 }
 
 // serves waits until a pool has that many machines, all Ready, of that Kubernetes version and from the wanted template.
-func (c *classed) serves(name string, replicas int, version string) {
+func (c *topologyWorld) serves(name string, replicas int, version string) {
 	c.T.Helper()
 	const path = `{.status.replicas} {.status.readyReplicas} {.status.upToDateReplicas} {.status.state} {.status.conditions[?(@.type=="Ready")].status} {.status.version}`
 	c.Eventually(fmt.Sprintf("%d machines of pool %s at %s", replicas, name, version), func() error {
@@ -91,7 +91,7 @@ func (c *classed) serves(name string, replicas int, version string) {
 	})
 	// The controller of Machines labels a Node a moment after its machine is Ready.
 	c.Eventually("the nodes of pool "+name+" to have the label of their class", func() error {
-		nodes := strings.Fields(c.ReadFrom(shop,
+		nodes := strings.Fields(c.ReadFrom(shopCluster,
 			`{range .items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[name]+
 				`")]}{.status.nodeInfo.kubeletVersion}{"\n"}{end}`, "nodes", "-l", "node.cluster.x-k8s.io/class=workers"))
 		if want := slices.Repeat([]string{version}, replicas); !slices.Equal(nodes, want) {
@@ -102,10 +102,10 @@ func (c *classed) serves(name string, replicas int, version string) {
 }
 
 // reconciled waits until the topology controller has nothing left to do, and knows it.
-func (c *classed) reconciled() {
+func (c *topologyWorld) reconciled() {
 	c.T.Helper()
 	c.Eventually("the topology to be reconciled", func() error {
-		got := c.Read(`{.status.conditions[?(@.type=="TopologyReconciled")]}`, "cluster", shop)
+		got := c.Read(`{.status.conditions[?(@.type=="TopologyReconciled")]}`, "cluster", shopCluster)
 		if !strings.Contains(got, `"status":"True"`) {
 			return errors.New("it says " + got)
 		}
@@ -113,16 +113,16 @@ func (c *classed) reconciled() {
 	})
 }
 
-func (c *classed) topology(patch string) {
+func (c *topologyWorld) topology(patch string) {
 	c.T.Helper()
-	c.Kubectl("patch", "cluster", shop, "--type=json", "-p", patch)
+	c.Kubectl("patch", "cluster", shopCluster, "--type=json", "-p", patch)
 }
 
-func topologyUp(c *classed) {
+func topologyUp(c *topologyWorld) {
 	for _, p := range []struct {
 		name, instanceType string
 		replicas           int
-	}{{web, "t3.large", 2}, {batch, "m5.large", 1}} {
+	}{{webPool, "t3.large", 2}, {batchPool, "m5.large", 1}} {
 		c.find(p.name)
 		c.serves(p.name, p.replicas, "v1.33.1")
 		got := c.Read("{.spec.awsLaunchTemplate.instanceType} {.spec.additionalTags.pool}", "awsmachinepool", c.infra[p.name])
@@ -134,18 +134,18 @@ func topologyUp(c *classed) {
 }
 
 // versions are the resource versions of everything that belongs to the Cluster.
-func (c *classed) versions() string {
+func (c *topologyWorld) versions() string {
 	c.T.Helper()
 	return c.Read(`{range .items[*]}{.kind} {.metadata.name} {.metadata.resourceVersion}{"\n"}{end}`, topologyKinds)
 }
 
-// topologyRests waits for atRestFor without a write. Machines are Ready some seconds before the last controller has seen it, the more so
-// beside other work.
-func topologyRests(c *classed) {
-	c.Eventually(fmt.Sprintf("%v without a write", atRestFor), func() error {
+// topologyRests waits for topologyQuietFor without a write. Machines are Ready some seconds before the last controller has seen it, the
+// more so beside other work.
+func topologyRests(c *topologyWorld) {
+	c.Eventually(fmt.Sprintf("%v without a write", topologyQuietFor), func() error {
 		before := c.versions()
 		c.ForgetCalls()
-		timer := time.NewTimer(atRestFor)
+		timer := time.NewTimer(topologyQuietFor)
 		defer timer.Stop()
 		<-timer.C
 		var written error
@@ -162,14 +162,14 @@ func topologyRests(c *classed) {
 	})
 }
 
-func topologyTemplate(c *classed) {
+func topologyTemplate(c *topologyWorld) {
 	const edit = `{"spec":{"template":{"spec":{"maxSize":12}}}}`
 	out, err := c.Try("", "--kubeconfig", c.Kubeconfig, "patch", "awsmachinepooltemplate/ec2-workers", "--type=merge", "-p", edit)
 	if err == nil || !strings.Contains(out,
 		"spec.template.spec: Forbidden: can't be changed: make another AWSMachinePoolTemplate, and have the ClusterClass name it") {
 		c.T.Errorf("want the change refused, and to be told what to do instead, got %v: %s", err, out)
 	}
-	nodes := c.ReadFrom(shop, "{.items[*].metadata.uid}", "nodes")
+	nodes := c.ReadFrom(shopCluster, "{.items[*].metadata.uid}", "nodes")
 	c.Apply(`apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: AWSMachinePoolTemplate
 metadata: {name: ec2-workers-v2, namespace: default}
@@ -185,16 +185,16 @@ spec:
 `)
 	c.Kubectl("patch", "clusterclass", "ec2", "--type=json", "-p",
 		`[{"op":"replace","path":"/spec/workers/machinePools/0/infrastructure/templateRef/name","value":"ec2-workers-v2"}]`)
-	for _, name := range []string{web, batch} {
+	for _, name := range []string{webPool, batchPool} {
 		c.Wait("awsmachinepool/"+c.infra[name], "{.spec.maxSize}", "12")
 	}
 	c.reconciled()
-	if got := c.ReadFrom(shop, "{.items[*].metadata.uid}", "nodes"); got != nodes {
+	if got := c.ReadFrom(shopCluster, "{.items[*].metadata.uid}", "nodes"); got != nodes {
 		c.T.Errorf("want no machine replaced for another size of the groups: nodes were %s, and are %s", nodes, got)
 	}
 }
 
-func topologyUpgrade(c *classed) {
+func topologyUpgrade(c *topologyWorld) {
 	c.topology(`[{"op":"replace","path":"/spec/topology/workers/machinePools/0/replicas","value":3},{"op":"replace","path":"/spec/topology/version","value":"v1.34.1"}]`)
 	c.Eventually("the pools to go on to the version of the control plane", func() error {
 		// What is read first is what must come later.
@@ -208,18 +208,18 @@ func topologyUpgrade(c *classed) {
 		}
 		return nil
 	})
-	c.serves(web, 3, "v1.34.1")
-	c.serves(batch, 1, "v1.34.1")
+	c.serves(webPool, 3, "v1.34.1")
+	c.serves(batchPool, 1, "v1.34.1")
 	c.reconciled()
 }
 
-func topologyLeaves(c *classed) {
-	seen := c.Watch(shop)
+func topologyLeaves(c *topologyWorld) {
+	seen := c.Watch(shopCluster)
 	seen.Begin()
-	batchNode := c.ReadFrom(shop, `{.items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[batch]+`")].metadata.name}`,
+	batchNode := c.ReadFrom(shopCluster, `{.items[?(@.metadata.annotations.cluster\.x-k8s\.io/owner-name=="`+c.pool[batchPool]+`")].metadata.name}`,
 		"nodes")
 	c.topology(`[{"op":"remove","path":"/spec/topology/workers/machinePools/1"}]`)
-	for _, o := range []string{"machinepool/" + c.pool[batch], "awsmachinepool/" + c.infra[batch]} {
+	for _, o := range []string{"machinepool/" + c.pool[batchPool], "awsmachinepool/" + c.infra[batchPool]} {
 		c.Kubectl("wait", o, "--for=delete", "--timeout", world.WaitLimit.String())
 	}
 	c.Eventually("the node of the pool to be gone, and no other", func() error {
@@ -231,8 +231,8 @@ func topologyLeaves(c *classed) {
 	if _, _, _, err := seen.Saw(); err != nil {
 		c.T.Errorf("what must not happen: %v", err)
 	}
-	c.serves(web, 3, "v1.34.1")
-	if got := c.Read("{.items[*].metadata.labels.topology\\.cluster\\.x-k8s\\.io/pool-name}", "kubeadmconfig"); got != web {
-		c.T.Errorf("want the configuration of pool %s alone, got those of %s", web, got)
+	c.serves(webPool, 3, "v1.34.1")
+	if got := c.Read("{.items[*].metadata.labels.topology\\.cluster\\.x-k8s\\.io/pool-name}", "kubeadmconfig"); got != webPool {
+		c.T.Errorf("want the configuration of pool %s alone, got those of %s", webPool, got)
 	}
 }
