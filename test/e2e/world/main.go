@@ -23,15 +23,16 @@ var built = sync.OnceValues(func() (remove func(), err error) {
 	return remove, collectLess()
 })
 
-// perCore is how many tests run at a time for each core. A test also waits: for machines that boot in the time of the simulated cloud, and
-// for controllers that look again. With one test for each core, which is Go's default, cores would be idle meanwhile.
-const perCore = 2
+// beyondCores is how many more tests run at a time than there are cores. A test also waits: for machines that boot in the time of the
+// simulated cloud, and for controllers that look again. With one test for each core, which is Go's default, cores would be idle meanwhile.
+// Other packages run beside this one, so that it is no more.
+const beyondCores = 1
 
-// Main runs the tests of a package with the built binary, perCore at a time for each core unless -parallel says how many, and ends the
-// process.
+// Main runs the tests of a package with the built binary, beyondCores more at a time than there are cores unless -parallel says how many,
+// and ends the process.
 func Main(m *testing.M) {
 	// The command line, which Run parses, comes later and wins.
-	if err := flag.Set("test.parallel", strconv.Itoa(perCore*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+beyondCores)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
