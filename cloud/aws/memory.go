@@ -5,6 +5,7 @@ import (
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -58,7 +59,7 @@ func (g groupRead) size() int {
 	if g.is == nil {
 		return 0
 	}
-	return int(session.Deref(g.is.DesiredCapacity))
+	return int(ptr.Deref(g.is.DesiredCapacity, 0))
 }
 
 // groupAsRead reports whether the group need not be read again.

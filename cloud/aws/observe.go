@@ -7,6 +7,7 @@ import (
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -96,10 +97,10 @@ func (r *reader) observeGroup(ctx context.Context, is *asgtypes.AutoScalingGroup
 // describe returns the group as package pool describes groups. Protections of Muster's that no refresh needs are drift.
 func (m *memory) describe(is *asgtypes.AutoScalingGroup, want desired.Group, seen templates) *pool.Group {
 	g := &pool.Group{
-		ID:       session.Deref(is.AutoScalingGroupARN),
-		Size:     int(session.Deref(is.DesiredCapacity)),
-		Min:      int(session.Deref(is.MinSize)),
-		Max:      int(session.Deref(is.MaxSize)),
+		ID:       ptr.Deref(is.AutoScalingGroupARN, ""),
+		Size:     int(ptr.Deref(is.DesiredCapacity, 0)),
+		Min:      int(ptr.Deref(is.MinSize, 0)),
+		Max:      int(ptr.Deref(is.MaxSize, 0)),
 		Template: seen.ref(asg.LaunchedFrom(is)),
 		Deleting: asg.Deleting(is),
 	}
@@ -130,7 +131,7 @@ func (m *memory) instances(is *asgtypes.AutoScalingGroup, want wanted, seen temp
 	var list []pool.Instance
 	differs := seen.launch.Differences(want.template)
 	for _, i := range is.Instances {
-		id := session.Deref(i.InstanceId)
+		id := ptr.Deref(i.InstanceId, "")
 		state, member := asg.StateOf(i)
 		if !member || asg.InStandby(i) && m.members.External(id) {
 			continue
@@ -138,7 +139,7 @@ func (m *memory) instances(is *asgtypes.AutoScalingGroup, want wanted, seen temp
 		list = append(list, pool.Instance{
 			ID:                id,
 			ProviderID:        asg.ProviderID(i),
-			Zone:              session.Deref(i.AvailabilityZone),
+			Zone:              ptr.Deref(i.AvailabilityZone, ""),
 			Template:          seen.of(i.LaunchTemplate),
 			State:             state,
 			Created:           m.members.Created(id),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -98,7 +99,7 @@ func (r *reader) followTemplate() {
 		return
 	}
 	from := asg.LaunchedFrom(is)
-	if from == nil || session.Deref(from.LaunchTemplateName) == "" || session.Deref(from.LaunchTemplateName) == r.t.template {
+	if from == nil || ptr.Deref(from.LaunchTemplateName, "") == "" || ptr.Deref(from.LaunchTemplateName, "") == r.t.template {
 		return
 	}
 	r.t.template = *from.LaunchTemplateName

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -105,7 +106,7 @@ func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 	}
 	var ids []string
 	for _, i := range w.memory.group.is.Instances {
-		ids = append(ids, session.Deref(i.InstanceId))
+		ids = append(ids, ptr.Deref(i.InstanceId, ""))
 	}
 	tags := session.OwnerTags(w.t.Owner)
 	if err := w.client().TagInstances(ctx, ids, tags, func([]string) {}); err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -20,7 +22,7 @@ func (p *pass) scaleSetIssues(ctx context.Context) []pool.Cause {
 	if !gaveUp(stateOf(is)) {
 		return nil
 	}
-	etag := deref(is.Etag)
+	etag := ptr.Deref(is.Etag, "")
 	if known := p.memory.issues; !known.at.IsZero() && known.etag == etag && p.now.Sub(known.at) < issuesPeriod {
 		return known.issues
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/pool"
 )
@@ -51,7 +52,7 @@ func uniformMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration)
 	m := machine{id: idOf(vm), uniform: vm, tags: vm.Tags, protected: guarded(vm)}
 	var domain *int32
 	if is := vm.Properties; is != nil {
-		m.provisioning, m.created, m.uid = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew), deref(is.VMID)
+		m.provisioning, m.created, m.uid = ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew), ptr.Deref(is.VMID, "")
 		if view := is.InstanceView; view != nil {
 			domain, m.statuses = view.PlatformFaultDomain, allStatuses(view.Statuses, view.Extensions)
 		}
@@ -60,11 +61,11 @@ func uniformMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration)
 }
 
 func flexibleMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
-	m := machine{id: deref(vm.Name), flexible: vm, tags: vm.Tags}
+	m := machine{id: ptr.Deref(vm.Name, ""), flexible: vm, tags: vm.Tags}
 	var domain *int32
 	if is := vm.Properties; is != nil {
-		m.provisioning, m.created, domain = deref(is.ProvisioningState), ourTime(is.TimeCreated, skew), is.PlatformFaultDomain
-		m.uid = deref(is.VMID)
+		m.provisioning, m.created, domain = ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew), is.PlatformFaultDomain
+		m.uid = ptr.Deref(is.VMID, "")
 		if view := is.InstanceView; view != nil {
 			if view.PlatformFaultDomain != nil {
 				domain = view.PlatformFaultDomain
@@ -79,12 +80,12 @@ func flexibleMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine 
 func (m machine) in(zones []*string, domain *int32) machine {
 	switch {
 	case len(zones) > 0:
-		m.zone = deref(zones[0])
+		m.zone = ptr.Deref(zones[0], "")
 	case domain != nil:
 		m.zone = "fd-" + strconv.Itoa(int(*domain))
 	}
 	for _, status := range m.statuses {
-		if power, ok := strings.CutPrefix(deref(status.Code), powerMark); ok {
+		if power, ok := strings.CutPrefix(ptr.Deref(status.Code, ""), powerMark); ok {
 			m.power = power
 		}
 	}
@@ -134,12 +135,12 @@ func idOf(vm *armcompute.VirtualMachineScaleSetVM) string {
 	if vm.InstanceID != nil {
 		return *vm.InstanceID
 	}
-	return deref(vm.Name)
+	return ptr.Deref(vm.Name, "")
 }
 
 // guarded reports whether Azure does not choose the machine when the scale set is made smaller.
 func guarded(vm *armcompute.VirtualMachineScaleSetVM) bool {
-	return vm.Properties != nil && vm.Properties.ProtectionPolicy != nil && deref(vm.Properties.ProtectionPolicy.ProtectFromScaleIn)
+	return vm.Properties != nil && vm.Properties.ProtectionPolicy != nil && ptr.Deref(vm.Properties.ProtectionPolicy.ProtectFromScaleIn, false)
 }
 
 // ourTime converts a moment by Azure's clock to the controller's clock.
@@ -148,13 +149,4 @@ func ourTime(at *time.Time, skew time.Duration) time.Time {
 		return time.Time{}
 	}
 	return at.Add(-skew)
-}
-
-// deref returns what a pointer points at, or the zero value.
-func deref[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }

@@ -3,6 +3,8 @@ package azure
 import (
 	"context"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/cloud/azure/roleassignment"
 	"github.com/muster-project/muster/pool"
 )
@@ -13,7 +15,7 @@ func (p *pass) role() roleassignment.Pass {
 	if is := p.memory.set.is; is != nil {
 		spec.Exists = true
 		if is.Identity != nil {
-			spec.Principal = deref(is.Identity.PrincipalID)
+			spec.Principal = ptr.Deref(is.Identity.PrincipalID, "")
 		}
 	}
 	return roleassignment.Pass{Session: p.c, Now: p.now, Spec: spec, Memory: &p.memory.role}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/azure/model"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -112,7 +113,7 @@ func stateOf(is *armcompute.VirtualMachineScaleSet) string {
 	if is.Properties == nil {
 		return ""
 	}
-	return deref(is.Properties.ProvisioningState)
+	return ptr.Deref(is.Properties.ProvisioningState, "")
 }
 
 // flexible reports whether an existing scale set is in mode Flexible, whatever the specification asks for now.

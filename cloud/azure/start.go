@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/model"
@@ -176,9 +177,9 @@ func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleS
 		return p.t.notYet()
 	}
 	if change.SKU != nil || keep != asked {
-		sku := deref(change.SKU)
+		sku := ptr.Deref(change.SKU, armcompute.SKU{})
 		if change.SKU == nil {
-			sku = deref(is.SKU)
+			sku = ptr.Deref(is.SKU, armcompute.SKU{})
 		}
 		sku.Capacity = new(int64(p.memory.set.withAttached(keep)))
 		change.SKU = &sku

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -84,7 +85,7 @@ func (a *Activities) keep(issues []pool.Cause, now time.Time) {
 
 // Missing reports whether the group has fewer members than it should.
 func Missing(is *asgtypes.AutoScalingGroup) bool {
-	return Members(is) < int(session.Deref(is.DesiredCapacity)) && !Deleting(is)
+	return Members(is) < int(ptr.Deref(is.DesiredCapacity, 0)) && !Deleting(is)
 }
 
 // Members returns how many instances the group has that count towards its size.
@@ -102,13 +103,13 @@ func Members(is *asgtypes.AutoScalingGroup) int {
 func LaunchIssues(activities []asgtypes.Activity) []pool.Cause {
 	activities = slices.Clone(activities)
 	slices.SortStableFunc(activities, func(a, b asgtypes.Activity) int {
-		return session.Deref(b.StartTime).Compare(session.Deref(a.StartTime))
+		return ptr.Deref(b.StartTime, time.Time{}).Compare(ptr.Deref(a.StartTime, time.Time{}))
 	})
 	var issues []pool.Cause
 	for _, a := range activities {
 		switch a.StatusCode {
 		case asgtypes.ScalingActivityStatusCodeSuccessful:
-			if strings.HasPrefix(session.Deref(a.Description), "Launching") {
+			if strings.HasPrefix(ptr.Deref(a.Description, ""), "Launching") {
 				return issues
 			}
 		case asgtypes.ScalingActivityStatusCodeFailed, asgtypes.ScalingActivityStatusCodeCancelled:
@@ -123,7 +124,7 @@ func LaunchIssues(activities []asgtypes.Activity) []pool.Cause {
 
 // issueOf returns a failed activity in the text of the service, with a reason.
 func issueOf(a asgtypes.Activity) pool.Cause {
-	message := session.Clean(session.InstanceID.ReplaceAllString(session.Deref(a.StatusMessage), "an instance"))
+	message := session.Clean(session.InstanceID.ReplaceAllString(ptr.Deref(a.StatusMessage, ""), "an instance"))
 	return pool.Cause{Reason: activityReason(message), Message: message}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -79,14 +80,14 @@ func BeingDeleted(err error) bool {
 
 // Deleting reports whether the group is being deleted.
 func Deleting(is *asgtypes.AutoScalingGroup) bool {
-	return strings.HasPrefix(session.Deref(is.Status), statusDeleting)
+	return strings.HasPrefix(ptr.Deref(is.Status, ""), statusDeleting)
 }
 
 // Tag returns the value of one of the group's tags; empty if it has none.
 func Tag(is *asgtypes.AutoScalingGroup, key string) string {
 	for _, t := range is.Tags {
-		if session.Deref(t.Key) == key {
-			return session.Deref(t.Value)
+		if ptr.Deref(t.Key, "") == key {
+			return ptr.Deref(t.Value, "")
 		}
 	}
 	return ""
@@ -96,7 +97,7 @@ func Tag(is *asgtypes.AutoScalingGroup, key string) string {
 func Tags(is *asgtypes.AutoScalingGroup) map[string]string {
 	tags := make(map[string]string, len(is.Tags))
 	for _, t := range is.Tags {
-		tags[session.Deref(t.Key)] = session.Deref(t.Value)
+		tags[ptr.Deref(t.Key, "")] = ptr.Deref(t.Value, "")
 	}
 	return tags
 }

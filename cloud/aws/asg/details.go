@@ -5,6 +5,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/aws/session"
 )
@@ -28,7 +29,7 @@ func (d Details[R]) Read(ctx context.Context, c *session.Session, is *asgtypes.A
 	current := make(map[string]R, len(is.Instances))
 	var unknown []string
 	for _, i := range is.Instances {
-		id := session.Deref(i.InstanceId)
+		id := ptr.Deref(i.InstanceId, "")
 		if _, member := StateOf(i); !member {
 			continue
 		}
@@ -45,7 +46,7 @@ func (d Details[R]) Read(ctx context.Context, c *session.Session, is *asgtypes.A
 		return current, err
 	}
 	for _, i := range found {
-		id := session.Deref(i.InstanceId)
+		id := ptr.Deref(i.InstanceId, "")
 		current[id] = d.Keep(current[id], i)
 	}
 	return current, nil

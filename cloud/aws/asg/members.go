@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -17,7 +17,7 @@ const statusDeleting = "Delete in progress"
 
 // ProviderID returns the provider ID that the Node of an instance has.
 func ProviderID(i asgtypes.Instance) string {
-	return fmt.Sprintf("aws:///%s/%s", session.Deref(i.AvailabilityZone), session.Deref(i.InstanceId))
+	return fmt.Sprintf("aws:///%s/%s", ptr.Deref(i.AvailabilityZone, ""), ptr.Deref(i.InstanceId, ""))
 }
 
 // StateOf returns the state of an instance, and whether it is a member of the group: warm instances do not belong to the group's size, and
@@ -31,7 +31,7 @@ func StateOf(i asgtypes.Instance) (state pool.InstanceState, member bool) {
 	case "Terminating":
 		return pool.Terminating, true
 	}
-	if strings.EqualFold(session.Deref(i.HealthStatus), "Unhealthy") {
+	if strings.EqualFold(ptr.Deref(i.HealthStatus, ""), "Unhealthy") {
 		return pool.Failed, true
 	}
 	if first == "Pending" {
@@ -49,7 +49,7 @@ func Present(i asgtypes.Instance) bool {
 // Member returns the instance with an ID as the group shows it, or nil.
 func Member(is *asgtypes.AutoScalingGroup, id string) *asgtypes.Instance {
 	for k := range is.Instances {
-		if session.Deref(is.Instances[k].InstanceId) == id {
+		if ptr.Deref(is.Instances[k].InstanceId, "") == id {
 			return &is.Instances[k]
 		}
 	}
@@ -68,7 +68,7 @@ func Standby(is *asgtypes.AutoScalingGroup, meets func(id string) bool) []string
 	}
 	var ids []string
 	for _, i := range is.Instances {
-		if InStandby(i) && meets(session.Deref(i.InstanceId)) {
+		if InStandby(i) && meets(ptr.Deref(i.InstanceId, "")) {
 			ids = append(ids, ProviderID(i))
 		}
 	}
@@ -93,7 +93,7 @@ func Unhealthy(is *asgtypes.AutoScalingGroup, i asgtypes.Instance) *pool.Cause {
 func Suspended(is *asgtypes.AutoScalingGroup) []string {
 	var names []string
 	for _, p := range is.SuspendedProcesses {
-		names = append(names, session.Deref(p.ProcessName))
+		names = append(names, ptr.Deref(p.ProcessName, ""))
 	}
 	return names
 }

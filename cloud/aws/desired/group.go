@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -70,16 +71,16 @@ func HookMarks(is *asgtypes.AutoScalingGroup) string { return asg.Tag(is, tagOur
 
 // Drift returns the fields in which the group differs from what is wanted, as far as that is known.
 func (g Group) Drift(is *asgtypes.AutoScalingGroup, hooks lifecycle.Hooks) []string {
-	size := session.Deref(is.DesiredCapacity)
+	size := ptr.Deref(is.DesiredCapacity, 0)
 	return driverkit.Differing(
-		driverkit.Field{Name: FieldMin, Differs: session.Deref(is.MinSize) != g.min},
+		driverkit.Field{Name: FieldMin, Differs: ptr.Deref(is.MinSize, 0) != g.min},
 		// A maximum below the size would let the cloud choose and terminate instances at once: it waits until the surplus has been drained and
 		// removed.
-		driverkit.Field{Name: FieldMax, Differs: session.Deref(is.MaxSize) != g.max && size <= g.max},
+		driverkit.Field{Name: FieldMax, Differs: ptr.Deref(is.MaxSize, 0) != g.max && size <= g.max},
 		driverkit.Field{Name: FieldSubnets, Differs: g.Subnets != nil && !slices.Equal(g.Subnets, subnetsOf(is))},
-		driverkit.Field{Name: fieldCooldown, Differs: session.Deref(is.DefaultCooldown) != g.cooldown},
+		driverkit.Field{Name: fieldCooldown, Differs: ptr.Deref(is.DefaultCooldown, 0) != g.cooldown},
 		driverkit.Field{Name: fieldWarmup, Differs: is.DefaultInstanceWarmup == nil || *is.DefaultInstanceWarmup != g.warmup},
-		driverkit.Field{Name: fieldRebalance, Differs: session.Deref(is.CapacityRebalance) != g.rebalance},
+		driverkit.Field{Name: fieldRebalance, Differs: ptr.Deref(is.CapacityRebalance, false) != g.rebalance},
 		driverkit.Field{Name: FieldMixed, Differs: !sameMixed(g.mixed, is.MixedInstancesPolicy)},
 		driverkit.Field{Name: FieldTags, Differs: g.tagsDrift(is)},
 		driverkit.Field{Name: FieldHooks, Differs: hooks.Refused == nil && g.hooksDrift(is, hooks)},
@@ -88,7 +89,7 @@ func (g Group) Drift(is *asgtypes.AutoScalingGroup, hooks lifecycle.Hooks) []str
 }
 
 func subnetsOf(is *asgtypes.AutoScalingGroup) []string {
-	return session.Unique(strings.FieldsFunc(session.Deref(is.VPCZoneIdentifier), func(r rune) bool { return r == ',' || r == ' ' }))
+	return session.Unique(strings.FieldsFunc(ptr.Deref(is.VPCZoneIdentifier, ""), func(r rune) bool { return r == ',' || r == ' ' }))
 }
 
 // MissingTags returns the wanted tags that the group lacks, or has with another value. The bookkeeping of hooks and processes is written
@@ -100,7 +101,7 @@ func (g Group) MissingTags(is *asgtypes.AutoScalingGroup) map[string]string {
 			continue
 		}
 		found := slices.ContainsFunc(is.Tags, func(t asgtypes.TagDescription) bool {
-			return session.Deref(t.Key) == key && session.Deref(t.Value) == want && session.Deref(t.PropagateAtLaunch) == !Bookkeeping(key)
+			return ptr.Deref(t.Key, "") == key && ptr.Deref(t.Value, "") == want && ptr.Deref(t.PropagateAtLaunch, false) == !Bookkeeping(key)
 		})
 		if !found {
 			missing[key] = want
@@ -114,7 +115,7 @@ func (g Group) SurplusTags(is *asgtypes.AutoScalingGroup) []string {
 	ours := asg.Tag(is, tagOurTags)
 	var surplus []string
 	for _, t := range is.Tags {
-		key := session.Deref(t.Key)
+		key := ptr.Deref(t.Key, "")
 		if _, wanted := g.tags[key]; !wanted && session.Marked(ours, key) {
 			surplus = append(surplus, key)
 		}

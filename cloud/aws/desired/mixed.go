@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
-	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // The defaults of a mixed instances policy, as the service documents them. They are always sent, so that taking a field
@@ -89,7 +89,7 @@ func overrideTypes(p *asgtypes.MixedInstancesPolicy) []string {
 	var types []string
 	if p.LaunchTemplate != nil {
 		for _, o := range p.LaunchTemplate.Overrides {
-			types = append(types, session.Deref(o.InstanceType))
+			types = append(types, ptr.Deref(o.InstanceType, ""))
 		}
 	}
 	return types

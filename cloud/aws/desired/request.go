@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/aws/lifecycle"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -51,7 +52,7 @@ func (g Group) Update(is *asgtypes.AutoScalingGroup, fields []string,
 		case FieldMin:
 			input.MinSize = &g.min
 		case FieldMax:
-			if g.max < session.Deref(is.DesiredCapacity) {
+			if g.max < ptr.Deref(is.DesiredCapacity, 0) {
 				continue
 			}
 			input.MaxSize = &g.max

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/aws/asg"
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -31,13 +31,13 @@ func SuspendedIssues(is *asgtypes.AutoScalingGroup, roll *pool.ProviderRollout) 
 		effect  string
 	}{
 		{"Launch", asg.Missing(is), "no instance is launched"},
-		{"Terminate", unhealthy || running > int(session.Deref(is.DesiredCapacity)), "the group terminates no instance"},
+		{"Terminate", unhealthy || running > int(ptr.Deref(is.DesiredCapacity, 0)), "the group terminates no instance"},
 		{"AddToLoadBalancer", launching && balanced, "instances that are launched now get no traffic, also after it has been resumed"},
 		{"InstanceRefresh", roll.Runs(), "the instance refresh does not go on"},
 	} {
 		if c.needed && slices.Contains(asg.Suspended(is), c.process) {
 			issues = append(issues, pool.Cause{Reason: c.process + "Suspended", Message: fmt.Sprintf(
-				"process %s of Auto Scaling group %s is suspended (%s): %s. Resume it", c.process, session.Deref(is.AutoScalingGroupName),
+				"process %s of Auto Scaling group %s is suspended (%s): %s. Resume it", c.process, ptr.Deref(is.AutoScalingGroupName, ""),
 				suspendedBy(is, c.process), c.effect)})
 		}
 	}

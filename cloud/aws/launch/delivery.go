@@ -7,8 +7,9 @@ import (
 	"encoding/json"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/cloud"
-	"github.com/muster-project/muster/cloud/aws/session"
 )
 
 // Versions of the same data may differ in the way in which it comes to the machines: in itself or through the bucket, from which
@@ -35,7 +36,7 @@ func wayOf(text []byte) string {
 
 // isData reports whether user data, as it is shown, is the data with that hash itself.
 func isData(userData *string, hash string) bool {
-	text, err := base64.StdEncoding.DecodeString(session.Deref(userData))
+	text, err := base64.StdEncoding.DecodeString(ptr.Deref(userData, ""))
 	if err != nil || hash == "" {
 		return false
 	}

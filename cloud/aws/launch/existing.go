@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -31,7 +32,7 @@ type given struct {
 // holds reports whether what is asked for was read and is there.
 func (g *given) holds(asked awsv1.ExistingLaunchTemplate) bool {
 	return g != nil && g.missing == "" && g.asked.Version == asked.Version &&
-		session.Deref(g.asked.ID) == session.Deref(asked.ID) && session.Deref(g.asked.Name) == session.Deref(asked.Name)
+		ptr.Deref(g.asked.ID, "") == ptr.Deref(asked.ID, "") && ptr.Deref(g.asked.Name, "") == ptr.Deref(asked.Name, "")
 }
 
 // readGiven makes sure of the version that was brought, slowly when it is there.
@@ -52,7 +53,7 @@ func (p Pass) readGiven(ctx context.Context, refs []string) error {
 	if err == nil && len(found.LaunchTemplateVersions) > 0 {
 		v := versionOf(found.LaunchTemplateVersions[0])
 		v.Template = givenTemplate(v.Ref)
-		read.id, read.versions = session.Deref(found.LaunchTemplateVersions[0].LaunchTemplateId), []version{v}
+		read.id, read.versions = ptr.Deref(found.LaunchTemplateVersions[0].LaunchTemplateId, ""), []version{v}
 	} else {
 		read.given.missing = missingField(asked, err)
 	}
@@ -80,7 +81,7 @@ func (p Pass) wantGiven(ctx context.Context, look *session.Resolver) (Want, erro
 			field = cmp.Or(p.Memory.given.missing, field)
 		}
 		return Want{}, cloud.Invalidf(field, "there is no version %d of launch template %s in region %s: name one that exists",
-			asked.Version, cmp.Or(session.Deref(asked.ID), session.Deref(asked.Name)), p.Session.Region)
+			asked.Version, cmp.Or(ptr.Deref(asked.ID, ""), ptr.Deref(asked.Name, "")), p.Session.Region)
 	}
 	want := Want{Template: p.Memory.versions[0].Template}
 	if !p.Source.Managed {

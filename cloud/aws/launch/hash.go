@@ -13,6 +13,7 @@ import (
 	"time"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -150,10 +151,10 @@ func instanceTags(is ec2types.ResponseLaunchTemplateData) map[string]string {
 // asSent is what a version launches without what Muster never sends, because it means the same as its absence: an empty key name, enclaves
 // that are off, a maximum price that is not set, the order of security groups, and whether the metadata options have been applied.
 func asSent(is ec2types.ResponseLaunchTemplateData) ec2types.ResponseLaunchTemplateData {
-	if session.Deref(is.KeyName) == "" {
+	if ptr.Deref(is.KeyName, "") == "" {
 		is.KeyName = nil
 	}
-	if is.EnclaveOptions != nil && !session.Deref(is.EnclaveOptions.Enabled) {
+	if is.EnclaveOptions != nil && !ptr.Deref(is.EnclaveOptions.Enabled, false) {
 		is.EnclaveOptions = nil
 	}
 	is.SecurityGroupIds = session.Unique(is.SecurityGroupIds)
@@ -162,7 +163,7 @@ func asSent(is ec2types.ResponseLaunchTemplateData) ec2types.ResponseLaunchTempl
 		options.State = ""
 		is.MetadataOptions = &options
 	}
-	if m := is.InstanceMarketOptions; m != nil && m.SpotOptions != nil && session.Deref(m.SpotOptions.MaxPrice) == "" {
+	if m := is.InstanceMarketOptions; m != nil && m.SpotOptions != nil && ptr.Deref(m.SpotOptions.MaxPrice, "") == "" {
 		market, spot := *m, *m.SpotOptions
 		spot.MaxPrice = nil
 		market.SpotOptions = &spot
@@ -173,7 +174,7 @@ func asSent(is ec2types.ResponseLaunchTemplateData) ec2types.ResponseLaunchTempl
 
 // dataOf is the hash of user data, compressed or not; empty if it can't be read.
 func dataOf(userData *string) string {
-	text, err := base64.StdEncoding.DecodeString(session.Deref(userData))
+	text, err := base64.StdEncoding.DecodeString(ptr.Deref(userData, ""))
 	if err != nil {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/muster-project/muster/cloud/aws/session"
+	"k8s.io/utils/ptr"
 )
 
 // defaultIgnition is the version of Ignition's configuration that is written where nothing says otherwise.
@@ -59,10 +59,10 @@ func (s Source) ignitionProxy() map[string]any {
 		return nil
 	}
 	proxy := map[string]any{}
-	if p := session.Deref(s.Ignition.Proxy.HTTPProxy); p != "" {
+	if p := ptr.Deref(s.Ignition.Proxy.HTTPProxy, ""); p != "" {
 		proxy["httpProxy"] = p
 	}
-	if p := session.Deref(s.Ignition.Proxy.HTTPSProxy); p != "" {
+	if p := ptr.Deref(s.Ignition.Proxy.HTTPSProxy, ""); p != "" {
 		proxy["httpsProxy"] = p
 	}
 	if len(s.Ignition.Proxy.NoProxy) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -66,10 +67,10 @@ func isImage(text string) bool {
 }
 
 func imageOf(i ec2types.Image) image {
-	found := image{id: session.Deref(i.ImageId), architecture: string(i.Architecture), rootDevice: session.Deref(i.RootDeviceName)}
+	found := image{id: ptr.Deref(i.ImageId, ""), architecture: string(i.Architecture), rootDevice: ptr.Deref(i.RootDeviceName, "")}
 	for _, m := range i.BlockDeviceMappings {
-		if session.Deref(m.DeviceName) == found.rootDevice && m.Ebs != nil {
-			found.rootSize = int64(session.Deref(m.Ebs.VolumeSize))
+		if ptr.Deref(m.DeviceName, "") == found.rootDevice && m.Ebs != nil {
+			found.rootSize = int64(ptr.Deref(m.Ebs.VolumeSize, 0))
 		}
 	}
 	return found
@@ -78,7 +79,7 @@ func imageOf(i ec2types.Image) image {
 // image finds the pool's image: the one that it names, or one that is published; none where the machines' own service has one.
 func (r resolver) image(ctx context.Context, architecture string) (image, error) {
 	spec := r.s.Spec
-	if id := session.Deref(spec.AMI.ID); id != "" {
+	if id := ptr.Deref(spec.AMI.ID, ""); id != "" {
 		if strings.HasPrefix(id, "resolve:") {
 			return image{id: id}, nil
 		}
@@ -185,8 +186,8 @@ func (r resolver) newestImage(ctx context.Context, q imageQuery) (string, error)
 			org, name, q.Architecture, r.Session.Region)
 	}
 	newest := slices.MaxFunc(found, func(a, b ec2types.Image) int {
-		return cmp.Or(cmp.Compare(session.Deref(a.CreationDate), session.Deref(b.CreationDate)),
-			cmp.Compare(session.Deref(a.ImageId), session.Deref(b.ImageId)))
+		return cmp.Or(cmp.Compare(ptr.Deref(a.CreationDate, ""), ptr.Deref(b.CreationDate, "")),
+			cmp.Compare(ptr.Deref(a.ImageId, ""), ptr.Deref(b.ImageId, "")))
 	})
 	return imageOf(newest).text(), nil
 }
@@ -214,7 +215,7 @@ func (r resolver) eksImage(ctx context.Context, q imageQuery) (image, error) {
 			if err != nil {
 				return "", cloud.InField(session.Refusal(err, r.Now), Field+".ami.eksLookupType")
 			}
-			if found.Parameter == nil || session.Deref(found.Parameter.Value) == "" {
+			if found.Parameter == nil || ptr.Deref(found.Parameter.Value, "") == "" {
 				return "", cloud.Invalidf(Field+".ami.eksLookupType", "EKS publishes no image under %s", name)
 			}
 			return *found.Parameter.Value, nil

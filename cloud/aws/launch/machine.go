@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -49,14 +49,14 @@ func machineOf(info ec2types.InstanceTypeInfo) instanceType {
 		}
 	}
 	if info.VCpuInfo != nil {
-		m.cpus = int(session.Deref(info.VCpuInfo.DefaultVCpus))
+		m.cpus = int(ptr.Deref(info.VCpuInfo.DefaultVCpus, 0))
 	}
 	if info.MemoryInfo != nil {
-		m.memory = int(session.Deref(info.MemoryInfo.SizeInMiB))
+		m.memory = int(ptr.Deref(info.MemoryInfo.SizeInMiB, 0))
 	}
-	if n := info.NetworkInfo; n != nil && session.Deref(n.MaximumNetworkInterfaces) > 0 {
+	if n := info.NetworkInfo; n != nil && ptr.Deref(n.MaximumNetworkInterfaces, 0) > 0 {
 		// The first address of an interface is the node's.
-		m.addresses = int(session.Deref(n.MaximumNetworkInterfaces)*(session.Deref(n.Ipv4AddressesPerInterface)-1)) + hostPods
+		m.addresses = int(ptr.Deref(n.MaximumNetworkInterfaces, 0)*(ptr.Deref(n.Ipv4AddressesPerInterface, 0)-1)) + hostPods
 	}
 	return m
 }
@@ -66,14 +66,14 @@ func devicesOf(info ec2types.InstanceTypeInfo) map[string]int {
 	devices := map[string]int{}
 	if info.GpuInfo != nil {
 		for _, g := range info.GpuInfo.Gpus {
-			if name := manufacturers[session.Deref(g.Manufacturer)]; name != "" {
-				devices[name] += int(session.Deref(g.Count))
+			if name := manufacturers[ptr.Deref(g.Manufacturer, "")]; name != "" {
+				devices[name] += int(ptr.Deref(g.Count, 0))
 			}
 		}
 	}
 	if info.NeuronInfo != nil {
 		for _, d := range info.NeuronInfo.NeuronDevices {
-			devices[neuron] += int(session.Deref(d.Count))
+			devices[neuron] += int(ptr.Deref(d.Count, 0))
 		}
 	}
 	return devices

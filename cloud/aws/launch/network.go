@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -74,7 +75,7 @@ func edge(s awsv1.SubnetView) bool {
 
 // inZones are the subnets of each of the zones. Every zone that is asked for must have one.
 func (r places) inZones(field string, zones []string) ([]string, error) {
-	kind := session.Deref(r.Kind)
+	kind := ptr.Deref(r.Kind, "")
 	var ids []string
 	for i, zone := range zones {
 		in := func(want func(awsv1.SubnetView) bool) []string {
@@ -131,7 +132,7 @@ func (r places) own(ctx context.Context) ([]string, error) {
 		}
 		var list []string
 		for _, s := range found {
-			if id := session.Deref(s.SubnetId); !pods[id] {
+			if id := ptr.Deref(s.SubnetId, ""); !pods[id] {
 				list = append(list, id)
 			}
 		}
@@ -155,7 +156,7 @@ func (r resolver) securityGroups(ctx context.Context, field string, list []awsv1
 		}
 		var list []string
 		for _, g := range found {
-			list = append(list, session.Deref(g.GroupId))
+			list = append(list, ptr.Deref(g.GroupId, ""))
 		}
 		return list, nil
 	})
@@ -240,7 +241,7 @@ func (o itemsOf) filtered(ctx context.Context, r *session.Resolver, field string
 // FitsIn refuses what EC2 would refuse at every launch into these subnets: Nitro enclaves in local and wavelength zones.
 func (s Source) FitsIn(subnets []string) error {
 	e := s.Spec.EnclaveOptions
-	if e == nil || !session.Deref(e.Enabled) {
+	if e == nil || !ptr.Deref(e.Enabled, false) {
 		return nil
 	}
 	for _, n := range s.Cluster.Subnets {

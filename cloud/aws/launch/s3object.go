@@ -18,6 +18,7 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -179,7 +180,7 @@ type pointer struct {
 
 // pointerOf reads user data as it is shown.
 func pointerOf(userData *string) *pointer {
-	text, err := base64.StdEncoding.DecodeString(session.Deref(userData))
+	text, err := base64.StdEncoding.DecodeString(ptr.Deref(userData, ""))
 	if err != nil || len(text) > userDataLimit {
 		return nil
 	}
@@ -275,8 +276,8 @@ func (p objectStore) lookAt(ctx context.Context, at object) objectRead {
 	case err != nil:
 		read.problem = &pool.Cause{Reason: string(cloud.KindOf(err)), Message: fmt.Sprintf("%s can't be looked at: %v", at, err)}
 	default:
-		read.modified, read.expires = session.Deref(session.OurTime(found.LastModified, found.ResultMetadata)),
-			session.Deref(found.Expiration) != ""
+		read.modified, read.expires = ptr.Deref(session.OurTime(found.LastModified, found.ResultMetadata), time.Time{}),
+			ptr.Deref(found.Expiration, "") != ""
 	}
 	p.Memory.knowObject(at, read)
 	return read

@@ -18,6 +18,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -298,14 +299,14 @@ func TestKeyName(t *testing.T) {
 		{"nothing said is the cluster's", nil, cluster, "cluster"},
 		{"nothing said anywhere is none", nil, awsv1.ClusterView{}, ""},
 	} {
-		if got := session.Deref(keyName(&awsv1.AWSLaunchTemplate{SSHKeyName: c.pool}, c.cluster)); got != c.want {
+		if got := ptr.Deref(keyName(&awsv1.AWSLaunchTemplate{SSHKeyName: c.pool}, c.cluster), ""); got != c.want {
 			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
 		}
 	}
 }
 
 func TestInstanceProfile(t *testing.T) {
-	if got := instanceProfile("arn:aws:iam::1:instance-profile/n"); session.Deref(got.Arn) == "" || got.Name != nil {
+	if got := instanceProfile("arn:aws:iam::1:instance-profile/n"); ptr.Deref(got.Arn, "") == "" || got.Name != nil {
 		t.Errorf("want an ARN to be sent as one, got %+v", got)
 	}
 }
@@ -541,7 +542,7 @@ func TestBothKindsLaunchAlike(t *testing.T) {
 	}
 	managed.Spec = &awsv1.AWSLaunchTemplate{RootVolume: &awsv1.Volume{Size: 30}}
 	got, err := launchData(managed, found{})
-	if err != nil || got.ImageId != nil || session.Deref(got.BlockDeviceMappings[0].DeviceName) != DefaultRootDevice {
+	if err != nil || got.ImageId != nil || ptr.Deref(got.BlockDeviceMappings[0].DeviceName, "") != DefaultRootDevice {
 		t.Errorf("want EKS's own image and its root device, got %+v, %v", got, err)
 	}
 }

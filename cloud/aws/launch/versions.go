@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -121,8 +122,8 @@ func (p Pass) template(ctx context.Context, refs []string, maxAge time.Duration)
 // identify records which template was read, and whose it is.
 func (s Source) identify(read *Memory, is *ec2types.LaunchTemplate) {
 	read.identity = identity{
-		id: session.Deref(is.LaunchTemplateId), ours: session.TaggedFor(is.Tags, session.TagOwner, s.Owner),
-		newest: session.Deref(is.LatestVersionNumber), standard: session.Deref(is.DefaultVersionNumber),
+		id: ptr.Deref(is.LaunchTemplateId, ""), ours: session.TaggedFor(is.Tags, session.TagOwner, s.Owner),
+		newest: ptr.Deref(is.LatestVersionNumber, 0), standard: ptr.Deref(is.DefaultVersionNumber, 0),
 	}
 	tags := session.TagMap(is.Tags)
 	read.ours = read.ours || s.AssumeOwned && tags[session.TagOwner] == ""
@@ -220,7 +221,7 @@ func (m *Memory) refersToUnknown(refs []string) bool {
 // name of the template in the cloud, in either case.
 func (s Source) name() string {
 	if e := s.Spec.Existing; e != nil {
-		return session.Deref(e.Name)
+		return ptr.Deref(e.Name, "")
 	}
 	return s.Name
 }
@@ -228,11 +229,11 @@ func (s Source) name() string {
 // RefOf is the ref of what a group or an instance says about its template: "lt-0abc:$Latest" is possible for a group that
 // a client changed out of band.
 func (p Pass) RefOf(id, name, version *string) string {
-	of := session.Deref(id)
-	if of == "" && session.Deref(name) == p.Source.name() {
+	of := ptr.Deref(id, "")
+	if of == "" && ptr.Deref(name, "") == p.Source.name() {
 		of = p.Memory.id
 	}
-	return Ref(cmp.Or(of, session.Deref(name)), cmp.Or(session.Deref(version), "$Default"))
+	return Ref(cmp.Or(of, ptr.Deref(name, "")), cmp.Or(ptr.Deref(version, ""), "$Default"))
 }
 
 // readVersions reads all versions of the template.
@@ -253,11 +254,11 @@ func (p Pass) readVersions(ctx context.Context, id string) ([]version, error) {
 }
 
 func versionOf(v ec2types.LaunchTemplateVersion) version {
-	number := session.Deref(v.VersionNumber)
-	content, data, about := undescribe(session.Deref(v.VersionDescription))
+	number := ptr.Deref(v.VersionNumber, 0)
+	content, data, about := undescribe(ptr.Deref(v.VersionDescription, ""))
 	out := version{number: number, Template: pool.Template{
-		Ref: Ref(session.Deref(v.LaunchTemplateId), strconv.FormatInt(number, 10)), Content: content, Data: data, Description: about,
-		Undeletable: session.Deref(v.DefaultVersion),
+		Ref: Ref(ptr.Deref(v.LaunchTemplateId, ""), strconv.FormatInt(number, 10)), Content: content, Data: data, Description: about,
+		Undeletable: ptr.Deref(v.DefaultVersion, false),
 	}}
 	if v.LaunchTemplateData != nil && content == "" {
 		out.Content, out.Data = ofProvider(*v.LaunchTemplateData)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -134,12 +135,12 @@ func (p Pass) createTemplate(ctx context.Context, want Want, token string) error
 	}
 	p.Memory.made = p.Now
 	if made.LaunchTemplate != nil {
-		first := version{number: session.Deref(made.LaunchTemplate.LatestVersionNumber), Template: want.Template, parts: partsOf(*want.data),
+		first := version{number: ptr.Deref(made.LaunchTemplate.LatestVersionNumber, 0), Template: want.Template, parts: partsOf(*want.data),
 			pointer: pointerOf(want.data.UserData)}
 		_, _, first.Description = undescribe(words)
 		first.whole = isData(want.data.UserData, want.Template.Data)
-		first.Undeletable = first.number == session.Deref(made.LaunchTemplate.DefaultVersionNumber)
-		id := session.Deref(made.LaunchTemplate.LaunchTemplateId)
+		first.Undeletable = first.number == ptr.Deref(made.LaunchTemplate.DefaultVersionNumber, 0)
+		id := ptr.Deref(made.LaunchTemplate.LaunchTemplateId, "")
 		first.Ref = Ref(id, strconv.FormatInt(first.number, 10))
 		p.Memory.versions, p.Memory.identity = nil, identity{taggedFor: p.Source.Owner.Key()}
 		p.Memory.learned(id, first, p.Now)
@@ -215,7 +216,7 @@ func undeleted(item ec2types.DeleteLaunchTemplateVersionsResponseErrorItem) erro
 	}
 	return &cloud.Error{
 		Kind: cloud.Conflict, Op: "ec2:DeleteLaunchTemplateVersions", Code: string(item.ResponseError.Code),
-		Message: fmt.Sprintf("version %d: %s", session.Deref(item.VersionNumber), session.Clean(session.Deref(item.ResponseError.Message))),
+		Message: fmt.Sprintf("version %d: %s", ptr.Deref(item.VersionNumber, 0), session.Clean(ptr.Deref(item.ResponseError.Message, ""))),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -83,7 +84,7 @@ func created(list []asgtypes.LifecycleHookSpecification) []asgtypes.LifecycleHoo
 func Names(list []asgtypes.LifecycleHookSpecification) []string {
 	var names []string
 	for _, h := range list {
-		names = append(names, session.Deref(h.LifecycleHookName))
+		names = append(names, ptr.Deref(h.LifecycleHookName, ""))
 	}
 	return names
 }
@@ -103,19 +104,11 @@ type hookText struct {
 // textOf returns the text of a hook as the service shows it.
 func textOf(h asgtypes.LifecycleHook) hookText {
 	return hookText{
-		name: session.Deref(h.LifecycleHookName), transition: session.Deref(h.LifecycleTransition),
-		target: session.Deref(h.NotificationTargetARN),
-		role:   session.Deref(h.RoleARN), metadata: session.Deref(h.NotificationMetadata),
-		result: or(h.DefaultResult, defaultResult), heartbeat: or(h.HeartbeatTimeout, defaultHeartbeat),
+		name: ptr.Deref(h.LifecycleHookName, ""), transition: ptr.Deref(h.LifecycleTransition, ""),
+		target: ptr.Deref(h.NotificationTargetARN, ""),
+		role:   ptr.Deref(h.RoleARN, ""), metadata: ptr.Deref(h.NotificationMetadata, ""),
+		result: ptr.Deref(h.DefaultResult, defaultResult), heartbeat: ptr.Deref(h.HeartbeatTimeout, defaultHeartbeat),
 	}
-}
-
-// or returns what p points to, or the given value.
-func or[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
 }
 
 // sameHook reports whether an existing hook does what is wanted. A role and metadata that the specification does not name can't be removed
@@ -137,9 +130,9 @@ func sameHook(want asgtypes.LifecycleHookSpecification, is asgtypes.LifecycleHoo
 // notificationTarget returns the target to send with a hook: the service keeps the one that a hook has unless it is sent an empty one.
 func notificationTarget(want asgtypes.LifecycleHookSpecification, existing []asgtypes.LifecycleHook) *string {
 	for _, h := range existing {
-		same := session.Deref(h.LifecycleHookName) == session.Deref(want.LifecycleHookName)
-		if same && want.NotificationTargetARN == nil && session.Deref(want.LifecycleHookName) != drainHook &&
-			session.Deref(h.NotificationTargetARN) != "" {
+		same := ptr.Deref(h.LifecycleHookName, "") == ptr.Deref(want.LifecycleHookName, "")
+		if same && want.NotificationTargetARN == nil && ptr.Deref(want.LifecycleHookName, "") != drainHook &&
+			ptr.Deref(h.NotificationTargetARN, "") != "" {
 			return new(string)
 		}
 	}
@@ -165,7 +158,7 @@ func (h Hooks) Changes(want []asgtypes.LifecycleHookSpecification, marks string)
 	}
 	names := Names(want)
 	for _, existing := range h.list {
-		name := session.Deref(existing.LifecycleHookName)
+		name := ptr.Deref(existing.LifecycleHookName, "")
 		if session.Marked(marks, name) && !slices.Contains(names, name) {
 			c.Remove = append(c.Remove, name)
 		}
@@ -188,7 +181,7 @@ type Written struct{ session.Recent }
 // Apply puts and removes hooks of a group, and notes what it has put.
 func (w *Written) Apply(ctx context.Context, c Client, h Hooks, changes Changes) error {
 	for _, hook := range changes.Put {
-		w.Note(c.Now, session.Deref(hook.LifecycleHookName))
+		w.Note(c.Now, ptr.Deref(hook.LifecycleHookName, ""))
 		if _, err := c.Session.AutoScaling.PutLifecycleHook(ctx, h.putInput(c.Name, hook)); err != nil {
 			return session.Refusal(err, c.Now)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -76,7 +77,7 @@ func (h *Holds) Read(ctx context.Context, c Client, is *asgtypes.AutoScalingGrou
 func (h *Holds) keep(is *asgtypes.AutoScalingGroup, mayHold func(asgtypes.Instance) bool) (unknown []string) {
 	current, requested := map[string]hold{}, map[string]time.Time{}
 	for _, i := range is.Instances {
-		id := session.Deref(i.InstanceId)
+		id := ptr.Deref(i.InstanceId, "")
 		at, ours := h.requested[id]
 		if ours {
 			requested[id] = at
@@ -102,9 +103,9 @@ func (h *Holds) keep(is *asgtypes.AutoScalingGroup, mayHold func(asgtypes.Instan
 func holdFrom(activities []asgtypes.Activity, id string, now time.Time) hold {
 	read := hold{since: now}
 	for _, a := range activities {
-		if strings.HasPrefix(session.Deref(a.Description), "Terminating") && strings.HasSuffix(session.Deref(a.Description), id) &&
+		if strings.HasPrefix(ptr.Deref(a.Description, ""), "Terminating") && strings.HasSuffix(ptr.Deref(a.Description, ""), id) &&
 			a.StartTime != nil {
-			read.since, read.cause = *a.StartTime, causeOf(session.Deref(a.Cause))
+			read.since, read.cause = *a.StartTime, causeOf(ptr.Deref(a.Cause, ""))
 		}
 	}
 	read.until = read.since.Add(drainHeartbeat)

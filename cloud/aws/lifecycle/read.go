@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -85,7 +86,7 @@ func configuration(g asgtypes.AutoScalingGroup) asgtypes.AutoScalingGroup {
 	g.Instances, g.LaunchTemplate, g.MixedInstancesPolicy, g.Status = nil, nil, nil, nil
 	g.DesiredCapacity, g.PredictedCapacity, g.WarmPoolSize = nil, nil, nil
 	g.Tags = slices.SortedFunc(slices.Values(g.Tags), func(a, b asgtypes.TagDescription) int {
-		return strings.Compare(session.Deref(a.Key), session.Deref(b.Key))
+		return strings.Compare(ptr.Deref(a.Key, ""), ptr.Deref(b.Key, ""))
 	})
 	return g
 }
@@ -100,6 +101,6 @@ func (h Hooks) mayHold(i asgtypes.Instance, marks string) bool {
 		return session.Marked(marks, drainHook)
 	}
 	return slices.ContainsFunc(h.list, func(existing asgtypes.LifecycleHook) bool {
-		return session.Deref(existing.LifecycleHookName) == drainHook
+		return ptr.Deref(existing.LifecycleHookName, "") == drainHook
 	})
 }

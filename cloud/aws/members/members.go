@@ -6,6 +6,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -37,7 +38,7 @@ type member struct {
 // incomplete reports whether what is known about an instance may have changed with what the group shows of it: a client put it into standby
 // or protected it, and it may have been Muster.
 func (m member) incomplete(i asgtypes.Instance, now time.Time) bool {
-	return asg.InStandby(i) && !m.standby || session.Deref(i.ProtectedFromScaleIn) && !m.kept && now.Sub(m.at) > session.SlowPeriod
+	return asg.InStandby(i) && !m.standby || ptr.Deref(i.ProtectedFromScaleIn, false) && !m.kept && now.Sub(m.at) > session.SlowPeriod
 }
 
 // Members is what is known about the instances of a group. The zero Members know nothing.
@@ -56,7 +57,7 @@ func (m *Members) Read(ctx context.Context, c asg.Client, is *asgtypes.AutoScali
 		Incomplete: func(known member, i asgtypes.Instance) bool { return known.incomplete(i, c.Now) },
 		Keep: func(known member, i ec2types.Instance) member {
 			return member{
-				created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: c.Now,
+				created: ptr.Deref(i.LaunchTime, time.Time{}), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot, at: c.Now,
 				entered: known.entered,
 				standby: known.standby || session.TaggedFor(i.Tags, tagStandby, owner), kept: known.kept || session.TaggedFor(i.Tags, tagKept, owner),
 			}
@@ -82,7 +83,7 @@ func (m Members) StandbyUnknown(is *asgtypes.AutoScalingGroup) bool {
 		return false
 	}
 	for _, i := range is.Instances {
-		if _, known := m.known[session.Deref(i.InstanceId)]; asg.InStandby(i) && !known {
+		if _, known := m.known[ptr.Deref(i.InstanceId, "")]; asg.InStandby(i) && !known {
 			return true
 		}
 	}
@@ -92,7 +93,7 @@ func (m Members) StandbyUnknown(is *asgtypes.AutoScalingGroup) bool {
 // ShortNotice reports whether the group has spot instances, which may be interrupted at any time.
 func (m Members) ShortNotice(is *asgtypes.AutoScalingGroup) bool {
 	for _, i := range is.Instances {
-		if asg.Present(i) && m.known[session.Deref(i.InstanceId)].spot {
+		if asg.Present(i) && m.known[ptr.Deref(i.InstanceId, "")].spot {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -30,7 +31,7 @@ func (m Members) Freed(is *asgtypes.AutoScalingGroup, targets []pool.InstanceRef
 	var ids []string
 	named := named(targets)
 	for _, i := range is.Instances {
-		if id := session.Deref(i.InstanceId); named[id] && session.Deref(i.ProtectedFromScaleIn) && (all || m.known[id].kept) {
+		if id := ptr.Deref(i.InstanceId, ""); named[id] && ptr.Deref(i.ProtectedFromScaleIn, false) && (all || m.known[id].kept) {
 			ids = append(ids, id)
 		}
 	}
@@ -52,12 +53,12 @@ func Kept(is *asgtypes.AutoScalingGroup, targets []pool.InstanceRef,
 	matches func(asgtypes.Instance) bool) (keep, protect []string, err error) {
 	named := named(targets)
 	for _, i := range is.Instances {
-		id := session.Deref(i.InstanceId)
+		id := ptr.Deref(i.InstanceId, "")
 		if !asg.Present(i) || named[id] || asg.InStandby(i) || matches(i) {
 			continue
 		}
 		keep = append(keep, id)
-		if session.Deref(i.ProtectedFromScaleIn) {
+		if ptr.Deref(i.ProtectedFromScaleIn, false) {
 			continue
 		}
 		if i.LifecycleState != asgtypes.LifecycleStateInService {
@@ -73,7 +74,7 @@ func Kept(is *asgtypes.AutoScalingGroup, targets []pool.InstanceRef,
 func (m Members) LeftProtected(is *asgtypes.AutoScalingGroup) []string {
 	var ids []string
 	for _, i := range is.Instances {
-		if id := session.Deref(i.InstanceId); asg.Present(i) && session.Deref(i.ProtectedFromScaleIn) && m.known[id].kept {
+		if id := ptr.Deref(i.InstanceId, ""); asg.Present(i) && ptr.Deref(i.ProtectedFromScaleIn, false) && m.known[id].kept {
 			ids = append(ids, id)
 		}
 	}

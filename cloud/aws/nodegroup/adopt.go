@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -38,7 +40,7 @@ func (r *reader) followTemplate() {
 	if !r.t.Adopt || r.t.template == "" || is == nil || is.LaunchTemplate == nil || is.Tags[session.TagOwner] != "" {
 		return
 	}
-	name := session.Deref(is.LaunchTemplate.Name)
+	name := ptr.Deref(is.LaunchTemplate.Name, "")
 	if name == "" || name == r.t.template {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -20,7 +21,7 @@ func behindName(is *ekstypes.Nodegroup) string {
 	if is.Resources == nil || len(is.Resources.AutoScalingGroups) == 0 {
 		return ""
 	}
-	return session.Deref(is.Resources.AutoScalingGroups[0].Name)
+	return ptr.Deref(is.Resources.AutoScalingGroups[0].Name, "")
 }
 
 // behind reads the group behind with its instances, in one call.
@@ -46,12 +47,12 @@ func (r *reads) size() int32 {
 	if is == nil {
 		return 0
 	}
-	said := session.Deref(scalingOf(is).DesiredSize)
+	said := ptr.Deref(scalingOf(is).DesiredSize, 0)
 	switch {
 	case behind == nil, r.updates.rolls():
 		return said
 	default:
-		return session.Deref(behind.DesiredCapacity)
+		return ptr.Deref(behind.DesiredCapacity, 0)
 	}
 }
 
@@ -72,7 +73,7 @@ func (b behindRead) present() map[string]bool {
 	if b.is != nil {
 		for _, i := range b.is.Instances {
 			if asg.Present(i) {
-				ids[session.Deref(i.InstanceId)] = true
+				ids[ptr.Deref(i.InstanceId, "")] = true
 			}
 		}
 	}
@@ -111,7 +112,7 @@ func (m *memory) instances(is *ekstypes.Nodegroup, want wanted, seen templates, 
 	}
 	templates := map[string]pool.Template{"": seen.now(is, want)}
 	for _, u := range m.updates.open() {
-		templates[session.Deref(u.Id)] = seen.goal(u, is, want)
+		templates[ptr.Deref(u.Id, "")] = seen.goal(u, is, want)
 	}
 	differs := seen.differences(want)
 	var list []pool.Instance
@@ -120,13 +121,13 @@ func (m *memory) instances(is *ekstypes.Nodegroup, want wanted, seen templates, 
 		if !member || asg.InStandby(i) {
 			continue
 		}
-		read := m.members.known[session.Deref(i.InstanceId)]
-		template := templates[brought[session.Deref(i.InstanceId)]]
+		read := m.members.known[ptr.Deref(i.InstanceId, "")]
+		template := templates[brought[ptr.Deref(i.InstanceId, "")]]
 		if m.members.templateUnknown(i, m.updates) {
 			template = pool.Template{}
 		}
 		list = append(list, pool.Instance{
-			ID: session.Deref(i.InstanceId), ProviderID: asg.ProviderID(i), Zone: session.Deref(i.AvailabilityZone),
+			ID: ptr.Deref(i.InstanceId, ""), ProviderID: asg.ProviderID(i), Zone: ptr.Deref(i.AvailabilityZone, ""),
 			Template: template, State: state, Created: read.created, TerminationNotice: asg.Unhealthy(behind, i), TemplateDiff: differs(template),
 		})
 	}
@@ -151,7 +152,7 @@ func healthIssues(is *ekstypes.Nodegroup) []pool.Cause {
 	var issues []pool.Cause
 	for _, i := range is.Health.Issues {
 		issues = append(issues, pool.Cause{Reason: cmp.Or(string(i.Code), "Unknown"),
-			Message: errorLine("", cmp.Or(session.Deref(i.Message), strings.ToLower(string(is.Status))), i.ResourceIds)})
+			Message: errorLine("", cmp.Or(ptr.Deref(i.Message, ""), strings.ToLower(string(is.Status))), i.ResourceIds)})
 	}
 	return issues
 }

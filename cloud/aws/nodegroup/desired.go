@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -86,7 +87,7 @@ func (r *reader) wantTemplate(ctx context.Context, look *session.Resolver, w *wa
 		return err
 	}
 	if !a.image {
-		w.group.images = ekstypes.AMITypes(session.Deref(r.t.pool.AMIType))
+		w.group.images = ekstypes.AMITypes(ptr.Deref(r.t.pool.AMIType, ""))
 		if w.group.images == "" {
 			w.group.images = defaultImages(cmp.Or(a.minor, a.controlPlane), architecture == armProcessor)
 		}
@@ -135,7 +136,7 @@ func (l templates) ownImage() bool {
 
 // asked is what the specification asks for of version and release.
 func (r *reader) asked() (asked, error) {
-	a := asked{release: session.Deref(r.t.pool.AMIVersion), image: r.templates().ownImage()}
+	a := asked{release: ptr.Deref(r.t.pool.AMIVersion, ""), image: r.templates().ownImage()}
 	var err error
 	if a.minor, err = minorOf(fieldVersion, r.t.KubernetesVersion); err != nil {
 		return asked{}, err
@@ -147,8 +148,8 @@ func (r *reader) asked() (asked, error) {
 
 // runsOf returns what the node group runs according to EKS.
 func runsOf(is *ekstypes.Nodegroup) runs {
-	minor, _ := minorOf("", session.Deref(is.Version))
-	return runs{minor: minor, release: session.Deref(is.ReleaseVersion)}
+	minor, _ := minorOf("", ptr.Deref(is.Version, ""))
+	return runs{minor: minor, release: ptr.Deref(is.ReleaseVersion, "")}
 }
 
 // ref is the ref of the template that a node group is launched from, in that version or, where that is empty, in its own.

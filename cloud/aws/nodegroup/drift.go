@@ -6,6 +6,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -42,9 +43,9 @@ const (
 func (g groupSpec) drift(is *ekstypes.Nodegroup, size int32) []string {
 	scaling := scalingOf(is)
 	return driverkit.Differing(
-		driverkit.Field{Name: fieldMin, Differs: session.Deref(scaling.MinSize) != g.min && size >= g.min},
+		driverkit.Field{Name: fieldMin, Differs: ptr.Deref(scaling.MinSize, 0) != g.min && size >= g.min},
 		// A maximum below the size would let EKS choose and take machines: it waits until the surplus has been drained and removed.
-		driverkit.Field{Name: fieldMax, Differs: g.max != nil && session.Deref(scaling.MaxSize) != *g.max && size <= *g.max},
+		driverkit.Field{Name: fieldMax, Differs: g.max != nil && ptr.Deref(scaling.MaxSize, 0) != *g.max && size <= *g.max},
 		driverkit.Field{Name: driftLabels, Differs: g.labelsDrift(is)},
 		driverkit.Field{Name: driftTaints, Differs: g.taintsDrift(is)},
 		driverkit.Field{Name: driftUpdate, Differs: !sameUpdate(g.update, is.UpdateConfig)},
@@ -62,7 +63,7 @@ func scalingOf(is *ekstypes.Nodegroup) ekstypes.NodegroupScalingConfig {
 
 // repairOf reports whether EKS repairs nodes. Thresholds that the user set are kept.
 func repairOf(is *ekstypes.Nodegroup) bool {
-	return is.NodeRepairConfig != nil && session.Deref(is.NodeRepairConfig.Enabled)
+	return is.NodeRepairConfig != nil && ptr.Deref(is.NodeRepairConfig.Enabled, false)
 }
 
 // labelChanges are the labels to put, and those that Muster once put and that are no longer wanted.
@@ -91,12 +92,12 @@ func (g groupSpec) labelsDrift(is *ekstypes.Nodegroup) bool {
 func (g groupSpec) taintChanges(is *ekstypes.Nodegroup) (put, remove []ekstypes.Taint) {
 	has := map[string]string{}
 	for _, t := range is.Taints {
-		has[taintName(t)] = session.Deref(t.Value)
+		has[taintName(t)] = ptr.Deref(t.Value, "")
 	}
 	wanted := map[string]bool{}
 	for _, t := range g.taints {
 		wanted[taintName(t)] = true
-		if found, ok := has[taintName(t)]; !ok || found != session.Deref(t.Value) {
+		if found, ok := has[taintName(t)]; !ok || found != ptr.Deref(t.Value, "") {
 			put = append(put, t)
 		}
 	}
@@ -146,8 +147,8 @@ func changes(want, is map[string]string, ours string, apart func(key string) boo
 func (g groupSpec) passedChanges(behind *asgtypes.AutoScalingGroup) (put map[string]string, remove []string) {
 	is := map[string]string{}
 	for _, t := range behind.Tags {
-		if session.Deref(t.PropagateAtLaunch) == !bookkeeping(session.Deref(t.Key)) {
-			is[session.Deref(t.Key)] = session.Deref(t.Value)
+		if ptr.Deref(t.PropagateAtLaunch, false) == !bookkeeping(ptr.Deref(t.Key, "")) {
+			is[ptr.Deref(t.Key, "")] = ptr.Deref(t.Value, "")
 		}
 	}
 	return changes(g.passed, is, is[tagOurTags], func(string) bool { return false })
@@ -160,7 +161,7 @@ func (g groupSpec) unchangeable(t target, is *ekstypes.Nodegroup) []string {
 		driverkit.Field{Name: fieldTemplate, Differs: t.pool.AWSLaunchTemplate != nil != templated},
 		driverkit.Field{Name: fieldSubnets, Differs: g.otherSubnets(t, is)},
 		driverkit.Field{Name: noderole.FieldName, Differs: t.pool.RoleName != "" &&
-			noderole.NameOf(session.Deref(is.NodeRole)) != t.pool.RoleName},
+			noderole.NameOf(ptr.Deref(is.NodeRole, "")) != t.pool.RoleName},
 		driverkit.Field{Name: fieldImages, Differs: otherImages(t, is)},
 		driverkit.Field{Name: fieldTypes, Differs: g.otherTypes(is)},
 		driverkit.Field{Name: fieldDisk, Differs: g.diskSize != nil && is.DiskSize != nil && *g.diskSize != *is.DiskSize},
@@ -195,5 +196,5 @@ func sameRemote(t target, is *ekstypes.RemoteAccessConfig) bool {
 			return false
 		}
 	}
-	return (asked.SSHKeyName == nil || *asked.SSHKeyName == session.Deref(is.Ec2SshKey)) && asked.Public == (len(is.SourceSecurityGroups) == 0)
+	return (asked.SSHKeyName == nil || *asked.SSHKeyName == ptr.Deref(is.Ec2SshKey, "")) && asked.Public == (len(is.SourceSecurityGroups) == 0)
 }

@@ -8,6 +8,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -34,10 +35,10 @@ type instancesRead struct {
 // does not show yet, for its reads are eventually consistent, is asked for again.
 func (m *instancesRead) read(ctx context.Context, s *session.Session, behind behindRead) error {
 	current, err := asg.Details[memberRead]{Keep: func(_ memberRead, i ec2types.Instance) memberRead {
-		read := memberRead{created: session.Deref(i.LaunchTime), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot,
+		read := memberRead{created: ptr.Deref(i.LaunchTime, time.Time{}), spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot,
 			tags: map[string]string{}}
 		for _, t := range i.Tags {
-			read.tags[session.Deref(t.Key)] = session.Deref(t.Value)
+			read.tags[ptr.Deref(t.Key, "")] = ptr.Deref(t.Value, "")
 		}
 		return read
 	}}.Read(ctx, s, behind.is, m.known)
@@ -73,7 +74,7 @@ func (m instancesRead) issues() []pool.Cause {
 // report when the instance was launched.
 func (m instancesRead) templateUnknown(i asgtypes.Instance, updates updateHistory) bool {
 	_, member := asg.StateOf(i)
-	_, known := m.known[session.Deref(i.InstanceId)]
+	_, known := m.known[ptr.Deref(i.InstanceId, "")]
 	return member && !known && m.refused.Err != nil && len(updates.open()) > 0
 }
 
@@ -82,7 +83,7 @@ func ownVersion(i asgtypes.Instance) int64 {
 	if i.LaunchTemplate == nil {
 		return 0
 	}
-	number, _ := strconv.ParseInt(session.Deref(i.LaunchTemplate.Version), 10, 64)
+	number, _ := strconv.ParseInt(ptr.Deref(i.LaunchTemplate.Version, ""), 10, 64)
 	return number
 }
 
@@ -96,7 +97,7 @@ func (m instancesRead) broughtByUpdates(behind behindRead, updates updateHistory
 	for _, u := range updates.open() {
 		for _, i := range behind.is.Instances {
 			if m.broughtBy(u, i, behind) {
-				brought[session.Deref(i.InstanceId)] = session.Deref(u.Id)
+				brought[ptr.Deref(i.InstanceId, "")] = ptr.Deref(u.Id, "")
 			}
 		}
 	}
@@ -106,12 +107,12 @@ func (m instancesRead) broughtByUpdates(behind behindRead, updates updateHistory
 // broughtBy reports whether an instance is younger than an update's beginning, and of a later version of EKS's own template than any that
 // is older. An instance of which it is not known yet when it was made is as young as can be.
 func (m instancesRead) broughtBy(u updateRead, i asgtypes.Instance, behind behindRead) bool {
-	began, read := session.Deref(u.CreatedAt), m.known[session.Deref(i.InstanceId)]
+	began, read := ptr.Deref(u.CreatedAt, time.Time{}), m.known[ptr.Deref(i.InstanceId, "")]
 	if !read.created.IsZero() && read.created.Before(began) {
 		return false
 	}
 	for _, other := range behind.is.Instances {
-		o, ok := m.known[session.Deref(other.InstanceId)]
+		o, ok := m.known[ptr.Deref(other.InstanceId, "")]
 		if ok && !o.created.IsZero() && o.created.Before(began) && ownVersion(other) >= ownVersion(i) {
 			return false
 		}
@@ -145,7 +146,7 @@ func (m instancesRead) untagged(behind behindRead, want groupSpec) []string {
 		return nil
 	}
 	for _, i := range behind.is.Instances {
-		id := session.Deref(i.InstanceId)
+		id := ptr.Deref(i.InstanceId, "")
 		read, known := m.known[id]
 		if state, _ := asg.StateOf(i); !known || state != pool.Running && state != pool.Pending {
 			continue

@@ -6,6 +6,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -91,7 +92,7 @@ func (m *memory) forget() {
 
 // noteFailure keeps the moment at which the last deletion failed: as the group says, else when that was first seen.
 func (m *memory) noteFailure(is *ekstypes.Nodegroup, now time.Time) {
-	changed := session.Deref(is.ModifiedAt)
+	changed := ptr.Deref(is.ModifiedAt, time.Time{})
 	switch {
 	case is.Status != ekstypes.NodegroupStatusDeleteFailed:
 		m.deleteFailed = time.Time{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -130,7 +131,7 @@ func (m *memory) issues(is *ekstypes.Nodegroup, want wanted, now time.Time) []po
 	if issue := m.updates.configIssue(now); issue != nil {
 		issues = append(issues, *issue)
 	}
-	low := session.Deref(scalingOf(is).MinSize)
+	low := ptr.Deref(scalingOf(is).MinSize, 0)
 	if size := m.size(); is.Status != ekstypes.NodegroupStatusDeleting && want.group.min > size && low != want.group.min {
 		issues = append(issues, pool.Cause{Reason: "MinimumWaits", Message: fmt.Sprintf(
 			"%s is raised to %d once the node group, which has a size of %d, is as large", fieldMin, want.group.min, size)})
@@ -250,16 +251,16 @@ func (m *memory) describe(is *ekstypes.Nodegroup, want wanted, seen templates) *
 	current := seen.now(is, want)
 	scaling := scalingOf(is)
 	g := &pool.Group{
-		ID:       session.Deref(is.NodegroupArn),
+		ID:       ptr.Deref(is.NodegroupArn, ""),
 		Size:     int(m.size()),
-		Min:      int(session.Deref(scaling.MinSize)),
-		Max:      int(session.Deref(scaling.MaxSize)),
+		Min:      int(ptr.Deref(scaling.MinSize, 0)),
+		Max:      int(ptr.Deref(scaling.MaxSize, 0)),
 		Template: current.Ref,
 		Content:  current.Content,
 		Deleting: is.Status == ekstypes.NodegroupStatusDeleting,
 		Busy:     busy(is),
 		Failed:   failed(is),
-		Created:  session.Deref(is.CreatedAt),
+		Created:  ptr.Deref(is.CreatedAt, time.Time{}),
 
 		ProviderRolloutSurge: m.behind.surge(),
 	}
@@ -304,7 +305,7 @@ func (t target) asMade(g *pool.Group, want wanted) {
 
 // orphaned reports whether the launch template that the node group was created with no longer exists: EKS accepts no other in its place.
 func (l templates) orphaned(is *ekstypes.Nodegroup) bool {
-	return l.t.template != "" && is.LaunchTemplate != nil && session.Deref(is.LaunchTemplate.Id) != l.launch.Memory.ID()
+	return l.t.template != "" && is.LaunchTemplate != nil && ptr.Deref(is.LaunchTemplate.Id, "") != l.launch.Memory.ID()
 }
 
 // orphan is orphaned as an error about the specification. What is not shown yet may be shown soon.
@@ -318,7 +319,7 @@ func (r *reader) orphan() error {
 	}
 	return cloud.Invalidf(fieldTemplate, "launch template %s, which node group %s was made with, is there no more, and EKS takes no other "+
 		"in its place: its machines stay as they are; make another pool",
-		session.Deref(is.LaunchTemplate.Id), r.t.name)
+		ptr.Deref(is.LaunchTemplate.Id, ""), r.t.name)
 }
 
 // busy returns the operation that EKS performs on the node group; nil if there is none.

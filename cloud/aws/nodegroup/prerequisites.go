@@ -5,9 +5,10 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -21,7 +22,7 @@ func (r *reader) nodeRole() noderole.Pass {
 		MayCreate: r.options.EnableIAM, MayAttach: r.options.AllowAddRoles,
 	}
 	if is != nil && r.t.owns(is) {
-		spec.Current = session.Deref(is.NodeRole)
+		spec.Current = ptr.Deref(is.NodeRole, "")
 	}
 	return noderole.Pass{Session: r.c, Now: r.now, Spec: spec, Memory: &r.memory.role, Slow: &r.slow}
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -38,11 +40,11 @@ func (m *memory) rollout(is *ekstypes.Nodegroup, want wanted, seen templates, br
 	}
 	newest := list[0]
 	r := &pool.ProviderRollout{
-		ID:       session.Deref(newest.Id),
+		ID:       ptr.Deref(newest.Id, ""),
 		State:    cmp.Or(rollStates[newest.Status], pool.ProviderRolloutRunning),
 		Template: seen.goal(newest, is, want),
 		Reason:   reasonOf(newest.Errors),
-		Started:  session.Deref(newest.CreatedAt),
+		Started:  ptr.Deref(newest.CreatedAt, time.Time{}),
 		Ended:    newest.ended,
 		Failures: seen.failures(list, is, want),
 	}
@@ -58,7 +60,7 @@ func (l templates) goal(u updateRead, is *ekstypes.Nodegroup, want wanted) pool.
 	to := runsOf(is)
 	version := ""
 	for _, param := range u.Params {
-		text := session.Deref(param.Value)
+		text := ptr.Deref(param.Value, "")
 		switch param.Type {
 		case ekstypes.UpdateParamTypeVersion:
 			if minor, err := minorOf(fieldVersion, text); err == nil {
@@ -101,7 +103,7 @@ func (w *writer) startRoll(ctx context.Context, s pool.Step) error {
 	}
 	last := ""
 	if list := w.memory.updates.of(ekstypes.UpdateTypeVersionUpdate); len(list) > 0 {
-		last = session.Deref(list[0].Id)
+		last = ptr.Deref(list[0].Id, "")
 	}
 	if input.ClientRequestToken, err = w.t.tokenOf(input, last); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -60,12 +61,12 @@ func groupSpecOf(t target, lately written, now time.Time) groupSpec {
 	g := groupSpec{
 		instanceTypes: t.pool.InstanceTypes,
 		diskSize:      t.pool.DiskSize,
-		capacity:      capacities[session.Deref(t.pool.CapacityType)],
+		capacity:      capacities[ptr.Deref(t.pool.CapacityType, "")],
 		remote:        remoteAccess(t),
 		labels:        map[string]string{},
 		taints:        taintsOf(t.pool.Taints),
 		update:        updateConfig(t.pool.UpdateConfig),
-		repair:        t.pool.NodeRepairConfig != nil && session.Deref(t.pool.NodeRepairConfig.Enabled),
+		repair:        t.pool.NodeRepairConfig != nil && ptr.Deref(t.pool.NodeRepairConfig.Enabled, false),
 		tags:          t.tags(),
 		passed:        t.tags(),
 	}
@@ -73,7 +74,7 @@ func groupSpecOf(t target, lately written, now time.Time) groupSpec {
 		g.instanceTypes = []string{*t.pool.InstanceType}
 	}
 	if s := t.pool.Scaling; s != nil {
-		g.min, g.max = session.Deref(s.MinSize), s.MaxSize
+		g.min, g.max = ptr.Deref(s.MinSize, 0), s.MaxSize
 	}
 	for key, text := range t.pool.Labels {
 		g.labels[key] = string(text)
@@ -106,7 +107,7 @@ func taintsOf(asked awsv1.Taints) []ekstypes.Taint {
 }
 
 // taintName tells taints apart: a key may have one value for each effect.
-func taintName(t ekstypes.Taint) string { return session.Deref(t.Key) + ":" + string(t.Effect) }
+func taintName(t ekstypes.Taint) string { return ptr.Deref(t.Key, "") + ":" + string(t.Effect) }
 
 func taintNames(taints []ekstypes.Taint) []string {
 	names := make([]string, 0, len(taints))
@@ -142,8 +143,8 @@ func sameUpdate(want ekstypes.NodegroupUpdateConfig, is *ekstypes.NodegroupUpdat
 	if is == nil {
 		is = &ekstypes.NodegroupUpdateConfig{}
 	}
-	return session.Deref(want.MaxUnavailable) == session.Deref(is.MaxUnavailable) &&
-		session.Deref(want.MaxUnavailablePercentage) == session.Deref(is.MaxUnavailablePercentage) &&
+	return ptr.Deref(want.MaxUnavailable, 0) == ptr.Deref(is.MaxUnavailable, 0) &&
+		ptr.Deref(want.MaxUnavailablePercentage, 0) == ptr.Deref(is.MaxUnavailablePercentage, 0) &&
 		want.UpdateStrategy == cmp.Or(is.UpdateStrategy, ekstypes.NodegroupUpdateStrategiesDefault)
 }
 
@@ -158,7 +159,7 @@ func remoteAccess(t target) *ekstypes.RemoteAccessConfig {
 	if out.Ec2SshKey == nil {
 		out.Ec2SshKey = t.cluster.SSHKeyName
 	}
-	if session.Deref(out.Ec2SshKey) == "" {
+	if ptr.Deref(out.Ec2SshKey, "") == "" {
 		out.Ec2SshKey = nil
 	}
 	if !asked.Public {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -244,7 +245,7 @@ func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 	if w.memory.behind.is == nil {
 		return nil
 	}
-	size, name := int(w.memory.size()), session.Deref(w.memory.behind.is.AutoScalingGroupName)
+	size, name := int(w.memory.size()), ptr.Deref(w.memory.behind.is.AutoScalingGroupName, "")
 	members := w.memory.behind.present()
 	w.memory.touchedGroup()
 	there := slices.DeleteFunc(slices.Clone(s.Targets), func(t pool.InstanceRef) bool { return !members[t.ID] })

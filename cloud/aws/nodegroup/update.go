@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -113,18 +114,18 @@ func (g groupSpec) configInput(fields []string, is *ekstypes.Nodegroup, size int
 func (g groupSpec) bounds(fields []string, is *ekstypes.Nodegroup, size int32) *ekstypes.NodegroupScalingConfig {
 	scaling, changed := scalingOf(is), false
 	out := &ekstypes.NodegroupScalingConfig{}
-	if slices.Contains(fields, fieldMin) && g.min <= size && session.Deref(scaling.MinSize) != g.min {
+	if slices.Contains(fields, fieldMin) && g.min <= size && ptr.Deref(scaling.MinSize, 0) != g.min {
 		out.MinSize, changed = &g.min, true
 	}
-	if slices.Contains(fields, fieldMax) && g.max != nil && *g.max >= size && session.Deref(scaling.MaxSize) != *g.max {
+	if slices.Contains(fields, fieldMax) && g.max != nil && *g.max >= size && ptr.Deref(scaling.MaxSize, 0) != *g.max {
 		out.MaxSize, changed = g.max, true
 	}
 	if !changed {
 		return nil
 	}
 	// EKS may not have heard yet of a size that a user has set in the group behind.
-	if said := session.Deref(scaling.DesiredSize); said > session.Deref(cmp.Or(out.MaxSize, scaling.MaxSize)) ||
-		said < session.Deref(cmp.Or(out.MinSize, scaling.MinSize)) {
+	if said := ptr.Deref(scaling.DesiredSize, 0); said > ptr.Deref(cmp.Or(out.MaxSize, scaling.MaxSize), 0) ||
+		said < ptr.Deref(cmp.Or(out.MinSize, scaling.MinSize), 0) {
 		out.DesiredSize = &size
 	}
 	return out
@@ -220,7 +221,7 @@ func (w *writer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want gr
 	if behind == nil {
 		return nil
 	}
-	client := asg.Client{Session: w.c, Name: session.Deref(behind.AutoScalingGroupName), Now: w.now}
+	client := asg.Client{Session: w.c, Name: ptr.Deref(behind.AutoScalingGroupName, ""), Now: w.now}
 	put, remove = want.passedChanges(behind)
 	w.noteTags(put)
 	w.memory.touchedGroup()
@@ -252,7 +253,7 @@ func (w *writer) resize(ctx context.Context, s pool.Step) error {
 		}
 	}
 	scaling := &ekstypes.NodegroupScalingConfig{DesiredSize: &size}
-	if size > session.Deref(scalingOf(is).MaxSize) {
+	if size > ptr.Deref(scalingOf(is).MaxSize, 0) {
 		scaling.MaxSize = &size
 		if s := w.t.pool.Scaling; s != nil && s.MaxSize != nil && *s.MaxSize > size {
 			scaling.MaxSize = s.MaxSize

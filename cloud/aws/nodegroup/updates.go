@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -95,7 +96,8 @@ func (h updateHistory) of(kind ekstypes.UpdateType) []updateRead {
 		}
 	}
 	slices.SortFunc(list, func(a, b updateRead) int {
-		return cmp.Or(session.Deref(b.CreatedAt).Compare(session.Deref(a.CreatedAt)), strings.Compare(session.Deref(a.Id), session.Deref(b.Id)))
+		return cmp.Or(ptr.Deref(b.CreatedAt, time.Time{}).Compare(ptr.Deref(a.CreatedAt, time.Time{})),
+			strings.Compare(ptr.Deref(a.Id, ""), ptr.Deref(b.Id, "")))
 	})
 	return list
 }
@@ -183,7 +185,7 @@ func (r updateReader) changed(is *ekstypes.Nodegroup) bool {
 	if known.creating {
 		known.at, known.creating = r.now, is.Status == ekstypes.NodegroupStatusCreating
 	}
-	changed := session.Deref(is.ModifiedAt).After(known.at.Add(-session.SameMoment)) && is.Status != ekstypes.NodegroupStatusDeleting
+	changed := ptr.Deref(is.ModifiedAt, time.Time{}).After(known.at.Add(-session.SameMoment)) && is.Status != ekstypes.NodegroupStatusDeleting
 	return changed && r.now.Sub(known.at) > session.SameMoment || r.slow.Due(known.at, session.TracedPeriod)
 }
 
@@ -250,8 +252,8 @@ func (h *updateHistory) learn(id string, u ekstypes.Update, created *time.Time, 
 	u.CreatedAt = created
 	read := updateRead{Update: u}
 	if read.over() {
-		read.ended = session.Deref(created)
-		if changed := session.Deref(is.ModifiedAt); changed.After(read.ended) {
+		read.ended = ptr.Deref(created, time.Time{})
+		if changed := ptr.Deref(is.ModifiedAt, time.Time{}); changed.After(read.ended) {
 			read.ended = changed
 		}
 		if read.ended.After(now) {
@@ -268,7 +270,7 @@ func (h *updateHistory) learn(id string, u ekstypes.Update, created *time.Time, 
 func reasonOf(errors []ekstypes.ErrorDetail) string {
 	parts := make([]string, 0, len(errors))
 	for _, e := range errors {
-		parts = append(parts, errorLine(string(e.ErrorCode), session.Deref(e.ErrorMessage), e.ResourceIds))
+		parts = append(parts, errorLine(string(e.ErrorCode), ptr.Deref(e.ErrorMessage, ""), e.ResourceIds))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
@@ -135,7 +136,7 @@ func leaving(is *asgtypes.AutoScalingGroup) map[string]bool {
 	ids := map[string]bool{}
 	for _, i := range is.Instances {
 		if state, _ := asg.StateOf(i); state == pool.Terminating {
-			ids[session.Deref(i.InstanceId)] = true
+			ids[ptr.Deref(i.InstanceId, "")] = true
 		}
 	}
 	return ids
@@ -172,13 +173,13 @@ func (h History) Newest(of TemplateOf) *pool.ProviderRollout {
 	}
 	newest := h.list[0]
 	return &pool.ProviderRollout{
-		ID:       session.Deref(newest.InstanceRefreshId),
+		ID:       ptr.Deref(newest.InstanceRefreshId, ""),
 		State:    cmp.Or(states[newest.Status], pool.ProviderRolloutRunning),
 		Template: goal(newest, of),
-		Percent:  int(session.Deref(newest.PercentageComplete)),
-		Reason:   session.Clean(session.InstanceID.ReplaceAllString(session.Deref(newest.StatusReason), "an instance")),
-		Started:  session.Deref(newest.StartTime),
-		Ended:    session.Deref(newest.EndTime),
+		Percent:  int(ptr.Deref(newest.PercentageComplete, 0)),
+		Reason:   session.Clean(session.InstanceID.ReplaceAllString(ptr.Deref(newest.StatusReason, ""), "an instance")),
+		Started:  ptr.Deref(newest.StartTime, time.Time{}),
+		Ended:    ptr.Deref(newest.EndTime, time.Time{}),
 		Failures: failures(h.list, of),
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
@@ -77,7 +78,7 @@ func (g groups) read(ctx context.Context, in *autoscaling.DescribeAutoScalingGro
 		for k := range page.AutoScalingGroups {
 			// A pointer into the page would keep the groups of a hundred pools for as long as one of them.
 			is := new(page.AutoScalingGroups[k])
-			found(Deref(is.AutoScalingGroupName), is)
+			found(ptr.Deref(is.AutoScalingGroupName, ""), is)
 		}
 	}
 	return count, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/sweep"
@@ -25,7 +26,7 @@ func newInstances(client *EC2, now func() time.Time) *sweep.Sweep[ec2types.Insta
 	some := func(ctx context.Context, ids []string, found func(string, ec2types.Instance)) error {
 		list, err := instances(ctx, client, ids, now())
 		for _, i := range list {
-			found(Deref(i.InstanceId), i)
+			found(ptr.Deref(i.InstanceId, ""), i)
 		}
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 )
@@ -53,7 +54,7 @@ func (s *Session) SpotNotices(ctx context.Context, now time.Time, fresh bool) (m
 	}
 	shared.ids, shared.until = map[string]bool{}, now.Add(noticesFor)
 	for _, r := range found {
-		shared.ids[Deref(r.InstanceId)] = true
+		shared.ids[ptr.Deref(r.InstanceId, "")] = true
 	}
 	return shared.ids, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 )
@@ -100,23 +101,14 @@ func Marked(text, name string) bool {
 func TagMap(tags []ec2types.Tag) map[string]string {
 	all := make(map[string]string, len(tags))
 	for _, t := range tags {
-		all[Deref(t.Key)] = Deref(t.Value)
+		all[ptr.Deref(t.Key, "")] = ptr.Deref(t.Value, "")
 	}
 	return all
 }
 
 // TaggedFor reports whether the tags name the owner under the key.
 func TaggedFor(tags []ec2types.Tag, key string, o cloud.Owner) bool {
-	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return Deref(t.Key) == key && Deref(t.Value) == o.ID })
-}
-
-// Deref is what p points to, or the zero value.
-func Deref[T any](p *T) T {
-	var zero T
-	if p == nil {
-		return zero
-	}
-	return *p
+	return slices.ContainsFunc(tags, func(t ec2types.Tag) bool { return ptr.Deref(t.Key, "") == key && ptr.Deref(t.Value, "") == o.ID })
 }
 
 // Unique sorts a list and drops what is there twice.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/sweep"
 	"github.com/muster-project/muster/cloud/wire"
@@ -43,7 +44,7 @@ func (t templates) named(ctx context.Context, names []string, found func(string,
 		}
 		for k := range page.LaunchTemplates {
 			is := &page.LaunchTemplates[k]
-			found(Deref(is.LaunchTemplateName), is)
+			found(ptr.Deref(is.LaunchTemplateName, ""), is)
 		}
 	}
 	return nil

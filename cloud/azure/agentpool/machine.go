@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 	"github.com/muster-project/muster/pool"
@@ -51,21 +52,21 @@ type machine struct {
 }
 
 func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, now time.Time, skew time.Duration) machine {
-	m := machine{id: deref(vm.ID), latest: true}
+	m := machine{id: ptr.Deref(vm.ID, ""), latest: true}
 	if vm.SKU != nil {
-		m.size = deref(vm.SKU.Name)
+		m.size = ptr.Deref(vm.SKU.Name, "")
 	}
 	if len(vm.Zones) > 0 {
-		m.zone = deref(vm.Zones[0])
+		m.zone = ptr.Deref(vm.Zones[0], "")
 	}
 	if is := vm.Properties; is != nil {
-		m.uid, m.provisioning, m.created = deref(is.VMID), deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
+		m.uid, m.provisioning, m.created = ptr.Deref(is.VMID, ""), ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew)
 		m.latest = is.LatestModelApplied == nil || *is.LatestModelApplied
 		if is.StorageProfile != nil {
 			m.image = imageOf(is.StorageProfile.ImageReference)
 		}
 		if is.OSProfile != nil {
-			m.name = strings.ToLower(deref(is.OSProfile.ComputerName))
+			m.name = strings.ToLower(ptr.Deref(is.OSProfile.ComputerName, ""))
 		}
 		if is.InstanceView != nil {
 			m.power, m.renewed = powerOf(is.InstanceView.Statuses), provisionedAt(is.InstanceView.Statuses, skew)
@@ -74,23 +75,23 @@ func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, now time.Time, ske
 			m.renewed = now
 		}
 	}
-	m.name = cmp.Or(m.name, deref(vm.Name))
+	m.name = cmp.Or(m.name, ptr.Deref(vm.Name, ""))
 	return m
 }
 
 func virtualMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
-	m := machine{name: deref(vm.Name), id: deref(vm.ID), latest: true,
+	m := machine{name: ptr.Deref(vm.Name, ""), id: ptr.Deref(vm.ID, ""), latest: true,
 		runs: reported(strings.TrimPrefix(tagOf(vm.Tags, tagVersion), versionMark))}
 	if len(vm.Zones) > 0 {
-		m.zone = deref(vm.Zones[0])
+		m.zone = ptr.Deref(vm.Zones[0], "")
 	}
 	if is := vm.Properties; is != nil {
-		m.uid, m.provisioning, m.created = deref(is.VMID), deref(is.ProvisioningState), ourTime(is.TimeCreated, skew)
+		m.uid, m.provisioning, m.created = ptr.Deref(is.VMID, ""), ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew)
 		if is.StorageProfile != nil {
 			m.image = imageOf(is.StorageProfile.ImageReference)
 		}
 		if is.HardwareProfile != nil {
-			m.size = string(deref(is.HardwareProfile.VMSize))
+			m.size = string(ptr.Deref(is.HardwareProfile.VMSize, ""))
 		}
 		if is.InstanceView != nil {
 			m.power = powerOf(is.InstanceView.Statuses)
@@ -101,7 +102,7 @@ func virtualMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
 
 func powerOf(statuses []*armcompute.InstanceViewStatus) string {
 	for _, status := range statuses {
-		if power, ok := strings.CutPrefix(deref(status.Code), powerMark); ok {
+		if power, ok := strings.CutPrefix(ptr.Deref(status.Code, ""), powerMark); ok {
 			return power
 		}
 	}
@@ -111,7 +112,7 @@ func powerOf(statuses []*armcompute.InstanceViewStatus) string {
 // provisionedAt returns when the last provisioning of a machine ended; zero where that is unknown.
 func provisionedAt(statuses []*armcompute.InstanceViewStatus, skew time.Duration) time.Time {
 	for _, status := range statuses {
-		if strings.HasPrefix(deref(status.Code), provisionMark) {
+		if strings.HasPrefix(ptr.Deref(status.Code, ""), provisionMark) {
 			return ourTime(status.Time, skew)
 		}
 	}
@@ -220,17 +221,8 @@ func ourTime(at *time.Time, skew time.Duration) time.Time {
 func tagOf(tags map[string]*string, name string) string {
 	for key, value := range tags {
 		if strings.EqualFold(key, name) {
-			return deref(value)
+			return ptr.Deref(value, "")
 		}
 	}
 	return ""
-}
-
-// deref returns what a pointer points at, or the zero value.
-func deref[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }

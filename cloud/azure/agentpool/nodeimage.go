@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
@@ -56,7 +57,7 @@ func imageOf(storage *armcompute.ImageReference) nodeImage {
 		return ""
 	}
 	parts := map[string]string{}
-	segments := strings.Split(deref(storage.ID), "/")
+	segments := strings.Split(ptr.Deref(storage.ID, ""), "/")
 	for i := 1; i < len(segments); i++ {
 		parts[strings.ToLower(segments[i-1])] = segments[i]
 	}

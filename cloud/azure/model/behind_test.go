@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -210,7 +211,7 @@ func (w wire) retagged(made *simazure.Cloud, m *model.Model) {
 func (w wire) tagged(m *model.Model) {
 	w.t.Helper()
 	set := w.read(m.Name).Set
-	if deref(set.Properties.OrchestrationMode) != armcompute.OrchestrationModeFlexible {
+	if ptr.Deref(set.Properties.OrchestrationMode, "") != armcompute.OrchestrationModeFlexible {
 		return
 	}
 	for pager := w.flexible.NewListPager(simazure.ResourceGroup, nil); pager.More(); {

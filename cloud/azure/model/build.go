@@ -178,14 +178,5 @@ func pointers[T any](list []T) []*T {
 	return out
 }
 
-// deref is what a pointer points to, or nothing.
-func deref[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}
-
 // indexed is a path to one item of a list.
 func indexed(path string, k int) string { return path + "[" + strconv.Itoa(k) + "]" }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -219,7 +220,7 @@ func TestPriceAndZones(t *testing.T) {
 	in.FailureDomains = []string{"1", "2"}
 	m := build(t, in)
 	next := model.Read(patched(t, cur.Set, m.Change(cur)))
-	if got := deref(next.Set.Properties.VirtualMachineProfile.BillingProfile.MaxPrice); got != -1 {
+	if got := ptr.Deref(next.Set.Properties.VirtualMachineProfile.BillingProfile.MaxPrice, 0); got != -1 {
 		t.Errorf("want no limit, got %g", got)
 	}
 	if got := patched(t, cur.Set, m.InPlaceChange(cur)).Zones; len(got) != 2 || len(m.Against(next).State.Drift) > 0 {
@@ -237,11 +238,11 @@ func TestBootstrapData(t *testing.T) {
 	in.Bootstrap = cloud.NewBootstrap([]byte("renewed"), "cloud-config")
 	m := build(t, in)
 	const want = "cmVuZXdlZA=="
-	if got := deref(m.Create(1).Properties.VirtualMachineProfile.OSProfile.CustomData); got != want {
+	if got := ptr.Deref(m.Create(1).Properties.VirtualMachineProfile.OSProfile.CustomData, ""); got != want {
 		t.Errorf("want a new scale set to have it, got %q", got)
 	}
 	change := m.Change(cur)
-	if got := deref(change.Properties.VirtualMachineProfile.OSProfile.CustomData); got != want ||
+	if got := ptr.Deref(change.Properties.VirtualMachineProfile.OSProfile.CustomData, ""); got != want ||
 		model.Tag(change.Tags, model.TagData) != m.Data {
 		t.Errorf("want a changed model to have it and its hash %s, got %q and %v", m.Data, got, change.Tags)
 	}

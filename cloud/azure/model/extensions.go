@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 )
@@ -145,7 +146,7 @@ func extensionName(is *armcompute.VirtualMachineExtension) string {
 	if is == nil {
 		return ""
 	}
-	name := deref(is.Name)
+	name := ptr.Deref(is.Name, "")
 	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
@@ -154,8 +155,9 @@ func showsExtension(is *armcompute.VirtualMachineExtension, wanted *armcompute.V
 		return false
 	}
 	p, w := is.Properties, wanted.Properties
-	return strings.EqualFold(extensionName(is), *wanted.Name) && strings.EqualFold(deref(p.Publisher), *w.Publisher) &&
-		strings.EqualFold(deref(p.Type), *w.Type) && deref(p.TypeHandlerVersion) == *w.TypeHandlerVersion && sameSettings(p.Settings, w.Settings)
+	return strings.EqualFold(extensionName(is), *wanted.Name) && strings.EqualFold(ptr.Deref(p.Publisher, ""), *w.Publisher) &&
+		strings.EqualFold(ptr.Deref(p.Type, ""), *w.Type) && ptr.Deref(p.TypeHandlerVersion, "") == *w.TypeHandlerVersion &&
+		sameSettings(p.Settings, w.Settings)
 }
 
 // sameSettings compares settings as they are on the wire. None and empty ones are the same.

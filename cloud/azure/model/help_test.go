@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -207,7 +208,7 @@ func flexible(cur model.Current) armcompute.VirtualMachine {
 // extensions of a machine, as resources of its own, in another order: protected settings are not shown.
 func extensions(p *armcompute.VirtualMachineScaleSetExtensionProfile) []*armcompute.VirtualMachineExtension {
 	var out []*armcompute.VirtualMachineExtension
-	for _, e := range deref(p).Extensions {
+	for _, e := range ptr.Deref(p, armcompute.VirtualMachineScaleSetExtensionProfile{}).Extensions {
 		out = append(out, &armcompute.VirtualMachineExtension{Name: e.Name, Properties: &armcompute.VirtualMachineExtensionProperties{
 			Publisher: e.Properties.Publisher, Type: e.Properties.Type, TypeHandlerVersion: e.Properties.TypeHandlerVersion,
 			Settings:          e.Properties.Settings,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/driverkit"
 )
@@ -34,7 +35,7 @@ func (m *Model) fixed(cur Current) []string {
 	fields := append(fieldsOf(names), driverkit.Differing(
 		driverkit.Field{Name: fieldSpot, Differs: isSpot(is) != isSpot(wanted)},
 		driverkit.Field{Name: fieldEphemeral, Differs: ephemeral(is) != ephemeral(wanted)},
-		driverkit.Field{Name: fieldOSDiskSize, Differs: m.smaller(deref(deref(cur.Set.Properties).VirtualMachineProfile).StorageProfile)},
+		driverkit.Field{Name: fieldOSDiskSize, Differs: m.smaller(cur.profile().StorageProfile)},
 		driverkit.Field{Name: fieldSecurity + ".securityType", Differs: confidential(is) != confidential(wanted)},
 	)...)
 	fields = append(fields, m.fixedOfSet(cur)...)
@@ -44,15 +45,15 @@ func (m *Model) fixed(cur Current) []string {
 
 // fixedOfSet returns the fields of the scale set itself that differ and that Azure does not change.
 func (m *Model) fixedOfSet(cur Current) []string {
-	is, wanted := deref(cur.Set.Properties), deref(m.Set.Properties)
+	is, wanted := cur.properties(), *m.Set.Properties
 	faults, balance := wanted.PlatformFaultDomainCount, wanted.ZoneBalance
 	return driverkit.Differing(
 		driverkit.Field{Name: fieldMode, Differs: mode(is) != mode(wanted)},
-		driverkit.Field{Name: fieldLocation, Differs: !sameLocation(deref(cur.Set.Location), deref(m.Set.Location))},
+		driverkit.Field{Name: fieldLocation, Differs: !sameLocation(ptr.Deref(cur.Set.Location, ""), ptr.Deref(m.Set.Location, ""))},
 		driverkit.Field{Name: fieldFaults, Differs: faults != nil && is.PlatformFaultDomainCount != nil &&
 			*is.PlatformFaultDomainCount != *faults},
 		// A scale set whose zones can't be balanced yet (it gets a second one now) has no balance to compare.
-		driverkit.Field{Name: fieldZoneBalance, Differs: balance != nil && len(cur.zones()) > 1 && deref(is.ZoneBalance) != *balance},
+		driverkit.Field{Name: fieldZoneBalance, Differs: balance != nil && len(cur.zones()) > 1 && ptr.Deref(is.ZoneBalance, false) != *balance},
 		driverkit.Field{Name: fieldZones, Differs: !contains(values(m.Set.Zones), cur.zones())},
 	)
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 )
@@ -18,7 +19,8 @@ type Instance struct {
 
 // Uniform compares one machine of a Uniform scale set.
 func (c Comparison) Uniform(vm armcompute.VirtualMachineScaleSetVM) Instance {
-	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, reported(deref(vm.Properties).LatestModelApplied))
+	is := ptr.Deref(vm.Properties, armcompute.VirtualMachineScaleSetVMProperties{})
+	return c.instance(vm.Tags, vm.Resources, func() seen { return seenOfUniform(vm) }, reported(is.LatestModelApplied))
 }
 
 // Flexible compares one machine of a Flexible scale set.

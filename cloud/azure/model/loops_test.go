@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
@@ -39,13 +40,13 @@ func drawn(t *rapid.T) *azurev1.AzureMachinePoolSpec {
 	d := &s.Template
 	d.VMSize = rapid.SampledFrom([]string{"Standard_D2s_v3", "standard_d4s_v5", "Standard_D2ps_v5"}).Draw(t, "size")
 	d.OSDisk.DiskSizeGB, d.OSDisk.CachingType = maybe(t, "disk", int32(30), 100),
-		deref(maybe(t, "caching", azurev1.CachingNone, azurev1.CachingReadWrite))
+		ptr.Deref(maybe(t, "caching", azurev1.CachingNone, azurev1.CachingReadWrite), "")
 	if rapid.Bool().Draw(t, "unmanaged") {
 		d.OSDisk.ManagedDisk = nil
 	}
 	for k := range rapid.IntRange(0, 3).Draw(t, "disks") {
 		disk := azurev1.DataDisk{NameSuffix: string(rune('a' + k)), DiskSizeGB: rapid.Int32Range(1, 9).Draw(t, "GB"),
-			CachingType: deref(maybe(t, "data caching", azurev1.CachingNone, azurev1.CachingReadOnly))}
+			CachingType: ptr.Deref(maybe(t, "data caching", azurev1.CachingNone, azurev1.CachingReadOnly), "")}
 		if rapid.Bool().Draw(t, "lun") {
 			disk.Lun = new(int32(40 - k))
 		}
@@ -63,7 +64,7 @@ func drawn(t *rapid.T) *azurev1.AzureMachinePoolSpec {
 	}
 	if rapid.Bool().Draw(t, "security") {
 		d.SecurityProfile = &azurev1.SecurityProfile{EncryptionAtHost: maybe(t, "host", true, false),
-			SecurityType: deref(maybe(t, "type", azurev1.SecurityTypesTrustedLaunch))}
+			SecurityType: ptr.Deref(maybe(t, "type", azurev1.SecurityTypesTrustedLaunch), "")}
 		if d.SecurityProfile.SecurityType != "" && rapid.Bool().Draw(t, "uefi") {
 			d.SecurityProfile.UefiSettings = &azurev1.UefiSettings{SecureBootEnabled: maybe(t, "boot", true, false),
 				VTpmEnabled: maybe(t, "tpm", true, false)}
@@ -80,7 +81,7 @@ func drawn(t *rapid.T) *azurev1.AzureMachinePoolSpec {
 	d.TerminateNotificationTimeout = maybe(t, "notice", 5, 15)
 	for range rapid.IntRange(0, 2).Draw(t, "nics") {
 		d.NetworkInterfaces = append(d.NetworkInterfaces, azurev1.NetworkInterface{
-			SubnetName: deref(maybe(t, "subnet", "capz-node-subnet", "other")), PrivateIPConfigs: rapid.IntRange(0, 2).Draw(t, "addresses"),
+			SubnetName: ptr.Deref(maybe(t, "subnet", "capz-node-subnet", "other"), ""), PrivateIPConfigs: rapid.IntRange(0, 2).Draw(t, "addresses"),
 			AcceleratedNetworking: maybe(t, "accelerated", true, false),
 		})
 	}
@@ -96,14 +97,6 @@ func drawn(t *rapid.T) *azurev1.AzureMachinePoolSpec {
 			ResourceGroup: new("g")}},
 	)
 	return s
-}
-
-func deref[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }
 
 // Whatever Azure makes of what it was sent (IDs in another case, defaults filled in, secrets left out, zones in another order, backend

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 )
 
 // Onto is the model as it can be put on the pool's existing scale set: what Azure refuses to change there stays as it is, so that
@@ -11,7 +12,7 @@ import (
 func (m *Model) Onto(cur Current) (*Model, []string) {
 	fields := m.fixed(cur)
 	// Everything else that can't be changed is no part of the content, and is sent with no change. These are part of both.
-	profile, is := *m.Set.Properties.VirtualMachineProfile, deref(deref(cur.Set.Properties).VirtualMachineProfile)
+	profile, is := *m.Set.Properties.VirtualMachineProfile, cur.profile()
 	there, wanted := seenOf(cur.Set), seenOf(m.Set)
 	kept := false
 	if is.StorageProfile != nil && confidential(there) != confidential(wanted) {
@@ -80,7 +81,8 @@ func (m *Model) with(profile armcompute.VirtualMachineScaleSetVMProfile) *Model 
 
 // smaller reports whether the disk of the operating system is to shrink, which Azure does not do.
 func (m *Model) smaller(storage *armcompute.VirtualMachineScaleSetStorageProfile) bool {
-	is, wanted := deref(storage).OSDisk, m.Set.Properties.VirtualMachineProfile.StorageProfile.OSDisk
+	wanted := m.Set.Properties.VirtualMachineProfile.StorageProfile.OSDisk
+	is := ptr.Deref(storage, armcompute.VirtualMachineScaleSetStorageProfile{}).OSDisk
 	return is != nil && is.DiskSizeGB != nil && wanted.DiskSizeGB != nil && *wanted.DiskSizeGB < *is.DiskSizeGB
 }
 

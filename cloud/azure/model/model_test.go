@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -115,7 +116,7 @@ func TestImageOf(t *testing.T) {
 		in.Source.Pool, in.Image = c.spec, again
 		set := build(t, in).Set
 		r := set.Properties.VirtualMachineProfile.StorageProfile.ImageReference
-		got := deref(r.ID) + deref(r.CommunityGalleryImageID) + deref(r.SharedGalleryImageID)
+		got := ptr.Deref(r.ID, "") + ptr.Deref(r.CommunityGalleryImageID, "") + ptr.Deref(r.SharedGalleryImageID, "")
 		if r.Publisher != nil {
 			got = strings.Join([]string{*r.Publisher, *r.Offer, *r.SKU, *r.Version}, "/")
 		}
@@ -284,7 +285,7 @@ func TestWhatIsSent(t *testing.T) {
 	in.Source.Pool.ZoneBalance, in.FailureDomains = new(true), []string{"1"}
 	m := build(t, in)
 	p := m.Set.Properties
-	if s := p.VirtualMachineProfile.SecurityProfile; deref(s.SecurityType) != armcompute.SecurityTypesTrustedLaunch ||
+	if s := p.VirtualMachineProfile.SecurityProfile; ptr.Deref(s.SecurityType, "") != armcompute.SecurityTypesTrustedLaunch ||
 		s.EncryptionAtHost != nil || s.UefiSettings != nil {
 		t.Errorf("want trusted launch alone, without a panic for what is not said, got %+v", s)
 	}
@@ -301,8 +302,8 @@ func TestWhatIsSent(t *testing.T) {
 	in.Source.Pool.Template.SpotVMOptions = &azurev1.SpotVMOptions{}
 	m = build(t, in)
 	p = m.Set.Properties
-	if deref(p.PlatformFaultDomainCount) != 1 || p.Overprovision != nil || p.VirtualMachineProfile.NetworkProfile.NetworkAPIVersion == nil ||
-		m.Set.Zones != nil {
+	if ptr.Deref(p.PlatformFaultDomainCount, 0) != 1 || p.Overprovision != nil ||
+		p.VirtualMachineProfile.NetworkProfile.NetworkAPIVersion == nil || m.Set.Zones != nil {
 		t.Errorf("want what a Flexible scale set has to have, got %+v", p)
 	}
 	if *p.VirtualMachineProfile.EvictionPolicy != armcompute.VirtualMachineEvictionPolicyTypesDeallocate ||

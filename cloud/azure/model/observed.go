@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 )
 
 // seen is what can be seen of a scale set or of one machine, by name: the same names for each, in one spelling of the values. A name
@@ -66,9 +67,9 @@ func seenOf(set armcompute.VirtualMachineScaleSet) seen {
 	if set.Identity != nil {
 		s.identity(set.Identity.Type, set.Identity.UserAssignedIdentities)
 	}
-	p := deref(set.Properties)
+	p := ptr.Deref(set.Properties, armcompute.VirtualMachineScaleSetProperties{})
 	s.ultra(p.AdditionalCapabilities)
-	profile := deref(p.VirtualMachineProfile)
+	profile := ptr.Deref(p.VirtualMachineProfile, armcompute.VirtualMachineScaleSetVMProfile{})
 	s.diagnostics(profile.DiagnosticsProfile)
 	s.security(profile.SecurityProfile)
 	s.spot(profile.Priority, profile.EvictionPolicy, profile.BillingProfile)
@@ -79,7 +80,7 @@ func seenOf(set armcompute.VirtualMachineScaleSet) seen {
 	if n := profile.NetworkProfile; n != nil {
 		s.nics(n.NetworkInterfaceConfigurations)
 	}
-	storage := deref(profile.StorageProfile)
+	storage := ptr.Deref(profile.StorageProfile, armcompute.VirtualMachineScaleSetStorageProfile{})
 	s.image(storage.ImageReference)
 	if d := storage.OSDisk; d != nil {
 		s.osDisk(d.DiskSizeGB, d.Caching, d.OSType, d.DiffDiskSettings, diskOf(d.ManagedDisk))
@@ -102,7 +103,7 @@ func seenOfUniform(vm armcompute.VirtualMachineScaleSetVM) seen {
 	if vm.Identity != nil {
 		s.identity(vm.Identity.Type, vm.Identity.UserAssignedIdentities)
 	}
-	p := deref(vm.Properties)
+	p := ptr.Deref(vm.Properties, armcompute.VirtualMachineScaleSetVMProperties{})
 	s.ultra(p.AdditionalCapabilities)
 	s.diagnostics(p.DiagnosticsProfile)
 	s.security(p.SecurityProfile)
@@ -124,7 +125,7 @@ func seenOfFlexible(vm armcompute.VirtualMachine) seen {
 	if vm.Identity != nil {
 		s.identity(vm.Identity.Type, vm.Identity.UserAssignedIdentities)
 	}
-	p := deref(vm.Properties)
+	p := ptr.Deref(vm.Properties, armcompute.VirtualMachineProperties{})
 	if h := p.HardwareProfile; h != nil && h.VMSize != nil {
 		s.size(new(string(*h.VMSize)))
 	}
@@ -146,7 +147,7 @@ func (s seen) size(name *string) {
 
 func (s seen) plan(p *armcompute.Plan) {
 	if p != nil {
-		s["plan"] = strings.ToLower(strings.Join([]string{deref(p.Publisher), deref(p.Product), deref(p.Name)}, "/"))
+		s["plan"] = strings.ToLower(strings.Join([]string{ptr.Deref(p.Publisher, ""), ptr.Deref(p.Product, ""), ptr.Deref(p.Name, "")}, "/"))
 	}
 }
 
@@ -174,7 +175,7 @@ func (s seen) diagnostics(d *armcompute.DiagnosticsProfile) {
 		return
 	}
 	put(s, "diagnostics.enabled", d.BootDiagnostics.Enabled)
-	if uri := deref(d.BootDiagnostics.StorageURI); uri != "" {
+	if uri := ptr.Deref(d.BootDiagnostics.StorageURI, ""); uri != "" {
 		s["diagnostics.uri"] = strings.TrimRight(strings.ToLower(uri), "/")
 	}
 }
@@ -205,8 +206,8 @@ func (s seen) notice(p *armcompute.ScheduledEventsProfile) {
 		return
 	}
 	s["notice"] = ""
-	if t := p.TerminateNotificationProfile; deref(t.Enable) {
-		s["notice"] = deref(t.NotBeforeTimeout)
+	if t := p.TerminateNotificationProfile; ptr.Deref(t.Enable, false) {
+		s["notice"] = ptr.Deref(t.NotBeforeTimeout, "")
 	}
 }
 
@@ -217,7 +218,7 @@ func (s seen) linux(c *armcompute.LinuxConfiguration) {
 	var keys []string
 	for _, k := range c.SSH.PublicKeys {
 		// What stands behind the key is a comment.
-		fields := strings.Fields(deref(k.KeyData))
+		fields := strings.Fields(ptr.Deref(k.KeyData, ""))
 		keys = append(keys, strings.Join(fields[:min(2, len(fields))], " "))
 	}
 	slices.Sort(keys)
@@ -234,9 +235,9 @@ func (s seen) image(r *armcompute.ImageReference) {
 	if r.Publisher == nil {
 		return
 	}
-	s["image.offer"] = strings.ToLower(strings.Join([]string{*r.Publisher, deref(r.Offer), deref(r.SKU)}, "/"))
+	s["image.offer"] = strings.ToLower(strings.Join([]string{*r.Publisher, ptr.Deref(r.Offer, ""), ptr.Deref(r.SKU, "")}, "/"))
 	// The latest version may be shown as the one that it was.
-	if v := deref(r.Version); v != "" && !strings.EqualFold(v, latestVersion) {
+	if v := ptr.Deref(r.Version, ""); v != "" && !strings.EqualFold(v, latestVersion) {
 		s["image.version"] = v
 	}
 }
@@ -289,7 +290,7 @@ func (s seen) osDisk(size *int32, caching *armcompute.CachingTypes, kind *armcom
 
 // dataDisk gives the number of the disk.
 func (s seen) dataDisk(lun, size *int32, caching *armcompute.CachingTypes, d disk) string {
-	number := strconv.Itoa(int(deref(lun)))
+	number := strconv.Itoa(int(ptr.Deref(lun, 0)))
 	name := "dataDisks." + number
 	put(s, name+".size", size)
 	put(s, name+".caching", caching)
@@ -315,7 +316,7 @@ func (s seen) storage(p *armcompute.StorageProfile) {
 	}
 	luns := []string{}
 	for _, d := range p.DataDisks {
-		if deref(d.CreateOption) == armcompute.DiskCreateOptionTypesEmpty {
+		if ptr.Deref(d.CreateOption, "") == armcompute.DiskCreateOptionTypesEmpty {
 			luns = append(luns, s.dataDisk(d.Lun, d.DiskSizeGB, d.Caching, diskOfVM(d.ManagedDisk)))
 		}
 	}
@@ -334,12 +335,12 @@ func (s seen) nics(list []*armcompute.VirtualMachineScaleSetNetworkConfiguration
 		put(s, name+".forwarding", nic.Properties.EnableIPForwarding)
 		var addresses []string
 		for _, a := range nic.Properties.IPConfigurations {
-			p := deref(a.Properties)
+			p := ptr.Deref(a.Properties, armcompute.VirtualMachineScaleSetIPConfigurationProperties{})
 			subnet := ""
 			if p.Subnet != nil {
-				subnet = strings.ToLower(deref(p.Subnet.ID))
+				subnet = strings.ToLower(ptr.Deref(p.Subnet.ID, ""))
 			}
-			version := deref(p.PrivateIPAddressVersion)
+			version := ptr.Deref(p.PrivateIPAddressVersion, "")
 			if version == "" {
 				version = armcompute.IPVersionIPv4
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/driverkit"
@@ -35,7 +36,17 @@ func (c Current) Capacity() int {
 	if c.Set.SKU == nil {
 		return 0
 	}
-	return int(deref(c.Set.SKU.Capacity))
+	return int(ptr.Deref(c.Set.SKU.Capacity, 0))
+}
+
+// properties returns the properties of the scale set; those that Azure leaves out are nil.
+func (c Current) properties() armcompute.VirtualMachineScaleSetProperties {
+	return ptr.Deref(c.Set.Properties, armcompute.VirtualMachineScaleSetProperties{})
+}
+
+// profile returns what the scale set's machines are made of.
+func (c Current) profile() armcompute.VirtualMachineScaleSetVMProfile {
+	return ptr.Deref(c.properties().VirtualMachineProfile, armcompute.VirtualMachineScaleSetVMProfile{})
 }
 
 // State of the scale set: how it is compared with what is wanted.
@@ -129,7 +140,7 @@ func changes(is, wanted seen, names []string) []string {
 // drift names what can be changed on a scale set that exists and on its machines.
 func (m *Model) drift(cur Current) []string {
 	is, wanted := cur.zones(), values(m.Set.Zones)
-	policy := deref(cur.Set.Properties).UpgradePolicy
+	policy := cur.properties().UpgradePolicy
 	return driverkit.Differing(
 		driverkit.Field{Name: FieldTags, Differs: m.tagsDrift(cur.Set.Tags)},
 		driverkit.Field{Name: FieldExtensions, Differs: m.extensionsDrift(cur)},
@@ -156,9 +167,10 @@ func (m *Model) extensionsDrift(cur Current) bool {
 // extensionNames are the names of extensions with their versions, in order.
 func extensionNames(set armcompute.VirtualMachineScaleSet) []string {
 	var list []string
-	if p := deref(set.Properties).VirtualMachineProfile; p != nil && p.ExtensionProfile != nil {
-		for _, e := range p.ExtensionProfile.Extensions {
-			list = append(list, deref(e.Name)+" "+deref(deref(e.Properties).TypeHandlerVersion))
+	if p := (Current{Set: set}).profile().ExtensionProfile; p != nil {
+		for _, e := range p.Extensions {
+			is := ptr.Deref(e.Properties, armcompute.VirtualMachineScaleSetExtensionProperties{})
+			list = append(list, ptr.Deref(e.Name, "")+" "+ptr.Deref(is.TypeHandlerVersion, ""))
 		}
 	}
 	slices.Sort(list)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 )
 
 // Create is the body of the request that makes the scale set with so many machines.
@@ -21,14 +22,14 @@ func (m *Model) Create(capacity int) armcompute.VirtualMachineScaleSet {
 // request is to be sent with the scale set's ETag.
 func (m *Model) Change(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 	update := m.inPlace(cur)
-	is, wanted := deref(deref(cur.Set.Properties).VirtualMachineProfile), *m.Set.Properties.VirtualMachineProfile
-	if cur.Set.SKU == nil || !strings.EqualFold(deref(cur.Set.SKU.Name), *m.Set.SKU.Name) {
+	is, wanted := cur.profile(), *m.Set.Properties.VirtualMachineProfile
+	if cur.Set.SKU == nil || !strings.EqualFold(ptr.Deref(cur.Set.SKU.Name, ""), *m.Set.SKU.Name) {
 		update.SKU = &armcompute.SKU{Name: m.Set.SKU.Name, Tier: m.Set.SKU.Tier, Capacity: new(int64(cur.Capacity()))}
 	}
 	update.Plan = over(cur.Set.Plan, m.Set.Plan)
 	update.Identity = m.identityOver(cur)
 	update.Properties.AdditionalCapabilities = m.Set.Properties.AdditionalCapabilities
-	if was := deref(cur.Set.Properties).AdditionalCapabilities; was != nil && deref(was.UltraSSDEnabled) &&
+	if was := cur.properties().AdditionalCapabilities; was != nil && ptr.Deref(was.UltraSSDEnabled, false) &&
 		update.Properties.AdditionalCapabilities == nil {
 		update.Properties.AdditionalCapabilities = &armcompute.AdditionalCapabilities{UltraSSDEnabled: new(false)}
 	}
@@ -48,8 +49,9 @@ func (m *Model) Change(cur Current) armcompute.VirtualMachineScaleSetUpdate {
 		CustomData: wanted.OSProfile.CustomData, LinuxConfiguration: wanted.OSProfile.LinuxConfiguration,
 		WindowsConfiguration: wanted.OSProfile.WindowsConfiguration,
 	}
+	storage := ptr.Deref(is.StorageProfile, armcompute.VirtualMachineScaleSetStorageProfile{})
 	profile.StorageProfile = &armcompute.VirtualMachineScaleSetUpdateStorageProfile{
-		ImageReference: imageOver(deref(is.StorageProfile).ImageReference, wanted.StorageProfile.ImageReference),
+		ImageReference: imageOver(storage.ImageReference, wanted.StorageProfile.ImageReference),
 		OSDisk: &armcompute.VirtualMachineScaleSetUpdateOSDisk{Caching: wanted.StorageProfile.OSDisk.Caching,
 			DiskSizeGB: wanted.StorageProfile.OSDisk.DiskSizeGB},
 		DataDisks: append([]*armcompute.VirtualMachineScaleSetDataDisk{}, wanted.StorageProfile.DataDisks...),
@@ -144,8 +146,8 @@ func securityOver(is, wanted *armcompute.SecurityProfile) *armcompute.SecurityPr
 	if is == nil {
 		return wanted
 	}
-	out := deref(wanted)
-	if deref(is.EncryptionAtHost) && out.EncryptionAtHost == nil {
+	out := ptr.Deref(wanted, armcompute.SecurityProfile{})
+	if ptr.Deref(is.EncryptionAtHost, false) && out.EncryptionAtHost == nil {
 		out.EncryptionAtHost = new(false)
 	}
 	if out == (armcompute.SecurityProfile{}) {
@@ -156,7 +158,7 @@ func securityOver(is, wanted *armcompute.SecurityProfile) *armcompute.SecurityPr
 
 // identityOver names identities that are to be taken away with nothing for a value.
 func (m *Model) identityOver(cur Current) *armcompute.VirtualMachineScaleSetIdentity {
-	is, wanted := deref(cur.Set.Identity), m.Set.Identity
+	is, wanted := ptr.Deref(cur.Set.Identity, armcompute.VirtualMachineScaleSetIdentity{}), m.Set.Identity
 	if wanted == nil {
 		if is.Type == nil || *is.Type == armcompute.ResourceIdentityTypeNone {
 			return nil
@@ -186,7 +188,7 @@ func (m *Model) identityOver(cur Current) *armcompute.VirtualMachineScaleSetIden
 // networkOver names the network interfaces only where they differ, with the backend pools that others have put them into: the cloud
 // provider does that for services.
 func (m *Model) networkOver(cur Current) *armcompute.VirtualMachineScaleSetUpdateNetworkProfile {
-	is := deref(deref(cur.Set.Properties).VirtualMachineProfile).NetworkProfile
+	is := cur.profile().NetworkProfile
 	wanted := m.Set.Properties.VirtualMachineProfile.NetworkProfile
 	if is != nil && !m.networkDiffers(cur) {
 		return nil
@@ -202,7 +204,8 @@ func (m *Model) networkOver(cur Current) *armcompute.VirtualMachineScaleSetUpdat
 			of.IPConfigurations = append(of.IPConfigurations, &armcompute.VirtualMachineScaleSetUpdateIPConfiguration{
 				Name: a.Name, Properties: &armcompute.VirtualMachineScaleSetUpdateIPConfigurationProperties{
 					Primary: a.Properties.Primary, PrivateIPAddressVersion: a.Properties.PrivateIPAddressVersion, Subnet: a.Properties.Subnet,
-					LoadBalancerBackendAddressPools: poolsOver(poolsOf(is, deref(nic.Name), deref(a.Name)), a.Properties.LoadBalancerBackendAddressPools),
+					LoadBalancerBackendAddressPools: poolsOver(
+						poolsOf(is, ptr.Deref(nic.Name, ""), ptr.Deref(a.Name, "")), a.Properties.LoadBalancerBackendAddressPools),
 				},
 			})
 		}
@@ -221,7 +224,7 @@ func (m *Model) networkDiffers(cur Current) bool {
 	}
 	first := m.Set.Properties.VirtualMachineProfile.NetworkProfile.NetworkInterfaceConfigurations[0]
 	address := first.Properties.IPConfigurations[0]
-	is := poolsOf(deref(deref(cur.Set.Properties).VirtualMachineProfile).NetworkProfile, deref(first.Name), deref(address.Name))
+	is := poolsOf(cur.profile().NetworkProfile, ptr.Deref(first.Name, ""), ptr.Deref(address.Name, ""))
 	return len(poolsOver(is, address.Properties.LoadBalancerBackendAddressPools)) != len(is)
 }
 
@@ -231,11 +234,11 @@ func poolsOf(p *armcompute.VirtualMachineScaleSetNetworkProfile, nic, address st
 		return nil
 	}
 	for _, n := range p.NetworkInterfaceConfigurations {
-		if n == nil || n.Properties == nil || !strings.EqualFold(deref(n.Name), nic) {
+		if n == nil || n.Properties == nil || !strings.EqualFold(ptr.Deref(n.Name, ""), nic) {
 			continue
 		}
 		for _, a := range n.Properties.IPConfigurations {
-			if a != nil && a.Properties != nil && strings.EqualFold(deref(a.Name), address) {
+			if a != nil && a.Properties != nil && strings.EqualFold(ptr.Deref(a.Name, ""), address) {
 				return a.Properties.LoadBalancerBackendAddressPools
 			}
 		}
@@ -248,7 +251,7 @@ func poolsOver(is, wanted []*armcompute.SubResource) []*armcompute.SubResource {
 	out := slices.Clone(is)
 	for _, pool := range wanted {
 		if !slices.ContainsFunc(is, func(other *armcompute.SubResource) bool {
-			return other != nil && strings.EqualFold(deref(other.ID), deref(pool.ID))
+			return other != nil && strings.EqualFold(ptr.Deref(other.ID, ""), ptr.Deref(pool.ID, ""))
 		}) {
 			out = append(out, pool)
 		}

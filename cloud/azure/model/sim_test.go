@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud/azure/model"
@@ -61,7 +62,8 @@ func (w wire) size(name string) *armcompute.ResourceSKU {
 			w.t.Fatal(err)
 		}
 		for _, s := range page.Value {
-			if deref(s.Name) == name && deref(s.ResourceType) == "virtualMachines" && len(s.Locations) > 0 && *s.Locations[0] == simazure.Location {
+			if ptr.Deref(s.Name, "") == name && ptr.Deref(s.ResourceType, "") == "virtualMachines" &&
+				len(s.Locations) > 0 && *s.Locations[0] == simazure.Location {
 				return s
 			}
 		}
@@ -105,7 +107,7 @@ func (w wire) read(name string) model.Current {
 func (w wire) instances(c model.Comparison, cur model.Current) []model.Instance {
 	w.t.Helper()
 	var out []model.Instance
-	if deref(cur.Set.Properties.OrchestrationMode) == armcompute.OrchestrationModeFlexible {
+	if ptr.Deref(cur.Set.Properties.OrchestrationMode, "") == armcompute.OrchestrationModeFlexible {
 		for pager := w.flexible.NewListPager(simazure.ResourceGroup,
 			&armcompute.VirtualMachinesClientListOptions{Filter: new("'virtualMachineScaleSet/id' eq '" + *cur.Set.ID + "'")}); pager.More(); {
 			page, err := pager.NextPage(w.t.Context())

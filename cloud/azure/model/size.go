@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -86,14 +87,14 @@ type restricted struct {
 
 func (in Input) zonesOffered() (offered []string, withheld restricted) {
 	for _, info := range in.Size.LocationInfo {
-		if info != nil && sameLocation(deref(info.Location), in.Source.Pool.Location) {
+		if info != nil && sameLocation(ptr.Deref(info.Location, ""), in.Source.Pool.Location) {
 			offered = append(offered, values(info.Zones)...)
 		}
 	}
 	for _, r := range in.Size.Restrictions {
 		switch {
 		case r == nil:
-		case deref(r.Type) == armcompute.ResourceSKURestrictionsTypeLocation:
+		case ptr.Deref(r.Type, "") == armcompute.ResourceSKURestrictionsTypeLocation:
 			withheld.everywhere = true
 		case r.RestrictionInfo != nil:
 			withheld.zones = append(withheld.zones, values(r.RestrictionInfo.Zones)...)
@@ -119,7 +120,7 @@ func (in Input) disks() error {
 	if most, ok := amount(in.Size, "MaxDataDiskCount"); ok && float64(len(t.DataDisks)) > most {
 		return cloud.Invalidf(fieldDataDisks, "VM size %s takes %g data disks, %d are asked for", t.VMSize, most, len(t.DataDisks))
 	}
-	if c := capabilities(t); c != nil && deref(c.UltraSSDEnabled) {
+	if c := capabilities(t); c != nil && ptr.Deref(c.UltraSSDEnabled, false) {
 		return in.ultra()
 	}
 	return nil
@@ -144,7 +145,7 @@ func (in Input) ultra() error {
 // zoneCapable reports whether the size has a capability in one zone, or in any of them.
 func (in Input) zoneCapable(zone, name string) bool {
 	for _, info := range in.Size.LocationInfo {
-		if info == nil || !sameLocation(deref(info.Location), in.Source.Pool.Location) {
+		if info == nil || !sameLocation(ptr.Deref(info.Location, ""), in.Source.Pool.Location) {
 			continue
 		}
 		for _, detail := range info.ZoneDetails {
@@ -163,7 +164,7 @@ func (in Input) secure() error {
 		return nil
 	}
 	size := in.Source.Pool.Template.VMSize
-	if deref(s.EncryptionAtHost) && !capable(in.Size, capableEncryption) {
+	if ptr.Deref(s.EncryptionAtHost, false) && !capable(in.Size, capableEncryption) {
 		return cloud.Invalidf(fieldSecurity+".encryptionAtHost", "encryption at host is not supported for VM type %s: use another size", size)
 	}
 	field := fieldSecurity + ".securityType"
@@ -191,7 +192,7 @@ func (in Input) nics() error {
 		return cloud.Invalidf(fieldNICs, "VM size %s takes %g network interfaces, %d are asked for", *in.sizeName(), most, len(list))
 	}
 	for k, nic := range list {
-		if deref(nic.AcceleratedNetworking) && strings.EqualFold(capability(in.Size, "AcceleratedNetworkingEnabled"), "False") {
+		if ptr.Deref(nic.AcceleratedNetworking, false) && strings.EqualFold(capability(in.Size, "AcceleratedNetworkingEnabled"), "False") {
 			return cloud.Invalidf(indexed(fieldNICs, k)+".acceleratedNetworking",
 				"VM size %s does not support accelerated networking: use another size, or leave it out", *in.sizeName())
 		}
@@ -216,8 +217,8 @@ func capability(size *armcompute.ResourceSKU, name string) string {
 
 func find(list []*armcompute.ResourceSKUCapabilities, name string) string {
 	for _, c := range list {
-		if c != nil && strings.EqualFold(deref(c.Name), name) {
-			return deref(c.Value)
+		if c != nil && strings.EqualFold(ptr.Deref(c.Name, ""), name) {
+			return ptr.Deref(c.Value, "")
 		}
 	}
 	return ""

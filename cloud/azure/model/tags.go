@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/muster-project/muster/cloud"
 )
 
@@ -166,7 +168,7 @@ func nameLike[V any](tags map[string]V, name string) (string, bool) {
 // Tag is a tag's value, empty where there is none.
 func Tag(tags map[string]*string, name string) string {
 	if name, ok := nameLike(tags, name); ok {
-		return deref(tags[name])
+		return ptr.Deref(tags[name], "")
 	}
 	return ""
 }
@@ -233,7 +235,7 @@ func (m *Model) tagsDiffer(is map[string]*string) bool {
 		if name == TagContent || name == TagData || name == TagInPlace {
 			continue
 		}
-		if there, ok := nameLike(is, name); !ok || deref(is[there]) != *value {
+		if there, ok := nameLike(is, name); !ok || ptr.Deref(is[there], "") != *value {
 			return true
 		}
 	}
@@ -268,7 +270,7 @@ func OtherCluster(tags map[string]*string, cluster string) string {
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		owner, ok := strings.CutPrefix(strings.ToLower(name), tagClusterPrefix)
 		switch {
-		case !ok || deref(tags[name]) != "owned":
+		case !ok || ptr.Deref(tags[name], "") != "owned":
 		case strings.EqualFold(owner, cluster):
 			return ""
 		case other == "":

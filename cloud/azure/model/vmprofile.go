@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
+	"k8s.io/utils/ptr"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
@@ -161,7 +162,7 @@ func spot(p *armcompute.VirtualMachineScaleSetVMProfile, t azurev1.AzureMachineP
 		policy = azurev1.SpotEvictionPolicyDelete
 	}
 	p.Priority = new(armcompute.VirtualMachinePriorityTypesSpot)
-	p.EvictionPolicy = new(armcompute.VirtualMachineEvictionPolicyTypes(cmp.Or(deref(s.EvictionPolicy), policy)))
+	p.EvictionPolicy = new(armcompute.VirtualMachineEvictionPolicyTypes(cmp.Or(ptr.Deref(s.EvictionPolicy, ""), policy)))
 	if s.MaxPrice != nil {
 		price, err := strconv.ParseFloat(s.MaxPrice.AsDec().String(), 64)
 		if err != nil {

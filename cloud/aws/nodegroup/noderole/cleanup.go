@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -59,7 +60,7 @@ func (p Pass) checkUnused(ctx context.Context, role Memory) error {
 		return err
 	}
 	for _, profile := range found {
-		others = append(others, session.Deref(profile.InstanceProfileName))
+		others = append(others, ptr.Deref(profile.InstanceProfileName, ""))
 	}
 	if len(others) > 0 {
 		return inUse(role.name, "instance profiles that hold it", others)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -190,12 +191,12 @@ func (p Pass) get(ctx context.Context, name string) error {
 	}
 	read := Memory{name: name, at: p.Now, attached: p.Memory.attached, listed: p.Memory.listed}
 	if found != nil {
-		read.arn = session.Deref(found.Arn)
+		read.arn = ptr.Deref(found.Arn, "")
 		tag := func(name string) string { return tagOf(found.Tags, session.OwnTag(name)) }
 		if read.owned = tag(cloud.TagOwner) == p.Spec.OwnerID; read.owned {
 			read.taggedFor = cloud.TaggedFor(tag)
 		}
-		read.made = session.Deref(found.CreateDate)
+		read.made = ptr.Deref(found.CreateDate, time.Time{})
 	}
 	*p.Memory = read
 	return nil
@@ -204,8 +205,8 @@ func (p Pass) get(ctx context.Context, name string) error {
 // tagOf returns the value of a tag, empty without one.
 func tagOf(tags []iamtypes.Tag, key string) string {
 	for _, t := range tags {
-		if session.Deref(t.Key) == key {
-			return session.Deref(t.Value)
+		if ptr.Deref(t.Key, "") == key {
+			return ptr.Deref(t.Value, "")
 		}
 	}
 	return ""
@@ -223,7 +224,7 @@ func (p Pass) listPolicies(ctx context.Context) error {
 	}
 	p.Memory.attached, p.Memory.listed = nil, p.Now
 	for _, policy := range found {
-		p.Memory.attached = append(p.Memory.attached, session.Deref(policy.PolicyArn))
+		p.Memory.attached = append(p.Memory.attached, ptr.Deref(policy.PolicyArn, ""))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/api/container/v1"
+	"k8s.io/utils/ptr"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 )
@@ -28,7 +29,9 @@ func upgradeSettings(s *gcpv1.UpgradeSettings) *container.UpgradeSettings {
 	case s.Strategy == gcpv1.UpgradeBlueGreen:
 		return &container.UpgradeSettings{Strategy: BlueGreen, BlueGreenSettings: blueGreen(s.BlueGreenSettings)}
 	}
-	out := &container.UpgradeSettings{Strategy: Surge, MaxSurge: int64(deref(s.MaxSurge)), MaxUnavailable: int64(deref(s.MaxUnavailable))}
+	out := &container.UpgradeSettings{
+		Strategy: Surge, MaxSurge: int64(ptr.Deref(s.MaxSurge, 0)), MaxUnavailable: int64(ptr.Deref(s.MaxUnavailable, 0)),
+	}
 	if s.MaxSurge != nil {
 		out.ForceSendFields = append(out.ForceSendFields, "MaxSurge")
 	}
@@ -48,7 +51,7 @@ func blueGreen(s *gcpv1.BlueGreenSettings) *container.BlueGreenSettings {
 	}
 	if p := s.StandardRolloutPolicy; p != nil {
 		out.StandardRolloutPolicy = &container.StandardRolloutPolicy{
-			BatchPercentage: float64(deref(p.BatchPercentage)) / percent, BatchNodeCount: int64(deref(p.BatchNodeCount)),
+			BatchPercentage: float64(ptr.Deref(p.BatchPercentage, 0)) / percent, BatchNodeCount: int64(ptr.Deref(p.BatchNodeCount, 0)),
 		}
 		if p.BatchSoakDuration != nil {
 			out.StandardRolloutPolicy.BatchSoakDuration = duration(p.BatchSoakDuration.Duration)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"google.golang.org/api/container/v1"
+	"k8s.io/utils/ptr"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 )
@@ -17,10 +18,10 @@ func Wanted(s *gcpv1.GCPManagedMachinePoolSpec, labels map[string]string) *conta
 		Locations: slices.Sorted(slices.Values(s.NodeLocations)), Autoscaling: autoscaling(s.Scaling), Management: management(s.Management),
 		UpgradeSettings: upgradeSettings(s.UpgradeSettings), NetworkConfig: network(s.NodeNetwork),
 		Config: &container.NodeConfig{
-			MachineType: s.Machine(), ImageType: deref(s.ImageType), DiskType: string(deref(s.DiskType)),
-			DiskSizeGb: s.DiskSize(), LocalSsdCount: int64(deref(s.LocalSsdCount)),
+			MachineType: s.Machine(), ImageType: ptr.Deref(s.ImageType, ""), DiskType: string(ptr.Deref(s.DiskType, "")),
+			DiskSizeGb: s.DiskSize(), LocalSsdCount: int64(ptr.Deref(s.LocalSsdCount, 0)),
 			Labels: s.KubernetesLabels.Strings(), Taints: taints(s.KubernetesTaints), ResourceLabels: labels,
-			Preemptible: deref(s.Preemptible), Spot: deref(s.Spot), LinuxNodeConfig: linux(s.LinuxNodeConfig),
+			Preemptible: ptr.Deref(s.Preemptible, false), Spot: ptr.Deref(s.Spot, false), LinuxNodeConfig: linux(s.LinuxNodeConfig),
 		},
 	}
 	if s.MaxPodsPerNode != nil {
@@ -39,9 +40,9 @@ func autoscaling(s *gcpv1.NodePoolAutoScaling) *container.NodePoolAutoscaling {
 		return &container.NodePoolAutoscaling{}
 	}
 	return &container.NodePoolAutoscaling{
-		Enabled: true, MinNodeCount: int64(deref(s.MinCount)), MaxNodeCount: int64(deref(s.MaxCount)),
-		TotalMinNodeCount: int64(deref(s.TotalMinCount)), TotalMaxNodeCount: int64(deref(s.TotalMaxCount)),
-		LocationPolicy: strings.ToUpper(string(deref(s.LocationPolicy))),
+		Enabled: true, MinNodeCount: int64(ptr.Deref(s.MinCount, 0)), MaxNodeCount: int64(ptr.Deref(s.MaxCount, 0)),
+		TotalMinNodeCount: int64(ptr.Deref(s.TotalMinCount, 0)), TotalMaxNodeCount: int64(ptr.Deref(s.TotalMaxCount, 0)),
+		LocationPolicy: strings.ToUpper(string(ptr.Deref(s.LocationPolicy, ""))),
 	}
 }
 
@@ -60,7 +61,8 @@ func network(c *gcpv1.NodeNetworkConfig) *container.NodeNetworkConfig {
 		return nil
 	}
 	return &container.NodeNetworkConfig{
-		CreatePodRange: deref(c.CreatePodRange), PodRange: deref(c.PodRangeName), PodIpv4CidrBlock: deref(c.PodRangeCidrBlock),
+		CreatePodRange: ptr.Deref(c.CreatePodRange, false), PodRange: ptr.Deref(c.PodRangeName, ""),
+		PodIpv4CidrBlock: ptr.Deref(c.PodRangeCidrBlock, ""),
 	}
 }
 
@@ -70,16 +72,16 @@ func secure(n *container.NodeConfig, s *gcpv1.NodeSecurityConfig) {
 		return
 	}
 	if a := s.ServiceAccount; a != nil {
-		n.ServiceAccount, n.OauthScopes = deref(a.Email), slices.Clone(a.Scopes)
+		n.ServiceAccount, n.OauthScopes = ptr.Deref(a.Email, ""), slices.Clone(a.Scopes)
 	}
-	if kind := deref(s.SandboxType); kind != "" {
+	if kind := ptr.Deref(s.SandboxType, ""); kind != "" {
 		n.SandboxConfig = &container.SandboxConfig{Type: strings.ToUpper(kind)}
 	}
 	if s.EnableSecureBoot == nil && s.EnableIntegrityMonitoring == nil {
 		return
 	}
 	// GKE monitors the integrity of nodes unless it is told otherwise.
-	shielded := &container.ShieldedInstanceConfig{EnableSecureBoot: deref(s.EnableSecureBoot), EnableIntegrityMonitoring: true}
+	shielded := &container.ShieldedInstanceConfig{EnableSecureBoot: ptr.Deref(s.EnableSecureBoot, false), EnableIntegrityMonitoring: true}
 	if s.EnableIntegrityMonitoring != nil {
 		shielded.EnableIntegrityMonitoring = *s.EnableIntegrityMonitoring
 	}
@@ -110,11 +112,13 @@ func linux(c *gcpv1.LinuxNodeConfig) *container.LinuxNodeConfig {
 		}
 		out.Sysctls[s.Parameter] = s.Value
 	}
-	if mode := deref(c.CgroupMode); mode != 0 {
+	if mode := ptr.Deref(c.CgroupMode, 0); mode != 0 {
 		out.CgroupMode = fmt.Sprintf("CGROUP_MODE_V%d", mode)
 	}
 	if h := c.Hugepages; h != nil {
-		out.Hugepages = &container.HugepagesConfig{HugepageSize2m: int64(deref(h.HugepageSize2m)), HugepageSize1g: int64(deref(h.HugepageSize1g))}
+		out.Hugepages = &container.HugepagesConfig{
+			HugepageSize2m: int64(ptr.Deref(h.HugepageSize2m, 0)), HugepageSize1g: int64(ptr.Deref(h.HugepageSize1g, 0)),
+		}
 	}
 	if out.Sysctls == nil && out.CgroupMode == "" && out.Hugepages == nil {
 		return nil
@@ -129,13 +133,4 @@ func Labels(sets ...map[string]string) map[string]string {
 		maps.Copy(out, set)
 	}
 	return out
-}
-
-// deref returns what a pointer points at, or the zero value.
-func deref[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }
