@@ -197,7 +197,7 @@ const lastAL2Minor = 32
 
 // eksImage finds the image that EKS recommends for the version, and then its devices.
 func (r resolver) eksImage(ctx context.Context, q imageQuery) (image, error) {
-	minor, err := minorOf(q.Version)
+	minor, err := MinorOf(fieldVersion, q.Version)
 	if err != nil {
 		return image{}, err
 	}
@@ -245,15 +245,21 @@ func eksParameter(family awsv1.EKSAMILookupType, minor int, architecture string)
 	return fmt.Sprintf("/aws/service/eks/optimized-ami/1.%d/%s/recommended/image_id", minor, path)
 }
 
-// minorOf is the minor version of a Kubernetes 1 version.
-func minorOf(version string) (int, error) {
+// MinorOf returns the minor version of a Kubernetes 1 version, with or without the leading v and a patch. field is the object's field that
+// has the version.
+func MinorOf(field, version string) (int, error) {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) >= 2 && parts[0] == "1" {
 		if minor, err := strconv.Atoi(parts[1]); err == nil {
 			return minor, nil
 		}
 	}
-	return 0, cloud.Invalidf(fieldVersion, "%q is no Kubernetes version of the form v1.36.3", version)
+	return 0, InvalidVersion(field, version)
+}
+
+// InvalidVersion returns the error of a field whose text is no Kubernetes version.
+func InvalidVersion(field, version string) error {
+	return cloud.Invalidf(field, "%q is no Kubernetes version of the form v1.36.3", version)
 }
 
 // filters are EC2's filters in a fixed order.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -18,13 +19,11 @@ func minorOf(field, version string) (int, error) {
 	if version == "" {
 		return 0, nil
 	}
-	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
-	if len(parts) >= 2 && parts[0] == "1" {
-		if minor, err := strconv.Atoi(parts[1]); err == nil && minor > 0 {
-			return minor, nil
-		}
+	minor, err := launch.MinorOf(field, version)
+	if err == nil && minor <= 0 {
+		return 0, launch.InvalidVersion(field, version)
 	}
-	return 0, cloud.Invalidf(field, "%q is no Kubernetes version of the form v1.36.3", version)
+	return minor, err
 }
 
 // eksVersion is a minor version as EKS writes it.
