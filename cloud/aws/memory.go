@@ -7,7 +7,6 @@ import (
 	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/lifecycle"
@@ -60,15 +59,6 @@ func (g groupRead) size() int {
 		return 0
 	}
 	return int(ptr.Deref(g.is.DesiredCapacity, 0))
-}
-
-// groupAsRead reports whether the group need not be read again.
-func (m *memory) groupAsRead(now time.Time, maxAge time.Duration) bool {
-	age := now.Sub(m.group.at)
-	if m.group.at.IsZero() {
-		return false
-	}
-	return maxAge > 0 && age <= maxAge || maxAge != cloud.NoSharedCache && m.template.Wrote && age <= session.SameMoment
 }
 
 // touchedGroup is called before a write to the group: whatever its result, the last reads are out of date.

@@ -62,13 +62,9 @@ func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
 	return out, nil
 }
 
-// conflict returns what prevents the pool from being created, or from being reconciled. Once the group exists, a template of another owner
-// is only an issue, so that the group can still be sized and deleted.
+// conflict returns what prevents the pool from being created, or from being reconciled.
 func (r *reader) conflict() *pool.Cause {
-	if group := r.ownership().Conflict(); group != nil || r.memory.group.is != nil {
-		return group
-	}
-	return r.launch.Foreign()
+	return r.ownership().ConflictWith(r.launch.Foreign())
 }
 
 // observeGroup adds the group, its instances, its newest refresh and its issues to an observation.
@@ -150,6 +146,6 @@ func (m *memory) instances(is *asgtypes.AutoScalingGroup, want wanted, seen temp
 			TemplateDiff:      differs(seen.ref(i.LaunchTemplate)),
 		})
 	}
-	asg.SortByAge(list)
+	driverkit.SortByAge(list)
 	return list
 }

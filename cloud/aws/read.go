@@ -45,7 +45,7 @@ func (r *reader) ownership() driverkit.Ownership { return r.t.ownership(r.memory
 
 // group reads the group with its instances, in one call that pools share.
 func (r *reader) group(ctx context.Context) error {
-	if r.memory.groupAsRead(r.now, r.t.MaxAge) {
+	if at := r.memory.group.at; driverkit.Reusable(at, r.now, r.t.MaxAge) || r.memory.template.GroupStillKnown(at, r.now, r.t.MaxAge) {
 		r.reused = r.t.MaxAge == 0
 		return nil
 	}
@@ -58,11 +58,9 @@ func (r *reader) group(ctx context.Context) error {
 	if is != nil {
 		return nil
 	}
-	if at.Sub(r.memory.made) < session.VisibleWithin {
-		// Otherwise the group could be created twice, or the object released while the group exists.
+	if err := driverkit.NotYetShown("Auto Scaling group "+r.t.group, r.memory.made, at, session.VisibleWithin); err != nil {
 		r.memory.group = groupRead{}
-		return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
-			"Auto Scaling group %s was made a moment ago and is not shown yet", r.t.group)}
+		return err
 	}
 	return nil
 }

@@ -209,12 +209,14 @@ func (w *writer) removesNone(ctx context.Context, size int) error {
 // upToDate returns an error unless the group shows the size that was last requested: what is removed is chosen from the instances that
 // exist after all requests.
 func (w *writer) upToDate() error {
-	size := w.memory.group.size()
-	if w.memory.group.is == nil || !w.memory.asked.NotYetVisible(size, w.now, session.VisibleWithin) {
+	if w.memory.group.is == nil {
 		return nil
 	}
-	w.memory.touchedGroup()
-	return w.memory.asked.Conflict("Auto Scaling group "+w.t.group, size)
+	err := w.memory.asked.Check("Auto Scaling group "+w.t.group, w.memory.group.size(), w.now, session.VisibleWithin)
+	if err != nil {
+		w.memory.touchedGroup()
+	}
+	return err
 }
 
 // deleteGroup deletes the group with its instances, if it is the pool's. A group is deleted with its instances in standby, and those that

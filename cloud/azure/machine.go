@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 	"k8s.io/utils/ptr"
 
+	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -52,7 +53,7 @@ func uniformMachine(vm *armcompute.VirtualMachineScaleSetVM, skew time.Duration)
 	m := machine{id: idOf(vm), uniform: vm, tags: vm.Tags, protected: guarded(vm)}
 	var domain *int32
 	if is := vm.Properties; is != nil {
-		m.provisioning, m.created, m.uid = ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew), ptr.Deref(is.VMID, "")
+		m.provisioning, m.created, m.uid = ptr.Deref(is.ProvisioningState, ""), session.OurTime(is.TimeCreated, skew), ptr.Deref(is.VMID, "")
 		if view := is.InstanceView; view != nil {
 			domain, m.statuses = view.PlatformFaultDomain, allStatuses(view.Statuses, view.Extensions)
 		}
@@ -64,7 +65,7 @@ func flexibleMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine 
 	m := machine{id: ptr.Deref(vm.Name, ""), flexible: vm, tags: vm.Tags}
 	var domain *int32
 	if is := vm.Properties; is != nil {
-		m.provisioning, m.created, domain = ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew), is.PlatformFaultDomain
+		m.provisioning, m.created, domain = ptr.Deref(is.ProvisioningState, ""), session.OurTime(is.TimeCreated, skew), is.PlatformFaultDomain
 		m.uid = ptr.Deref(is.VMID, "")
 		if view := is.InstanceView; view != nil {
 			if view.PlatformFaultDomain != nil {
@@ -141,12 +142,4 @@ func idOf(vm *armcompute.VirtualMachineScaleSetVM) string {
 // guarded reports whether Azure does not choose the machine when the scale set is made smaller.
 func guarded(vm *armcompute.VirtualMachineScaleSetVM) bool {
 	return vm.Properties != nil && vm.Properties.ProtectionPolicy != nil && ptr.Deref(vm.Properties.ProtectionPolicy.ProtectFromScaleIn, false)
-}
-
-// ourTime converts a moment by Azure's clock to the controller's clock.
-func ourTime(at *time.Time, skew time.Duration) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.Add(-skew)
 }

@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -41,12 +40,7 @@ func (r setRead) instances(t target, want wanted, given extended) []pool.Instanc
 			ScaleInProtected:   m.protected,
 		})
 	}
-	slices.SortFunc(list, func(a, b pool.Instance) int {
-		if a.Created.IsZero() != b.Created.IsZero() {
-			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
-		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
-	})
+	driverkit.SortByAge(list)
 	return list
 }
 

@@ -1,11 +1,9 @@
 package azure
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/roleassignment"
 	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
@@ -52,17 +50,11 @@ type issuesRead struct {
 	at     time.Time
 }
 
-// asRead reports whether the scale set need not be read again.
-func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
-	return !m.set.at.IsZero() && maxAge > 0 && now.Sub(m.set.oldest()) <= maxAge
-}
-
-// forgetSet remembers that a read that began at a moment found no scale set. It returns an error if Azure accepted the creation so recently
-// that the read may be older: otherwise the scale set could be created twice, or the object released while the scale set exists.
+// forgetSet remembers that a read that began at a moment found no scale set. It returns an error if the read may be older than the
+// creation.
 func (m *memory) forgetSet(at, now time.Time, name string) error {
-	if now.Sub(m.made) < visibleWithin {
-		return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
-			"scale set %s was made a moment ago and is not shown yet", name)}
+	if err := driverkit.NotYetShown("scale set "+name, m.made, now, visibleWithin); err != nil {
+		return err
 	}
 	m.set = setRead{at: at}
 	m.protection.of, m.protection.refused, m.extended = nil, nil, nil

@@ -19,7 +19,7 @@ import (
 
 // read reads the scale set with its machines, unless the last read is new enough for the pass.
 func (p *pass) read(ctx context.Context) error {
-	if p.memory.asRead(p.now, p.t.MaxAge) {
+	if driverkit.Reusable(p.memory.set.oldest(), p.now, p.t.MaxAge) {
 		return nil
 	}
 	return p.readAgain(ctx)
@@ -98,7 +98,7 @@ func (r reader) set(ctx context.Context, maxAge time.Duration) (setRead, error) 
 		return read, nil
 	}
 	if set.Is.Properties != nil {
-		read.created = ourTime(set.Is.Properties.TimeCreated, set.Skew)
+		read.created = session.OurTime(set.Is.Properties.TimeCreated, set.Skew)
 	}
 	if !r.t.owns(set.Is) {
 		return read, nil

@@ -42,8 +42,8 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	if conflict := p.t.ownership(p.memory.set).Conflict(); conflict != nil && s.Kind != pool.Adopt {
-		return driverkit.Owned(conflict)
+	if err := p.t.ownership(p.memory.set).Permits(s.Kind, pool.Adopt); err != nil {
+		return err
 	}
 	return withField(p.t.pool, run(p, ctx, s))
 }
@@ -60,10 +60,7 @@ func (p *pass) known(ctx context.Context) error {
 
 // there returns the scale set, or a conflict if it does not exist.
 func (p *pass) there() (*armcompute.VirtualMachineScaleSet, error) {
-	if is := p.memory.set.is; is != nil {
-		return is, nil
-	}
-	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("scale set %s is there no more", p.t.name)}
+	return driverkit.Existing(p.memory.set.is, "scale set "+p.t.name)
 }
 
 // begun returns the error of a request, and remembers its operation as a hint. Without a method it remembers none: an operation on a single

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -148,7 +149,7 @@ func TestAsked(t *testing.T) {
 	t.Parallel()
 	const within = 10 * time.Second
 	var none RequestedSize
-	if none.NotYetVisible(3, start, within) {
+	if err := none.Check("group g", 3, start, within); err != nil {
 		t.Error("want nothing unseen where nothing was asked for")
 	}
 	for _, c := range []struct {
@@ -166,14 +167,14 @@ func TestAsked(t *testing.T) {
 	} {
 		var a RequestedSize
 		a.Note(4, start, c.err)
-		if got := a.NotYetVisible(c.shown, start.Add(c.after), within); got != c.want {
+		if got := a.Check("group g", c.shown, start.Add(c.after), within) != nil; got != c.want {
 			t.Errorf("%s: want unseen %v, got %v", c.reason, c.want, got)
 		}
 	}
-	a := RequestedSize{size: 4}
-	if err := a.Conflict("group g", 3); err.Kind != cloud.Conflict || err.Code != "SizeNotShown" ||
-		err.Message != "group g shows a size of 3 and was asked for 4 a moment ago: nothing is taken away before it is known which of the "+
-			"two holds" {
+	a := RequestedSize{size: 4, at: start}
+	err := a.Check("group g", 3, start, within)
+	if cloud.KindOf(err) != cloud.Conflict || cloud.CodeOf(err) != "SizeNotShown" || !strings.Contains(err.Error(),
+		"group g shows a size of 3 and was asked for 4 a moment ago: nothing is taken away before it is known which of the two holds") {
 		t.Errorf("want a conflict that tells both sizes, got %v", err)
 	}
 }

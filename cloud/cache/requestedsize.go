@@ -22,13 +22,17 @@ func (a *RequestedSize) Note(size int, now time.Time, err error) {
 	}
 }
 
-// NotYetVisible reports whether the size which the group shows is not the one that it was asked for within the period.
-func (a *RequestedSize) NotYetVisible(shown int, now time.Time, within time.Duration) bool {
+// notYetVisible reports whether the size which the group shows is not the one that it was asked for within the period.
+func (a *RequestedSize) notYetVisible(shown int, now time.Time, within time.Duration) bool {
 	return !a.at.IsZero() && now.Sub(a.at) < within && shown != a.size
 }
 
-// Conflict is the refusal to take instances of a group away while its size is NotYetVisible. The group is named with its kind.
-func (a *RequestedSize) Conflict(group string, shown int) *cloud.Error {
+// Check returns a conflict if the size that a group shows is not the one that it was asked for within the period: what is removed is chosen
+// from the instances that exist after all requests. The group is named with its kind.
+func (a *RequestedSize) Check(group string, shown int, now time.Time, within time.Duration) error {
+	if !a.notYetVisible(shown, now, within) {
+		return nil
+	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(
 		"%s shows a size of %d and was asked for %d a moment ago: nothing is taken away before it is known which of the two holds",
 		group, shown, a.size)}

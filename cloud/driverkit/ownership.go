@@ -2,6 +2,7 @@ package driverkit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/pool"
@@ -53,6 +54,24 @@ func (o Ownership) Conflict() *pool.Cause {
 	return &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf(
 		"%s exists and is not this pool's: its tag %s is %s. It is left alone. Delete it, or give this pool's %s another name %s",
 		o.Group, o.Tag, QuoteTag(o.Owner), o.Kind, o.Rename)}
+}
+
+// ConflictWith is Conflict, and the conflict of the pool's template while there is no group. Once the group exists, a template of another
+// owner is only an issue, so that the group can still be sized and deleted.
+func (o Ownership) ConflictWith(template *pool.Cause) *pool.Cause {
+	if group := o.Conflict(); group != nil || o.Exists {
+		return group
+	}
+	return template
+}
+
+// Permits returns nil if the step may be started: the group is the pool's, or does not exist, or the step is one of those that do not
+// depend on its owner.
+func (o Ownership) Permits(step pool.StepKind, always ...pool.StepKind) error {
+	if slices.Contains(always, step) {
+		return nil
+	}
+	return Owned(o.Conflict())
 }
 
 // Unowned returns the group that has the pool's name and lacks its owner tag; nil if there is none.

@@ -1,7 +1,6 @@
 package asg
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,14 +95,4 @@ func Suspended(is *asgtypes.AutoScalingGroup) []string {
 		names = append(names, ptr.Deref(p.ProcessName, ""))
 	}
 	return names
-}
-
-// SortByAge sorts instances in the order in which they were created. Those whose time of creation is not known yet are the youngest.
-func SortByAge(list []pool.Instance) {
-	slices.SortFunc(list, func(a, b pool.Instance) int {
-		if a.Created.IsZero() != b.Created.IsZero() {
-			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
-		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
-	})
 }

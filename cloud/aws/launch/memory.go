@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -76,6 +78,12 @@ type version struct {
 
 // Known reports whether the template has been read, however long ago.
 func (m *Memory) Known() bool { return !m.at.IsZero() }
+
+// GroupStillKnown reports whether a group that was read a moment ago, at the given time or zero for never, need not be read again although
+// a call wants it as it is now: since then Muster has written to the template alone. maxAge is that of cloud.Target.
+func (m *Memory) GroupStillKnown(read, now time.Time, maxAge time.Duration) bool {
+	return m.Wrote && !read.IsZero() && maxAge != cloud.NoSharedCache && now.Sub(read) <= session.SameMoment
+}
 
 // Forget makes the next pass read everything anew.
 func (m *Memory) Forget() { m.at, m.deleted, m.doubted = time.Time{}, time.Time{}, true }

@@ -131,7 +131,7 @@ func (m *memory) instances(is *ekstypes.Nodegroup, want wanted, seen templates, 
 			Template: template, State: state, Created: read.created, TerminationNotice: asg.Unhealthy(behind, i), TemplateDiff: differs(template),
 		})
 	}
-	asg.SortByAge(list)
+	driverkit.SortByAge(list)
 	return list
 }
 

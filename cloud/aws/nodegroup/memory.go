@@ -8,11 +8,9 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/nodegroup/noderole"
-	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/driverkit"
 )
@@ -59,15 +57,6 @@ type groupRead struct {
 type behindRead struct {
 	is *asgtypes.AutoScalingGroup
 	at time.Time
-}
-
-// asRead reports whether the groups need not be read again.
-func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
-	age := now.Sub(m.group.at)
-	if m.group.at.IsZero() {
-		return false
-	}
-	return maxAge > 0 && age <= maxAge || maxAge != cloud.NoSharedCache && m.template.Wrote && now.Sub(m.group.asked) <= session.SameMoment
 }
 
 // touchedGroup is called before a write to the node group or the group behind it: whatever comes of it, the last reads are worth

@@ -144,7 +144,8 @@ func (m *memory) issues(is *ekstypes.Nodegroup, want wanted, now time.Time) []po
 
 // group reads the node group and the group behind it, in a call each; at rest the group behind alone, in a call that pools share.
 func (r *reader) group(ctx context.Context) error {
-	if r.memory.asRead(r.now, r.t.MaxAge) {
+	known := r.memory.group
+	if driverkit.Reusable(known.at, r.now, r.t.MaxAge) || r.memory.template.GroupStillKnown(known.asked, r.now, r.t.MaxAge) {
 		r.reused = r.t.MaxAge == 0
 		return nil
 	}
@@ -157,11 +158,9 @@ func (r *reader) group(ctx context.Context) error {
 	}
 	if err != nil || found.Nodegroup == nil {
 		r.memory.group, r.memory.behind, r.memory.template.Wrote = groupRead{at: r.now, asked: r.now}, behindRead{at: r.now}, false
-		if r.now.Sub(r.memory.made) < session.VisibleWithin {
-			// Otherwise the group could be created twice, or the object released while the group exists.
+		if err := driverkit.NotYetShown("node group "+r.t.name, r.memory.made, r.now, session.VisibleWithin); err != nil {
 			r.memory.group = groupRead{}
-			return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown", Message: fmt.Sprintf(
-				"node group %s was made a moment ago and is not shown yet", r.t.name)}
+			return err
 		}
 		return nil
 	}
@@ -221,13 +220,9 @@ func (l templates) foreign() *pool.Cause {
 	return l.launch.Foreign()
 }
 
-// conflict returns what prevents the pool from being created, or from being reconciled. Once the group exists, a template of another owner
-// is only an issue, so that the group can still be sized and deleted.
+// conflict returns what prevents the pool from being created, or from being reconciled.
 func (r *reader) conflict() *pool.Cause {
-	if group := r.ownership().Conflict(); group != nil || r.memory.group.is != nil {
-		return group
-	}
-	return r.templates().foreign()
+	return r.ownership().ConflictWith(r.templates().foreign())
 }
 
 // foreignLaunches reports whether a node group with the pool's name and another owner is launched from the pool's template: it was taken

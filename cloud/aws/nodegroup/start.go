@@ -256,12 +256,14 @@ func (w *writer) terminate(ctx context.Context, s pool.Step, lower bool) error {
 // upToDate returns an error unless the group shows the size that was last requested: what is removed is chosen from the instances that
 // exist after all requests.
 func (w *writer) upToDate() error {
-	size := int(w.memory.size())
-	if w.memory.behind.is == nil || !w.memory.asked.NotYetVisible(size, w.now, session.VisibleWithin) {
+	if w.memory.behind.is == nil {
 		return nil
 	}
-	w.memory.touchedGroup()
-	return w.memory.asked.Conflict("node group "+w.t.name, size)
+	err := w.memory.asked.Check("node group "+w.t.name, int(w.memory.size()), w.now, session.VisibleWithin)
+	if err != nil {
+		w.memory.touchedGroup()
+	}
+	return err
 }
 
 // going reads the group again, and reports whether an instance is being terminated already, or gone.

@@ -11,6 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/muster-project/muster/cloud/azure/agentpool/body"
+	"github.com/muster-project/muster/cloud/azure/session"
+	"github.com/muster-project/muster/cloud/driverkit"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -60,7 +62,7 @@ func scaleSetMachine(vm *armcompute.VirtualMachineScaleSetVM, now time.Time, ske
 		m.zone = ptr.Deref(vm.Zones[0], "")
 	}
 	if is := vm.Properties; is != nil {
-		m.uid, m.provisioning, m.created = ptr.Deref(is.VMID, ""), ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew)
+		m.uid, m.provisioning, m.created = ptr.Deref(is.VMID, ""), ptr.Deref(is.ProvisioningState, ""), session.OurTime(is.TimeCreated, skew)
 		m.latest = is.LatestModelApplied == nil || *is.LatestModelApplied
 		if is.StorageProfile != nil {
 			m.image = imageOf(is.StorageProfile.ImageReference)
@@ -86,7 +88,7 @@ func virtualMachine(vm *armcompute.VirtualMachine, skew time.Duration) machine {
 		m.zone = ptr.Deref(vm.Zones[0], "")
 	}
 	if is := vm.Properties; is != nil {
-		m.uid, m.provisioning, m.created = ptr.Deref(is.VMID, ""), ptr.Deref(is.ProvisioningState, ""), ourTime(is.TimeCreated, skew)
+		m.uid, m.provisioning, m.created = ptr.Deref(is.VMID, ""), ptr.Deref(is.ProvisioningState, ""), session.OurTime(is.TimeCreated, skew)
 		if is.StorageProfile != nil {
 			m.image = imageOf(is.StorageProfile.ImageReference)
 		}
@@ -113,7 +115,7 @@ func powerOf(statuses []*armcompute.InstanceViewStatus) string {
 func provisionedAt(statuses []*armcompute.InstanceViewStatus, skew time.Duration) time.Time {
 	for _, status := range statuses {
 		if strings.HasPrefix(ptr.Deref(status.Code, ""), provisionMark) {
-			return ourTime(status.Time, skew)
+			return session.OurTime(status.Time, skew)
 		}
 	}
 	return time.Time{}
@@ -176,12 +178,7 @@ func (r clusterRead) instances(members []machine, launched configuration, leavin
 		}
 		list = append(list, i)
 	}
-	slices.SortFunc(list, func(a, b pool.Instance) int {
-		if a.Created.IsZero() != b.Created.IsZero() {
-			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
-		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
-	})
+	driverkit.SortByAge(list)
 	return list
 }
 
@@ -207,14 +204,6 @@ func (r clusterRead) configurationOf(m machine, launched configuration) configur
 		out.version = old
 	}
 	return out
-}
-
-// ourTime converts a moment by Azure's clock to the controller's clock.
-func ourTime(at *time.Time, skew time.Duration) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.Add(-skew)
 }
 
 // tagOf returns the value of a tag; empty without one.

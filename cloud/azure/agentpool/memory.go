@@ -2,12 +2,10 @@ package agentpool
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/azure/session"
 	"github.com/muster-project/muster/pool"
 )
@@ -116,26 +114,10 @@ func (l *lastOperation) byOthers(ctx context.Context, c *session.Session, now ti
 	return err == nil && outcome.Done
 }
 
-// asRead reports whether the cluster need not be read again.
-func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
-	return !m.read.at.IsZero() && maxAge > 0 && now.Sub(m.read.at) <= maxAge
-}
-
 // touched discards the last reads. It is called before a write, whatever its result.
 func (m *memory) touched() {
 	m.touch()
 	m.read = clusterRead{}
-}
-
-// absent returns an error if AKS accepted the creation so recently that a read may be older, which shows no agent pool: otherwise it could
-// be created twice, or its object released while it exists.
-func (m *memory) absent(now time.Time, name string) error {
-	if now.Sub(m.made) >= visibleWithin {
-		return nil
-	}
-	m.read = clusterRead{}
-	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
-		Message: fmt.Sprintf("agent pool %s was created a moment ago and is not shown yet", name)}
 }
 
 // began remembers an operation.

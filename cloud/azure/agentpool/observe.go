@@ -70,7 +70,7 @@ func (p *pass) goesWithCluster() bool {
 func (p *pass) observePool(ctx context.Context, w wanted, out *pool.Observed) {
 	read := p.memory.read
 	cause := p.failure(ctx)
-	out.Versions = w.versions()
+	out.Versions = driverkit.Configurations(w.next.template(), w.launched.template(), w.next.version.minor != 0)
 	out.Group = p.group(w)
 	out.TaggedFor = cloud.TaggedFor(func(name string) string { return read.pool.tag(model.OwnTag(name)) })
 	members, kept := read.members()
@@ -90,15 +90,6 @@ func (p *pass) observePool(ctx context.Context, w wanted, out *pool.Observed) {
 	if p.memory.last.operation.Token != "" {
 		out.Operations = []pool.Operation{p.memory.last.operation}
 	}
-}
-
-// versions returns the configurations that exist: the wanted one first, then the one that the agent pool has.
-func (w wanted) versions() []pool.Template {
-	next, launched := w.next.template(), w.launched.template()
-	if w.next.version.minor == 0 || next.Same(launched) {
-		return []pool.Template{launched}
-	}
-	return []pool.Template{next, launched}
 }
 
 // group returns the agent pool as package pool describes groups.

@@ -128,7 +128,7 @@ type pass struct {
 
 // read reads the managed cluster, the agent pool and its machines, unless the last read is new enough for the pass.
 func (p *pass) read(ctx context.Context) error {
-	if p.memory.asRead(p.now, p.t.MaxAge) {
+	if driverkit.Reusable(p.memory.read.at, p.now, p.t.MaxAge) {
 		return nil
 	}
 	return p.readAgain(ctx)
@@ -146,7 +146,10 @@ func (p *pass) readAgain(ctx context.Context) error {
 			return err
 		}
 		p.memory.read = read
-		return p.memory.absent(p.now, p.t.name)
+		if err = driverkit.NotYetShown("agent pool "+p.t.name, p.memory.made, p.now, visibleWithin); err != nil {
+			p.memory.read = clusterRead{}
+		}
+		return err
 	}
 	list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
 	if p.t.ownership(read).Owned {
@@ -179,7 +182,7 @@ func (p *pass) createdWithCluster(ctx context.Context, read clusterRead, list ma
 		if err != nil || set == nil || set.Properties == nil {
 			return false, err
 		}
-		p.memory.setMade = ourTime(set.Properties.TimeCreated, read.skew)
+		p.memory.setMade = session.OurTime(set.Properties.TimeCreated, read.skew)
 	}
 	return !p.memory.setMade.Before(p.t.Spec.Created), nil
 }

@@ -38,18 +38,15 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 			return err
 		}
 	}
-	if conflict := p.t.ownership(p.memory.read).Conflict(); conflict != nil && s.Kind != pool.Adopt {
-		return driverkit.Owned(conflict)
+	if err := p.t.ownership(p.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
+		return err
 	}
 	return p.t.withField(run(p, ctx, s))
 }
 
 // there returns the agent pool, or a conflict if it does not exist.
 func (p *pass) there() (*agentPool, error) {
-	if is := p.memory.read.pool; is != nil {
-		return is, nil
-	}
-	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("agent pool %s does not exist any more", p.t.name)}
+	return driverkit.Existing(p.memory.read.pool, "agent pool "+p.t.name)
 }
 
 // put sends the agent pool's properties, under a condition on the version of it that was read.

@@ -20,7 +20,7 @@ const fieldReplicas = "MachinePool spec.replicas"
 // release is a version of Kubernetes 1: its minor and its patch. A patch of -1 is any: AKS takes its newest.
 type release struct{ minor, patch int }
 
-// releaseOf parses a version, with or without the leading v and a patch; zero for the empty text.
+// releaseOf parses a version, with or without the leading v and a patch; zero for the empty text, and beside an error.
 func releaseOf(field, version string) (release, error) {
 	if version == "" {
 		return release{}, nil
@@ -42,10 +42,7 @@ func releaseOf(field, version string) (release, error) {
 
 // reported returns a version that AKS or the MachinePool tells; zero where it is none.
 func reported(version string) release {
-	out, err := releaseOf("", version)
-	if err != nil {
-		return release{}
-	}
+	out, _ := releaseOf("", version)
 	return out
 }
 

@@ -128,3 +128,11 @@ func (s *Session) TouchSet(group, name string) {
 	s.shared.Touch(key)
 	s.sharedMachines.Touch(key)
 }
+
+// OurTime converts a time by Azure's clock to the controller's clock; skew is how far Azure's is ahead. It is zero for nil.
+func OurTime(at *time.Time, skew time.Duration) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Add(-skew)
+}

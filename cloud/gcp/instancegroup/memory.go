@@ -78,11 +78,6 @@ type detail struct {
 	fingerprint string
 }
 
-// asRead reports whether the group need not be read again.
-func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
-	return !m.group.at.IsZero() && maxAge > 0 && now.Sub(m.group.at) <= maxAge
-}
-
 // touched discards the last reads of the group. It is called before a write, whatever its result.
 func (m *memory) touched() {
 	m.touch()
@@ -124,15 +119,4 @@ func (m *memory) assume(list []instance, listed time.Time) {
 		i.assumed = m.removed.Assumed(i.uid(), i.state() == pool.Terminating, listed)
 	}
 	m.removed.Listed(there, listed)
-}
-
-// absent returns an error if Compute Engine accepted the creation so recently that a read may be older, which shows no group: otherwise it
-// could be created twice, or its object released while it exists.
-func (m *memory) absent(now time.Time, name string) error {
-	if now.Sub(m.made) >= visibleWithin {
-		return nil
-	}
-	m.group = groupRead{}
-	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
-		Message: "managed instance group " + name + " was created a moment ago and is not shown yet"}
 }

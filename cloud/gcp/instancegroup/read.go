@@ -35,7 +35,7 @@ func (p *pass) place() {
 
 // read reads the group and its instances, unless the last read is new enough for the pass.
 func (p *pass) read(ctx context.Context) error {
-	if p.memory.asRead(p.now, p.t.MaxAge) {
+	if driverkit.Reusable(p.memory.group.at, p.now, p.t.MaxAge) {
 		p.found()
 		return nil
 	}
@@ -78,10 +78,11 @@ func (p *pass) readAgain(ctx context.Context) error {
 		if read.named, err = p.readNamed(ctx); err != nil {
 			return err
 		}
-		p.memory.group = read
-		if err := p.memory.absent(p.now, p.t.group); err != nil {
+		if err := driverkit.NotYetShown("managed instance group "+p.t.group, p.memory.made, p.now, visibleWithin); err != nil {
+			p.memory.group = groupRead{}
 			return err
 		}
+		p.memory.group = read
 		return p.beingCreated(ctx)
 	}
 	p.memory.group, p.memory.made = read, time.Time{}

@@ -43,8 +43,8 @@ func (p writer) start(ctx context.Context, s pool.Step) error {
 	if err := p.known(ctx); err != nil {
 		return err
 	}
-	if conflict := p.t.ownership(p.memory.group).Conflict(); conflict != nil && s.Kind != pool.Adopt && s.Kind != pool.DeleteTemplates {
-		return driverkit.Owned(conflict)
+	if err := p.t.ownership(p.memory.group).Permits(s.Kind, pool.Adopt, pool.DeleteTemplates); err != nil {
+		return err
 	}
 	if p.memory.templates.at.IsZero() && s.Kind == pool.PruneTemplates {
 		if err := p.listTemplates(ctx); err != nil {
@@ -67,11 +67,7 @@ func withField(err error) error {
 
 // there returns the group, or a conflict if it does not exist.
 func (p writer) there() (*compute.InstanceGroupManager, error) {
-	if is := p.memory.group.is; is != nil {
-		return is, nil
-	}
-	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone",
-		Message: fmt.Sprintf("managed instance group %s is there no more", p.t.group)}
+	return driverkit.Existing(p.memory.group.is, "managed instance group "+p.t.group)
 }
 
 // ended returns the error of a request: its own, or that of an operation that has failed at once. Otherwise it remembers the operation.

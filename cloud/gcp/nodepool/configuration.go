@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
+	"github.com/muster-project/muster/cloud/gcp/nodepool/request"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -64,8 +65,8 @@ func (w wanted) configurationOf(m groups.Instance, read poolRead) configuration 
 	if built := builtFor(is.Image); built.minor != 0 {
 		out.version = w.canonical(built)
 	}
-	for part, value := range map[string]any{partMachineType: text(is.MachineType), partDiskType: text(is.DiskType),
-		partDiskSize: number(is.DiskSizeGb)} {
+	for part, value := range map[string]any{partMachineType: request.Text(is.MachineType), partDiskType: request.Text(is.DiskType),
+		partDiskSize: request.Number(is.DiskSizeGb)} {
 		if _, named := out.rolls[part]; named && value != nil {
 			out.rolls[part] = value
 		}
@@ -170,20 +171,6 @@ func (w wanted) canonical(v release) release {
 		}
 	}
 	return v
-}
-
-func text(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func number(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
 }
 
 // machineTypeOf returns the machine type of a node pool.

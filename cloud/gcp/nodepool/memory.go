@@ -1,14 +1,12 @@
 package nodepool
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/cache"
 	"github.com/muster-project/muster/cloud/gcp/nodepool/groups"
 	"github.com/muster-project/muster/pool"
@@ -91,22 +89,6 @@ func (m *memory) busy(now time.Time) *pool.Cause {
 		return is
 	}
 	return &pool.Cause{Reason: statusReconciling, Message: "GKE is at work on the node pool: it began a rollout a moment ago"}
-}
-
-// asRead reports whether the node pool need not be read again.
-func (m *memory) asRead(now time.Time, maxAge time.Duration) bool {
-	return !m.read.at.IsZero() && maxAge > 0 && now.Sub(m.read.at) <= maxAge
-}
-
-// absent returns an error if GKE accepted the creation so recently that a read may be older, which shows no node pool: otherwise it could
-// be created twice, or its object released while it exists.
-func (m *memory) absent(now time.Time, name string) error {
-	if now.Sub(m.made) >= visibleWithin {
-		return nil
-	}
-	m.read = poolRead{}
-	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
-		Message: fmt.Sprintf("node pool %s was created a moment ago and is not shown yet", name)}
 }
 
 // took takes over a read.

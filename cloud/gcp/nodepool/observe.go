@@ -1,9 +1,7 @@
 package nodepool
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strconv"
 
 	"google.golang.org/api/container/v1"
@@ -70,7 +68,7 @@ func (p *pass) unowned() *pool.Unowned {
 // observePool puts the node pool and its machines into the observation.
 func (p *pass) observePool(w wanted, out *pool.Observed) {
 	read := p.memory.read
-	out.Versions = w.versions()
+	out.Versions = driverkit.Configurations(w.next.template(), w.launched.template(), w.next.known())
 	rolling := w.rolling(read)
 	if rolling {
 		p.memory.recallSize(p.t.Remembered)
@@ -89,7 +87,7 @@ func (p *pass) observePool(w wanted, out *pool.Observed) {
 		i.DeletionRequested = w.zoneRemoved(m)
 		out.Instances = append(out.Instances, i)
 	}
-	inOrder(out.Instances)
+	driverkit.SortByAge(out.Instances)
 	out.ProviderRollout = p.rollout(w)
 	out.Issues = append(out.Issues, w.issues(read)...)
 	if p.memory.last.operation.Token != "" {
@@ -104,15 +102,6 @@ func (w wanted) templateOf(m groups.Instance, read poolRead) pool.Template {
 		return pool.Template{Ref: m.Template}
 	}
 	return c.template()
-}
-
-// versions returns the configurations that exist: the wanted one first, then the one that the node pool has.
-func (w wanted) versions() []pool.Template {
-	next, launched := w.next.template(), w.launched.template()
-	if !w.next.known() || next.Same(launched) {
-		return []pool.Template{launched}
-	}
-	return []pool.Template{next, launched}
 }
 
 // group returns the node pool as package pool describes groups, with its number of machines.
@@ -150,14 +139,4 @@ func surge(is *container.NodePool, machines int) int {
 		return machines
 	}
 	return int(s.MaxSurge)
-}
-
-// inOrder sorts instances by creation; those that are not made yet come last.
-func inOrder(list []pool.Instance) {
-	slices.SortFunc(list, func(a, b pool.Instance) int {
-		if a.Created.IsZero() != b.Created.IsZero() {
-			return cmp.Compare(b.Created.Unix(), a.Created.Unix())
-		}
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
-	})
 }

@@ -141,7 +141,7 @@ func (p *pass) forget() {
 
 // read reads the cluster, the node pool and its machines, unless the last read is new enough for the pass.
 func (p *pass) read(ctx context.Context) error {
-	if p.memory.asRead(p.now, p.t.MaxAge) {
+	if driverkit.Reusable(p.memory.read.at, p.now, p.t.MaxAge) {
 		return nil
 	}
 	return p.readAgain(ctx)
@@ -158,7 +158,10 @@ func (p *pass) readAgain(ctx context.Context) error {
 			return err
 		}
 		p.memory.read = read
-		return p.memory.absent(p.now, p.t.name)
+		if err = driverkit.NotYetShown("node pool "+p.t.name, p.memory.made, p.now, visibleWithin); err != nil {
+			p.memory.read = poolRead{}
+		}
+		return err
 	}
 	if p.t.ownership(read).Owned {
 		reader := groups.Reader{Session: p.c, MaxAge: p.t.MaxAge, Created: &p.memory.created, Tolerate: read.tolerate}
@@ -217,8 +220,5 @@ func poolOf(cluster *container.Cluster, name string) *container.NodePool {
 
 // there returns the node pool, or a conflict if it does not exist.
 func (p *pass) there() (*container.NodePool, error) {
-	if is := p.memory.read.pool; is != nil {
-		return is, nil
-	}
-	return nil, &cloud.Error{Kind: cloud.Conflict, Code: "GroupGone", Message: fmt.Sprintf("node pool %s does not exist any more", p.t.name)}
+	return driverkit.Existing(p.memory.read.pool, "node pool "+p.t.name)
 }

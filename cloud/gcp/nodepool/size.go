@@ -20,8 +20,8 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	}
 	read := p.memory.read
 	shown := groups.Size(read.groups)
-	if p.memory.asked.NotYetVisible(shown, p.now, visibleWithin) {
-		return p.memory.asked.Conflict("node pool "+p.t.name, shown)
+	if err := p.memory.asked.Check("node pool "+p.t.name, shown, p.now, visibleWithin); err != nil {
+		return err
 	}
 	if n := max(len(read.machines()), shown); s.Size < n {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(

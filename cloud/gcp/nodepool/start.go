@@ -36,8 +36,8 @@ func (p *pass) start(ctx context.Context, s pool.Step) error {
 			return err
 		}
 	}
-	if conflict := p.t.ownership(p.memory.read).Conflict(); conflict != nil && s.Kind != pool.Adopt {
-		return driverkit.Owned(conflict)
+	if err := p.t.ownership(p.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
+		return err
 	}
 	return withField(run(p, ctx, s))
 }

@@ -20,7 +20,7 @@ const open = -1
 // release is a version of Kubernetes 1 as GKE has it (1.34.1-gke.1829001): its minor, its patch and GKE's build.
 type release struct{ minor, patch, build int }
 
-// releaseOf parses a version, with or without the leading v, a patch and a build; zero for the empty text.
+// releaseOf parses a version, with or without the leading v, a patch and a build; zero for the empty text, and beside an error.
 func releaseOf(field, version string) (release, error) {
 	if version == "" {
 		return release{}, nil
@@ -71,10 +71,7 @@ func builtFor(name string) release {
 
 // reported returns a version that GKE or the MachinePool tells; zero where it is none.
 func reported(version string) release {
-	out, err := releaseOf("", version)
-	if err != nil {
-		return release{}
-	}
+	out, _ := releaseOf("", version)
 	return out
 }
 

@@ -29,17 +29,17 @@ var parts = slices.Concat(rollingParts, partsInPlace, fixedParts)
 
 var rollingParts = []Part{
 	{Name: partMachine, Field: "spec.instanceType", Effect: Rolls,
-		value: config(func(c *container.NodeConfig) any { return text(c.MachineType) }),
+		value: config(func(c *container.NodeConfig) any { return Text(c.MachineType) }),
 		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
 			r.MachineType = want.Config.MachineType
 		}},
 	{Name: partDiskType, Field: "spec.diskType", Effect: Rolls, With: partMachine,
-		value: config(func(c *container.NodeConfig) any { return text(c.DiskType) }),
+		value: config(func(c *container.NodeConfig) any { return Text(c.DiskType) }),
 		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
 			r.DiskType = want.Config.DiskType
 		}},
 	{Name: partDiskSize, Field: "spec.diskSizeGb", Effect: Rolls, With: partMachine,
-		value: config(func(c *container.NodeConfig) any { return number(c.DiskSizeGb) }),
+		value: config(func(c *container.NodeConfig) any { return Number(c.DiskSizeGb) }),
 		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
 			r.DiskSizeGb = want.Config.DiskSizeGb
 		}},
@@ -49,7 +49,7 @@ var rollingParts = []Part{
 			r.LinuxNodeConfig = want.Config.LinuxNodeConfig
 		}},
 	{Name: ImageType, Field: "spec.imageType", Effect: Rolls,
-		value: config(func(c *container.NodeConfig) any { return text(strings.ToUpper(c.ImageType)) }),
+		value: config(func(c *container.NodeConfig) any { return Text(strings.ToUpper(c.ImageType)) }),
 		put: func(r *container.UpdateNodePoolRequest, want, _ *container.NodePool) {
 			r.ImageType = want.Config.ImageType
 		}},
@@ -72,21 +72,21 @@ var partsInPlace = []Part{
 }
 
 var fixedParts = []Part{
-	fixed("localSsdCount", "spec.localSsdCount", config(func(c *container.NodeConfig) any { return number(c.LocalSsdCount) })),
+	fixed("localSsdCount", "spec.localSsdCount", config(func(c *container.NodeConfig) any { return Number(c.LocalSsdCount) })),
 	fixed("maxPodsConstraint", "spec.maxPodsPerNode", func(n *container.NodePool) any {
 		if n.MaxPodsConstraint == nil {
 			return nil
 		}
-		return number(n.MaxPodsConstraint.MaxPodsPerNode)
+		return Number(n.MaxPodsConstraint.MaxPodsPerNode)
 	}),
 	fixed("serviceAccount", "spec.nodeSecurity.serviceAccount.email",
-		config(func(c *container.NodeConfig) any { return text(c.ServiceAccount) })),
+		config(func(c *container.NodeConfig) any { return Text(c.ServiceAccount) })),
 	fixed("oauthScopes", "spec.nodeSecurity.serviceAccount.scopes", config(func(c *container.NodeConfig) any { return list(c.OauthScopes) })),
 	fixed("sandboxConfig", "spec.nodeSecurity.sandboxType", config(func(c *container.NodeConfig) any {
 		if c.SandboxConfig == nil {
 			return nil
 		}
-		return text(c.SandboxConfig.Type)
+		return Text(c.SandboxConfig.Type)
 	})),
 	fixed("shieldedInstanceConfig", "spec.nodeSecurity", config(func(c *container.NodeConfig) any {
 		if s := c.ShieldedInstanceConfig; s != nil {
@@ -98,7 +98,7 @@ var fixedParts = []Part{
 		if n.NetworkConfig == nil {
 			return nil
 		}
-		return text(n.NetworkConfig.PodRange)
+		return Text(n.NetworkConfig.PodRange)
 	}),
 	fixed("preemptible", "spec.preemptible", config(func(c *container.NodeConfig) any { return truth(c.Preemptible) })),
 	fixed("spot", "spec.spot", config(func(c *container.NodeConfig) any { return truth(c.Spot) })),
@@ -119,14 +119,16 @@ func config(value func(*container.NodeConfig) any) func(*container.NodePool) any
 	}
 }
 
-func text(s string) any {
+// Text returns a text as the value of a part; nil for the empty one, which names nothing.
+func Text(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-func number(n int64) any {
+// Number returns a number as the value of a part; nil for zero, which names nothing.
+func Number(n int64) any {
 	if n == 0 {
 		return nil
 	}
