@@ -44,6 +44,6 @@ var instancegroupTable = []Mutation{
 		`if s.removal == nil || mutated("removal not remembered") {`),
 	one("machine type must be seen", migWant, "creates no pool whose machine type the credentials do not allow to look up",
 		InstanceGroup, []string{"TestCreatedWithoutItsMachineType"},
-		`cloud.KindOf(w.unknown) != cloud.Denied`,
-		`(cloud.KindOf(w.unknown) != cloud.Denied || mutated("machine type must be seen"))`),
+		`cloud.KindOf(want.unknown) != cloud.Denied`,
+		`(cloud.KindOf(want.unknown) != cloud.Denied || mutated("machine type must be seen"))`),
 }

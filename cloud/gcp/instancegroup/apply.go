@@ -41,8 +41,8 @@ func effective(is *compute.InstanceGroupManager) bool {
 }
 
 // inPlaceDrift names the field of labels that an instance lacks and its group has: the group is repaired first.
-func (p view) inPlaceDrift(i instance, group *pool.Group, want wanted) []string {
-	if i.state() != pool.Running || i.action == actionRefreshing || i.labels == nil || len(group.Drift) > 0 || effective(p.memory.group.is) {
+func (r reader) inPlaceDrift(i instance, group *pool.Group, want wanted) []string {
+	if i.state() != pool.Running || i.action == actionRefreshing || i.labels == nil || len(group.Drift) > 0 || effective(r.memory.group.is) {
 		return nil
 	}
 	for key, value := range want.labels {
@@ -55,16 +55,16 @@ func (p view) inPlaceDrift(i instance, group *pool.Group, want wanted) []string 
 
 // apply gives instances the labels of the group, each beside what it has. The group itself can't: it would give an instance of an older
 // template all that the newer one has, and disks with other labels need another instance.
-func (p writer) apply(ctx context.Context, s pool.Step) error {
-	if _, err := p.there(); err != nil {
+func (w writer) apply(ctx context.Context, s pool.Step) error {
+	if _, err := w.there(); err != nil {
 		return err
 	}
-	instances, labels := p.chosen(s), p.t.source().Labels()
+	instances, labels := w.chosen(s), w.t.source().Labels()
 	if len(instances) > 0 {
-		p.memory.touched()
+		w.memory.touched()
 	}
 	for _, i := range instances {
-		if err := p.relabel(ctx, i, labels); err != nil {
+		if err := w.relabel(ctx, i, labels); err != nil {
 			return err
 		}
 	}
@@ -73,47 +73,47 @@ func (p writer) apply(ctx context.Context, s pool.Step) error {
 
 // relabel sets labels of an instance, on the condition that its others are those that were read. They are read again before anything else
 // is concluded from them, also after a refusal.
-func (p writer) relabel(ctx context.Context, i instance, labels map[string]string) error {
-	was, err := p.detailed(ctx, i)
+func (w writer) relabel(ctx context.Context, i instance, labels map[string]string) error {
+	was, err := w.detailed(ctx, i)
 	if err != nil {
 		return err
 	}
-	delete(p.memory.details, i.id)
+	delete(w.memory.details, i.id)
 	all := maps.Clone(was.labels)
 	if all == nil {
 		all = map[string]string{}
 	}
 	maps.Copy(all, labels)
-	op, err := p.c.Compute.Instances.SetLabels(p.t.project, i.zone, i.name, &compute.InstancesSetLabelsRequest{
+	op, err := w.c.Compute.Instances.SetLabels(w.t.project, i.zone, i.name, &compute.InstancesSetLabelsRequest{
 		Labels: all, LabelFingerprint: was.fingerprint,
 	}).Context(ctx).Do()
 	if err == nil {
 		if failed := session.Failed(op); failed != nil {
 			return failed
 		}
-		if p.memory.relabels == nil {
-			p.memory.relabels = map[uint64]relabelling{}
+		if w.memory.relabels == nil {
+			w.memory.relabels = map[uint64]relabelling{}
 		}
-		p.memory.relabels[i.id] = relabelling{at: p.now, fingerprint: was.fingerprint}
+		w.memory.relabels[i.id] = relabelling{at: w.now, fingerprint: was.fingerprint}
 	}
-	return session.Vanished(p.c.Refusal(err))
+	return session.Vanished(w.c.Refusal(err))
 }
 
 // detailed returns the details of an instance, which are read if a look could not do so.
-func (p writer) detailed(ctx context.Context, i instance) (detail, error) {
-	if d, ok := p.memory.details[i.id]; ok {
+func (w writer) detailed(ctx context.Context, i instance) (detail, error) {
+	if d, ok := w.memory.details[i.id]; ok {
 		return d, nil
 	}
-	found, err := p.detailZone(ctx, i.zone, "", []string{i.name})
-	p.memory.note(found...)
-	return p.memory.details[i.id], err
+	found, err := w.detailZone(ctx, i.zone, "", []string{i.name})
+	w.memory.note(found...)
+	return w.memory.details[i.id], err
 }
 
 // chosen are the instances that a step names, as far as they stay.
-func (p writer) chosen(s pool.Step) []instance {
+func (w writer) chosen(s pool.Step) []instance {
 	var list []instance
 	for _, target := range s.Targets {
-		for _, i := range p.memory.group.instances {
+		for _, i := range w.memory.group.instances {
 			if i.named(target) && i.state() != pool.Terminating {
 				list = append(list, i)
 			}

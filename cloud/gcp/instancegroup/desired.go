@@ -22,8 +22,8 @@ type wanted struct {
 	unknown error
 }
 
-// translation translates the specification of a pass.
-type translation struct{ *pass }
+// translator translates the specification into what is wanted, with the look-ups that this needs.
+type translator struct{ *groupReader }
 
 // source is what the template is made of, without the image.
 func (t target) source() template.Source {
@@ -32,61 +32,61 @@ func (t target) source() template.Source {
 
 // want translates the specification, with the look-ups that this needs. Beside an error it returns what does not depend on the failed
 // look-up.
-func (p translation) want(ctx context.Context) (wanted, error) {
-	look := p.resolver()
-	if adopted, ok := p.t.Remembered[cloud.AdoptedTemplate]; ok {
+func (r translator) want(ctx context.Context) (wanted, error) {
+	look := r.resolver()
+	if adopted, ok := r.t.Remembered[cloud.AdoptedTemplate]; ok {
 		look.Remember[cloud.AdoptedTemplate] = adopted
 	}
-	source := p.t.source()
-	w := wanted{labels: source.Labels(), remember: look.Remember}
+	source := r.t.source()
+	want := wanted{labels: source.Labels(), remember: look.Remember}
 	var err error
-	if source.Image, source.Family, err = p.image(ctx, look); err == nil {
-		w.capacity, w.unknown = p.capacity(ctx, look)
+	if source.Image, source.Family, err = r.image(ctx, look); err == nil {
+		want.capacity, want.unknown = r.capacity(ctx, look)
 		// Of a group that exists only that there is no such machine type matters. Without the permission to look the type up a group is created
 		// all the same: what its machines offer stays unknown.
-		if p.memory.group.is == nil && cloud.KindOf(w.unknown) != cloud.Denied || cloud.KindOf(w.unknown) == cloud.Invalid {
-			err = w.unknown
+		if r.memory.group.is == nil && cloud.KindOf(want.unknown) != cloud.Denied || cloud.KindOf(want.unknown) == cloud.Invalid {
+			err = want.unknown
 		}
 	}
 	if err == nil {
-		w.template, err = source.Build()
+		want.template, err = source.Build()
 	}
-	if err != nil || w.unknown != nil {
+	if err != nil || want.unknown != nil {
 		look.Keep()
 	}
-	return w, err
+	return want, err
 }
 
 // resolver looks up what the specification names only by its properties.
-func (p translation) resolver() *cache.Resolver {
+func (r translator) resolver() *cache.Resolver {
 	return &cache.Resolver{
-		Place: p.t.project + "/" + p.t.cluster.Region, Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered,
-		Remember: map[string]string{keepLocation: p.t.place.location},
+		Place: r.t.project + "/" + r.t.cluster.Region, Shared: r.lookups, Now: r.now, Remembered: r.t.Remembered,
+		Remember: map[string]string{keepLocation: r.t.place.location},
 	}
 }
 
 // wantTemplate translates the specification as far as the template goes: without what its machines offer, which no template needs.
-func (p translation) wantTemplate(ctx context.Context) (w wanted, err error) {
-	source := p.t.source()
-	if source.Image, source.Family, err = p.image(ctx, p.resolver()); err == nil {
-		w.template, err = source.Build()
+func (r translator) wantTemplate(ctx context.Context) (want wanted, err error) {
+	source := r.t.source()
+	if source.Image, source.Family, err = r.image(ctx, r.resolver()); err == nil {
+		want.template, err = source.Build()
 	}
-	return w, err
+	return want, err
 }
 
 // image returns the path of the image that machines boot. The newest image of a family is found once for each specification.
-func (p translation) image(ctx context.Context, look *cache.Resolver) (image, family string, err error) {
-	is, err := template.ImageOf(p.t.pool, p.t.KubernetesVersion, p.t.project)
+func (r translator) image(ctx context.Context, look *cache.Resolver) (image, family string, err error) {
+	is, err := template.ImageOf(r.t.pool, r.t.KubernetesVersion, r.t.project)
 	if err != nil || is.Family == "" {
 		return is.Path, "", err
 	}
 	image, err = look.Resolve(ctx, cache.Question{
-		Kind: "image", Inputs: []string{is.Family, p.t.KubernetesVersion},
+		Kind: "image", Inputs: []string{is.Family, r.t.KubernetesVersion},
 		Good: func(answer string) bool { return session.ParseResource(answer).Name != "" },
 		Ask: func(ctx context.Context) (string, error) {
 			project, name := template.SplitFamily(is.Family)
-			found, err := p.c.Compute.Images.GetFromFamily(project, name).Context(ctx).Do()
-			if err = p.c.Refusal(err); session.Absent(err) {
+			found, err := r.c.Compute.Images.GetFromFamily(project, name).Context(ctx).Do()
+			if err = r.c.Refusal(err); session.Absent(err) {
 				return "", cloud.Invalidf(is.Field, "there is no image of the family %s", is.Family)
 			}
 			if err != nil {
@@ -102,29 +102,29 @@ func (p translation) image(ctx context.Context, look *cache.Resolver) (image, fa
 const podsMost = 110
 
 // capacity returns what each machine offers, nil where no zone is known to ask about its type.
-func (p translation) capacity(ctx context.Context, look *cache.Resolver) (*pool.NodeCapacity, error) {
-	zone := p.zoneToAsk()
+func (r translator) capacity(ctx context.Context, look *cache.Resolver) (*pool.NodeCapacity, error) {
+	zone := r.zoneToAsk()
 	if zone == "" {
 		return nil, nil
 	}
-	is, err := machinetype.Of(ctx, p.c, look, zone, p.t.pool.InstanceType)
+	is, err := machinetype.Of(ctx, r.c, look, zone, r.t.pool.InstanceType)
 	if err != nil {
 		return nil, err
 	}
 	accelerators := map[string]int{}
-	for _, a := range p.t.pool.GuestAccelerators {
+	for _, a := range r.t.pool.GuestAccelerators {
 		accelerators[session.LastName(a.Type)] += int(a.Count)
 	}
 	return is.Offers(podsMost, accelerators), nil
 }
 
 // zoneToAsk is a zone of the group, empty if none is known.
-func (p translation) zoneToAsk() string {
+func (r translator) zoneToAsk() string {
 	switch {
-	case p.t.place.zonal():
-		return p.t.place.location
-	case len(p.t.place.zones) > 0:
-		return p.t.place.zones[0]
+	case r.t.place.zonal():
+		return r.t.place.location
+	case len(r.t.place.zones) > 0:
+		return r.t.place.zones[0]
 	}
 	return ""
 }

@@ -78,14 +78,14 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	if t.AssumeOwned {
 		key += "\npreview"
 	}
-	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
-	p.memory.mu.Lock()
-	p.memory.touch = func() { c.TouchManager(p.t.place.location, p.t.group) }
-	p.place()
-	w := writer{view{shelf{translation{p}}}}
+	r := &groupReader{c: c, t: target, now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
+	r.memory.mu.Lock()
+	r.memory.touch = func() { c.TouchManager(r.t.place.location, r.t.group) }
+	r.place()
+	w := writer{reader{templateReader{translator{r}}}}
 	return &driverkit.Pass{
-		Unlock: p.memory.mu.Unlock, Observe: w.observe, Start: w.start,
+		Unlock: r.memory.mu.Unlock, Observe: w.observe, Start: w.start,
 		Redact: func(err error) error { return cloud.RedactError(err, t.Bootstrap) },
-		Touch:  p.memory.touch, Forget: p.memory.forget,
+		Touch:  r.memory.touch, Forget: r.memory.forget,
 	}, nil
 }

@@ -88,14 +88,14 @@ func (t target) distribution() *compute.DistributionPolicy {
 }
 
 // create is the request that creates the group.
-func (p writer) create(size int, from string) *compute.InstanceGroupManager {
+func (w writer) create(size int, from string) *compute.InstanceGroupManager {
 	return &compute.InstanceGroupManager{
-		Name: p.t.group, BaseInstanceName: template.BaseName(p.t.group), TargetSize: int64(size), ForceSendFields: []string{"TargetSize"},
-		Versions:     versions(p.url(from)),
-		UpdatePolicy: p.t.updatePolicy(), InstanceLifecyclePolicy: p.t.lifecycle(), AutoHealingPolicies: p.t.healing(),
-		DistributionPolicy: p.t.distribution(),
+		Name: w.t.group, BaseInstanceName: template.BaseName(w.t.group), TargetSize: int64(size), ForceSendFields: []string{"TargetSize"},
+		Versions:     versions(w.url(from)),
+		UpdatePolicy: w.t.updatePolicy(), InstanceLifecyclePolicy: w.t.lifecycle(), AutoHealingPolicies: w.t.healing(),
+		DistributionPolicy: w.t.distribution(),
 		AllInstancesConfig: &compute.InstanceGroupManagerAllInstancesConfig{
-			Properties: &compute.InstancePropertiesPatch{Labels: p.t.source().Labels()},
+			Properties: &compute.InstancePropertiesPatch{Labels: w.t.source().Labels()},
 		},
 	}
 }
@@ -107,7 +107,7 @@ func versions(url string) []*compute.InstanceGroupManagerVersion {
 }
 
 // drift names the fields of the group that differ from what is wanted.
-func (p view) drift(w wanted, is *compute.InstanceGroupManager) []string {
+func (r reader) drift(want wanted, is *compute.InstanceGroupManager) []string {
 	policy, lifecycle := is.UpdatePolicy, is.InstanceLifecyclePolicy
 	if policy == nil {
 		policy = &compute.InstanceGroupManagerUpdatePolicy{Type: "OPPORTUNISTIC"}
@@ -115,17 +115,17 @@ func (p view) drift(w wanted, is *compute.InstanceGroupManager) []string {
 	if lifecycle == nil {
 		lifecycle = &compute.InstanceGroupManagerInstanceLifecyclePolicy{DefaultActionOnFailure: "REPAIR", ForceUpdateOnRepair: "NO"}
 	}
-	wantPolicy, wantLifecycle := p.t.updatePolicy(), p.t.lifecycle()
-	set, removed := w.labelChanges(labelsOf(is))
+	wantPolicy, wantLifecycle := r.t.updatePolicy(), r.t.lifecycle()
+	set, removed := want.labelChanges(labelsOf(is))
 	return driverkit.Differing(
 		driverkit.Field{Name: fieldPolicy, Differs: policy.Type != wantPolicy.Type ||
 			wantPolicy.InstanceRedistributionType != "" && policy.InstanceRedistributionType != wantPolicy.InstanceRedistributionType},
 		driverkit.Field{Name: fieldVersions, Differs: len(is.Versions) > 1},
-		driverkit.Field{Name: fieldHealing, Differs: !sameHealing(is.AutoHealingPolicies, p.t.healing(), p.t.project)},
+		driverkit.Field{Name: fieldHealing, Differs: !sameHealing(is.AutoHealingPolicies, r.t.healing(), r.t.project)},
 		driverkit.Field{Name: fieldLifecycle, Differs: lifecycle.DefaultActionOnFailure != wantLifecycle.DefaultActionOnFailure ||
 			lifecycle.ForceUpdateOnRepair != wantLifecycle.ForceUpdateOnRepair},
 		driverkit.Field{Name: fieldShape, Differs: is.DistributionPolicy != nil && is.DistributionPolicy.TargetShape != "" &&
-			is.DistributionPolicy.TargetShape != p.t.shape()},
+			is.DistributionPolicy.TargetShape != r.t.shape()},
 		driverkit.Field{Name: fieldLabels, Differs: len(set)+len(removed) > 0},
 	)
 }
@@ -137,10 +137,10 @@ func sameHealing(is, want []*compute.InstanceGroupManagerAutoHealingPolicy, proj
 }
 
 // unchangeable names the fields of the group that can't be changed: a group stays in its zones.
-func (p view) unchangeable(is *compute.InstanceGroupManager) []string {
-	wanted, at := p.t.wantedPlace(), placeOf(is)
+func (r reader) unchangeable(is *compute.InstanceGroupManager) []string {
+	wanted, at := r.t.wantedPlace(), placeOf(is)
 	zones := slices.Sorted(slices.Values(at.zones))
-	if wanted.location == at.location && (len(wanted.zones) == 0 || slices.Equal(wanted.zones, zones)) || len(p.t.zones()) == 0 {
+	if wanted.location == at.location && (len(wanted.zones) == 0 || slices.Equal(wanted.zones, zones)) || len(r.t.zones()) == 0 {
 		return nil
 	}
 	return []string{fieldZones}

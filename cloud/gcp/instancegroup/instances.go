@@ -35,12 +35,12 @@ type instance struct {
 }
 
 // instances reads the instances of the group.
-func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error) {
+func (r *groupReader) instances(ctx context.Context, read groupRead) ([]instance, error) {
 	if stable(read.is) && read.is.TargetSize == 0 {
 		return nil, nil
 	}
-	p.memory.await(p.now)
-	members, err := p.members(ctx, read.is)
+	r.memory.await(r.now)
+	members, err := r.members(ctx, read.is)
 	if err != nil {
 		return nil, err
 	}
@@ -49,31 +49,31 @@ func (p *pass) instances(ctx context.Context, read groupRead) ([]instance, error
 		list = append(list, managed(m))
 	}
 	for _, i := range members.Instances {
-		p.memory.note(i)
+		r.memory.note(i)
 		list = append(list, listed(i))
 	}
 	if members.Instances == nil {
-		p.memory.outdate(read.is, list)
+		r.memory.outdate(read.is, list)
 	}
-	if err := p.detail(ctx, list, read.is.BaseInstanceName); err != nil {
+	if err := r.detail(ctx, list, read.is.BaseInstanceName); err != nil {
 		return nil, err
 	}
-	p.memory.complete(list, read.skew)
-	p.memory.assume(list, p.now)
+	r.memory.complete(list, read.skew)
+	r.memory.assume(list, r.now)
 	return list, nil
 }
 
 // members reads the list of the group's instances. While nothing happens to the group the list is one for all pools of the project; it
 // shows no actions. Where it does not have as many as the group keeps, the group's own tells more; and while labels of instances are being
 // changed, they themselves do.
-func (p *pass) members(ctx context.Context, is *compute.InstanceGroupManager) (session.Members, error) {
-	if stable(is) && p.t.MaxAge > 0 && len(p.memory.relabels) == 0 {
-		members, _, err := p.c.Members(ctx, p.t.place.location, p.t.group, p.t.MaxAge)
+func (r *groupReader) members(ctx context.Context, is *compute.InstanceGroupManager) (session.Members, error) {
+	if stable(is) && r.t.MaxAge > 0 && len(r.memory.relabels) == 0 {
+		members, _, err := r.c.Members(ctx, r.t.place.location, r.t.group, r.t.MaxAge)
 		if err != nil || members.Managed != nil || len(members.Instances) == int(is.TargetSize) {
 			return members, err
 		}
 	}
-	list, err := p.c.ManagedInstances(ctx, p.t.place.location, p.t.group)
+	list, err := r.c.ManagedInstances(ctx, r.t.place.location, r.t.group)
 	return session.Members{Managed: list}, err
 }
 
@@ -178,37 +178,37 @@ const singleReads = 2
 // detail reads what is not known of instances that exist: by a list of each zone that has such, or one by one where they are few. Where one
 // of these reads is denied, all that they would tell stays unknown: some of it would put instances into another order. What was read before
 // one that is held back or fails is kept: a pass that read it again each time would never come to an end.
-func (p *pass) detail(ctx context.Context, list []instance, base string) error {
+func (r *groupReader) detail(ctx context.Context, list []instance, base string) error {
 	unknown := map[string][]string{}
 	for _, i := range list {
-		if _, ok := p.memory.details[i.id]; !ok && i.id != 0 && i.zone != "" {
+		if _, ok := r.memory.details[i.id]; !ok && i.id != 0 && i.zone != "" {
 			unknown[i.zone] = append(unknown[i.zone], i.name)
 		}
 	}
 	var found []*compute.Instance
 	for _, zone := range slices.Sorted(maps.Keys(unknown)) {
-		read, err := p.detailZone(ctx, zone, base, unknown[zone])
+		read, err := r.detailZone(ctx, zone, base, unknown[zone])
 		found = append(found, read...)
-		if err != nil && p.tolerate(err) == nil {
+		if err != nil && r.tolerate(err) == nil {
 			return nil
 		}
 		if err != nil {
-			p.memory.note(found...)
+			r.memory.note(found...)
 			return err
 		}
 	}
-	p.memory.note(found...)
+	r.memory.note(found...)
 	return nil
 }
 
 // detailZone reads instances of a zone: those of the names, or all whose names begin as those of the group.
-func (p *pass) detailZone(ctx context.Context, zone, base string, names []string) (found []*compute.Instance, err error) {
+func (r *groupReader) detailZone(ctx context.Context, zone, base string, names []string) (found []*compute.Instance, err error) {
 	if len(names) > singleReads {
-		return p.listZone(ctx, zone, base)
+		return r.listZone(ctx, zone, base)
 	}
 	for _, name := range names {
-		is, err := p.c.Compute.Instances.Get(p.t.project, zone, name).Context(ctx).Do()
-		switch err = p.c.Refusal(err); {
+		is, err := r.c.Compute.Instances.Get(r.t.project, zone, name).Context(ctx).Do()
+		switch err = r.c.Refusal(err); {
 		case err == nil:
 			found = append(found, is)
 		case !session.Absent(err):
@@ -219,10 +219,10 @@ func (p *pass) detailZone(ctx context.Context, zone, base string, names []string
 }
 
 // listZone lists the instances of a zone whose names begin as those of the group.
-func (p *pass) listZone(ctx context.Context, zone, base string) (found []*compute.Instance, err error) {
+func (r *groupReader) listZone(ctx context.Context, zone, base string) (found []*compute.Instance, err error) {
 	filter := fmt.Sprintf("name eq %q", base+"-.*")
-	_, err = p.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
-		page, err := p.c.Compute.Instances.List(p.t.project, zone).Filter(filter).PageToken(token).Context(ctx).Do()
+	_, err = r.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+		page, err := r.c.Compute.Instances.List(r.t.project, zone).Filter(filter).PageToken(token).Context(ctx).Do()
 		if err != nil {
 			return "", err
 		}
@@ -233,12 +233,12 @@ func (p *pass) listZone(ctx context.Context, zone, base string) (found []*comput
 }
 
 // tolerate keeps a refusal for lack of permission of a read that an observation can do without. Any other error is returned.
-func (p *pass) tolerate(err error) error {
+func (r *groupReader) tolerate(err error) error {
 	if cloud.KindOf(err) != cloud.Denied {
 		return err
 	}
-	if p.memory.denied == nil {
-		p.memory.denied = err
+	if r.memory.denied == nil {
+		r.memory.denied = err
 	}
 	return nil
 }

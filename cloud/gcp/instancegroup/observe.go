@@ -14,32 +14,32 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// view makes the observation of a pass.
-type view struct{ shelf }
+// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
+type reader struct{ templateReader }
 
 // observe reads what is out of date, and returns the observation.
-func (p view) observe(ctx context.Context) (pool.Observed, error) {
-	if err := p.read(ctx); err != nil {
+func (r reader) observe(ctx context.Context) (pool.Observed, error) {
+	if err := r.read(ctx); err != nil {
 		return pool.Observed{}, err
 	}
-	if err := p.readTemplates(ctx); err != nil {
+	if err := r.readTemplates(ctx); err != nil {
 		return pool.Observed{}, err
 	}
-	group := p.memory.group
-	fresh := !group.at.Before(p.now)
-	if conflict := p.t.ownership(group).Conflict(); conflict != nil {
+	group := r.memory.group
+	fresh := !group.at.Before(r.now)
+	if conflict := r.t.ownership(group).Conflict(); conflict != nil {
 		return pool.Observed{
-			OwnershipConflict: conflict, Unowned: p.unowned(), Versions: p.versions(wanted{}), ResolvedLookups: p.t.Remembered, GroupFresh: fresh,
-			TaggedFor: p.taggedFor(),
+			OwnershipConflict: conflict, Unowned: r.unowned(), Versions: r.versions(wanted{}), ResolvedLookups: r.t.Remembered, GroupFresh: fresh,
+			TaggedFor: r.taggedFor(),
 		}, nil
 	}
-	want, failed := p.want(ctx)
-	out := pool.Observed{ResolvedLookups: want.remember, Fresh: fresh, GroupFresh: fresh, Shared: true, Versions: p.versions(want),
-		TaggedFor: p.taggedFor()}
-	if foreign := p.foreign(want); foreign != nil {
+	want, failed := r.want(ctx)
+	out := pool.Observed{ResolvedLookups: want.remember, Fresh: fresh, GroupFresh: fresh, Shared: true, Versions: r.versions(want),
+		TaggedFor: r.taggedFor()}
+	if foreign := r.foreign(want); foreign != nil {
 		if group.is == nil {
 			return pool.Observed{
-				OwnershipConflict: foreign, Versions: out.Versions, ResolvedLookups: p.t.Remembered, GroupFresh: fresh, TaggedFor: out.TaggedFor,
+				OwnershipConflict: foreign, Versions: out.Versions, ResolvedLookups: r.t.Remembered, GroupFresh: fresh, TaggedFor: out.TaggedFor,
 			}, nil
 		}
 		failed = driverkit.Owned(foreign)
@@ -49,18 +49,18 @@ func (p view) observe(ctx context.Context) (pool.Observed, error) {
 	}
 	if failed == nil {
 		out.Capacity = want.capacity
-		if !p.t.Bootstrap.Empty() {
+		if !r.t.Bootstrap.Empty() {
 			out.Wanted = want.template.Template
 		}
 	}
-	out, err := p.withGroup(want, failed, out)
-	p.explain(ctx, &out)
+	out, err := r.withGroup(want, failed, out)
+	r.explain(ctx, &out)
 	return out, err
 }
 
 // withGroup adds the group and what has failed to an observation. What keeps a group from being created is an error.
-func (p view) withGroup(want wanted, failed error, out pool.Observed) (pool.Observed, error) {
-	exists := p.memory.group.is != nil
+func (r reader) withGroup(want wanted, failed error, out pool.Observed) (pool.Observed, error) {
+	exists := r.memory.group.is != nil
 	if failed != nil && !exists && driverkit.KeepsFromCreation(failed, len(out.Versions) == 0) {
 		return out, &cloud.SpecUnsatisfiableError{Err: failed}
 	}
@@ -68,75 +68,75 @@ func (p view) withGroup(want wanted, failed error, out pool.Observed) (pool.Obse
 		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
 	}
 	if exists {
-		p.observeGroup(want, &out)
+		r.observeGroup(want, &out)
 	}
 	return out, nil
 }
 
 // conflict returns what keeps the pool from being created: a group or a template of its name that is not its own.
-func (p shelf) conflict(ctx context.Context) *pool.Cause {
-	if conflict := p.t.ownership(p.memory.group).Conflict(); conflict != nil {
+func (r templateReader) conflict(ctx context.Context) *pool.Cause {
+	if conflict := r.t.ownership(r.memory.group).Conflict(); conflict != nil {
 		return conflict
 	}
-	want, _ := p.want(ctx) // Without what is wanted no template is known to be in the way.
-	return p.foreign(want)
+	want, _ := r.want(ctx) // Without what is wanted no template is known to be in the way.
+	return r.foreign(want)
 }
 
 // taggedFor is the object that the labels of the pool's group name, or those of its newest template.
-func (p view) taggedFor() string {
-	if is := p.memory.group.is; is != nil && p.t.owns(labelsOf(is)) {
-		return template.TaggedFor(labelsOf(is), p.t.Owner)
+func (r reader) taggedFor() string {
+	if is := r.memory.group.is; is != nil && r.t.owns(labelsOf(is)) {
+		return template.TaggedFor(labelsOf(is), r.t.Owner)
 	}
-	if own := p.memory.templates.own; len(own) > 0 {
-		return template.TaggedFor(own[0].Labels, p.t.Owner)
+	if own := r.memory.templates.own; len(own) > 0 {
+		return template.TaggedFor(own[0].Labels, r.t.Owner)
 	}
 	return ""
 }
 
 // unowned returns the group that has the pool's name and lacks its owner label; nil if there is none.
-func (p view) unowned() *pool.Unowned {
-	out := p.t.ownership(p.memory.group).Unowned(p.t.group)
+func (r reader) unowned() *pool.Unowned {
+	out := r.t.ownership(r.memory.group).Unowned(r.t.group)
 	if out == nil {
 		return nil
 	}
-	is := p.memory.group.is
-	launched, _ := p.memory.templates.find(p.ref(launchesFrom(is))) // What can't be read names no cluster.
-	name := p.t.cluster.ClusterName
-	out.OtherCluster = cmp.Or(template.OtherCluster(labelsOf(is), p.t.Owner, name), template.OtherCluster(launched.Labels, p.t.Owner, name))
-	if _, other := p.t.namedGroup(); other {
-		out.NamedInstead = p.t.GroupID
+	is := r.memory.group.is
+	launched, _ := r.memory.templates.find(r.ref(launchesFrom(is))) // What can't be read names no cluster.
+	name := r.t.cluster.ClusterName
+	out.OtherCluster = cmp.Or(template.OtherCluster(labelsOf(is), r.t.Owner, name), template.OtherCluster(launched.Labels, r.t.Owner, name))
+	if _, other := r.t.namedGroup(); other {
+		out.NamedInstead = r.t.GroupID
 	}
 	out.Resources = []string{out.Group}
 	return out
 }
 
 // observeGroup puts the group and its instances into the observation.
-func (p view) observeGroup(want wanted, out *pool.Observed) {
-	is := p.memory.group.is
-	out.Group = p.describe(want, is)
-	out.Instances = p.describeInstances(want, out.Group)
-	out.ShortNotice = p.t.pool.Spot() || p.t.pool.Preemptible
-	if p.memory.denied != nil {
-		out.Issues = append(out.Issues, driverkit.CauseOf(p.memory.denied))
+func (r reader) observeGroup(want wanted, out *pool.Observed) {
+	is := r.memory.group.is
+	out.Group = r.describe(want, is)
+	out.Instances = r.describeInstances(want, out.Group)
+	out.ShortNotice = r.t.pool.Spot() || r.t.pool.Preemptible
+	if r.memory.denied != nil {
+		out.Issues = append(out.Issues, driverkit.CauseOf(r.memory.denied))
 	}
-	out.Issues = append(out.Issues, p.issues()...)
+	out.Issues = append(out.Issues, r.issues()...)
 }
 
 // describe returns the group as package pool describes groups.
-func (p view) describe(want wanted, is *compute.InstanceGroupManager) *pool.Group {
+func (r reader) describe(want wanted, is *compute.InstanceGroupManager) *pool.Group {
 	g := &pool.Group{
-		ID: p.t.groupID(), Size: int(is.TargetSize), Template: p.ref(launchesFrom(is)), Drift: p.drift(want, is),
-		Unchangeable: p.unchangeable(is),
+		ID: r.t.groupID(), Size: int(is.TargetSize), Template: r.ref(launchesFrom(is)), Drift: r.drift(want, is),
+		Unchangeable: r.unchangeable(is),
 		State:        stateOf(is),
 	}
 	if created := timeOf(is.CreationTimestamp); !created.IsZero() {
-		g.Created = created.Add(-p.memory.group.skew)
+		g.Created = created.Add(-r.memory.group.skew)
 	}
 	if repairsNothing(is) {
 		g.LeavesFailed = "spec.instanceLifecyclePolicy.defaultActionOnFailure"
 	}
-	p.memory.surge().describe(g)
-	if p.deleting(is) {
+	r.memory.surge().describe(g)
+	if r.deleting(is) {
 		g.Deleting, g.Drift, g.Unchangeable = true, nil, nil
 	}
 	return g
@@ -144,11 +144,11 @@ func (p view) describe(want wanted, is *compute.InstanceGroupManager) *pool.Grou
 
 // deleting reports whether Compute Engine is deleting the group. It has no field that says so: a group that is being deleted deletes all
 // its instances and keeps its size, which a deletion of instances lowers.
-func (p view) deleting(is *compute.InstanceGroupManager) bool {
-	if !p.memory.deleted.IsZero() && p.now.Sub(p.memory.deleted) < visibleWithin {
+func (r reader) deleting(is *compute.InstanceGroupManager) bool {
+	if !r.memory.deleted.IsZero() && r.now.Sub(r.memory.deleted) < visibleWithin {
 		return true
 	}
-	list := p.memory.group.instances
+	list := r.memory.group.instances
 	return is.TargetSize > 0 && len(list) > 0 && !slices.ContainsFunc(list, func(i instance) bool { return i.action != actionDeleting })
 }
 
@@ -176,23 +176,23 @@ func stateOf(is *compute.InstanceGroupManager) string {
 }
 
 // describeInstances returns the instances as package pool describes them.
-func (p view) describeInstances(want wanted, group *pool.Group) []pool.Instance {
-	out := make([]pool.Instance, 0, len(p.memory.group.instances))
-	for _, i := range p.memory.group.instances {
-		made := p.of(i.template, want)
+func (r reader) describeInstances(want wanted, group *pool.Group) []pool.Instance {
+	out := make([]pool.Instance, 0, len(r.memory.group.instances))
+	for _, i := range r.memory.group.instances {
+		made := r.of(i.template, want)
 		m := pool.Instance{
-			ID: i.ref(), ProviderID: "gce://" + p.t.project + "/" + i.zone + "/" + i.name, UID: i.uid(), Zone: i.zone, Template: made,
+			ID: i.ref(), ProviderID: "gce://" + r.t.project + "/" + i.zone + "/" + i.name, UID: i.uid(), Zone: i.zone, Template: made,
 			State: i.state(), RemovalAssumed: i.assumed, CloudState: i.cloudState(), Created: i.created, TerminationNotice: i.notice(),
-			InPlaceDrift: p.inPlaceDrift(i, group, want), Updating: i.action == actionRefreshing || p.memory.relabelled(i),
+			InPlaceDrift: r.inPlaceDrift(i, group, want), Updating: i.action == actionRefreshing || r.memory.relabelled(i),
 		}
 		switch {
-		case i.vacant() && repairsNothing(p.memory.group.is):
+		case i.vacant() && repairsNothing(r.memory.group.is):
 			m.DeletionRequested = &pool.Cause{Reason: "InstanceDeleted",
 				Message: "the instance was deleted, and the group creates none in its place"}
 		case m.State == pool.Failed && slices.Contains(stopped, i.status):
 			m.Stopped = i.status
 		}
-		if existing, ok := p.memory.templates.find(m.Template.Ref); ok && !m.Template.Same(want.template.Template) {
+		if existing, ok := r.memory.templates.find(m.Template.Ref); ok && !m.Template.Same(want.template.Template) {
 			m.TemplateDiff = existing.Differs(want.template)
 		}
 		out = append(out, m)
@@ -212,15 +212,15 @@ func (i instance) cloudState() string {
 }
 
 // issues are why instances do not come, in Compute Engine's words, each once.
-func (p view) issues() []pool.Cause {
+func (r reader) issues() []pool.Cause {
 	var out []pool.Cause
-	for _, i := range p.memory.group.instances {
+	for _, i := range r.memory.group.instances {
 		for _, e := range i.failures {
 			issue := driverkit.FailureOf(e)
 			if e.Where == "" && i.zone != "" {
 				issue.Message = "zone " + i.zone + ": " + issue.Message
 			}
-			issue.Message = cloud.Redact(issue.Message, p.t.Bootstrap)
+			issue.Message = cloud.Redact(issue.Message, r.t.Bootstrap)
 			if !slices.Contains(out, issue) {
 				out = append(out, issue)
 			}

@@ -61,35 +61,35 @@ func (o *operation) poll(ctx context.Context, c *session.Session) error {
 
 // beingCreated returns an error while Compute Engine is at work on a creation that this process has begun: the group may appear any moment,
 // and its object must not be released before.
-func (p *pass) beingCreated(ctx context.Context) error {
-	last := &p.memory.operation
+func (r *groupReader) beingCreated(ctx context.Context) error {
+	last := &r.memory.operation
 	if last.Type != methodCreate {
 		return nil
 	}
-	switch err := last.poll(ctx, p.c); {
+	switch err := last.poll(ctx, r.c); {
 	case err != nil && cloud.KindOf(err) == cloud.Denied, err == nil && last.ended:
 		return nil
 	case err != nil:
 		return err
 	}
-	p.memory.group = groupRead{}
+	r.memory.group = groupRead{}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "GroupNotShown",
-		Message: "managed instance group " + p.t.group + " is being created and is not shown yet"}
+		Message: "managed instance group " + r.t.group + " is being created and is not shown yet"}
 }
 
 // explain adds to an observation why the last operation has failed, in Compute Engine's words. It is asked only while the group is not as
 // it was to be, and until it has answered.
-func (p view) explain(ctx context.Context, out *pool.Observed) {
-	last := &p.memory.operation
-	if last.Token == "" && len(p.t.Operations) > 0 {
-		*last = operation{Operation: p.t.Operations[len(p.t.Operations)-1]}
+func (r reader) explain(ctx context.Context, out *pool.Observed) {
+	last := &r.memory.operation
+	if last.Token == "" && len(r.t.Operations) > 0 {
+		*last = operation{Operation: r.t.Operations[len(r.t.Operations)-1]}
 	}
-	if last.Token == "" || !last.pending(p.memory.group.is != nil, out.Group) {
+	if last.Token == "" || !last.pending(r.memory.group.is != nil, out.Group) {
 		*last = operation{}
 		return
 	}
 	// Without an answer it is asked again by the next pass.
-	if err := last.poll(ctx, p.c); err != nil && cloud.KindOf(err) == cloud.Denied {
+	if err := last.poll(ctx, r.c); err != nil && cloud.KindOf(err) == cloud.Denied {
 		out.Issues = append(out.Issues, driverkit.CauseOf(err))
 	}
 	if last.cause != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// pass is one call of Observe or Start for one pool.
-type pass struct {
+// groupReader reads the group and its instances for one call of Observe or Start for one pool.
+type groupReader struct {
 	c       *session.Session
 	t       target
 	now     time.Time
@@ -25,48 +25,48 @@ type pass struct {
 }
 
 // place finds out where the group is, as far as that is known without a read.
-func (p *pass) place() {
-	known, ok := p.t.knownPlace()
+func (r *groupReader) place() {
+	known, ok := r.t.knownPlace()
 	if !ok {
-		known = p.t.wantedPlace()
+		known = r.t.wantedPlace()
 	}
-	p.t.place = known
+	r.t.place = known
 }
 
 // read reads the group and its instances, unless the last read is new enough for the pass.
-func (p *pass) read(ctx context.Context) error {
-	if driverkit.Reusable(p.memory.group.at, p.now, p.t.MaxAge) {
-		p.found()
+func (r *groupReader) read(ctx context.Context) error {
+	if driverkit.Reusable(r.memory.group.at, r.now, r.t.MaxAge) {
+		r.found()
 		return nil
 	}
-	return p.readAgain(ctx)
+	return r.readAgain(ctx)
 }
 
 // known reads the group, unless it was read.
-func (p *pass) known(ctx context.Context) error {
-	if !p.memory.group.at.IsZero() {
-		p.found()
+func (r *groupReader) known(ctx context.Context) error {
+	if !r.memory.group.at.IsZero() {
+		r.found()
 		return nil
 	}
-	return p.readAgain(ctx)
+	return r.readAgain(ctx)
 }
 
 // found takes over where the group was found, or where a new one is made.
-func (p *pass) found() {
-	p.t.place = p.t.wantedPlace()
-	if is := p.memory.group.is; is != nil {
-		p.t.place = placeOf(is)
+func (r *groupReader) found() {
+	r.t.place = r.t.wantedPlace()
+	if is := r.memory.group.is; is != nil {
+		r.t.place = placeOf(is)
 	}
 }
 
-func (p *pass) readAgain(ctx context.Context) error {
-	p.memory.denied = nil
-	read, err := p.readWhole(ctx)
+func (r *groupReader) readAgain(ctx context.Context) error {
+	r.memory.denied = nil
+	read, err := r.readWhole(ctx)
 	if read.is != nil && session.Absent(err) {
 		// The group was deleted between the two reads.
-		p.memory.touch()
-		p.t.MaxAge = 0
-		read, err = p.readWhole(ctx)
+		r.memory.touch()
+		r.t.MaxAge = 0
+		read, err = r.readWhole(ctx)
 	}
 	switch {
 	case err != nil && read.is != nil:
@@ -75,44 +75,44 @@ func (p *pass) readAgain(ctx context.Context) error {
 		return err
 	}
 	if read.is == nil {
-		if read.named, err = p.readNamed(ctx); err != nil {
+		if read.named, err = r.readNamed(ctx); err != nil {
 			return err
 		}
-		if err := driverkit.NotYetShown("managed instance group "+p.t.group, p.memory.made, p.now, visibleWithin); err != nil {
-			p.memory.group = groupRead{}
+		if err := driverkit.NotYetShown("managed instance group "+r.t.group, r.memory.made, r.now, visibleWithin); err != nil {
+			r.memory.group = groupRead{}
 			return err
 		}
-		p.memory.group = read
-		return p.beingCreated(ctx)
+		r.memory.group = read
+		return r.beingCreated(ctx)
 	}
-	p.memory.group, p.memory.made = read, time.Time{}
-	return p.memory.behind(p.now, p.t.group)
+	r.memory.group, r.memory.made = read, time.Time{}
+	return r.memory.behind(r.now, r.t.group)
 }
 
 // readWhole reads the group, and the instances of one that is the pool's own.
-func (p *pass) readWhole(ctx context.Context) (groupRead, error) {
-	read, err := p.readGroup(ctx)
-	if err == nil && read.is != nil && p.t.owns(labelsOf(read.is)) {
-		read.instances, err = p.instances(ctx, read)
+func (r *groupReader) readWhole(ctx context.Context) (groupRead, error) {
+	read, err := r.readGroup(ctx)
+	if err == nil && read.is != nil && r.t.owns(labelsOf(read.is)) {
+		read.instances, err = r.instances(ctx, read)
 	}
 	return read, err
 }
 
 // readGroup reads the group where it is known to be, and else where a new one would be made.
-func (p *pass) readGroup(ctx context.Context) (groupRead, error) {
-	places := []place{p.t.place}
-	if wanted := p.t.wantedPlace(); wanted.location != p.t.place.location {
+func (r *groupReader) readGroup(ctx context.Context) (groupRead, error) {
+	places := []place{r.t.place}
+	if wanted := r.t.wantedPlace(); wanted.location != r.t.place.location {
 		places = append(places, wanted)
 	}
 	var read groupRead
 	for _, at := range places {
-		p.t.place = at
-		is, when, err := p.c.Manager(ctx, at.location, p.t.group, p.t.MaxAge)
+		r.t.place = at
+		is, when, err := r.c.Manager(ctx, at.location, r.t.group, r.t.MaxAge)
 		if err != nil {
 			return groupRead{}, err
 		}
 		if read = (groupRead{is: is.Is, at: when, skew: is.Skew}); is.Is != nil {
-			p.t.place = placeOf(is.Is)
+			r.t.place = placeOf(is.Is)
 			break
 		}
 	}
@@ -135,22 +135,22 @@ func placeOf(is *compute.InstanceGroupManager) place {
 
 // readNamed reads the group that the object names, where that is another than the pool's own, which does not exist: another tool may have
 // managed the pool before.
-func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
-	out := driverkit.NamedGroup{ID: p.t.GroupID}
-	named, other := p.t.namedGroup()
+func (r *groupReader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
+	out := driverkit.NamedGroup{ID: r.t.GroupID}
+	named, other := r.t.namedGroup()
 	if !other {
-		return p.readEcosystems(ctx, out)
+		return r.readEcosystems(ctx, out)
 	}
 	label := "managed instance group " + named.Name + " of " + named.Location()
-	if named.Project != "" && named.Project != p.t.project {
+	if named.Project != "" && named.Project != r.t.project {
 		out.Conflict = cloud.NamedElsewhere(label, "it is in project "+named.Project)
 		return out, nil
 	}
-	is, _, err := p.c.Manager(ctx, named.Location(), named.Name, p.t.MaxAge)
+	is, _, err := r.c.Manager(ctx, named.Location(), named.Name, r.t.MaxAge)
 	if err != nil {
 		return out, err
 	}
-	if is.Is != nil && !p.t.owns(labelsOf(is.Is)) {
+	if is.Is != nil && !r.t.owns(labelsOf(is.Is)) {
 		out.Conflict = driverkit.NamedConflict(label, named.Name, template.LabelOwner, labelsOf(is.Is)[template.LabelOwner])
 	}
 	return out, nil
@@ -158,12 +158,12 @@ func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
 
 // readEcosystems reads the group that the ecosystem's provider makes for the object, which no field of it names: another beside it would
 // have as many machines again. Once there was none, and the place of the pool's own is remembered, it is not looked for again.
-func (p *pass) readEcosystems(ctx context.Context, out driverkit.NamedGroup) (driverkit.NamedGroup, error) {
-	at, name := p.t.wantedPlace(), p.t.cluster.ClusterName+"-"+p.t.Owner.Name
-	if p.t.GroupID != "" || p.t.Owner.GroupName != "" || p.t.Remembered[keepLocation] != "" || p.t.Deleting || !at.zonal() {
+func (r *groupReader) readEcosystems(ctx context.Context, out driverkit.NamedGroup) (driverkit.NamedGroup, error) {
+	at, name := r.t.wantedPlace(), r.t.cluster.ClusterName+"-"+r.t.Owner.Name
+	if r.t.GroupID != "" || r.t.Owner.GroupName != "" || r.t.Remembered[keepLocation] != "" || r.t.Deleting || !at.zonal() {
 		return out, nil
 	}
-	is, _, err := p.c.Manager(ctx, at.location, name, p.t.MaxAge)
+	is, _, err := r.c.Manager(ctx, at.location, name, r.t.MaxAge)
 	if err != nil || is.Is == nil || labelsOf(is.Is)[template.LabelOwner] != "" {
 		return out, err
 	}

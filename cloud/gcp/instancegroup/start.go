@@ -17,8 +17,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// writer begins the steps of a pass.
-type writer struct{ view }
+// writer begins the steps of one pool. What it needs to know it has read first.
+type writer struct{ reader }
 
 // steps maps each step to the method that begins it.
 var steps = driverkit.Steps[writer]{
@@ -35,23 +35,23 @@ var steps = driverkit.Steps[writer]{
 }
 
 // start begins the step.
-func (p writer) start(ctx context.Context, s pool.Step) error {
+func (w writer) start(ctx context.Context, s pool.Step) error {
 	run, err := steps.Step(s.Kind, "a managed instance group")
 	if err != nil {
 		return err
 	}
-	if err := p.known(ctx); err != nil {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
-	if err := p.t.ownership(p.memory.group).Permits(s.Kind, pool.Adopt, pool.DeleteTemplates); err != nil {
+	if err := w.t.ownership(w.memory.group).Permits(s.Kind, pool.Adopt, pool.DeleteTemplates); err != nil {
 		return err
 	}
-	if p.memory.templates.at.IsZero() && s.Kind == pool.PruneTemplates {
-		if err := p.listTemplates(ctx); err != nil {
+	if w.memory.templates.at.IsZero() && s.Kind == pool.PruneTemplates {
+		if err := w.listTemplates(ctx); err != nil {
 			return err
 		}
 	}
-	return withField(run(p, ctx, s))
+	return withField(run(w, ctx, s))
 }
 
 // withField names the object's field that a refusal is about, where Compute Engine names that of the request.
@@ -66,38 +66,38 @@ func withField(err error) error {
 }
 
 // there returns the group, or a conflict if it does not exist.
-func (p writer) there() (*compute.InstanceGroupManager, error) {
-	return driverkit.Existing(p.memory.group.is, "managed instance group "+p.t.group)
+func (w writer) there() (*compute.InstanceGroupManager, error) {
+	return driverkit.Existing(w.memory.group.is, "managed instance group "+w.t.group)
 }
 
 // ended returns the error of a request: its own, or that of an operation that has failed at once. Otherwise it remembers the operation.
-func (p writer) ended(method string, op *compute.Operation, err error) error {
+func (w writer) ended(method string, op *compute.Operation, err error) error {
 	if err != nil {
-		return p.c.Refusal(err)
+		return w.c.Refusal(err)
 	}
 	if failed := session.Failed(op); failed != nil {
 		return failed
 	}
-	p.memory.began(method, p.t.groupID(), op)
+	w.memory.began(method, w.t.groupID(), op)
 	return nil
 }
 
 // createGroup creates the group, unless its name is taken.
-func (p writer) createGroup(ctx context.Context, s pool.Step) error {
-	request := p.create(s.Size, s.Template)
-	p.memory.touched()
+func (w writer) createGroup(ctx context.Context, s pool.Step) error {
+	request := w.create(s.Size, s.Template)
+	w.memory.touched()
 	var err error
-	if p.t.place.zonal() {
-		op, refused := p.c.Compute.InstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do()
-		err = p.ended(methodCreate, op, refused)
+	if w.t.place.zonal() {
+		op, refused := w.c.Compute.InstanceGroupManagers.Insert(w.t.project, w.t.place.location, request).Context(ctx).Do()
+		err = w.ended(methodCreate, op, refused)
 	} else {
-		op, refused := p.c.Compute.RegionInstanceGroupManagers.Insert(p.t.project, p.t.place.location, request).Context(ctx).Do()
-		err = p.ended(methodCreate, op, refused)
+		op, refused := w.c.Compute.RegionInstanceGroupManagers.Insert(w.t.project, w.t.place.location, request).Context(ctx).Do()
+		err = w.ended(methodCreate, op, refused)
 	}
 	if session.Exists(err) {
-		return driverkit.Confirm(err, p.readAgain(ctx), func() bool {
-			is := p.memory.group.is
-			return is != nil && p.t.owns(labelsOf(is))
+		return driverkit.Confirm(err, w.readAgain(ctx), func() bool {
+			is := w.memory.group.is
+			return is != nil && w.t.owns(labelsOf(is))
 		})
 	}
 	if session.Absent(err) {
@@ -105,22 +105,22 @@ func (p writer) createGroup(ctx context.Context, s pool.Step) error {
 		return cloud.AsConflict(err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.made, p.memory.deleted = p.now, time.Time{}
+		w.memory.made, w.memory.deleted = w.now, time.Time{}
 	}
 	return err
 }
 
 // adopt writes the owner's labels to the group. Its template can't be given any: it stays what the group launches from until another is
 // wanted.
-func (p writer) adopt(ctx context.Context, _ pool.Step) error {
-	group := p.memory.group
-	if group.is != nil && p.t.owns(labelsOf(group.is)) {
+func (w writer) adopt(ctx context.Context, _ pool.Step) error {
+	group := w.memory.group
+	if group.is != nil && w.t.owns(labelsOf(group.is)) {
 		return nil
 	}
-	if err := p.t.ownership(group).Adoptable(p.unowned()); err != nil {
+	if err := w.t.ownership(group).Adoptable(w.unowned()); err != nil {
 		return err
 	}
-	return p.patch(ctx, &compute.InstanceGroupManager{AllInstancesConfig: labelPatch(template.OwnerLabels(p.t.Owner), nil)})
+	return w.patch(ctx, &compute.InstanceGroupManager{AllInstancesConfig: labelPatch(template.OwnerLabels(w.t.Owner), nil)})
 }
 
 // labelPatch sets and removes labels of the group.
@@ -136,55 +136,55 @@ func labelPatch(set map[string]string, removed []string) *compute.InstanceGroupM
 }
 
 // patch changes the group as it was read: Compute Engine refuses if it has changed since.
-func (p writer) patch(ctx context.Context, change *compute.InstanceGroupManager) error {
-	change.Fingerprint = p.memory.group.is.Fingerprint
-	p.memory.touched()
+func (w writer) patch(ctx context.Context, change *compute.InstanceGroupManager) error {
+	change.Fingerprint = w.memory.group.is.Fingerprint
+	w.memory.touched()
 	var err error
-	if p.t.place.zonal() {
-		op, refused := p.c.Compute.InstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
+	if w.t.place.zonal() {
+		op, refused := w.c.Compute.InstanceGroupManagers.Patch(w.t.project, w.t.place.location, w.t.group, change).Context(ctx).Do()
+		err = w.ended(methodChange, op, refused)
 	} else {
-		op, refused := p.c.Compute.RegionInstanceGroupManagers.Patch(p.t.project, p.t.place.location, p.t.group, change).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
+		op, refused := w.c.Compute.RegionInstanceGroupManagers.Patch(w.t.project, w.t.place.location, w.t.group, change).Context(ctx).Do()
+		err = w.ended(methodChange, op, refused)
 	}
 	return session.Vanished(err)
 }
 
 // updateGroup repairs the fields that the step names, records the surge, and points the group at the template that the step names. It never
 // touches the size.
-func (p writer) updateGroup(ctx context.Context, s pool.Step) error {
-	is, err := p.there()
+func (w writer) updateGroup(ctx context.Context, s pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil && slices.Contains(s.Fields, fieldZones) {
 		return err
 	}
 	change := &compute.InstanceGroupManager{}
 	switch from := launchesFrom(is); {
-	case s.Template != "" && s.Template != p.ref(from):
-		change.Versions = versions(p.url(s.Template))
+	case s.Template != "" && s.Template != w.ref(from):
+		change.Versions = versions(w.url(s.Template))
 	case slices.Contains(s.Fields, fieldVersions):
 		change.Versions = versions(from)
 	}
 	for _, field := range s.Fields {
-		p.repair(change, field)
+		w.repair(change, field)
 	}
 	set, removed := map[string]string{}, []string(nil)
 	if slices.Contains(s.Fields, fieldLabels) {
 		set, removed = want.labelChanges(labelsOf(is))
 	}
-	set, removed, records := p.memory.recordSurge(set, removed, note(s.Planned))
+	set, removed, records := w.memory.recordSurge(set, removed, note(s.Planned))
 	if len(set)+len(removed) > 0 {
 		change.AllInstancesConfig = labelPatch(set, removed)
 	}
 	if nothing(change) {
 		return nil
 	}
-	err = p.patch(ctx, change)
+	err = w.patch(ctx, change)
 	if records {
-		return p.memory.surgeRecorded(err)
+		return w.memory.surgeRecorded(err)
 	}
 	return err
 }
@@ -215,55 +215,55 @@ func nothing(c *compute.InstanceGroupManager) bool {
 }
 
 // repair puts a field as it is wanted into a change of the group.
-func (p writer) repair(change *compute.InstanceGroupManager, field string) {
+func (w writer) repair(change *compute.InstanceGroupManager, field string) {
 	switch field {
 	case fieldPolicy:
-		change.UpdatePolicy = p.t.updatePolicy()
+		change.UpdatePolicy = w.t.updatePolicy()
 	case fieldLifecycle:
-		change.InstanceLifecyclePolicy = p.t.lifecycle()
+		change.InstanceLifecyclePolicy = w.t.lifecycle()
 	case fieldShape:
-		change.DistributionPolicy = &compute.DistributionPolicy{TargetShape: p.t.shape()}
+		change.DistributionPolicy = &compute.DistributionPolicy{TargetShape: w.t.shape()}
 	case fieldHealing:
-		change.AutoHealingPolicies, change.ForceSendFields = p.t.healing(), append(change.ForceSendFields, "AutoHealingPolicies")
+		change.AutoHealingPolicies, change.ForceSendFields = w.t.healing(), append(change.ForceSendFields, "AutoHealingPolicies")
 	}
 }
 
 // resize requests a number of instances, never fewer than exist: Compute Engine would choose which go. A surge is recorded after a size
 // that is raised and before one that is lowered, so that what ends in between leaves too many instances and never too few.
-func (p writer) resize(ctx context.Context, s pool.Step) error {
-	_, err := p.there()
+func (w writer) resize(ctx context.Context, s pool.Step) error {
+	_, err := w.there()
 	if err != nil {
 		return err
 	}
-	if staying := p.memory.group.staying(); s.Size < staying {
+	if staying := w.memory.group.staying(); s.Size < staying {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "InstancesWouldGo", Message: fmt.Sprintf(
-			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", p.t.group, staying,
+			"managed instance group %s has %d instances and was to be asked for %d: Compute Engine would choose which go", w.t.group, staying,
 			s.Size)}
 	}
-	if s.Surge > 0 || p.memory.surge().recorded != (note{}) {
-		return p.resizeWithSurge(ctx, s)
+	if s.Surge > 0 || w.memory.surge().recorded != (note{}) {
+		return w.resizeWithSurge(ctx, s)
 	}
-	p.memory.touched()
+	w.memory.touched()
 	size := int64(s.Size)
-	if p.t.place.zonal() {
-		op, refused := p.c.Compute.InstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
+	if w.t.place.zonal() {
+		op, refused := w.c.Compute.InstanceGroupManagers.Resize(w.t.project, w.t.place.location, w.t.group, size).Context(ctx).Do()
+		err = w.ended(methodChange, op, refused)
 	} else {
-		op, refused := p.c.Compute.RegionInstanceGroupManagers.Resize(p.t.project, p.t.place.location, p.t.group, size).Context(ctx).Do()
-		err = p.ended(methodChange, op, refused)
+		op, refused := w.c.Compute.RegionInstanceGroupManagers.Resize(w.t.project, w.t.place.location, w.t.group, size).Context(ctx).Do()
+		err = w.ended(methodChange, op, refused)
 	}
 	return session.Vanished(err)
 }
 
 // resizeWithSurge changes the size and records the surge in one request.
-func (p writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
+func (w writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
 	set, removed := map[string]string{}, []string(nil)
 	if s.Surge > 0 {
 		set[template.LabelSurge] = note{Surge: s.Surge, Size: s.Size}.String()
 	} else {
 		removed = []string{template.LabelSurge}
 	}
-	return p.memory.surgeRecorded(p.patch(ctx, &compute.InstanceGroupManager{
+	return w.memory.surgeRecorded(w.patch(ctx, &compute.InstanceGroupManager{
 		TargetSize: int64(s.Size), ForceSendFields: []string{"TargetSize"}, AllInstancesConfig: labelPatch(set, removed),
 	}))
 }
@@ -271,11 +271,11 @@ func (p writer) resizeWithSurge(ctx context.Context, s pool.Step) error {
 // remove deletes exactly the given instances, in one request. Compute Engine lowers the size by their number. An instance that has the name
 // of one that is gone stays: the step was not about it. The request has no ID, by which Compute Engine would ignore for an hour a second
 // one about the same instances, whatever became of the first. Instances that are being deleted are skipped, so that it does no harm twice.
-func (p writer) remove(ctx context.Context, s pool.Step) error {
-	if _, err := p.there(); err != nil {
+func (w writer) remove(ctx context.Context, s pool.Step) error {
+	if _, err := w.there(); err != nil {
 		return err
 	}
-	chosen := p.chosen(s)
+	chosen := w.chosen(s)
 	urls := []string{}
 	for _, i := range chosen {
 		urls = append(urls, i.url())
@@ -283,48 +283,48 @@ func (p writer) remove(ctx context.Context, s pool.Step) error {
 	if len(urls) == 0 {
 		return nil
 	}
-	removal := p.memory.surge().without(p.memory.surgeLabel(), urls)
-	p.memory.touched()
-	op, err := p.deleteInstances(ctx, urls)
-	if err = p.ended(methodChange, op, err); driverkit.MayHaveHappened(err) {
-		p.memory.removal = removal
+	removal := w.memory.surge().without(w.memory.surgeLabel(), urls)
+	w.memory.touched()
+	op, err := w.deleteInstances(ctx, urls)
+	if err = w.ended(methodChange, op, err); driverkit.MayHaveHappened(err) {
+		w.memory.removal = removal
 	}
 	if err == nil {
-		p.memory.removing(chosen, p.now)
+		w.memory.removing(chosen, w.now)
 	}
 	return session.Vanished(err)
 }
 
-func (p writer) deleteInstances(ctx context.Context, urls []string) (*compute.Operation, error) {
-	if p.t.place.zonal() {
-		return p.c.Compute.InstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+func (w writer) deleteInstances(ctx context.Context, urls []string) (*compute.Operation, error) {
+	if w.t.place.zonal() {
+		return w.c.Compute.InstanceGroupManagers.DeleteInstances(w.t.project, w.t.place.location, w.t.group,
 			&compute.InstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).Context(ctx).Do()
 	}
-	return p.c.Compute.RegionInstanceGroupManagers.DeleteInstances(p.t.project, p.t.place.location, p.t.group,
+	return w.c.Compute.RegionInstanceGroupManagers.DeleteInstances(w.t.project, w.t.place.location, w.t.group,
 		&compute.RegionInstanceGroupManagersDeleteInstancesRequest{Instances: urls, SkipInstancesOnValidationError: true}).Context(ctx).Do()
 }
 
 // deleteGroup deletes the group with its instances.
-func (p writer) deleteGroup(ctx context.Context, _ pool.Step) error {
-	if p.memory.group.is == nil || p.deleting(p.memory.group.is) {
+func (w writer) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if w.memory.group.is == nil || w.deleting(w.memory.group.is) {
 		return nil
 	}
 	// Even without a reply Compute Engine may delete it from now on.
-	p.memory.made = time.Time{}
-	p.memory.touched()
+	w.memory.made = time.Time{}
+	w.memory.touched()
 	var err error
-	if p.t.place.zonal() {
-		op, refused := p.c.Compute.InstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do()
-		err = p.ended(methodDelete, op, refused)
+	if w.t.place.zonal() {
+		op, refused := w.c.Compute.InstanceGroupManagers.Delete(w.t.project, w.t.place.location, w.t.group).Context(ctx).Do()
+		err = w.ended(methodDelete, op, refused)
 	} else {
-		op, refused := p.c.Compute.RegionInstanceGroupManagers.Delete(p.t.project, p.t.place.location, p.t.group).Context(ctx).Do()
-		err = p.ended(methodDelete, op, refused)
+		op, refused := w.c.Compute.RegionInstanceGroupManagers.Delete(w.t.project, w.t.place.location, w.t.group).Context(ctx).Do()
+		err = w.ended(methodDelete, op, refused)
 	}
 	if session.Absent(err) {
 		return nil
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.deleted = p.now
+		w.memory.deleted = w.now
 	}
 	return err
 }

@@ -30,21 +30,21 @@ type templates struct {
 	unread []string
 }
 
-// shelf reads and writes the templates of a pass.
-type shelf struct{ translation }
+// templateReader reads the templates of the pool, and those of others that are in use.
+type templateReader struct{ translator }
 
 // readTemplates lists the pool's templates when they may have changed, and reads those of others that are in use.
-func (p shelf) readTemplates(ctx context.Context) error {
-	m := &p.memory.templates
-	fresh := p.memory.group.is == nil && p.t.MaxAge <= 0 || p.t.MaxAge == cloud.NoSharedCache || m.at.Sub(p.memory.wrote) < visibleWithin
-	if m.at.IsZero() || p.now.Sub(m.at) >= templatesFor || fresh && m.at.Before(p.now) {
-		if err := p.listTemplates(ctx); err != nil {
+func (r templateReader) readTemplates(ctx context.Context) error {
+	m := &r.memory.templates
+	fresh := r.memory.group.is == nil && r.t.MaxAge <= 0 || r.t.MaxAge == cloud.NoSharedCache || m.at.Sub(r.memory.wrote) < visibleWithin
+	if m.at.IsZero() || r.now.Sub(m.at) >= templatesFor || fresh && m.at.Before(r.now) {
+		if err := r.listTemplates(ctx); err != nil {
 			return err
 		}
 	}
-	p.memory.templates.unread = nil
-	for _, url := range p.inUse() {
-		if err := p.readOther(ctx, url); err != nil {
+	r.memory.templates.unread = nil
+	for _, url := range r.inUse() {
+		if err := r.readOther(ctx, url); err != nil {
 			return err
 		}
 	}
@@ -53,14 +53,14 @@ func (p shelf) readTemplates(ctx context.Context) error {
 
 // inUse are the URLs of the templates that the group and its instances are of. Of a group that is to be adopted it is the group's alone,
 // whose labels name the cluster that the group belongs to.
-func (p shelf) inUse() []string {
-	is := p.memory.group.is
-	if is == nil || !p.t.owns(labelsOf(is)) && !p.t.Adopt {
+func (r templateReader) inUse() []string {
+	is := r.memory.group.is
+	if is == nil || !r.t.owns(labelsOf(is)) && !r.t.Adopt {
 		return nil
 	}
 	urls := []string{launchesFrom(is)}
-	if p.t.owns(labelsOf(is)) {
-		for _, i := range p.memory.group.instances {
+	if r.t.owns(labelsOf(is)) {
+		for _, i := range r.memory.group.instances {
 			urls = append(urls, i.template)
 		}
 	}
@@ -83,11 +83,11 @@ func launchesFrom(is *compute.InstanceGroupManager) string {
 }
 
 // listTemplates lists the pool's templates: their names begin as the group's.
-func (p shelf) listTemplates(ctx context.Context) error {
+func (r templateReader) listTemplates(ctx context.Context) error {
 	var found []*compute.InstanceTemplate
-	filter := fmt.Sprintf("name eq %q", template.Prefix(p.t.group)+".*")
-	_, err := p.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
-		page, err := p.c.Compute.InstanceTemplates.List(p.t.project).Filter(filter).PageToken(token).Context(ctx).Do()
+	filter := fmt.Sprintf("name eq %q", template.Prefix(r.t.group)+".*")
+	_, err := r.c.Listed(ctx, func(ctx context.Context, token string) (string, error) {
+		page, err := r.c.Compute.InstanceTemplates.List(r.t.project).Filter(filter).PageToken(token).Context(ctx).Do()
 		if err != nil {
 			return "", err
 		}
@@ -100,12 +100,12 @@ func (p shelf) listTemplates(ctx context.Context) error {
 	slices.SortStableFunc(found, func(a, b *compute.InstanceTemplate) int {
 		return cmp.Or(byAge(timeOf(b.CreationTimestamp), timeOf(a.CreationTimestamp)), cmp.Compare(b.Id, a.Id))
 	})
-	p.memory.templates = templates{at: p.now, others: map[string]template.Existing{}}
+	r.memory.templates = templates{at: r.now, others: map[string]template.Existing{}}
 	for _, is := range found {
-		if read := template.Read(is, p.t.project); read.Labels[template.LabelOwner] == template.LabelValue(p.t.Owner.ID) {
-			p.memory.templates.own = append(p.memory.templates.own, read)
+		if read := template.Read(is, r.t.project); read.Labels[template.LabelOwner] == template.LabelValue(r.t.Owner.ID) {
+			r.memory.templates.own = append(r.memory.templates.own, read)
 		} else {
-			p.memory.templates.foreign = append(p.memory.templates.foreign, read.Ref)
+			r.memory.templates.foreign = append(r.memory.templates.foreign, read.Ref)
 		}
 	}
 	return nil
@@ -117,22 +117,22 @@ func timeOf(text string) time.Time {
 }
 
 // readOther reads a template that the pool has not made. One whose read is denied is unread, and is read again by the next pass.
-func (p shelf) readOther(ctx context.Context, url string) error {
-	m := &p.memory.templates
-	name := p.ref(url)
+func (r templateReader) readOther(ctx context.Context, url string) error {
+	m := &r.memory.templates
+	name := r.ref(url)
 	if _, known := m.find(name); known {
 		return nil
 	}
-	at := session.ParseResource(url).In(p.t.project)
+	at := session.ParseResource(url).In(r.t.project)
 	read := template.Existing{Template: pool.Template{Ref: name}}
-	is, err := p.getTemplate(ctx, at)
-	switch err = p.c.Refusal(err); {
+	is, err := r.getTemplate(ctx, at)
+	switch err = r.c.Refusal(err); {
 	case err == nil:
-		read = template.Read(is, p.t.project)
+		read = template.Read(is, r.t.project)
 		read.Ref = name
 	case !session.Absent(err):
 		m.unread = append(m.unread, name)
-		return p.tolerate(err)
+		return r.tolerate(err)
 	}
 	read.UserManaged = true
 	m.others[name] = read
@@ -140,28 +140,28 @@ func (p shelf) readOther(ctx context.Context, url string) error {
 }
 
 // getTemplate asks for a template: a global one, or one of a region.
-func (p shelf) getTemplate(ctx context.Context, at session.Resource) (*compute.InstanceTemplate, error) {
+func (r templateReader) getTemplate(ctx context.Context, at session.Resource) (*compute.InstanceTemplate, error) {
 	if region := at.Location(); region != "" {
-		return p.c.Compute.RegionInstanceTemplates.Get(at.Project, region, at.Name).Context(ctx).Do()
+		return r.c.Compute.RegionInstanceTemplates.Get(at.Project, region, at.Name).Context(ctx).Do()
 	}
-	return p.c.Compute.InstanceTemplates.Get(at.Project, at.Name).Context(ctx).Do()
+	return r.c.Compute.InstanceTemplates.Get(at.Project, at.Name).Context(ctx).Do()
 }
 
 // ref is what a template is called: its name, or its path if it is not a global one of the project.
-func (p shelf) ref(url string) string {
-	at := session.ParseResource(url).In(p.t.project)
-	if at.Project == p.t.project && at.Scope == "global" {
+func (r templateReader) ref(url string) string {
+	at := session.ParseResource(url).In(r.t.project)
+	if at.Project == r.t.project && at.Scope == "global" {
 		return at.Name
 	}
 	return at.Path()
 }
 
 // url is how requests name a template.
-func (p shelf) url(ref string) string {
+func (r templateReader) url(ref string) string {
 	if session.ParseResource(ref).Name != "" {
 		return ref
 	}
-	return "projects/" + p.t.project + "/global/instanceTemplates/" + ref
+	return "projects/" + r.t.project + "/global/instanceTemplates/" + ref
 }
 
 // find returns the template of a name.
@@ -176,12 +176,12 @@ func (m *templates) find(name string) (template.Existing, bool) {
 }
 
 // of returns the template behind a URL, as it compares with the wanted one.
-func (p shelf) of(url string, want wanted) pool.Template {
-	name := p.ref(url)
+func (r templateReader) of(url string, want wanted) pool.Template {
+	name := r.ref(url)
 	if name == "" {
 		return pool.Template{}
 	}
-	found, ok := p.memory.templates.find(name)
+	found, ok := r.memory.templates.find(name)
 	if !ok {
 		return pool.Template{Ref: name}
 	}
@@ -190,21 +190,21 @@ func (p shelf) of(url string, want wanted) pool.Template {
 
 // versions returns the templates that exist, the wanted one first and then the newest. Those that could not be read are among them without
 // content: what nothing is known of is no reason to replace a machine.
-func (p shelf) versions(want wanted) []pool.Template {
+func (r templateReader) versions(want wanted) []pool.Template {
 	var out []pool.Template
-	for _, t := range p.memory.templates.own {
+	for _, t := range r.memory.templates.own {
 		if t.Ref == want.template.Name {
 			out = slices.Insert(out, 0, t.Template)
 		} else {
 			out = append(out, t.Template)
 		}
 	}
-	for _, url := range p.inUse() {
-		if t, ok := p.memory.templates.others[p.ref(url)]; ok && t.Known() {
+	for _, url := range r.inUse() {
+		if t, ok := r.memory.templates.others[r.ref(url)]; ok && t.Known() {
 			out = append(out, t.Against(want.template))
 		}
 	}
-	for _, name := range p.memory.templates.unread {
+	for _, name := range r.memory.templates.unread {
 		out = append(out, pool.Template{Ref: name, UserManaged: true})
 	}
 	return out
@@ -212,50 +212,50 @@ func (p shelf) versions(want wanted) []pool.Template {
 
 // putTemplate creates the wanted template. One of its name that exists is the pool's own, if it has its label: the name follows from what
 // is in it.
-func (p shelf) putTemplate(ctx context.Context, _ pool.Step) error {
-	want, err := p.wantTemplate(ctx)
+func (w writer) putTemplate(ctx context.Context, _ pool.Step) error {
+	want, err := w.wantTemplate(ctx)
 	if err != nil {
 		return err
 	}
-	if p.t.Bootstrap.Empty() {
+	if w.t.Bootstrap.Empty() {
 		return noData()
 	}
-	if p.memory.templates.at.IsZero() {
-		if err := p.listTemplates(ctx); err != nil {
+	if w.memory.templates.at.IsZero() {
+		if err := w.listTemplates(ctx); err != nil {
 			return err
 		}
 	}
-	if foreign := p.foreign(want); foreign != nil {
+	if foreign := w.foreign(want); foreign != nil {
 		return driverkit.Owned(foreign)
 	}
-	p.memory.templates, p.memory.wrote = templates{}, p.now
-	_, err = p.c.Compute.InstanceTemplates.Insert(p.t.project, &compute.InstanceTemplate{
-		Name: want.template.Name, Description: fmt.Sprintf("Machine pool %s of cluster %s.", p.t.Owner.Name, p.t.Owner.Cluster),
+	w.memory.templates, w.memory.wrote = templates{}, w.now
+	_, err = w.c.Compute.InstanceTemplates.Insert(w.t.project, &compute.InstanceTemplate{
+		Name: want.template.Name, Description: fmt.Sprintf("Machine pool %s of cluster %s.", w.t.Owner.Name, w.t.Owner.Cluster),
 		Properties: want.template.Properties,
 	}).Context(ctx).Do()
-	if err = p.c.Refusal(err); !session.Exists(err) {
+	if err = w.c.Refusal(err); !session.Exists(err) {
 		return err
 	}
-	is, readErr := p.c.Compute.InstanceTemplates.Get(p.t.project, want.template.Name).Context(ctx).Do()
+	is, readErr := w.c.Compute.InstanceTemplates.Get(w.t.project, want.template.Name).Context(ctx).Do()
 	// A read may be behind: a template that exists and is not shown is to be looked for again.
-	return driverkit.Confirm(driverkit.Owned(p.foreignTemplate(want.template.Name)), session.Vanished(p.c.Refusal(readErr)), func() bool {
-		return is.Properties != nil && is.Properties.Labels[template.LabelOwner] == template.LabelValue(p.t.Owner.ID)
+	return driverkit.Confirm(driverkit.Owned(w.foreignTemplate(want.template.Name)), session.Vanished(w.c.Refusal(readErr)), func() bool {
+		return is.Properties != nil && is.Properties.Labels[template.LabelOwner] == template.LabelValue(w.t.Owner.ID)
 	})
 }
 
 // foreignTemplate is the cause of a template that has the name of the pool's and is not its own.
-func (p shelf) foreignTemplate(name string) *pool.Cause {
+func (r templateReader) foreignTemplate(name string) *pool.Cause {
 	return &pool.Cause{Reason: cloud.ReasonOwnershipConflict, Message: fmt.Sprintf(
 		"instance template %s exists and is not this pool's: its label %s is missing or another's. It is left alone. Delete it", name,
 		template.LabelOwner)}
 }
 
 // foreign returns the conflict with a template that has the name of the wanted one and is not the pool's; nil if there is none.
-func (p shelf) foreign(want wanted) *pool.Cause {
-	if !slices.Contains(p.memory.templates.foreign, want.template.Name) {
+func (r templateReader) foreign(want wanted) *pool.Cause {
+	if !slices.Contains(r.memory.templates.foreign, want.template.Name) {
 		return nil
 	}
-	return p.foreignTemplate(want.template.Name)
+	return r.foreignTemplate(want.template.Name)
 }
 
 // noData returns the error of a template without bootstrap data: machines could not boot from it.
@@ -264,32 +264,32 @@ func noData() error {
 }
 
 // prune deletes templates of the pool. One that is in use meanwhile stays until it is not.
-func (p shelf) prune(ctx context.Context, s pool.Step) error { return p.deleteNamed(ctx, s.Refs) }
+func (w writer) prune(ctx context.Context, s pool.Step) error { return w.deleteNamed(ctx, s.Refs) }
 
 // deleteTemplates deletes all templates of the pool, and of no other.
-func (p shelf) deleteTemplates(ctx context.Context, _ pool.Step) error {
-	if err := p.listTemplates(ctx); err != nil {
+func (w writer) deleteTemplates(ctx context.Context, _ pool.Step) error {
+	if err := w.listTemplates(ctx); err != nil {
 		return err
 	}
 	var names []string
-	for _, t := range p.memory.templates.own {
+	for _, t := range w.memory.templates.own {
 		names = append(names, t.Ref)
 	}
 	if len(names) == 0 {
-		return driverkit.Owned(p.conflict(ctx))
+		return driverkit.Owned(w.conflict(ctx))
 	}
-	return p.deleteNamed(ctx, names)
+	return w.deleteNamed(ctx, names)
 }
 
-func (p shelf) deleteNamed(ctx context.Context, names []string) error {
-	own := p.memory.templates.own
-	p.memory.templates, p.memory.wrote = templates{}, p.now
+func (w writer) deleteNamed(ctx context.Context, names []string) error {
+	own := w.memory.templates.own
+	w.memory.templates, w.memory.wrote = templates{}, w.now
 	for _, name := range names {
 		if !slices.ContainsFunc(own, func(t template.Existing) bool { return t.Ref == name }) {
 			continue
 		}
-		_, err := p.c.Compute.InstanceTemplates.Delete(p.t.project, name).Context(ctx).Do()
-		if err = p.c.Refusal(err); err != nil && !session.Absent(err) {
+		_, err := w.c.Compute.InstanceTemplates.Delete(w.t.project, name).Context(ctx).Do()
+		if err = w.c.Refusal(err); err != nil && !session.Absent(err) {
 			return err
 		}
 	}
