@@ -25,40 +25,40 @@ type wanted struct {
 
 // want translates the specification, with the look-ups that this needs. Beside an error it returns what does not depend on the failed
 // look-up.
-func (p *pass) want(ctx context.Context) (wanted, error) {
-	w := wanted{remember: p.t.Remembered}
-	image, remember, err := p.t.image(ctx, p.lookups, p.now)
+func (r *reader) want(ctx context.Context) (wanted, error) {
+	want := wanted{remember: r.t.Remembered}
+	image, remember, err := r.t.image(ctx, r.lookups, r.now)
 	if err != nil {
-		return w, err
+		return want, err
 	}
-	w.remember = remember
-	size, failed := p.c.SKU(ctx, p.t.pool.Location, p.t.pool.Template.VMSize, p.now)
+	want.remember = remember
+	size, failed := r.c.SKU(ctx, r.t.pool.Location, r.t.pool.Template.VMSize, r.now)
 	if size == nil && failed == nil {
-		return w, model.NoSize(p.t.pool, p.t.pool.Location)
+		return want, model.NoSize(r.t.pool, r.t.pool.Location)
 	}
 	in := model.Input{
-		Owner: p.t.Owner, FailureDomains: p.t.FailureDomains, Bootstrap: p.t.Bootstrap,
-		Source: p.t.Spec, Image: image, Size: size,
+		Owner: r.t.Owner, FailureDomains: r.t.FailureDomains, Bootstrap: r.t.Bootstrap,
+		Source: r.t.Spec, Image: image, Size: size,
 	}
-	w.capacity = in.Capacity()
+	want.capacity = in.Capacity()
 	m, err := model.Build(in)
 	if err != nil {
-		return w, err
+		return want, err
 	}
 	if size != nil {
 		failed = model.Fits(in)
 	}
-	w.model = m
-	if is := p.memory.set.is; is != nil && p.t.owns(is) {
+	want.model = m
+	if is := r.memory.set.is; is != nil && r.t.owns(is) {
 		current := model.Read(*is)
-		w.model, w.unchangeable = m.Onto(current)
-		w.against = new(w.model.Against(current))
+		want.model, want.unchangeable = m.Onto(current)
+		want.against = new(want.model.Against(current))
 	}
-	if !p.t.Bootstrap.Empty() && cloud.KindOf(failed) != cloud.Invalid {
-		w.template = w.model.Template()
-		if w.against != nil {
-			w.template.Description = strings.Join(w.against.State.Changes, ", ")
+	if !r.t.Bootstrap.Empty() && cloud.KindOf(failed) != cloud.Invalid {
+		want.template = want.model.Template()
+		if want.against != nil {
+			want.template.Description = strings.Join(want.against.State.Changes, ", ")
 		}
 	}
-	return w, failed
+	return want, failed
 }

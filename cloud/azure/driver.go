@@ -80,10 +80,10 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	if t.AssumeOwned {
 		key += "\npreview"
 	}
-	p := &pass{c: c, t: target.in(c.SubscriptionID), now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}
-	p.memory.mu.Lock()
-	p.memory.touch = func() { c.TouchSet(p.t.cluster.ResourceGroup, p.t.name) }
+	w := &writer{reader{c: c, t: target.in(c.SubscriptionID), now: now, memory: d.memories.Of(key, now), lookups: &d.lookups}}
+	w.memory.mu.Lock()
+	w.memory.touch = func() { c.TouchSet(w.t.cluster.ResourceGroup, w.t.name) }
 	return &driverkit.Pass{
-		Unlock: p.memory.mu.Unlock, Observe: p.observe, Start: p.start, Redact: p.t.redactError, Touch: p.memory.touch, Forget: p.memory.touched,
+		Unlock: w.memory.mu.Unlock, Observe: w.observe, Start: w.start, Redact: w.t.redactError, Touch: w.memory.touch, Forget: w.memory.touched,
 	}, nil
 }

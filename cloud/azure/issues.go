@@ -17,24 +17,24 @@ const namedMost = 3
 
 // scaleSetIssues returns why the scale set failed; none if it did not. It reads the scale set's instance view and the last operation that
 // is remembered. The answers are kept: they do not change with time.
-func (p *pass) scaleSetIssues(ctx context.Context) []pool.Cause {
-	is := p.memory.set.is
+func (r *reader) scaleSetIssues(ctx context.Context) []pool.Cause {
+	is := r.memory.set.is
 	if !gaveUp(stateOf(is)) {
 		return nil
 	}
 	etag := ptr.Deref(is.Etag, "")
-	if known := p.memory.issues; !known.at.IsZero() && known.etag == etag && p.now.Sub(known.at) < issuesPeriod {
+	if known := r.memory.issues; !known.at.IsZero() && known.etag == etag && r.now.Sub(known.at) < issuesPeriod {
 		return known.issues
 	}
-	issues, complete := p.reader().viewIssues(ctx, is)
-	told, answered := p.memory.operations.issues(ctx, p.c, p.now)
+	issues, complete := r.setReader().viewIssues(ctx, is)
+	told, answered := r.memory.operations.issues(ctx, r.c, r.now)
 	issues = unique(append(issues, told...))
 	if len(issues) == 0 {
 		issues = []pool.Cause{{Reason: reasonFailed,
-			Message: fmt.Sprintf("Azure says of scale set %s that its last operation has failed, and not why", p.t.name)}}
+			Message: fmt.Sprintf("Azure says of scale set %s that its last operation has failed, and not why", r.t.name)}}
 	}
 	if complete && answered {
-		p.memory.issues = issuesRead{issues: issues, etag: etag, at: p.now}
+		r.memory.issues = issuesRead{issues: issues, etag: etag, at: r.now}
 	}
 	return issues
 }

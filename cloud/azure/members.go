@@ -134,7 +134,7 @@ func (k *protection) due(now time.Time) bool {
 }
 
 // read sets on the machines of a scale set which are protected. It lists them if that is due; machines created since are not protected.
-func (k *protection) read(ctx context.Context, from reader, set setRead) error {
+func (k *protection) read(ctx context.Context, from setReader, set setRead) error {
 	machines := set.machines
 	if !from.t.owns(set.is) || !flexible(set.is) {
 		return nil
@@ -158,7 +158,7 @@ func (k *protection) read(ctx context.Context, from reader, set setRead) error {
 const protectionReads = 4
 
 // update lists which machines are protected if that is due, and reads those whose protection was changed.
-func (k *protection) update(ctx context.Context, from reader, machines []machine) error {
+func (k *protection) update(ctx context.Context, from setReader, machines []machine) error {
 	switch {
 	case k.due(from.now) || k.refused == nil && len(k.written) > protectionReads:
 		return k.list(ctx, from)
@@ -191,7 +191,7 @@ func (k *protection) changes(id string) {
 }
 
 // list lists which machines are protected.
-func (k *protection) list(ctx context.Context, from reader) error {
+func (k *protection) list(ctx context.Context, from setReader) error {
 	list, err := from.listMachines(ctx, nil)
 	if err != nil {
 		return err

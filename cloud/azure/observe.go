@@ -14,8 +14,8 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
-// pass is one call of Observe or Start for one pool.
-type pass struct {
+// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
+type reader struct {
 	c      *session.Session
 	t      target
 	now    time.Time
@@ -27,30 +27,30 @@ type pass struct {
 }
 
 // observe reads what is out of date, and returns the observation.
-func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
-	if err := p.read(ctx); err != nil {
+func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
+	if err := r.read(ctx); err != nil {
 		return pool.Observed{}, err
 	}
-	if err := p.readNamed(ctx); err != nil {
+	if err := r.readNamed(ctx); err != nil {
 		return pool.Observed{}, err
 	}
-	if foreign := p.t.ownership(p.memory.set).Conflict(); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, Unowned: p.t.unowned(p.memory.set), ResolvedLookups: p.t.Remembered, Fresh: p.fresh}, nil
+	if foreign := r.t.ownership(r.memory.set).Conflict(); foreign != nil {
+		return pool.Observed{OwnershipConflict: foreign, Unowned: r.t.unowned(r.memory.set), ResolvedLookups: r.t.Remembered, Fresh: r.fresh}, nil
 	}
-	want, failed := p.want(ctx)
+	want, failed := r.want(ctx)
 	out := pool.Observed{
-		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: p.t.spot(), Operations: p.memory.operations.list, Fresh: p.fresh,
+		Wanted: want.template, ResolvedLookups: want.remember, ShortNotice: r.t.spot(), Operations: r.memory.operations.list, Fresh: r.fresh,
 		Capacity: want.capacity,
 	}
-	role, err := p.role().Observe(ctx, out.ResolvedLookups)
+	role, err := r.role().Observe(ctx, out.ResolvedLookups)
 	if err != nil {
 		return pool.Observed{}, err
 	}
 	out.MissingPrerequisites, out.Leftovers, out.Issues, out.ResolvedLookups = role.Missing, role.Leftovers, role.Issues, role.Remember
-	is := p.memory.set.is
-	out.Shared = p.t.shares(is)
+	is := r.memory.set.is
+	out.Shared = r.t.shares(is)
 	if is == nil {
-		out.InstancesBelow = p.t.instancesBelow()
+		out.InstancesBelow = r.t.instancesBelow()
 		if failed != nil {
 			return out, &cloud.SpecUnsatisfiableError{Err: failed}
 		}
@@ -59,28 +59,28 @@ func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
 	if failed != nil {
 		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
 	}
-	issues := p.t.redactIssues(p.scaleSetIssues(ctx))
-	out.Operations = p.memory.operations.list
-	version := p.memory.set.version(want)
-	out.Versions, out.Group = []pool.Template{version}, p.group(want, version, issues)
-	out.TaggedFor = cloud.TaggedFor(func(name string) string { return model.Tag(p.memory.set.is.Tags, model.OwnTag(name)) })
-	out.Instances = p.memory.set.instances(p.t, want, p.memory.extended)
-	out.ExternalStandby = p.memory.set.attached.providerIDs(p.t)
-	out.Issues = p.t.redactIssues(append(out.Issues, unique(mergeIssues(issues, p.memory.set.machineIssues(p.t.spot())))...))
-	out.Issues = append(out.Issues, p.memory.set.attached.issues()...)
-	if refused := p.memory.protection.refused; refused != nil {
+	issues := r.t.redactIssues(r.scaleSetIssues(ctx))
+	out.Operations = r.memory.operations.list
+	version := r.memory.set.version(want)
+	out.Versions, out.Group = []pool.Template{version}, r.group(want, version, issues)
+	out.TaggedFor = cloud.TaggedFor(func(name string) string { return model.Tag(r.memory.set.is.Tags, model.OwnTag(name)) })
+	out.Instances = r.memory.set.instances(r.t, want, r.memory.extended)
+	out.ExternalStandby = r.memory.set.attached.providerIDs(r.t)
+	out.Issues = r.t.redactIssues(append(out.Issues, unique(mergeIssues(issues, r.memory.set.machineIssues(r.t.spot())))...))
+	out.Issues = append(out.Issues, r.memory.set.attached.issues()...)
+	if refused := r.memory.protection.refused; refused != nil {
 		out.Issues = append(out.Issues, *refused)
 	}
 	return out, nil
 }
 
 // group returns the scale set as package pool describes groups.
-func (p *pass) group(want wanted, version pool.Template, issues []pool.Cause) *pool.Group {
-	is := p.memory.set.is
-	state, surge, operations := stateOf(is), p.memory.surge(), &p.memory.operations
+func (r *reader) group(want wanted, version pool.Template, issues []pool.Cause) *pool.Group {
+	is := r.memory.set.is
+	state, surge, operations := stateOf(is), r.memory.surge(), &r.memory.operations
 	g := &pool.Group{
-		ID: p.t.groupID(), Size: p.memory.set.size(), Surge: surge.count(), Template: version.Ref,
-		Deleting: state == stateDeleting, Busy: cmp.Or(busy(state), p.memory.set.extending(want)), State: state, Created: p.memory.set.created,
+		ID: r.t.groupID(), Size: r.memory.set.size(), Surge: surge.count(), Template: version.Ref,
+		Deleting: state == stateDeleting, Busy: cmp.Or(busy(state), r.memory.set.extending(want)), State: state, Created: r.memory.set.created,
 		ScaleUpFailedAt: operations.growFailed, DeleteFailedAt: operations.deleteFailed,
 	}
 	if !g.DeleteFailedAt.IsZero() {
@@ -95,8 +95,8 @@ func (p *pass) group(want wanted, version pool.Template, issues []pool.Cause) *p
 	if !g.Deleting && want.against != nil {
 		g.Drift, g.Unchangeable = want.against.State.Drift, want.unchangeable
 	}
-	if p.memory.set.lacking() && !operations.unsettled(p.now) {
-		g.UnfulfilledCapacity = p.memory.set.capacity() - g.Size
+	if r.memory.set.lacking() && !operations.unsettled(r.now) {
+		g.UnfulfilledCapacity = r.memory.set.capacity() - g.Size
 	}
 	g.SurgeRecordStale, g.SurgePlanned = !g.Deleting && surge.stale(), pool.PlannedSurge(surge.planned())
 	return g

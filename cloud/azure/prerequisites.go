@@ -10,21 +10,21 @@ import (
 )
 
 // role returns the role assignment's side of the pass.
-func (p *pass) role() roleassignment.Pass {
-	spec := roleassignment.Spec{Owner: p.t.Owner, Source: p.t.Spec, ScaleSet: p.t.name, Remembered: p.t.Remembered}
-	if is := p.memory.set.is; is != nil {
+func (r *reader) role() roleassignment.Pass {
+	spec := roleassignment.Spec{Owner: r.t.Owner, Source: r.t.Spec, ScaleSet: r.t.name, Remembered: r.t.Remembered}
+	if is := r.memory.set.is; is != nil {
 		spec.Exists = true
 		if is.Identity != nil {
 			spec.Principal = ptr.Deref(is.Identity.PrincipalID, "")
 		}
 	}
-	return roleassignment.Pass{Session: p.c, Now: p.now, Spec: spec, Memory: &p.memory.role}
+	return roleassignment.Pass{Session: r.c, Now: r.now, Spec: spec, Memory: &r.memory.role}
 }
 
-// provide creates the role assignment.
-func (p *pass) provide(ctx context.Context, _ pool.Step) error {
-	return p.role().EnsurePrerequisites(ctx)
+// ensurePrerequisites creates the role assignment.
+func (w *writer) ensurePrerequisites(ctx context.Context, _ pool.Step) error {
+	return w.role().EnsurePrerequisites(ctx)
 }
 
 // cleanUp deletes the role assignment.
-func (p *pass) cleanUp(ctx context.Context, _ pool.Step) error { return p.role().CleanUp(ctx) }
+func (w *writer) cleanUp(ctx context.Context, _ pool.Step) error { return w.role().CleanUp(ctx) }

@@ -18,77 +18,79 @@ import (
 )
 
 // read reads the scale set with its machines, unless the last read is new enough for the pass.
-func (p *pass) read(ctx context.Context) error {
-	if driverkit.Reusable(p.memory.set.oldest(), p.now, p.t.MaxAge) {
+func (r *reader) read(ctx context.Context) error {
+	if driverkit.Reusable(r.memory.set.oldest(), r.now, r.t.MaxAge) {
 		return nil
 	}
-	return p.readAgain(ctx)
+	return r.readAgain(ctx)
 }
 
 // readAgain reads the scale set with its machines. Both may come from older reads that pools share. What removes machines does not rest on
 // those: the engine observes with a MaxAge of zero before it.
-func (p *pass) readAgain(ctx context.Context) error {
-	from := p.reader()
-	p.memory.set = setRead{}
-	read, err := from.set(ctx, p.t.MaxAge)
+func (r *reader) readAgain(ctx context.Context) error {
+	from := r.setReader()
+	r.memory.set = setRead{}
+	read, err := from.set(ctx, r.t.MaxAge)
 	if err != nil {
 		return err
 	}
-	p.fresh = !read.oldest().Before(p.now)
+	r.fresh = !read.oldest().Before(r.now)
 	if read.is == nil {
-		return p.memory.forgetSet(read.at, p.now, p.t.name)
+		return r.memory.forgetSet(read.at, r.now, r.t.name)
 	}
-	if err = p.memory.protection.read(ctx, from, read); err != nil {
+	if err = r.memory.protection.read(ctx, from, read); err != nil {
 		return err
 	}
-	p.memory.set, p.memory.made = read, time.Time{}
-	p.memory.operations.observe(read, p.t.Operations, p.now)
+	r.memory.set, r.memory.made = read, time.Time{}
+	r.memory.operations.observe(read, r.t.Operations, r.now)
 	return nil
 }
 
 // readNamed reads the scale set that the object names, if that is not the pool's own and the pool's own does not exist: another tool may
 // have managed the pool before.
-func (p *pass) readNamed(ctx context.Context) error {
-	id := p.t.GroupID
+func (r *reader) readNamed(ctx context.Context) error {
+	id := r.t.GroupID
 	subscription, group := azurev1.SegmentOf(id, "subscriptions"), azurev1.SegmentOf(id, "resourceGroups")
 	name := azurev1.SegmentOf(id, "virtualMachineScaleSets")
-	set := &p.memory.set
-	if set.is != nil || name == "" || set.named.ID == id || strings.EqualFold(id, p.t.groupID()) {
+	set := &r.memory.set
+	if set.is != nil || name == "" || set.named.ID == id || strings.EqualFold(id, r.t.groupID()) {
 		return nil
 	}
 	label := fmt.Sprintf("scale set %s of resource group %s", name, group)
-	if !strings.EqualFold(subscription, p.t.cluster.SubscriptionID) {
+	if !strings.EqualFold(subscription, r.t.cluster.SubscriptionID) {
 		set.named = driverkit.NamedGroup{ID: id, Conflict: cloud.NamedElsewhere(label, "it is in subscription "+subscription)}
 		return nil
 	}
-	found, err := p.c.ScaleSets.Get(ctx, group, name, nil)
-	if err = session.Refusal(err, p.now); err != nil && !session.Absent(err) {
+	found, err := r.c.ScaleSets.Get(ctx, group, name, nil)
+	if err = session.Refusal(err, r.now); err != nil && !session.Absent(err) {
 		return err
 	}
 	set.named = driverkit.NamedGroup{ID: id}
-	if err == nil && !p.t.owns(&found.VirtualMachineScaleSet) {
+	if err == nil && !r.t.owns(&found.VirtualMachineScaleSet) {
 		set.named.Conflict = driverkit.NamedConflict(label, name, model.TagOwner, model.Read(found.VirtualMachineScaleSet).Owner)
 	}
 	return nil
 }
 
-// reader reads a pool's scale set from Azure. It does not decide what is kept of that: of the memory it uses only the number of pages that
-// a list is expected to have, and the machines that were removed.
-type reader struct {
+// setReader reads a pool's scale set from Azure. It does not decide what is kept of that: of the memory it uses only the number of pages
+// that a list is expected to have, and the machines that were removed.
+type setReader struct {
 	c      *session.Session
 	t      target
 	now    time.Time
 	memory *memory
 }
 
-// reader returns the reader of the pass's pool.
-func (p *pass) reader() reader { return reader{c: p.c, t: p.t, now: p.now, memory: p.memory} }
+// setReader returns the reader of the scale set.
+func (r *reader) setReader() setReader {
+	return setReader{c: r.c, t: r.t, now: r.now, memory: r.memory}
+}
 
 // apart is how much older than its scale set a list of machines may be that pools share.
 const apart = time.Second
 
 // set reads the scale set and its machines, no older than maxAge.
-func (r reader) set(ctx context.Context, maxAge time.Duration) (setRead, error) {
+func (r setReader) set(ctx context.Context, maxAge time.Duration) (setRead, error) {
 	set, at, err := r.c.Set(ctx, r.t.cluster.ResourceGroup, r.t.name, maxAge)
 	if err != nil {
 		return setRead{}, err
@@ -118,7 +120,7 @@ func (r reader) set(ctx context.Context, maxAge time.Duration) (setRead, error) 
 
 // machines lists the machines with their instance views, and returns when the list was begun. Those of mode Uniform have one list for
 // each scale set, which is always read anew.
-func (r reader) machines(ctx context.Context, of setRead, maxAge time.Duration) ([]machine, time.Time, error) {
+func (r setReader) machines(ctx context.Context, of setRead, maxAge time.Duration) ([]machine, time.Time, error) {
 	if flexible(of.is) {
 		return r.flexibleMachines(ctx, maxAge)
 	}
@@ -137,7 +139,7 @@ func (r reader) machines(ctx context.Context, of setRead, maxAge time.Duration) 
 
 // flexibleMachines returns the virtual machines of a Flexible scale set. Those are resources of their own, and only their own list shows
 // all fields.
-func (r reader) flexibleMachines(ctx context.Context, maxAge time.Duration) ([]machine, time.Time, error) {
+func (r setReader) flexibleMachines(ctx context.Context, maxAge time.Duration) ([]machine, time.Time, error) {
 	read, at, err := r.c.Machines(ctx, r.t.cluster.ResourceGroup, r.t.name, maxAge)
 	if err != nil {
 		return nil, time.Time{}, notShown(err)
@@ -150,7 +152,7 @@ func (r reader) flexibleMachines(ctx context.Context, maxAge time.Duration) ([]m
 }
 
 // listMachines lists the machines of the scale set as Azure shows those of mode Uniform.
-func (r reader) listMachines(
+func (r setReader) listMachines(
 	ctx context.Context, options *armcompute.VirtualMachineScaleSetVMsClientListOptions,
 ) ([]*armcompute.VirtualMachineScaleSetVM, error) {
 	pager := r.c.ScaleSetVMs.NewListPager(r.t.cluster.ResourceGroup, r.t.name, options)
@@ -160,7 +162,7 @@ func (r reader) listMachines(
 
 // tags returns those that a machine has now: a write replaces them all, and the list of the machines of Flexible scale sets is one that
 // pools share.
-func (r reader) tags(ctx context.Context, m machine) (map[string]*string, error) {
+func (r setReader) tags(ctx context.Context, m machine) (map[string]*string, error) {
 	if m.flexible == nil {
 		return m.tags, nil
 	}
@@ -170,7 +172,7 @@ func (r reader) tags(ctx context.Context, m machine) (map[string]*string, error)
 
 // viewIssues returns the issues in the scale set's instance view, which Flexible ones do not have. It is false if the view could not be
 // read.
-func (r reader) viewIssues(ctx context.Context, is *armcompute.VirtualMachineScaleSet) ([]pool.Cause, bool) {
+func (r setReader) viewIssues(ctx context.Context, is *armcompute.VirtualMachineScaleSet) ([]pool.Cause, bool) {
 	if flexible(is) {
 		return nil, true
 	}

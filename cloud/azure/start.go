@@ -17,97 +17,100 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
+// writer begins the steps of one pool. What it needs to know it has read first.
+type writer struct{ reader }
+
 // steps maps each step to the method that begins it.
-var steps = driverkit.Steps[*pass]{
-	pool.Adopt:               func(p *pass, ctx context.Context, _ pool.Step) error { return adopt(ctx, p) },
-	pool.CreateGroup:         (*pass).createGroup,
-	pool.PutTemplate:         (*pass).putTemplate,
-	pool.UpdateGroup:         (*pass).updateGroup,
-	pool.Resize:              (*pass).resize,
-	pool.Remove:              (*pass).remove,
-	pool.Protect:             (*pass).protect,
-	pool.Unprotect:           (*pass).unprotect,
-	pool.Apply:               (*pass).apply,
-	pool.DeleteGroup:         (*pass).deleteGroup,
-	pool.EnsurePrerequisites: (*pass).provide,
-	pool.CleanUp:             (*pass).cleanUp,
+var steps = driverkit.Steps[*writer]{
+	pool.Adopt:               (*writer).adopt,
+	pool.CreateGroup:         (*writer).createGroup,
+	pool.PutTemplate:         (*writer).putTemplate,
+	pool.UpdateGroup:         (*writer).updateGroup,
+	pool.Resize:              (*writer).resize,
+	pool.Remove:              (*writer).remove,
+	pool.Protect:             (*writer).protect,
+	pool.Unprotect:           (*writer).unprotect,
+	pool.Apply:               (*writer).apply,
+	pool.DeleteGroup:         (*writer).deleteGroup,
+	pool.EnsurePrerequisites: (*writer).ensurePrerequisites,
+	pool.CleanUp:             (*writer).cleanUp,
 }
 
 // start begins the step.
-func (p *pass) start(ctx context.Context, s pool.Step) error {
+func (w *writer) start(ctx context.Context, s pool.Step) error {
 	run, err := steps.Step(s.Kind, "a scale set")
 	if err != nil {
 		return err
 	}
-	if err := p.known(ctx); err != nil {
+	if err := w.known(ctx); err != nil {
 		return err
 	}
-	if err := p.t.ownership(p.memory.set).Permits(s.Kind, pool.Adopt); err != nil {
+	if err := w.t.ownership(w.memory.set).Permits(s.Kind, pool.Adopt); err != nil {
 		return err
 	}
-	return withField(p.t.pool, run(p, ctx, s))
+	return withField(w.t.pool, run(w, ctx, s))
 }
 
 // known reads the scale set, and the one that the object names, unless they are known.
-func (p *pass) known(ctx context.Context) error {
-	if p.memory.set.at.IsZero() {
-		if err := p.readAgain(ctx); err != nil {
+func (r *reader) known(ctx context.Context) error {
+	if r.memory.set.at.IsZero() {
+		if err := r.readAgain(ctx); err != nil {
 			return err
 		}
 	}
-	return p.readNamed(ctx)
+	return r.readNamed(ctx)
 }
 
 // there returns the scale set, or a conflict if it does not exist.
-func (p *pass) there() (*armcompute.VirtualMachineScaleSet, error) {
-	return driverkit.Existing(p.memory.set.is, "scale set "+p.t.name)
+func (w *writer) there() (*armcompute.VirtualMachineScaleSet, error) {
+	return driverkit.Existing(w.memory.set.is, "scale set "+w.t.name)
 }
 
 // begun returns the error of a request, and remembers its operation as a hint. Without a method it remembers none: an operation on a single
 // machine does not tell why a scale set failed.
-func begun[T any](p *pass, method string, poller *runtime.Poller[T], err error) error {
-	if err = session.Refusal(err, p.now); err != nil {
+func begun[T any](w *writer, method string, poller *runtime.Poller[T], err error) error {
+	if err = session.Refusal(err, w.now); err != nil {
 		return err
 	}
 	token, ok := session.Hint(poller)
 	if !ok || method == "" {
 		return nil
 	}
-	p.memory.operations.add(pool.Operation{Type: method, Resource: p.t.setID(), Token: token}, p.now)
+	w.memory.operations.add(pool.Operation{Type: method, Resource: w.t.setID(), Token: token}, w.now)
 	return nil
 }
 
 // adopt writes the owner tags to the scale set. Its machines are given them afterwards, as those of any scale set whose tags were changed.
-func adopt(ctx context.Context, p *pass) error {
-	set := p.memory.set
-	if set.is != nil && p.t.owns(set.is) {
+func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
+	set := w.memory.set
+	if set.is != nil && w.t.owns(set.is) {
 		return nil
 	}
-	if err := p.t.ownership(set).Adoptable(p.t.unowned(set)); err != nil {
+	if err := w.t.ownership(set).Adoptable(w.t.unowned(set)); err != nil {
 		return err
 	}
-	return p.send(ctx, armcompute.VirtualMachineScaleSetUpdate{Tags: model.Adopt(set.is.Tags, p.t.Owner)})
+	return w.send(ctx, armcompute.VirtualMachineScaleSetUpdate{Tags: model.Adopt(set.is.Tags, w.t.Owner)})
 }
 
 // createGroup creates the scale set, unless its name is taken.
-func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
-	want, err := p.want(ctx)
+func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
-	if p.t.Bootstrap.Empty() {
+	if w.t.Bootstrap.Empty() {
 		return noData()
 	}
-	p.memory.touched()
-	poller, err := p.c.ScaleSets.BeginCreateOrUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, want.model.Create(s.Size),
+	w.memory.touched()
+	poller, err := w.c.ScaleSets.BeginCreateOrUpdate(ctx, w.t.cluster.ResourceGroup, w.t.name, want.model.Create(s.Size),
 		&armcompute.VirtualMachineScaleSetsClientBeginCreateOrUpdateOptions{IfNoneMatch: new("*")})
-	err = begun(p, "PUT", poller, err)
+	err = begun(w, "PUT", poller, err)
 	if cloud.CodeOf(err) == codePrecondition {
-		return p.confirmGroupCreated(ctx, err)
+		return w.confirmGroupCreated(ctx, err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.made, p.memory.operations.deleting = p.now, false
-		p.memory.protection = protection{of: map[string]bool{}, at: p.now} // no machine of it is protected yet
+		w.memory.made, w.memory.operations.deleting = w.now, false
+		w.memory.protection = protection{of: map[string]bool{}, at: w.now} // no machine of it is protected yet
 	}
 	return err
 }
@@ -121,71 +124,71 @@ func noData() error {
 const codePrecondition = "PreconditionFailed"
 
 // confirmGroupCreated reads whether a scale set that exists already was created by an earlier request, whose reply was lost.
-func (p *pass) confirmGroupCreated(ctx context.Context, refused error) error {
-	return driverkit.Confirm(refused, p.readAgain(ctx), func() bool {
-		is := p.memory.set.is
-		return is != nil && p.t.owns(is) && stateOf(is) != stateDeleting
+func (w *writer) confirmGroupCreated(ctx context.Context, refused error) error {
+	return driverkit.Confirm(refused, w.readAgain(ctx), func() bool {
+		is := w.memory.set.is
+		return is != nil && w.t.owns(is) && stateOf(is) != stateDeleting
 	})
 }
 
 // putTemplate changes the scale set's model and nothing else.
-func (p *pass) putTemplate(ctx context.Context, _ pool.Step) error {
-	is, err := p.there()
+func (w *writer) putTemplate(ctx context.Context, _ pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
-	if p.t.Bootstrap.Empty() {
+	if w.t.Bootstrap.Empty() {
 		return noData()
 	}
-	if now := p.memory.set.version(want); now.Same(want.template) && now.Data == want.template.Data {
+	if now := w.memory.set.version(want); now.Same(want.template) && now.Data == want.template.Data {
 		return nil
 	}
-	return p.patch(ctx, want.model.Change(model.Read(*is)), surgeNote{})
+	return w.patch(ctx, want.model.Change(model.Read(*is)), surgeNote{})
 }
 
 // updateGroup changes the fields of the scale set that need no new machines.
-func (p *pass) updateGroup(ctx context.Context, s pool.Step) error {
-	is, err := p.there()
+func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
 	planned := surgeNote(s.Planned)
-	if len(want.against.State.Drift) == 0 && !p.memory.surge().stale() &&
-		(planned == surgeNote{} || planned == p.memory.surge().planned()) {
+	if len(want.against.State.Drift) == 0 && !w.memory.surge().stale() &&
+		(planned == surgeNote{} || planned == w.memory.surge().planned()) {
 		return nil
 	}
-	return p.patch(ctx, want.model.InPlaceChange(model.Read(*is)), planned)
+	return w.patch(ctx, want.model.InPlaceChange(model.Read(*is)), planned)
 }
 
 // patch sends a change that keeps the size, and records what is left of a surge and what is planned of the next. Where Azure gave up
 // creating machines, any change would have it try again: the size is then the number of existing machines.
-func (p *pass) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned surgeNote) error {
-	is := p.memory.set.is
-	keep, asked := p.memory.set.size(), p.memory.set.capacity()
-	if keep < asked && p.memory.operations.unsettled(p.now) {
-		return p.t.notYet()
+func (w *writer) patch(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate, planned surgeNote) error {
+	is := w.memory.set.is
+	keep, asked := w.memory.set.size(), w.memory.set.capacity()
+	if keep < asked && w.memory.operations.unsettled(w.now) {
+		return w.t.notYet()
 	}
 	if change.SKU != nil || keep != asked {
 		sku := ptr.Deref(change.SKU, armcompute.SKU{})
 		if change.SKU == nil {
 			sku = ptr.Deref(is.SKU, armcompute.SKU{})
 		}
-		sku.Capacity = new(int64(p.memory.set.withAttached(keep)))
+		sku.Capacity = new(int64(w.memory.set.withAttached(keep)))
 		change.SKU = &sku
 	}
-	if change.Tags == nil || planned == (surgeNote{}) && !p.memory.surge().stale() {
-		return p.send(ctx, change)
+	if change.Tags == nil || planned == (surgeNote{}) && !w.memory.surge().stale() {
+		return w.send(ctx, change)
 	}
-	change.Tags[model.TagSurge] = new(surgeNote{Surge: p.memory.surge().count(), Size: keep}.followedBy(planned))
-	return p.memory.surgeRecorded(p.send(ctx, change))
+	change.Tags[model.TagSurge] = new(surgeNote{Surge: w.memory.surge().count(), Size: keep}.followedBy(planned))
+	return w.memory.surgeRecorded(w.send(ctx, change))
 }
 
 // notYet returns the error of a capacity that is not written yet, because the write could terminate a machine.
@@ -195,34 +198,34 @@ func (t target) notYet() error {
 }
 
 // send sends a change with the ETag that was read: Azure rejects it if the scale set changed since.
-func (p *pass) send(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
-	etag := p.memory.set.is.Etag
-	p.memory.touched()
-	poller, err := p.c.ScaleSets.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, change,
+func (w *writer) send(ctx context.Context, change armcompute.VirtualMachineScaleSetUpdate) error {
+	etag := w.memory.set.is.Etag
+	w.memory.touched()
+	poller, err := w.c.ScaleSets.BeginUpdate(ctx, w.t.cluster.ResourceGroup, w.t.name, change,
 		&armcompute.VirtualMachineScaleSetsClientBeginUpdateOptions{IfMatch: etag})
-	return begun(p, "PATCH", poller, err)
+	return begun(w, "PATCH", poller, err)
 }
 
 // resize requests a number of machines, never fewer than exist.
-func (p *pass) resize(ctx context.Context, s pool.Step) error {
-	is, err := p.there()
+func (w *writer) resize(ctx context.Context, s pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	if n := p.memory.set.existing(); s.Size < n {
+	if n := w.memory.set.existing(); s.Size < n {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
-			"scale set %s has %d machines and was to be asked for %d: Azure would choose who goes", p.t.name, n, s.Size)}
+			"scale set %s has %d machines and was to be asked for %d: Azure would choose who goes", w.t.name, n, s.Size)}
 	}
-	if s.Size < p.memory.set.capacity() && p.memory.operations.unsettled(p.now) {
-		return p.t.notYet()
+	if s.Size < w.memory.set.capacity() && w.memory.operations.unsettled(w.now) {
+		return w.t.notYet()
 	}
-	if s.Surge > 0 || p.memory.surge().count() > 0 {
-		err = p.memory.surgeRecorded(p.send(ctx, p.memory.set.resized(surgeNote{Surge: s.Surge, Size: s.Size})))
+	if s.Surge > 0 || w.memory.surge().count() > 0 {
+		err = w.memory.surgeRecorded(w.send(ctx, w.memory.set.resized(surgeNote{Surge: s.Surge, Size: s.Size})))
 	} else {
-		err = p.send(ctx, model.Resize(model.Read(*is), p.memory.set.withAttached(s.Size), nil))
+		err = w.send(ctx, model.Resize(model.Read(*is), w.memory.set.withAttached(s.Size), nil))
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.operations.growFailed = time.Time{}
+		w.memory.operations.growFailed = time.Time{}
 	}
 	return err
 }
@@ -236,61 +239,61 @@ func idsOf(list []machine) []*string {
 }
 
 // remove deletes exactly the given machines, in one request. Azure lowers the capacity by their number.
-func (p *pass) remove(ctx context.Context, s pool.Step) error {
-	chosen := p.memory.set.members(s.Targets)
+func (w *writer) remove(ctx context.Context, s pool.Step) error {
+	chosen := w.memory.set.members(s.Targets)
 	if len(chosen) == 0 {
 		return nil
 	}
-	surge := p.memory.surge()
-	if note := surge.now(); note.Surge > 0 && p.memory.set.size() > note.Size {
+	surge := w.memory.surge()
+	if note := surge.now(); note.Surge > 0 && w.memory.set.size() > note.Size {
 		// The scale set was made larger since: the surge is counted from the present size, so that this removal uses it up.
-		note.Size = p.memory.set.size()
-		return p.memory.surgeRecorded(p.send(ctx, p.memory.set.resized(note)))
+		note.Size = w.memory.set.size()
+		return w.memory.surgeRecorded(w.send(ctx, w.memory.set.resized(note)))
 	}
 	if removal := surge.without(chosen); removal != nil {
-		p.memory.surgeRemoval = removal
+		w.memory.surgeRemoval = removal
 	}
-	p.memory.touched()
-	poller, err := p.c.ScaleSets.BeginDeleteInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
+	w.memory.touched()
+	poller, err := w.c.ScaleSets.BeginDeleteInstances(ctx, w.t.cluster.ResourceGroup, w.t.name,
 		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
-	err = begun(p, "DELETE", poller, err)
+	err = begun(w, "DELETE", poller, err)
 	if err == nil {
-		p.memory.removing(chosen, p.now)
+		w.memory.removing(chosen, w.now)
 	}
 	return session.Vanished(err)
 }
 
 // apply has Azure change on machines what can be changed in place to the scale set's model. In mode Flexible extensions are changed that
 // way; tags are written to each machine, because Azure does not document that it applies them.
-func (p *pass) apply(ctx context.Context, s pool.Step) error {
+func (w *writer) apply(ctx context.Context, s pool.Step) error {
 	// Azure refuses to change a machine that is being changed: a later pass changes what it then still lacks.
-	chosen := slices.DeleteFunc(p.memory.set.members(s.Targets), func(m machine) bool { return m.provisioning == stateUpdating })
+	chosen := slices.DeleteFunc(w.memory.set.members(s.Targets), func(m machine) bool { return m.provisioning == stateUpdating })
 	if len(chosen) == 0 {
 		return nil
 	}
-	if !flexible(p.memory.set.is) {
-		return p.upgrade(ctx, chosen)
+	if !flexible(w.memory.set.is) {
+		return w.upgrade(ctx, chosen)
 	}
-	want, err := p.want(ctx)
+	want, err := w.want(ctx)
 	if err != nil {
 		return err
 	}
-	lacking := p.memory.extended.lacking(want, chosen, p.now)
+	lacking := w.memory.extended.lacking(want, chosen, w.now)
 	if len(lacking) == 0 {
-		return p.tag(ctx, chosen, want.model.MachineTags)
+		return w.tag(ctx, chosen, want.model.MachineTags)
 	}
 	if told := slices.DeleteFunc(slices.Clone(lacking), func(m machine) bool { return model.Extending(m.tags) }); len(told) > 0 {
-		return p.tag(ctx, told, want.model.ExtendingTags)
+		return w.tag(ctx, told, want.model.ExtendingTags)
 	}
-	return p.extend(ctx, want, lacking)
+	return w.extend(ctx, want, lacking)
 }
 
 // tag writes the tags of machines of a Flexible scale set.
-func (p *pass) tag(ctx context.Context, chosen []machine, tags func(is map[string]*string) map[string]*string) error {
+func (w *writer) tag(ctx context.Context, chosen []machine, tags func(is map[string]*string) map[string]*string) error {
 	for _, m := range chosen {
-		p.memory.touched()
-		poller, err := p.c.VMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, m.id, armcompute.VirtualMachineUpdate{Tags: tags(m.tags)}, nil)
-		if err = begun(p, "", poller, err); err != nil {
+		w.memory.touched()
+		poller, err := w.c.VMs.BeginUpdate(ctx, w.t.cluster.ResourceGroup, m.id, armcompute.VirtualMachineUpdate{Tags: tags(m.tags)}, nil)
+		if err = begun(w, "", poller, err); err != nil {
 			return session.Vanished(err)
 		}
 	}
@@ -298,51 +301,53 @@ func (p *pass) tag(ctx context.Context, chosen []machine, tags func(is map[strin
 }
 
 // upgrade has Azure apply the scale set's model to machines.
-func (p *pass) upgrade(ctx context.Context, chosen []machine) error {
-	p.memory.touched()
-	poller, err := p.c.ScaleSets.BeginUpdateInstances(ctx, p.t.cluster.ResourceGroup, p.t.name,
+func (w *writer) upgrade(ctx context.Context, chosen []machine) error {
+	w.memory.touched()
+	poller, err := w.c.ScaleSets.BeginUpdateInstances(ctx, w.t.cluster.ResourceGroup, w.t.name,
 		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
-	return session.Vanished(begun(p, "PATCH", poller, err))
+	return session.Vanished(begun(w, "PATCH", poller, err))
 }
 
 // extend gives machines of a Flexible scale set their extensions.
-func (p *pass) extend(ctx context.Context, want wanted, chosen []machine) error {
-	given := p.memory.extended.and(p.memory.set.machines, chosen, want.model, p.now)
-	err := p.upgrade(ctx, chosen)
+func (w *writer) extend(ctx context.Context, want wanted, chosen []machine) error {
+	given := w.memory.extended.and(w.memory.set.machines, chosen, want.model, w.now)
+	err := w.upgrade(ctx, chosen)
 	if err == nil {
-		p.memory.extended = given
+		w.memory.extended = given
 	}
 	return err
 }
 
 // protect protects machines from scale-in: Azure does not choose them when the capacity is lowered.
-func (p *pass) protect(ctx context.Context, s pool.Step) error { return p.setProtection(ctx, s, true) }
+func (w *writer) protect(ctx context.Context, s pool.Step) error {
+	return w.setProtection(ctx, s, true)
+}
 
 // unprotect removes the protection from scale-in.
-func (p *pass) unprotect(ctx context.Context, s pool.Step) error {
-	return p.setProtection(ctx, s, false)
+func (w *writer) unprotect(ctx context.Context, s pool.Step) error {
+	return w.setProtection(ctx, s, false)
 }
 
 // setProtection sets or removes the protection of machines from scale-in.
-func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
-	is := p.memory.set.is
-	for _, m := range p.memory.set.members(s.Targets) {
+func (w *writer) setProtection(ctx context.Context, s pool.Step, on bool) error {
+	is := w.memory.set.is
+	for _, m := range w.memory.set.members(s.Targets) {
 		if m.protected == on {
 			continue
 		}
-		tags, err := p.reader().tags(ctx, m)
+		tags, err := w.setReader().tags(ctx, m)
 		if err != nil {
 			return err
 		}
-		p.memory.touched()
-		p.memory.protection.changes(m.id)
-		poller, err := p.c.ScaleSetVMs.BeginUpdate(ctx, p.t.cluster.ResourceGroup, p.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
+		w.memory.touched()
+		w.memory.protection.changes(m.id)
+		poller, err := w.c.ScaleSetVMs.BeginUpdate(ctx, w.t.cluster.ResourceGroup, w.t.name, m.id, armcompute.VirtualMachineScaleSetVM{
 			Location: is.Location, Tags: tags,
 			Properties: &armcompute.VirtualMachineScaleSetVMProperties{
 				ProtectionPolicy: &armcompute.VirtualMachineScaleSetVMProtectionPolicy{ProtectFromScaleIn: new(on)},
 			},
 		}, nil)
-		if err = begun(p, "", poller, err); err != nil {
+		if err = begun(w, "", poller, err); err != nil {
 			return session.Vanished(err)
 		}
 	}
@@ -350,23 +355,23 @@ func (p *pass) setProtection(ctx context.Context, s pool.Step, on bool) error {
 }
 
 // deleteGroup deletes the scale set with its machines. Azure accepts this during any other operation.
-func (p *pass) deleteGroup(ctx context.Context, _ pool.Step) error {
-	if p.memory.set.is == nil {
+func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if w.memory.set.is == nil {
 		return nil
 	}
-	if err := p.memory.set.attached.checkNone(p.t.name); err != nil {
+	if err := w.memory.set.attached.checkNone(w.t.name); err != nil {
 		return err
 	}
 	// Even without a reply Azure may delete it from now on.
-	p.memory.made = time.Time{}
-	p.memory.touched()
-	poller, err := p.c.ScaleSets.BeginDelete(ctx, p.t.cluster.ResourceGroup, p.t.name,
+	w.memory.made = time.Time{}
+	w.memory.touched()
+	poller, err := w.c.ScaleSets.BeginDelete(ctx, w.t.cluster.ResourceGroup, w.t.name,
 		&armcompute.VirtualMachineScaleSetsClientBeginDeleteOptions{ForceDeletion: new(false)})
-	if err = begun(p, "DELETE", poller, err); session.Absent(err) {
+	if err = begun(w, "DELETE", poller, err); session.Absent(err) {
 		return nil
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.operations.deleteFailed, p.memory.operations.deleting = time.Time{}, true
+		w.memory.operations.deleteFailed, w.memory.operations.deleting = time.Time{}, true
 	}
 	return err
 }

@@ -94,17 +94,17 @@ var azureTable = []Mutation{
 	one("every machine removed", azureStart, "names all machines of a scale set that is to lose some",
 		Explore, []string{"unwanted removal", "undrained", "available", "capacity"},
 		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: idsOf(chosen)}, nil)
-	err = begun(p, "DELETE", poller, err)`,
+	err = begun(w, "DELETE", poller, err)`,
 		`		armcompute.VirtualMachineScaleSetVMInstanceRequiredIDs{InstanceIDs: either(mutated("every machine removed"), []*string{new("*")}, idsOf(chosen))}, nil)
-	err = begun(p, "DELETE", poller, err)`),
+	err = begun(w, "DELETE", poller, err)`),
 	one("capacity lowered below what exists", azureStart, "asks Azure for fewer machines than there are, which chooses who goes",
 		Azure, []string{"TestResizeTakesNobody"},
-		`if n := p.memory.set.existing(); s.Size < n {`,
-		`if n := p.memory.set.existing(); s.Size < n && !mutated("capacity lowered below what exists") {`),
+		`if n := w.memory.set.existing(); s.Size < n {`,
+		`if n := w.memory.set.existing(); s.Size < n && !mutated("capacity lowered below what exists") {`),
 	one("version of the scale set not asked for", azureStart, "changes the scale set even if another client has changed it meanwhile",
 		Azure, []string{"TestSomebodyWasQuicker"},
-		`	etag := p.memory.set.is.Etag
-`, `	etag := either(mutated("version of the scale set not asked for"), nil, p.memory.set.is.Etag)
+		`	etag := w.memory.set.is.Etag
+`, `	etag := either(mutated("version of the scale set not asked for"), nil, w.memory.set.is.Etag)
 `),
 	one("stopped machines taken for running", azureMachine, "takes a machine that was powered off for one that is about to join",
 		Explore, []string{"as desired"},

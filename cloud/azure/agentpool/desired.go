@@ -30,17 +30,17 @@ type wanted struct {
 }
 
 // want translates the specification against what is there.
-func (p *pass) want() (wanted, error) {
-	read := p.memory.read
-	properties, version, err := p.asked()
+func (r *reader) want() (wanted, error) {
+	read := r.memory.read
+	properties, version, err := r.asked()
 	if err != nil {
 		return wanted{launched: read.asIs()}, err
 	}
-	w := wanted{properties: properties}
-	if w.image, err = p.t.askedImage(properties); err != nil {
+	want := wanted{properties: properties}
+	if want.image, err = r.t.askedImage(properties); err != nil {
 		return wanted{launched: read.asIs()}, err
 	}
-	w.recordTags(read.pool)
+	want.recordTags(read.pool)
 	var controlPlane, current release
 	if read.cluster != nil {
 		controlPlane = reported(read.cluster.version)
@@ -48,29 +48,29 @@ func (p *pass) want() (wanted, error) {
 	if read.pool != nil {
 		current = read.pool.version()
 	}
-	w.course = courseOf(current, version, controlPlane)
-	w.ahead = version.minor != 0 && version.below(current)
-	w.step(read.pool, current)
-	w.deferMode(read.pool)
-	w.next = configuration{version: w.course.next, rolls: rolling(properties, properties)}
+	want.course = courseOf(current, version, controlPlane)
+	want.ahead = version.minor != 0 && version.below(current)
+	want.step(read.pool, current)
+	want.deferMode(read.pool)
+	want.next = configuration{version: want.course.next, rolls: rolling(properties, properties)}
 	if read.pool != nil {
-		w.launched = configuration{version: current, rolls: rolling(properties, read.pool.properties), oldest: w.image}
-		w.launched = w.launched.on(nodeImage(read.pool.text(body.NodeImage)))
-		w.compare(p.t, read.pool)
+		want.launched = configuration{version: current, rolls: rolling(properties, read.pool.properties), oldest: want.image}
+		want.launched = want.launched.on(nodeImage(read.pool.text(body.NodeImage)))
+		want.compare(r.t, read.pool)
 	}
-	return w, nil
+	return want, nil
 }
 
 // asked returns what the specification and the MachinePool ask for.
-func (p *pass) asked() (body.Properties, release, error) {
-	properties, err := p.t.properties()
+func (r *reader) asked() (body.Properties, release, error) {
+	properties, err := r.t.properties()
 	if err != nil {
 		return nil, release{}, err
 	}
-	if err := p.checkOwn(properties); err != nil {
+	if err := r.checkOwn(properties); err != nil {
 		return nil, release{}, err
 	}
-	version, err := releaseOf(fieldVersion, p.t.KubernetesVersion)
+	version, err := releaseOf(fieldVersion, r.t.KubernetesVersion)
 	return properties, version, err
 }
 
@@ -142,18 +142,18 @@ func rolling(named, of body.Properties) map[string]any {
 }
 
 // checkOwn refuses a manifest that sets otherwise what Muster sets from the MachinePool, with both values. The count is a step's own.
-func (p *pass) checkOwn(properties body.Properties) error {
-	if p.t.Spec.Manifest == nil {
+func (r *reader) checkOwn(properties body.Properties) error {
+	if r.t.Spec.Manifest == nil {
 		return nil
 	}
-	must := strings.TrimPrefix(p.t.KubernetesVersion, "v")
+	must := strings.TrimPrefix(r.t.KubernetesVersion, "v")
 	if asked, ok := properties[body.OrchestratorVersion].(string); ok && must != "" && must != asked {
-		return incompatible(p.t.field(body.OrchestratorVersion), asked, must)
+		return incompatible(r.t.field(body.OrchestratorVersion), asked, must)
 	}
 	count, named := properties[body.Count].(float64)
 	delete(properties, body.Count)
-	if want := p.t.Spec.Replicas; named && want != nil && int32(count) != *want {
-		return incompatible(p.t.field(body.Count), fmt.Sprint(count), fmt.Sprintf("%d, spec.replicas of the MachinePool", *want))
+	if want := r.t.Spec.Replicas; named && want != nil && int32(count) != *want {
+		return incompatible(r.t.field(body.Count), fmt.Sprint(count), fmt.Sprintf("%d, spec.replicas of the MachinePool", *want))
 	}
 	return nil
 }
@@ -165,24 +165,24 @@ func incompatible(field, found, must string) error {
 
 // capacity returns what each machine offers; nil where the machines of an agent pool are of several sizes. It is an error if the location
 // has no such size.
-func (p *pass) capacity(ctx context.Context, w wanted) (*pool.NodeCapacity, error) {
-	size, _ := w.properties[body.VMSize].(string)
+func (r *reader) capacity(ctx context.Context, want wanted) (*pool.NodeCapacity, error) {
+	size, _ := want.properties[body.VMSize].(string)
 	if size == "" {
 		return nil, nil
 	}
-	sku, err := p.c.SKU(ctx, p.t.cluster.View.Location, size, p.now)
+	sku, err := r.c.SKU(ctx, r.t.cluster.View.Location, size, r.now)
 	if err != nil {
 		return nil, err
 	}
 	if sku == nil {
-		return nil, cloud.Invalidf(p.t.field(body.VMSize), "VM size %q is not offered in location %s to this subscription", size,
-			p.t.cluster.View.Location)
+		return nil, cloud.Invalidf(r.t.field(body.VMSize), "VM size %q is not offered in location %s to this subscription", size,
+			r.t.cluster.View.Location)
 	}
 	pods := defaultPods
-	if most, ok := w.properties["maxPods"].(float64); ok {
+	if most, ok := want.properties["maxPods"].(float64); ok {
 		pods = int(most)
 	}
-	return model.CapacityOf(sku, pods, w.properties["osType"] == "Windows"), nil
+	return model.CapacityOf(sku, pods, want.properties["osType"] == "Windows"), nil
 }
 
 // defaultPods is the least number of pods that AKS gives a node by itself: that of Azure CNI without overlay.

@@ -76,11 +76,11 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 	if t.AssumeOwned {
 		key += "\npreview"
 	}
-	p := &pass{c: c, t: target, now: now, memory: d.memories.Of(key, now)}
-	p.memory.mu.Lock()
-	p.memory.touch = func() { c.TouchManagedCluster(target.clusterID()) }
+	w := &writer{reader{c: c, t: target, now: now, memory: d.memories.Of(key, now)}}
+	w.memory.mu.Lock()
+	w.memory.touch = func() { c.TouchManagedCluster(target.clusterID()) }
 	return &driverkit.Pass{
-		Unlock: p.memory.mu.Unlock, Observe: p.observe, Start: p.start, Redact: func(err error) error { return err },
-		Touch: p.memory.touch, Forget: p.memory.touched,
+		Unlock: w.memory.mu.Unlock, Observe: w.observe, Start: w.start, Redact: func(err error) error { return err },
+		Touch: w.memory.touch, Forget: w.memory.touched,
 	}, nil
 }

@@ -97,8 +97,8 @@ type lastOperation struct {
 	asked bool
 }
 
-// recall takes over what the object remembers of the last operation, where this process began none.
-func (l *lastOperation) recall(remembered []pool.Operation) {
+// restore takes over what the object remembers of the last operation, where this process began none.
+func (l *lastOperation) restore(remembered []pool.Operation) {
 	if l.operation.Token == "" && len(remembered) > 0 {
 		l.operation = remembered[len(remembered)-1]
 	}

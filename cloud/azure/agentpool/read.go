@@ -118,8 +118,8 @@ func (a *agentPool) gaveUp() bool {
 	return strings.EqualFold(a.state(), stateFailed) || strings.EqualFold(a.state(), stateCanceled)
 }
 
-// pass is one call of Observe or Start for one pool.
-type pass struct {
+// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
+type reader struct {
 	c      *session.Session
 	t      target
 	now    time.Time
@@ -127,79 +127,79 @@ type pass struct {
 }
 
 // read reads the managed cluster, the agent pool and its machines, unless the last read is new enough for the pass.
-func (p *pass) read(ctx context.Context) error {
-	if driverkit.Reusable(p.memory.read.at, p.now, p.t.MaxAge) {
+func (r *reader) read(ctx context.Context) error {
+	if driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge) {
 		return nil
 	}
-	return p.readAgain(ctx)
+	return r.readAgain(ctx)
 }
 
-func (p *pass) readAgain(ctx context.Context) error {
-	all, at, err := p.c.ManagedCluster(ctx, p.t.clusterID(), p.t.MaxAge)
+func (r *reader) readAgain(ctx context.Context) error {
+	all, at, err := r.c.ManagedCluster(ctx, r.t.clusterID(), r.t.MaxAge)
 	if err != nil {
 		return err
 	}
-	read := clusterRead{at: at, skew: all.Skew, cluster: clusterOf(all), pool: poolOf(all, p.t.name)}
+	read := clusterRead{at: at, skew: all.Skew, cluster: clusterOf(all), pool: poolOf(all, r.t.name)}
 	if read.pool == nil {
-		p.memory.setMade = time.Time{}
-		if read.named, err = p.readNamed(ctx); err != nil {
+		r.memory.setMade = time.Time{}
+		if read.named, err = r.readNamed(ctx); err != nil {
 			return err
 		}
-		p.memory.read = read
-		if err = driverkit.NotYetShown("agent pool "+p.t.name, p.memory.made, p.now, visibleWithin); err != nil {
-			p.memory.read = clusterRead{}
+		r.memory.read = read
+		if err = driverkit.NotYetShown("agent pool "+r.t.name, r.memory.made, r.now, visibleWithin); err != nil {
+			r.memory.read = clusterRead{}
 		}
 		return err
 	}
-	list := machineReader{c: p.c, now: p.now, skew: read.skew, pool: p.t.name, group: read.cluster.nodeGroup}
-	if p.t.ownership(read).Owned {
-		p.memory.note(read.pool, p.now)
-		if !p.memory.machines.holds(p.t, read.pool, p.now) {
-			err = p.memory.readMachines(ctx, list, read.pool)
+	list := machineReader{c: r.c, now: r.now, skew: read.skew, pool: r.t.name, group: read.cluster.nodeGroup}
+	if r.t.ownership(read).Owned {
+		r.memory.note(read.pool, r.now)
+		if !r.memory.machines.holds(r.t, read.pool, r.now) {
+			err = r.memory.readMachines(ctx, list, read.pool)
 		}
-		read.machines, read.machinesAt = p.memory.machines.found, p.memory.machines.at
+		read.machines, read.machinesAt = r.memory.machines.found, r.memory.machines.at
 	} else {
-		read.createdWithCluster, err = p.createdWithCluster(ctx, read, list)
+		read.createdWithCluster, err = r.createdWithCluster(ctx, read, list)
 	}
 	if err != nil {
 		return err
 	}
-	p.memory.read, p.memory.made = read, time.Time{}
+	r.memory.read, r.memory.made = read, time.Time{}
 	members, _ := read.members()
-	p.memory.excess.note(p.busy() == nil && p.memory.staying(members) > read.pool.count(), p.now)
+	r.memory.excess.note(r.busy() == nil && r.memory.staying(members) > read.pool.count(), r.now)
 	return nil
 }
 
 // createdWithCluster reports whether an agent pool without an owner tag was created for the object: the object is older than the scale set
 // of the agent pool, and no controller has written the agent pool's ID to it. While a managed cluster is being created AKS takes no other
 // request, so that what appears then was in the request for the managed cluster.
-func (p *pass) createdWithCluster(ctx context.Context, read clusterRead, list machineReader) (bool, error) {
-	if read.pool.tag(model.TagOwner) != "" || p.t.GroupID != "" || p.t.Spec.Created.IsZero() || p.t.Deleting {
+func (r *reader) createdWithCluster(ctx context.Context, read clusterRead, list machineReader) (bool, error) {
+	if read.pool.tag(model.TagOwner) != "" || r.t.GroupID != "" || r.t.Spec.Created.IsZero() || r.t.Deleting {
 		return false, nil
 	}
-	if p.memory.setMade.IsZero() {
+	if r.memory.setMade.IsZero() {
 		set, err := list.findScaleSet(ctx)
 		if err != nil || set == nil || set.Properties == nil {
 			return false, err
 		}
-		p.memory.setMade = session.OurTime(set.Properties.TimeCreated, read.skew)
+		r.memory.setMade = session.OurTime(set.Properties.TimeCreated, read.skew)
 	}
-	return !p.memory.setMade.Before(p.t.Spec.Created), nil
+	return !r.memory.setMade.Before(r.t.Spec.Created), nil
 }
 
 // readNamed reads the agent pool that the object names, where that is another than the pool's own, which does not exist: another tool may
 // have managed the pool before.
-func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
-	out := driverkit.NamedGroup{ID: p.t.GroupID}
-	cluster, name := splitGroupID(p.t.GroupID)
-	if name == "" || strings.EqualFold(p.t.GroupID, p.t.groupID()) {
+func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
+	out := driverkit.NamedGroup{ID: r.t.GroupID}
+	cluster, name := splitGroupID(r.t.GroupID)
+	if name == "" || strings.EqualFold(r.t.GroupID, r.t.groupID()) {
 		return out, nil
 	}
-	all, _, err := p.c.ManagedCluster(ctx, cluster, p.t.MaxAge)
+	all, _, err := r.c.ManagedCluster(ctx, cluster, r.t.MaxAge)
 	if err != nil {
 		return out, err
 	}
-	if is := poolOf(all, name); is != nil && is.tag(model.TagOwner) != p.t.Owner.ID {
+	if is := poolOf(all, name); is != nil && is.tag(model.TagOwner) != r.t.Owner.ID {
 		label := fmt.Sprintf("agent pool %s of managed cluster %s", name, azurev1.SegmentOf(cluster, "managedClusters"))
 		out.Conflict = driverkit.NamedConflict(label, name, model.TagOwner, is.tag(model.TagOwner))
 	}

@@ -15,56 +15,59 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
+// writer begins the steps of one pool. What it needs to know it has read first.
+type writer struct{ reader }
+
 // steps maps each step to the method that begins it.
-var steps = driverkit.Steps[*pass]{
-	pool.Adopt:                 func(p *pass, ctx context.Context, _ pool.Step) error { return p.adopt(ctx) },
-	pool.CreateGroup:           (*pass).createGroup,
-	pool.UpdateGroup:           func(p *pass, ctx context.Context, _ pool.Step) error { return p.updateGroup(ctx) },
-	pool.Resize:                (*pass).resize,
-	pool.Remove:                (*pass).remove,
-	pool.StartProviderRollout:  func(p *pass, ctx context.Context, _ pool.Step) error { return p.startRollout(ctx) },
-	pool.CancelProviderRollout: (*pass).cancelRollout,
-	pool.DeleteGroup:           func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
+var steps = driverkit.Steps[*writer]{
+	pool.Adopt:                 (*writer).adopt,
+	pool.CreateGroup:           (*writer).createGroup,
+	pool.UpdateGroup:           (*writer).updateGroup,
+	pool.Resize:                (*writer).resize,
+	pool.Remove:                (*writer).remove,
+	pool.StartProviderRollout:  (*writer).startRollout,
+	pool.CancelProviderRollout: (*writer).cancelRollout,
+	pool.DeleteGroup:           (*writer).deleteGroup,
 }
 
 // start begins the step.
-func (p *pass) start(ctx context.Context, s pool.Step) error {
+func (w *writer) start(ctx context.Context, s pool.Step) error {
 	run, err := steps.Step(s.Kind, "an agent pool")
 	if err != nil {
 		return err
 	}
-	if p.memory.read.at.IsZero() {
-		if err := p.readAgain(ctx); err != nil {
+	if w.memory.read.at.IsZero() {
+		if err := w.readAgain(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.t.ownership(p.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
+	if err := w.t.ownership(w.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
 		return err
 	}
-	return p.t.withField(run(p, ctx, s))
+	return w.t.withField(run(w, ctx, s))
 }
 
 // there returns the agent pool, or a conflict if it does not exist.
-func (p *pass) there() (*agentPool, error) {
-	return driverkit.Existing(p.memory.read.pool, "agent pool "+p.t.name)
+func (w *writer) there() (*agentPool, error) {
+	return driverkit.Existing(w.memory.read.pool, "agent pool "+w.t.name)
 }
 
 // put sends the agent pool's properties, under a condition on the version of it that was read.
-func (p *pass) put(ctx context.Context, properties body.Properties, r session.ResourceRequest) error {
-	r.Operation, r.Method, r.Path = "AgentPools.CreateOrUpdate", http.MethodPut, p.t.poolID()
-	is := p.memory.read.pool
+func (w *writer) put(ctx context.Context, properties body.Properties, r session.ResourceRequest) error {
+	r.Operation, r.Method, r.Path = "AgentPools.CreateOrUpdate", http.MethodPut, w.t.poolID()
+	is := w.memory.read.pool
 	resizes := is != nil && len(body.Diff(body.Properties{body.VMSize: properties[body.VMSize]}, is.properties)) > 0
-	r.APIVersion = p.t.version(body.OfVMs(properties), resizes)
+	r.APIVersion = w.t.version(body.OfVMs(properties), resizes)
 	r.Body = map[string]any{"properties": body.Sent(properties)}
-	return p.send(ctx, r)
+	return w.send(ctx, r)
 }
 
 // send sends a request that changes the agent pool, and remembers the operation as a hint.
-func (p *pass) send(ctx context.Context, r session.ResourceRequest) error {
-	p.memory.touched()
-	reply, err := p.c.Resource(ctx, r)
+func (w *writer) send(ctx context.Context, r session.ResourceRequest) error {
+	w.memory.touched()
+	reply, err := w.c.Resource(ctx, r)
 	if err == nil && reply.Token != "" {
-		p.memory.began(pool.Operation{Type: r.Method, Resource: p.t.poolID(), Token: reply.Token}, p.now)
+		w.memory.began(pool.Operation{Type: r.Method, Resource: w.t.poolID(), Token: reply.Token}, w.now)
 	}
 	return err
 }
@@ -87,103 +90,105 @@ func (t target) unchanged(ctx context.Context, c *session.Session, read *agentPo
 }
 
 // change brings the agent pool to the wanted properties among those of the given effects, and keeps everything else as it is.
-func (p *pass) change(ctx context.Context, effects ...body.Effect) error {
-	is, err := p.there()
+func (w *writer) change(ctx context.Context, effects ...body.Effect) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	w, err := p.want()
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
 	wanted := body.Properties{}
-	for name, value := range w.properties {
+	for name, value := range want.properties {
 		if slices.Contains(effects, body.EffectOf(name)) && name != body.Count {
 			wanted[name] = value
 		}
 	}
-	resumes := slices.Contains(effects, body.Rolls) && p.memory.read.percent(w.launched) < allPercent
+	resumes := slices.Contains(effects, body.Rolls) && w.memory.read.percent(want.launched) < allPercent
 	if len(body.Diff(wanted, is.properties)) == 0 && !is.gaveUp() && !resumes {
 		return nil
 	}
 	if body.Bracket(wanted, is.count()); wanted[body.Count] != nil {
 		wanted[body.VMSize] = is.properties[body.VMSize] // AKS changes it alone: the next pass asks for it
 	}
-	return p.put(ctx, body.Merge(wanted, is.properties), session.ResourceRequest{IfMatch: is.etag()})
+	return w.put(ctx, body.Merge(wanted, is.properties), session.ResourceRequest{IfMatch: is.etag()})
 }
 
-func (p *pass) updateGroup(ctx context.Context) error { return p.change(ctx, body.InPlace) }
+func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
+	return w.change(ctx, body.InPlace)
+}
 
 // startRollout has AKS replace the machines that have another version or size, or an older node image than may be. A rollout that failed or
 // was aborted is resumed by the same request, whatever AKS has done to the agent pool since.
-func (p *pass) startRollout(ctx context.Context) error {
-	is, err := p.there()
+func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	w, err := p.want()
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
-	if p.memory.read.lacksImageAlone(w) {
-		if err := p.t.checkImage(ctx, p.c, w.image); err != nil {
+	if w.memory.read.lacksImageAlone(want) {
+		if err := w.t.checkImage(ctx, w.c, want.image); err != nil {
 			return err
 		}
-		if err := p.t.unchanged(ctx, p.c, is); err != nil {
+		if err := w.t.unchanged(ctx, w.c, is); err != nil {
 			return err
 		}
-		return p.send(ctx, session.ResourceRequest{
-			Operation: "AgentPools.UpgradeNodeImageVersion", Method: http.MethodPost, Path: p.t.poolID() + "/upgradeNodeImageVersion",
+		return w.send(ctx, session.ResourceRequest{
+			Operation: "AgentPools.UpgradeNodeImageVersion", Method: http.MethodPost, Path: w.t.poolID() + "/upgradeNodeImageVersion",
 			APIVersion: apiVersion,
 		})
 	}
-	return p.change(ctx, body.InPlace, body.Rolls)
+	return w.change(ctx, body.InPlace, body.Rolls)
 }
 
 // cancelRollout has AKS abort the rollout that the step names, if it runs.
-func (p *pass) cancelRollout(ctx context.Context, s pool.Step) error {
-	is, err := p.there()
+func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	w, err := p.want()
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
-	if roll := p.rollout(w, nil); !roll.Runs() || !slices.Contains(s.Refs, roll.ID) {
+	if roll := w.rollout(want, nil); !roll.Runs() || !slices.Contains(s.Refs, roll.ID) {
 		return nil
 	}
-	if err := p.t.unchanged(ctx, p.c, is); err != nil {
+	if err := w.t.unchanged(ctx, w.c, is); err != nil {
 		return err
 	}
-	return p.send(ctx, session.ResourceRequest{
-		Operation: "AgentPools.AbortLatestOperation", Method: http.MethodPost, Path: p.t.poolID() + "/abort", APIVersion: apiVersion,
+	return w.send(ctx, session.ResourceRequest{
+		Operation: "AgentPools.AbortLatestOperation", Method: http.MethodPost, Path: w.t.poolID() + "/abort", APIVersion: apiVersion,
 	})
 }
 
 // createGroup creates the agent pool, unless its name is taken.
-func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
-	w, err := p.want()
+func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
-	if p.memory.read.cluster == nil {
-		return p.t.noCluster()
+	if w.memory.read.cluster == nil {
+		return w.t.noCluster()
 	}
-	if p.memory.read.pool != nil {
+	if w.memory.read.pool != nil {
 		return nil // it is the pool's own: an earlier request has created it
 	}
-	properties := body.Merge(w.properties, nil)
+	properties := body.Merge(want.properties, nil)
 	properties[body.Count] = float64(s.Size)
-	err = p.put(ctx, properties, session.ResourceRequest{IfNoneMatch: "*"})
+	err = w.put(ctx, properties, session.ResourceRequest{IfNoneMatch: "*"})
 	if cloud.CodeOf(err) == codePrecondition {
-		return driverkit.Confirm(err, p.readAgain(ctx), func() bool {
-			is := p.memory.read.pool
-			return is != nil && p.t.ownership(p.memory.read).Owned && is.state() != stateDeleting
+		return driverkit.Confirm(err, w.readAgain(ctx), func() bool {
+			is := w.memory.read.pool
+			return is != nil && w.t.ownership(w.memory.read).Owned && is.state() != stateDeleting
 		})
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.made = p.now
+		w.memory.made = w.now
 	}
 	return err
 }
@@ -192,25 +197,25 @@ func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
 const codePrecondition = "PreconditionFailed"
 
 // resize requests a number of machines, never fewer than exist.
-func (p *pass) resize(ctx context.Context, s pool.Step) error {
-	is, err := p.there()
+func (w *writer) resize(ctx context.Context, s pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	if members, _ := p.memory.read.members(); s.Size < len(members) {
+	if members, _ := w.memory.read.members(); s.Size < len(members) {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
-			"agent pool %s has %d machines and was to be asked for %d: AKS would choose which go", p.t.name, len(members), s.Size)}
+			"agent pool %s has %d machines and was to be asked for %d: AKS would choose which go", w.t.name, len(members), s.Size)}
 	}
-	return p.put(ctx, body.Merge(body.Properties{body.Count: float64(s.Size)}, is.properties), session.ResourceRequest{IfMatch: is.etag()})
+	return w.put(ctx, body.Merge(body.Properties{body.Count: float64(s.Size)}, is.properties), session.ResourceRequest{IfMatch: is.etag()})
 }
 
 // remove deletes exactly the given machines. AKS lowers the count by their number.
-func (p *pass) remove(ctx context.Context, s pool.Step) error {
-	if _, err := p.there(); err != nil {
+func (w *writer) remove(ctx context.Context, s pool.Step) error {
+	if _, err := w.there(); err != nil {
 		return err
 	}
-	members, _ := p.memory.read.members()
-	count := p.memory.read.pool.count() // a write discards what was read
+	members, _ := w.memory.read.members()
+	count := w.memory.read.pool.count() // a write discards what was read
 	var names []string
 	for _, target := range s.Targets {
 		if slices.ContainsFunc(members, func(m machine) bool { return m.name == target.ID && m.state() != pool.Terminating }) {
@@ -220,8 +225,8 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 	if len(names) == 0 {
 		return nil
 	}
-	err := session.Vanished(p.send(ctx, session.ResourceRequest{
-		Operation: "AgentPools.DeleteMachines", Method: http.MethodPost, Path: p.t.poolID() + "/deleteMachines", APIVersion: apiVersion,
+	err := session.Vanished(w.send(ctx, session.ResourceRequest{
+		Operation: "AgentPools.DeleteMachines", Method: http.MethodPost, Path: w.t.poolID() + "/deleteMachines", APIVersion: apiVersion,
 		Body: map[string]any{"machineNames": names},
 	}))
 	if cloud.KindOf(err) == cloud.Invalid && strings.Contains(err.Error(), "not found") {
@@ -229,39 +234,39 @@ func (p *pass) remove(ctx context.Context, s pool.Step) error {
 		err = cloud.AsConflict(err)
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.removal = p.memory.removal.next(names, count, p.now)
+		w.memory.removal = w.memory.removal.next(names, count, w.now)
 	}
 	return err
 }
 
 // adopt writes the owner tags to the agent pool, and that its other tags are those that the specification names where they are. It changes
 // nothing else.
-func (p *pass) adopt(ctx context.Context) error {
-	is := p.memory.read.pool
-	if is != nil && p.t.ownership(p.memory.read).Owned {
+func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
+	is := w.memory.read.pool
+	if is != nil && w.t.ownership(w.memory.read).Owned {
 		return nil
 	}
-	if err := p.t.ownership(p.memory.read).Adoptable(p.unowned()); err != nil {
+	if err := w.t.ownership(w.memory.read).Adoptable(w.unowned()); err != nil {
 		return err
 	}
 	tags := map[string]any{}
-	for name, value := range p.t.Owner.Tags("_") {
+	for name, value := range w.t.Owner.Tags("_") {
 		tags[name] = value
 	}
 	// What can't be translated is told by the next look, and adopted all the same.
-	if w, err := p.want(); err == nil {
-		w.takeOverTags(is, tags)
+	if want, err := w.want(); err == nil {
+		want.takeOverTags(is, tags)
 	}
-	return p.put(ctx, body.Merge(body.Properties{body.Tags: tags}, is.properties), session.ResourceRequest{IfMatch: is.etag()})
+	return w.put(ctx, body.Merge(body.Properties{body.Tags: tags}, is.properties), session.ResourceRequest{IfMatch: is.etag()})
 }
 
 // deleteGroup deletes the agent pool with its machines.
-func (p *pass) deleteGroup(ctx context.Context) error {
-	if p.memory.read.pool == nil || p.memory.read.pool.deleting() {
+func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if w.memory.read.pool == nil || w.memory.read.pool.deleting() {
 		return nil
 	}
-	p.memory.made = time.Time{}
-	err := p.send(ctx, session.ResourceRequest{Operation: "AgentPools.Delete", Method: http.MethodDelete, Path: p.t.poolID(),
+	w.memory.made = time.Time{}
+	err := w.send(ctx, session.ResourceRequest{Operation: "AgentPools.Delete", Method: http.MethodDelete, Path: w.t.poolID(),
 		APIVersion: apiVersion})
 	if session.Absent(err) {
 		return nil

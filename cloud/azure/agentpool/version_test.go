@@ -62,25 +62,25 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// passOver is a pass of a User pool of one machine that was read as given.
-func passOver(is body.Properties, kubernetes string, machines ...machine) *pass {
-	p := &pass{memory: &memory{read: clusterRead{cluster: &managedCluster{version: "1.33.1", systemPools: 1}, machines: machines}}}
+// readerOver is the reader of a User pool of one machine that was read as given.
+func readerOver(is body.Properties, kubernetes string, machines ...machine) *reader {
+	r := &reader{memory: &memory{read: clusterRead{cluster: &managedCluster{version: "1.33.1", systemPools: 1}, machines: machines}}}
 	if is != nil {
-		p.memory.read.pool = &agentPool{properties: is}
+		r.memory.read.pool = &agentPool{properties: is}
 	}
-	p.t = target{name: "pool", Target: Target{
+	r.t = target{name: "pool", Target: Target{
 		KubernetesVersion: kubernetes, Owner: cloud.Owner{ID: "o"},
 		Spec: &aksv1.AgentPoolSource{Name: "pool", Managed: &aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "Large"}},
 	}}
-	return p
+	return r
 }
 
 // TestCompare holds what becomes of properties that differ.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	asWanted := func() body.Properties {
-		p := passOver(nil, "")
-		w, err := p.want()
+		r := readerOver(nil, "")
+		w, err := r.want()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestCompare(t *testing.T) {
 		for name, value := range c.change {
 			is[name] = value
 		}
-		w, err := passOver(is, c.kubernetes).want()
+		w, err := readerOver(is, c.kubernetes).want()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +148,14 @@ func TestRollout(t *testing.T) {
 		{"something else failed", stateFailed, []machine{fresh}, "", 0},
 		{"an upgrade of no machines failed", stateFailed, nil, "", 0},
 	} {
-		p := passOver(body.Properties{"provisioningState": c.state, body.VMSize: "Large", body.OrchestratorVersion: "1.32.1"}, "v1.32.1",
+		r := readerOver(body.Properties{"provisioningState": c.state, body.VMSize: "Large", body.OrchestratorVersion: "1.32.1"}, "v1.32.1",
 			c.machines...)
-		p.memory.last.failed = failedAt
-		w, err := p.want()
+		r.memory.last.failed = failedAt
+		w, err := r.want()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := p.rollout(w, &pool.Cause{Message: "why"})
+		got := r.rollout(w, &pool.Cause{Message: "why"})
 		if got == nil {
 			got = &pool.ProviderRollout{}
 		}
@@ -189,9 +189,10 @@ func TestConfigurationOf(t *testing.T) {
 		{"AKS tells no running version", "", of("Large", false), nil, "1.32.1", "large"},
 		{"a machine of unknown size", "1.32.1", of("", true), nil, "1.32.1", "large"},
 	} {
-		p := passOver(body.Properties{"currentOrchestratorVersion": c.running, body.OrchestratorVersion: "1.32.1"}, "", append(c.others, c.m)...)
+		properties := body.Properties{"currentOrchestratorVersion": c.running, body.OrchestratorVersion: "1.32.1"}
+		r := readerOver(properties, "", append(c.others, c.m)...)
 		launched := configuration{version: reported("1.32.1"), rolls: map[string]any{body.VMSize: "large"}}
-		got := p.memory.read.configurationOf(c.m, launched)
+		got := r.memory.read.configurationOf(c.m, launched)
 		if got.version.String() != c.version || got.rolls[body.VMSize] != c.size {
 			t.Errorf("%s: want %s on %s, got %+v", c.why, c.version, c.size, got)
 		}

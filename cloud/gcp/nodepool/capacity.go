@@ -21,15 +21,15 @@ const (
 )
 
 // resolver looks up what the specification names only by its properties.
-func (p *pass) resolver() *cache.Resolver {
-	return &cache.Resolver{Shared: p.lookups, Now: p.now, Remembered: p.t.Remembered, Remember: map[string]string{}}
+func (r *reader) resolver() *cache.Resolver {
+	return &cache.Resolver{Shared: r.lookups, Now: r.now, Remembered: r.t.Remembered, Remember: map[string]string{}}
 }
 
-// offers puts what each machine of the next configuration offers into an observation. Without the permission to look the machine type up
-// that stays unknown, and nothing else waits for it.
-func (w wanted) offers(ctx context.Context, p *pass, look *cache.Resolver, out *pool.Observed) error {
+// observeCapacity puts what each machine of the next configuration offers into an observation. Without the permission to look the machine
+// type up that stays unknown, and nothing else waits for it.
+func (r *reader) observeCapacity(ctx context.Context, want wanted, look *cache.Resolver, out *pool.Observed) error {
 	var err error
-	out.Capacity, err = w.capacity(ctx, p.c, look, p.memory.read)
+	out.Capacity, err = want.capacity(ctx, r.c, look, r.memory.read)
 	if cloud.KindOf(err) != cloud.Denied {
 		return err
 	}

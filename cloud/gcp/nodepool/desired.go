@@ -38,43 +38,43 @@ type wanted struct {
 }
 
 // want translates the specification against what is there.
-func (p *pass) want() (wanted, error) {
-	read := p.memory.read
-	w := wanted{last: p.memory.last, told: p.memory.told, pool: request.Wanted(p.t.Spec.Pool, p.t.labels())}
-	w.step = w.pool
+func (r *reader) want() (wanted, error) {
+	read := r.memory.read
+	want := wanted{last: r.memory.last, told: r.memory.told, pool: request.Wanted(r.t.Spec.Pool, r.t.labels())}
+	want.step = want.pool
 	var current, controlPlane release
 	if read.pool != nil {
-		current, w.status = reported(read.pool.Version), read.pool.Status
-		w.launched = configuration{
-			version: current, rolls: request.Rolling(w.pool, read.pool), machineType: machineTypeOf(read.pool),
+		current, want.status = reported(read.pool.Version), read.pool.Status
+		want.launched = configuration{
+			version: current, rolls: request.Rolling(want.pool, read.pool), machineType: machineTypeOf(read.pool),
 		}
 	}
 	if read.cluster != nil {
 		controlPlane = reported(read.cluster.CurrentMasterVersion)
 	}
 	var err error
-	if w.asked, err = releaseOf(fieldVersion, p.t.KubernetesVersion); err != nil {
-		w.next = w.launched
-		return w, err
+	if want.asked, err = releaseOf(fieldVersion, r.t.KubernetesVersion); err != nil {
+		want.next = want.launched
+		return want, err
 	}
-	w.course = courseOf(current, w.asked, controlPlane)
+	want.course = courseOf(current, want.asked, controlPlane)
 	switch {
 	case read.paused():
-		w.conclude(read)
-	case blueGreen(read.pool) != nil && w.leadsOn(read):
-		w.resume(read)
+		want.conclude(read)
+	case blueGreen(read.pool) != nil && want.leadsOn(read):
+		want.resume(read)
 	default:
-		w.revert(read)
+		want.revert(read)
 	}
 	if read.pool != nil {
-		w.keepZones(read)
-		w.compare(read)
+		want.keepZones(read)
+		want.compare(read)
 	}
-	w.next = configuration{version: w.course.next, rolls: request.Rolling(w.pool, w.step), machineType: machineTypeOf(w.step)}
-	if w.next.machineType == "" {
-		w.next.machineType = w.launched.machineType
+	want.next = configuration{version: want.course.next, rolls: request.Rolling(want.pool, want.step), machineType: machineTypeOf(want.step)}
+	if want.next.machineType == "" {
+		want.next.machineType = want.launched.machineType
 	}
-	return w, nil
+	return want, nil
 }
 
 // compare fills in what differs between the wanted node pool and the one that there is, and what the next step changes of it. The machine

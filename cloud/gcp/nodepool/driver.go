@@ -75,15 +75,15 @@ func (d *Driver) begin(ctx context.Context, t Target) (*driverkit.Pass, error) {
 		return nil, err
 	}
 	now := d.sessions.Now()
-	p := &pass{c: c, t: target, now: now, templates: d.templates.Of(c), lookups: &d.lookups}
-	key := strings.Join([]string{c.Key, p.path(), target.Owner.ID}, "\n")
+	w := &writer{reader{c: c, t: target, now: now, templates: d.templates.Of(c), lookups: &d.lookups}}
+	key := strings.Join([]string{c.Key, w.path(), target.Owner.ID}, "\n")
 	if t.AssumeOwned {
 		key += "\npreview"
 	}
-	p.memory = d.memories.Of(key, now)
-	p.memory.mu.Lock()
+	w.memory = d.memories.Of(key, now)
+	w.memory.mu.Lock()
 	return &driverkit.Pass{
-		Unlock: p.memory.mu.Unlock, Observe: p.observe, Start: p.start, Redact: func(err error) error { return err },
-		Touch: p.touch, Forget: p.forget,
+		Unlock: w.memory.mu.Unlock, Observe: w.observe, Start: w.start, Redact: func(err error) error { return err },
+		Touch: w.touch, Forget: w.forget,
 	}, nil
 }

@@ -118,8 +118,8 @@ func (m *memory) rememberMachines(w wanted, machines []groups.Instance) {
 // keepSize is the key of Target.Remembered under which the size at rest is kept while GKE replaces nodes.
 const keepSize = "size-at-rest"
 
-// recallSize takes over the size at rest that the object remembers, where this process has not seen GKE at rest.
-func (m *memory) recallSize(remembered map[string]string) {
+// restoreSize takes over the size at rest that the object remembers, where this process has not seen GKE at rest.
+func (m *memory) restoreSize(remembered map[string]string) {
 	if n, err := strconv.Atoi(remembered[keepSize]); err == nil && m.rested == 0 {
 		m.rested = n
 	}
@@ -145,8 +145,8 @@ func (m *memory) size(rolling bool) int {
 // began remembers an operation.
 func (m *memory) began(l lastOperation) { m.last = l }
 
-// recall takes over the operation that the object remembers, unless a later one is known, or that one has ended well.
-func (m *memory) recall(kept []pool.Operation, now time.Time) {
+// restoreOperation takes over the operation that the object remembers, unless a later one is known, or that one has ended well.
+func (m *memory) restoreOperation(kept []pool.Operation, now time.Time) {
 	if m.last.operation.Token == "" && len(kept) > 0 && kept[len(kept)-1].Token != m.settled {
 		m.last = lastOperation{operation: kept[len(kept)-1], begun: now.Add(-visibleWithin)}
 	}

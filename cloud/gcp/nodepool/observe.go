@@ -15,83 +15,83 @@ import (
 )
 
 // observe reads what is out of date, and returns the observation.
-func (p *pass) observe(ctx context.Context) (pool.Observed, error) {
-	if err := p.read(ctx); err != nil {
+func (r *reader) observe(ctx context.Context) (pool.Observed, error) {
+	if err := r.read(ctx); err != nil {
 		return pool.Observed{}, err
 	}
-	read := p.memory.read
-	if foreign := p.t.ownership(read).Conflict(); foreign != nil {
-		return pool.Observed{OwnershipConflict: foreign, Unowned: p.unowned(), ResolvedLookups: p.t.Remembered}, nil
+	read := r.memory.read
+	if foreign := r.t.ownership(read).Conflict(); foreign != nil {
+		return pool.Observed{OwnershipConflict: foreign, Unowned: r.unowned(), ResolvedLookups: r.t.Remembered}, nil
 	}
-	w, failed := p.want()
-	fresh, look := !read.at.Before(p.now), p.resolver()
+	want, failed := r.want()
+	fresh, look := !read.at.Before(r.now), r.resolver()
 	out := pool.Observed{ResolvedLookups: look.Remember, Fresh: fresh, GroupFresh: fresh, Shared: true}
 	if failed == nil {
-		failed = w.offers(ctx, p, look, &out)
+		failed = r.observeCapacity(ctx, want, look, &out)
 	}
 	if failed != nil {
 		look.Keep()
 	}
-	if failed == nil && read.cluster == nil && !p.t.Deleting {
-		failed = p.t.noCluster()
+	if failed == nil && read.cluster == nil && !r.t.Deleting {
+		failed = r.t.noCluster()
 	}
 	if failed == nil {
-		out.Wanted = w.next.template()
+		out.Wanted = want.next.template()
 		out.Wanted.Ref = ""
 	}
 	if read.pool == nil {
 		if failed != nil {
 			return out, &cloud.SpecUnsatisfiableError{Err: failed}
 		}
-		out.Versions = []pool.Template{w.next.template()}
+		out.Versions = []pool.Template{want.next.template()}
 		return out, nil
 	}
 	if failed != nil {
 		out.Issues = append(out.Issues, driverkit.CauseOf(failed))
 	}
-	p.observePool(w, &out)
+	r.observePool(want, &out)
 	return out, nil
 }
 
 // unowned returns the node pool that has the pool's name and lacks its owner label; nil if there is none.
-func (p *pass) unowned() *pool.Unowned {
-	read := p.memory.read
-	out := p.t.ownership(read).Unowned(p.t.name)
+func (r *reader) unowned() *pool.Unowned {
+	read := r.memory.read
+	out := r.t.ownership(read).Unowned(r.t.name)
 	if out != nil {
-		out.CreatedWithCluster = out.Owner == "" && p.t.createdWithCluster(read)
-		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, template.OtherCluster(read.labels(), p.t.Owner, p.t.cluster.Name),
+		out.CreatedWithCluster = out.Owner == "" && r.t.createdWithCluster(read)
+		out.Resources, out.OtherCluster, out.Busy = []string{out.Group}, template.OtherCluster(read.labels(), r.t.Owner, r.t.cluster.Name),
 			read.busy()
 	}
 	return out
 }
 
 // observePool puts the node pool and its machines into the observation.
-func (p *pass) observePool(w wanted, out *pool.Observed) {
-	read := p.memory.read
-	out.Versions = driverkit.Configurations(w.next.template(), w.launched.template(), w.next.known())
-	rolling := w.rolling(read)
+func (r *reader) observePool(want wanted, out *pool.Observed) {
+	read := r.memory.read
+	out.Versions = driverkit.Configurations(want.next.template(), want.launched.template(), want.next.known())
+	rolling := want.rolling(read)
 	if rolling {
-		p.memory.recallSize(p.t.Remembered)
+		r.memory.restoreSize(r.t.Remembered)
 	}
-	if rolling && p.memory.rested > 0 {
-		out.ResolvedLookups[keepSize] = strconv.Itoa(p.memory.rested)
+	if rolling && r.memory.rested > 0 {
+		out.ResolvedLookups[keepSize] = strconv.Itoa(r.memory.rested)
 	}
-	out.Group = p.group(w, p.memory.size(rolling))
-	out.TaggedFor = template.TaggedFor(read.labels(), p.t.Owner)
-	counted, others := w.members(read)
+	out.Group = r.group(want, r.memory.size(rolling))
+	out.TaggedFor = template.TaggedFor(read.labels(), r.t.Owner)
+	counted, others := want.members(read)
 	for _, m := range others {
-		out.Beside = append(out.Beside, m.Instance(p.c.Project, w.templateOf(m, read)))
+		out.Beside = append(out.Beside, m.Instance(r.c.Project, want.templateOf(m, read)))
 	}
 	for _, m := range counted {
-		i := m.Instance(p.c.Project, w.templateOf(m, read))
-		i.DeletionRequested = w.zoneRemoved(m)
+		i := m.Instance(r.c.Project, want.templateOf(m, read))
+		i.DeletionRequested = want.zoneRemoved(m)
 		out.Instances = append(out.Instances, i)
 	}
 	driverkit.SortByAge(out.Instances)
-	out.ProviderRollout = p.rollout(w)
-	out.Issues = append(out.Issues, w.issues(read)...)
-	if p.memory.last.operation.Token != "" {
-		out.Operations = []pool.Operation{p.memory.last.operation}
+	out.ProviderRollout = r.rollout(want)
+	out.Issues = append(out.Issues, want.issues(read)...)
+	if r.memory.last.operation.Token != "" {
+		out.Operations = []pool.Operation{r.memory.last.operation}
 	}
 }
 
@@ -105,12 +105,12 @@ func (w wanted) templateOf(m groups.Instance, read poolRead) pool.Template {
 }
 
 // group returns the node pool as package pool describes groups, with its number of machines.
-func (p *pass) group(w wanted, machines int) *pool.Group {
-	read, launched := p.memory.read, w.launched.template()
+func (r *reader) group(want wanted, machines int) *pool.Group {
+	read, launched := r.memory.read, want.launched.template()
 	is := read.pool
 	g := &pool.Group{
-		ID: p.path(), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
-		Deleting: is.Status == statusStopping, Busy: p.memory.busy(p.now), ProviderRolloutSurge: surge(is, machines),
+		ID: r.path(), Size: machines, Template: launched.Ref, Content: launched.Content, State: is.Status,
+		Deleting: is.Status == statusStopping, Busy: r.memory.busy(r.now), ProviderRolloutSurge: surge(is, machines),
 		Unfinished: read.unfinished(),
 	}
 	if a := is.Autoscaling; a != nil && a.Enabled {
@@ -121,8 +121,8 @@ func (p *pass) group(w wanted, machines int) *pool.Group {
 		g.Failed = failureOf(is)
 	}
 	if !g.Deleting {
-		g.Unchangeable = w.unchangeable
-		for _, part := range w.drift {
+		g.Unchangeable = want.unchangeable
+		for _, part := range want.drift {
 			g.Drift = append(g.Drift, part.Field)
 		}
 	}

@@ -33,33 +33,33 @@ type outcome struct {
 
 // readOperation brings what is known of the last operation up to date: while GKE is at work on the node pool, which operation that is; once
 // it has ended, how. At rest it reads nothing, unless machines are left that are not as the node pool.
-func (p *pass) readOperation(ctx context.Context) error {
-	last := &p.memory.last
-	p.memory.recall(p.t.Operations, p.now)
+func (r *reader) readOperation(ctx context.Context) error {
+	last := &r.memory.last
+	r.memory.restoreOperation(r.t.Operations, r.now)
 	switch {
-	case p.memory.read.pool.Status == statusReconciling:
-		return p.memory.read.tolerate(p.findOperation(ctx))
+	case r.memory.read.pool.Status == statusReconciling:
+		return r.memory.read.tolerate(r.findOperation(ctx))
 	case last.operation.Token == "":
-		if w, err := p.want(); err == nil && p.memory.mayHaveRolled(w) {
-			return p.memory.read.tolerate(p.findOperation(ctx))
+		if want, err := r.want(); err == nil && r.memory.mayHaveRolled(want) {
+			return r.memory.read.tolerate(r.findOperation(ctx))
 		}
 		return nil
-	case p.memory.nothingNew(p.now):
+	case r.memory.nothingNew(r.now):
 		return nil
 	}
-	is, err := p.c.Container.Projects.Locations.Operations.Get(p.t.operationPath(p.c.Project, last.operation.Token)).Context(ctx).Do()
-	switch err = p.c.Refusal(err); {
-	case session.Absent(err) && p.now.Sub(last.begun) < visibleWithin:
+	is, err := r.c.Container.Projects.Locations.Operations.Get(r.t.operationPath(r.c.Project, last.operation.Token)).Context(ctx).Do()
+	switch err = r.c.Refusal(err); {
+	case session.Absent(err) && r.now.Sub(last.begun) < visibleWithin:
 		return nil // a read that is behind knows nothing of it yet
 	case session.Absent(err):
 		// GKE does not know it any more.
-		p.memory.ended(&outcome{}, p.now)
+		r.memory.ended(&outcome{}, r.now)
 	case err != nil:
-		return p.memory.read.tolerate(err)
+		return r.memory.read.tolerate(err)
 	case is.Status == statusDone:
-		p.memory.ended(outcomeOf(is), p.now)
+		r.memory.ended(outcomeOf(is), r.now)
 	default:
-		last.ran = p.now
+		last.ran = r.now
 	}
 	return nil
 }
@@ -92,25 +92,25 @@ func (m *memory) leftBehind(w wanted) bool {
 }
 
 // findOperation finds the last operation on the node pool: the one that runs, or the one that ended last.
-func (p *pass) findOperation(ctx context.Context) error {
-	list, err := p.c.Container.Projects.Locations.Operations.List(p.t.locationPath(p.c.Project)).Context(ctx).Do()
-	if err = p.c.Refusal(err); err != nil {
+func (r *reader) findOperation(ctx context.Context) error {
+	list, err := r.c.Container.Projects.Locations.Operations.List(r.t.locationPath(r.c.Project)).Context(ctx).Do()
+	if err = r.c.Refusal(err); err != nil {
 		return err
 	}
-	own := slices.DeleteFunc(list.Operations, func(o *container.Operation) bool { return !p.t.concerns(o) })
+	own := slices.DeleteFunc(list.Operations, func(o *container.Operation) bool { return !r.t.concerns(o) })
 	if len(own) == 0 {
 		return nil
 	}
 	is := slices.MaxFunc(own, func(a, b *container.Operation) int {
 		return cmp.Or(cmp.Compare(running(a), running(b)), strings.Compare(a.StartTime, b.StartTime))
 	})
-	if is.Name == p.memory.last.operation.Token {
-		p.memory.last.aborting = is.Status == statusAborting
+	if is.Name == r.memory.last.operation.Token {
+		r.memory.last.aborting = is.Status == statusAborting
 	}
-	if is.Name != p.memory.last.operation.Token && is.Name != p.memory.settled {
-		p.memory.began(lastOperation{operation: operationOf(is, p.path()), begun: p.now, aborting: is.Status == statusAborting})
+	if is.Name != r.memory.last.operation.Token && is.Name != r.memory.settled {
+		r.memory.began(lastOperation{operation: operationOf(is, r.path()), begun: r.now, aborting: is.Status == statusAborting})
 		if is.Status == statusDone {
-			p.memory.ended(outcomeOf(is), p.now)
+			r.memory.ended(outcomeOf(is), r.now)
 		}
 	}
 	return nil

@@ -111,8 +111,8 @@ func (r poolRead) complete() bool {
 		!slices.ContainsFunc(machines, func(m groups.Instance) bool { return m.State() != pool.Running })
 }
 
-// pass is one call of Observe or Start for one pool.
-type pass struct {
+// reader reads one pool for one call of Observe or Start, as far as what is known of it is out of date.
+type reader struct {
 	c         *session.Session
 	t         target
 	now       time.Time
@@ -122,83 +122,83 @@ type pass struct {
 }
 
 // clusterPath and path return the names of the cluster and of the node pool in requests.
-func (p *pass) clusterPath() string { return p.c.ClusterPath(p.t.cluster.Location, p.t.cluster.Name) }
-func (p *pass) path() string        { return p.clusterPath() + "/nodePools/" + p.t.name }
+func (r *reader) clusterPath() string { return r.c.ClusterPath(r.t.cluster.Location, r.t.cluster.Name) }
+func (r *reader) path() string        { return r.clusterPath() + "/nodePools/" + r.t.name }
 
 // touch marks shared reads of the node pool as out of date.
-func (p *pass) touch() {
-	p.c.TouchCluster(p.t.cluster.Location, p.t.cluster.Name)
-	for _, g := range p.memory.groups {
-		p.c.TouchManager(g.Zone, g.Name)
+func (r *reader) touch() {
+	r.c.TouchCluster(r.t.cluster.Location, r.t.cluster.Name)
+	for _, g := range r.memory.groups {
+		r.c.TouchManager(g.Zone, g.Name)
 	}
 }
 
 // forget discards the last reads. It is called before a write, whatever its result.
-func (p *pass) forget() {
-	p.touch()
-	p.memory.read = poolRead{}
+func (r *reader) forget() {
+	r.touch()
+	r.memory.read = poolRead{}
 }
 
 // read reads the cluster, the node pool and its machines, unless the last read is new enough for the pass.
-func (p *pass) read(ctx context.Context) error {
-	if driverkit.Reusable(p.memory.read.at, p.now, p.t.MaxAge) {
+func (r *reader) read(ctx context.Context) error {
+	if driverkit.Reusable(r.memory.read.at, r.now, r.t.MaxAge) {
 		return nil
 	}
-	return p.readAgain(ctx)
+	return r.readAgain(ctx)
 }
 
-func (p *pass) readAgain(ctx context.Context) error {
-	cluster, at, err := p.c.Cluster(ctx, p.t.cluster.Location, p.t.cluster.Name, p.t.MaxAge)
+func (r *reader) readAgain(ctx context.Context) error {
+	cluster, at, err := r.c.Cluster(ctx, r.t.cluster.Location, r.t.cluster.Name, r.t.MaxAge)
 	if err != nil {
 		return err
 	}
-	read := poolRead{at: at, cluster: cluster, pool: poolOf(cluster, p.t.name)}
+	read := poolRead{at: at, cluster: cluster, pool: poolOf(cluster, r.t.name)}
 	if read.pool == nil {
-		if read.named, err = p.readNamed(ctx); err != nil {
+		if read.named, err = r.readNamed(ctx); err != nil {
 			return err
 		}
-		p.memory.read = read
-		if err = driverkit.NotYetShown("node pool "+p.t.name, p.memory.made, p.now, visibleWithin); err != nil {
-			p.memory.read = poolRead{}
+		r.memory.read = read
+		if err = driverkit.NotYetShown("node pool "+r.t.name, r.memory.made, r.now, visibleWithin); err != nil {
+			r.memory.read = poolRead{}
 		}
 		return err
 	}
-	if p.t.ownership(read).Owned {
-		reader := groups.Reader{Session: p.c, MaxAge: p.t.MaxAge, Created: &p.memory.created, Tolerate: read.tolerate}
+	if r.t.ownership(read).Owned {
+		reader := groups.Reader{Session: r.c, MaxAge: r.t.MaxAge, Created: &r.memory.created, Tolerate: read.tolerate}
 		if read.groups, err = reader.Read(ctx, read.pool.InstanceGroupUrls); err != nil {
 			return err
 		}
-		if read.facts, err = p.templates.Read(ctx, read.templates()); err != nil && read.tolerate(err) != nil {
+		if read.facts, err = r.templates.Read(ctx, read.templates()); err != nil && read.tolerate(err) != nil {
 			return err
 		}
 	}
-	p.memory.took(read)
-	if !p.t.ownership(read).Owned {
+	r.memory.took(read)
+	if !r.t.ownership(read).Owned {
 		return nil
 	}
-	return p.readOperation(ctx)
+	return r.readOperation(ctx)
 }
 
 // readNamed reads the node pool that the object names, where that is another than the pool's own, which does not exist: another tool may
 // have managed the pool before.
-func (p *pass) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
-	out := driverkit.NamedGroup{ID: p.t.GroupID}
-	at := splitGroupID(p.t.GroupID)
-	if at.pool == "" || p.t.GroupID == p.path() {
+func (r *reader) readNamed(ctx context.Context) (driverkit.NamedGroup, error) {
+	out := driverkit.NamedGroup{ID: r.t.GroupID}
+	at := splitGroupID(r.t.GroupID)
+	if at.pool == "" || r.t.GroupID == r.path() {
 		return out, nil
 	}
 	label := fmt.Sprintf("node pool %s of GKE cluster %s", at.pool, at.cluster)
-	if at.project != p.c.Project {
+	if at.project != r.c.Project {
 		out.Conflict = cloud.NamedElsewhere(label, "it is in project "+at.project)
 		return out, nil
 	}
-	cluster, _, err := p.c.Cluster(ctx, at.location, at.cluster, p.t.MaxAge)
+	cluster, _, err := r.c.Cluster(ctx, at.location, at.cluster, r.t.MaxAge)
 	if err != nil {
 		return out, err
 	}
 	if is := poolOf(cluster, at.pool); is != nil {
 		owner := poolRead{pool: is}.labels()[template.LabelOwner]
-		if owner != template.LabelValue(p.t.Owner.ID) {
+		if owner != template.LabelValue(r.t.Owner.ID) {
 			out.Conflict = driverkit.NamedConflict(label, at.pool, template.LabelOwner, owner)
 		}
 	}
@@ -219,6 +219,6 @@ func poolOf(cluster *container.Cluster, name string) *container.NodePool {
 }
 
 // there returns the node pool, or a conflict if it does not exist.
-func (p *pass) there() (*container.NodePool, error) {
-	return driverkit.Existing(p.memory.read.pool, "node pool "+p.t.name)
+func (w *writer) there() (*container.NodePool, error) {
+	return driverkit.Existing(w.memory.read.pool, "node pool "+w.t.name)
 }

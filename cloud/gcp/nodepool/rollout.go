@@ -17,23 +17,23 @@ const allPercent = 100
 
 // rollout returns the replacement of nodes that runs, or that ended and left machines of another configuration. GKE keeps no record of one
 // that ended well.
-func (p *pass) rollout(w wanted) *pool.ProviderRollout {
-	read := p.memory.read
-	target := w.target(read)
-	r := &pool.ProviderRollout{ID: w.last.operation.Token, Template: pool.Template{}, Percent: allPercent, Started: w.last.begun}
+func (r *reader) rollout(want wanted) *pool.ProviderRollout {
+	read := r.memory.read
+	target := want.target(read)
+	out := &pool.ProviderRollout{ID: want.last.operation.Token, Template: pool.Template{}, Percent: allPercent, Started: want.last.begun}
 	if target.known() {
-		r.Template, r.Percent = target.template(), w.percent(target, read)
+		out.Template, out.Percent = target.template(), want.percent(target, read)
 	}
-	if w.rolling(read) || w.last.cancelling(p.now) {
-		if r.State, r.Reason = phase(read.pool); w.last.aborting {
-			r.State = pool.ProviderRolloutCancelling
+	if want.rolling(read) || want.last.cancelling(r.now) {
+		if out.State, out.Reason = phase(read.pool); want.last.aborting {
+			out.State = pool.ProviderRolloutCancelling
 		}
-		return r
+		return out
 	}
-	if last := w.last.outcome; last == nil || !w.last.mayRoll() || r.Percent == allPercent && !read.paused() {
+	if last := want.last.outcome; last == nil || !want.last.mayRoll() || out.Percent == allPercent && !read.paused() {
 		return nil
 	}
-	return w.last.ending(r)
+	return want.last.ending(out)
 }
 
 // ending fills in how the rollout ended; nil for one that ended well.
@@ -115,27 +115,27 @@ func (w wanted) percent(c configuration, read poolRead) int {
 
 // startRollout has GKE replace the machines that have another configuration. A rollout that failed or was cancelled is resumed by the same
 // request; one that is not wanted any more is taken back.
-func (p *pass) startRollout(ctx context.Context) error {
-	is, err := p.there()
+func (w *writer) startRollout(ctx context.Context, _ pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	w, err := p.want()
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
-	if w.reverts {
-		return p.rollBack(ctx, w)
+	if want.reverts {
+		return w.rollBack(ctx, want)
 	}
-	read := p.memory.read
-	if !w.moves() && w.percent(w.launched, read) == allPercent && !read.paused() {
+	read := w.memory.read
+	if !want.moves() && want.percent(want.launched, read) == allPercent && !read.paused() {
 		return nil
 	}
-	r := w.request(is)
-	p.memory.rememberMachines(w, p.memory.read.machines())
-	p.forget()
-	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Update(p.path(), r).Context(ctx).Do()
-	return p.began(o, err, w)
+	r := want.request(is)
+	w.memory.rememberMachines(want, w.memory.read.machines())
+	w.forget()
+	o, err := w.c.Container.Projects.Locations.Clusters.NodePools.Update(w.path(), r).Context(ctx).Do()
+	return w.began(o, err, want)
 }
 
 // moves reports whether the next step leads to another configuration.
@@ -152,45 +152,45 @@ func (w wanted) request(is *container.NodePool) *container.UpdateNodePoolRequest
 
 // rollBack has GKE take back an upgrade that was cancelled or failed. Budgets of pods hold for it as for the upgrade. The machines of which
 // it is not known what they have are those that stay, and as the node pool is then.
-func (p *pass) rollBack(ctx context.Context, w wanted) error {
-	read := p.memory.read
-	p.memory.rememberMachines(w, slices.DeleteFunc(read.machines(), func(m groups.Instance) bool { return read.lost(w, m) }))
-	p.forget()
-	o, err := p.c.Container.Projects.Locations.Clusters.NodePools.Rollback(p.path(), &container.RollbackNodePoolUpgradeRequest{
+func (w *writer) rollBack(ctx context.Context, want wanted) error {
+	read := w.memory.read
+	w.memory.rememberMachines(want, slices.DeleteFunc(read.machines(), func(m groups.Instance) bool { return read.lost(want, m) }))
+	w.forget()
+	o, err := w.c.Container.Projects.Locations.Clusters.NodePools.Rollback(w.path(), &container.RollbackNodePoolUpgradeRequest{
 		RespectPdb: true,
 	}).Context(ctx).Do()
-	return p.began(o, err, w)
+	return w.began(o, err, want)
 }
 
 // cancelRollout has GKE cancel the rollout that the step names, if it runs. Machines that were replaced stay.
-func (p *pass) cancelRollout(ctx context.Context, s pool.Step) error {
-	if _, err := p.there(); err != nil {
+func (w *writer) cancelRollout(ctx context.Context, s pool.Step) error {
+	if _, err := w.there(); err != nil {
 		return err
 	}
-	w, err := p.want()
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
-	roll := p.rollout(w)
+	roll := w.rollout(want)
 	if !roll.Runs() || roll.ID == "" || !slices.Contains(s.Refs, roll.ID) {
 		return nil
 	}
-	p.forget()
-	_, err = p.c.Container.Projects.Locations.Operations.Cancel(p.t.operationPath(p.c.Project, roll.ID),
+	w.forget()
+	_, err = w.c.Container.Projects.Locations.Operations.Cancel(w.t.operationPath(w.c.Project, roll.ID),
 		&container.CancelOperationRequest{}).Context(ctx).Do()
-	if err = session.Vanished(p.c.Refusal(err)); err == nil {
-		p.memory.last.aborting = true
+	if err = session.Vanished(w.c.Refusal(err)); err == nil {
+		w.memory.last.aborting = true
 	}
 	return err
 }
 
 // began remembers an operation, and what it leads to where it is a rollout; zero for none.
-func (p *pass) began(o *container.Operation, err error, w wanted) error {
-	if err = p.c.Refusal(err); err != nil {
+func (w *writer) began(o *container.Operation, err error, want wanted) error {
+	if err = w.c.Refusal(err); err != nil {
 		return err
 	}
-	last := lastOperation{operation: operationOf(o, p.path()), begun: p.now, from: w.launched, to: w.next}
+	last := lastOperation{operation: operationOf(o, w.path()), begun: w.now, from: want.launched, to: want.next}
 	last.inPlace = !last.rolls()
-	p.memory.began(last)
+	w.memory.began(last)
 	return nil
 }

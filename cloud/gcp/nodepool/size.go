@@ -14,23 +14,23 @@ import (
 )
 
 // resize asks for a number of machines, never for fewer than exist.
-func (p *pass) resize(ctx context.Context, s pool.Step) error {
-	if _, err := p.there(); err != nil {
+func (w *writer) resize(ctx context.Context, s pool.Step) error {
+	if _, err := w.there(); err != nil {
 		return err
 	}
-	read := p.memory.read
+	read := w.memory.read
 	shown := groups.Size(read.groups)
-	if err := p.memory.asked.Check("node pool "+p.t.name, shown, p.now, visibleWithin); err != nil {
+	if err := w.memory.asked.Check("node pool "+w.t.name, shown, w.now, visibleWithin); err != nil {
 		return err
 	}
 	if n := max(len(read.machines()), shown); s.Size < n {
 		return &cloud.Error{Kind: cloud.Conflict, Code: "MachinesWouldGo", Message: fmt.Sprintf(
-			"node pool %s has %d machines and was to be asked for %d: GKE would choose which go", p.t.name, n, s.Size)}
+			"node pool %s has %d machines and was to be asked for %d: GKE would choose which go", w.t.name, n, s.Size)}
 	}
 	if s.Size == shown {
 		return nil
 	}
-	want, err := p.want()
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
@@ -39,17 +39,17 @@ func (p *pass) resize(ctx context.Context, s pool.Step) error {
 	case err != nil:
 		return err
 	case g.each > 0:
-		return p.sizeZones(ctx, g.each, len(read.groups))
+		return w.sizeZones(ctx, g.each, len(read.groups))
 	case len(g.sizes) == 0:
 		return nil
 	}
-	p.forget()
+	w.forget()
 	for _, at := range slices.Sorted(maps.Keys(g.sizes)) {
-		if err := (groups.Writer{Session: p.c}).Resize(ctx, g.list[at], g.sizes[at]); err != nil {
+		if err := (groups.Writer{Session: w.c}).Resize(ctx, g.list[at], g.sizes[at]); err != nil {
 			return err
 		}
 	}
-	p.memory.asked.Note(s.Size, p.now, nil)
+	w.memory.asked.Note(s.Size, w.now, nil)
 	return nil
 }
 
@@ -89,26 +89,26 @@ func growthOf(read poolRead, stay []groups.Group, total int) (growth, error) {
 const codeZones = "ZonesMissing"
 
 // sizeZones gives each of the zones the same number of machines.
-func (p *pass) sizeZones(ctx context.Context, each, zones int) error {
-	p.forget()
-	o, err := p.nodePools().SetSize(p.path(), &container.SetNodePoolSizeRequest{NodeCount: int64(each)}).Context(ctx).Do()
-	err = p.began(o, err, wanted{})
-	p.memory.asked.Note(each*zones, p.now, err)
+func (w *writer) sizeZones(ctx context.Context, each, zones int) error {
+	w.forget()
+	o, err := w.nodePools().SetSize(w.path(), &container.SetNodePoolSizeRequest{NodeCount: int64(each)}).Context(ctx).Do()
+	err = w.began(o, err, wanted{})
+	w.memory.asked.Note(each*zones, w.now, err)
 	return err
 }
 
 // remove deletes exactly the given machines. Each group lowers its size by their number.
-func (p *pass) remove(ctx context.Context, s pool.Step) error {
-	if _, err := p.there(); err != nil {
+func (w *writer) remove(ctx context.Context, s pool.Step) error {
+	if _, err := w.there(); err != nil {
 		return err
 	}
-	read, named := p.memory.read, p.memory.named(s.Targets)
+	read, named := w.memory.read, w.memory.named(s.Targets)
 	if len(named) == 0 {
 		return nil
 	}
-	p.forget()
+	w.forget()
 	for _, at := range slices.Sorted(maps.Keys(named)) {
-		if err := (groups.Writer{Session: p.c}).Delete(ctx, read.groups[at], named[at]); err != nil {
+		if err := (groups.Writer{Session: w.c}).Delete(ctx, read.groups[at], named[at]); err != nil {
 			return err
 		}
 	}

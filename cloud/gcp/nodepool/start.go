@@ -13,70 +13,73 @@ import (
 	"github.com/muster-project/muster/pool"
 )
 
+// writer begins the steps of one pool. What it needs to know it has read first.
+type writer struct{ reader }
+
 // steps maps each step to the method that begins it.
-var steps = driverkit.Steps[*pass]{
-	pool.Adopt:                 func(p *pass, ctx context.Context, _ pool.Step) error { return p.adopt(ctx) },
-	pool.CreateGroup:           (*pass).createGroup,
-	pool.UpdateGroup:           func(p *pass, ctx context.Context, _ pool.Step) error { return p.updateGroup(ctx) },
-	pool.Resize:                (*pass).resize,
-	pool.Remove:                (*pass).remove,
-	pool.StartProviderRollout:  func(p *pass, ctx context.Context, _ pool.Step) error { return p.startRollout(ctx) },
-	pool.CancelProviderRollout: (*pass).cancelRollout,
-	pool.DeleteGroup:           func(p *pass, ctx context.Context, _ pool.Step) error { return p.deleteGroup(ctx) },
+var steps = driverkit.Steps[*writer]{
+	pool.Adopt:                 (*writer).adopt,
+	pool.CreateGroup:           (*writer).createGroup,
+	pool.UpdateGroup:           (*writer).updateGroup,
+	pool.Resize:                (*writer).resize,
+	pool.Remove:                (*writer).remove,
+	pool.StartProviderRollout:  (*writer).startRollout,
+	pool.CancelProviderRollout: (*writer).cancelRollout,
+	pool.DeleteGroup:           (*writer).deleteGroup,
 }
 
 // start begins the step.
-func (p *pass) start(ctx context.Context, s pool.Step) error {
+func (w *writer) start(ctx context.Context, s pool.Step) error {
 	run, err := steps.Step(s.Kind, "a node pool")
 	if err != nil {
 		return err
 	}
-	if p.memory.read.at.IsZero() {
-		if err := p.readAgain(ctx); err != nil {
+	if w.memory.read.at.IsZero() {
+		if err := w.readAgain(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.t.ownership(p.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
+	if err := w.t.ownership(w.memory.read).Permits(s.Kind, pool.Adopt); err != nil {
 		return err
 	}
-	return withField(run(p, ctx, s))
+	return withField(run(w, ctx, s))
 }
 
 // nodePools are the calls for node pools.
-func (p *pass) nodePools() *container.ProjectsLocationsClustersNodePoolsService {
-	return p.c.Container.Projects.Locations.Clusters.NodePools
+func (w *writer) nodePools() *container.ProjectsLocationsClustersNodePoolsService {
+	return w.c.Container.Projects.Locations.Clusters.NodePools
 }
 
 // createGroup creates the node pool, unless its name is taken. GKE takes one size for all zones: what does not divide by them is added once
 // the node pool exists.
-func (p *pass) createGroup(ctx context.Context, s pool.Step) error {
-	w, err := p.want()
+func (w *writer) createGroup(ctx context.Context, s pool.Step) error {
+	want, err := w.want()
 	if err != nil {
 		return err
 	}
-	cluster := p.memory.read.cluster
+	cluster := w.memory.read.cluster
 	if cluster == nil {
-		return p.t.noCluster()
+		return w.t.noCluster()
 	}
-	if p.memory.read.pool != nil {
+	if w.memory.read.pool != nil {
 		return nil // it is the pool's own: an earlier request has created it
 	}
-	if controlPlane := reported(cluster.CurrentMasterVersion); controlPlane.minor != 0 && w.asked.compare(controlPlane) > 0 {
-		return &cloud.Error{Kind: cloud.Conflict, Code: pool.ControlPlaneUpgradePending, Message: "Kubernetes " + w.asked.String() +
+	if controlPlane := reported(cluster.CurrentMasterVersion); controlPlane.minor != 0 && want.asked.compare(controlPlane) > 0 {
+		return &cloud.Error{Kind: cloud.Conflict, Code: pool.ControlPlaneUpgradePending, Message: "Kubernetes " + want.asked.String() +
 			" is above the control plane, which runs " + controlPlane.String()}
 	}
-	body := w.created(p.t.name, s.Size/zones(w.pool, cluster))
-	p.forget()
-	o, err := p.nodePools().Create(p.clusterPath(), &container.CreateNodePoolRequest{NodePool: body}).Context(ctx).Do()
-	err = p.began(o, err, wanted{})
+	body := want.created(w.t.name, s.Size/zones(want.pool, cluster))
+	w.forget()
+	o, err := w.nodePools().Create(w.clusterPath(), &container.CreateNodePoolRequest{NodePool: body}).Context(ctx).Do()
+	err = w.began(o, err, wanted{})
 	if session.Exists(err) {
-		return driverkit.Confirm(err, p.readAgain(ctx), func() bool {
-			is := p.memory.read.pool
-			return is != nil && p.t.ownership(p.memory.read).Owned && is.Status != statusStopping
+		return driverkit.Confirm(err, w.readAgain(ctx), func() bool {
+			is := w.memory.read.pool
+			return is != nil && w.t.ownership(w.memory.read).Owned && is.Status != statusStopping
 		})
 	}
 	if driverkit.MayHaveHappened(err) {
-		p.memory.made = p.now
+		w.memory.made = w.now
 	}
 	return err
 }
@@ -101,57 +104,57 @@ func zones(n *container.NodePool, cluster *container.Cluster) int {
 }
 
 // updateGroup brings the first of the parts that GKE changes in place, and that differ, to what is wanted: GKE works on one after another.
-func (p *pass) updateGroup(ctx context.Context) error {
-	is, err := p.there()
+func (w *writer) updateGroup(ctx context.Context, _ pool.Step) error {
+	is, err := w.there()
 	if err != nil {
 		return err
 	}
-	w, err := p.want()
-	if err != nil || len(w.drift) == 0 {
+	want, err := w.want()
+	if err != nil || len(want.drift) == 0 {
 		return err
 	}
-	p.memory.rememberMachines(w, p.memory.read.machines())
-	p.forget()
+	w.memory.rememberMachines(want, w.memory.read.machines())
+	w.forget()
 	var o *container.Operation
-	switch changed := request.Together(w.drift); changed[0].Method {
+	switch changed := request.Together(want.drift); changed[0].Method {
 	case request.SetAutoscaling:
-		r := &container.SetNodePoolAutoscalingRequest{Autoscaling: request.Autoscaling(w.pool, is)}
-		o, err = p.nodePools().SetAutoscaling(p.path(), r).Context(ctx).Do()
+		r := &container.SetNodePoolAutoscalingRequest{Autoscaling: request.Autoscaling(want.pool, is)}
+		o, err = w.nodePools().SetAutoscaling(w.path(), r).Context(ctx).Do()
 	case request.SetManagement:
-		r := &container.SetNodePoolManagementRequest{Management: w.pool.Management}
-		o, err = p.nodePools().SetManagement(p.path(), r).Context(ctx).Do()
+		r := &container.SetNodePoolManagementRequest{Management: want.pool.Management}
+		o, err = w.nodePools().SetManagement(w.path(), r).Context(ctx).Do()
 	default:
-		o, err = p.nodePools().Update(p.path(), request.Request(changed, w.pool, is)).Context(ctx).Do()
+		o, err = w.nodePools().Update(w.path(), request.Request(changed, want.pool, is)).Context(ctx).Do()
 	}
-	return p.began(o, err, wanted{})
+	return w.began(o, err, wanted{})
 }
 
 // adopt writes the owner labels to the node pool and changes nothing else.
-func (p *pass) adopt(ctx context.Context) error {
-	is := p.memory.read.pool
-	if is != nil && p.t.ownership(p.memory.read).Owned {
+func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
+	is := w.memory.read.pool
+	if is != nil && w.t.ownership(w.memory.read).Owned {
 		return nil
 	}
-	if err := p.t.ownership(p.memory.read).Adoptable(p.unowned()); err != nil {
+	if err := w.t.ownership(w.memory.read).Adoptable(w.unowned()); err != nil {
 		return err
 	}
-	labels := request.Labels(p.memory.read.labels(), template.OwnerLabels(p.t.Owner))
-	p.forget()
-	o, err := p.nodePools().Update(p.path(), &container.UpdateNodePoolRequest{
+	labels := request.Labels(w.memory.read.labels(), template.OwnerLabels(w.t.Owner))
+	w.forget()
+	o, err := w.nodePools().Update(w.path(), &container.UpdateNodePoolRequest{
 		Etag: is.Etag, ResourceLabels: &container.ResourceLabels{Labels: labels},
 	}).Context(ctx).Do()
-	return p.began(o, err, wanted{})
+	return w.began(o, err, wanted{})
 }
 
 // deleteGroup deletes the node pool with its machines.
-func (p *pass) deleteGroup(ctx context.Context) error {
-	if is := p.memory.read.pool; is == nil || is.Status == statusStopping {
+func (w *writer) deleteGroup(ctx context.Context, _ pool.Step) error {
+	if is := w.memory.read.pool; is == nil || is.Status == statusStopping {
 		return nil
 	}
-	p.memory.made = p.now.Add(-visibleWithin)
-	p.forget()
-	o, err := p.nodePools().Delete(p.path()).Context(ctx).Do()
-	if err = p.began(o, err, wanted{}); session.Absent(err) {
+	w.memory.made = w.now.Add(-visibleWithin)
+	w.forget()
+	o, err := w.nodePools().Delete(w.path()).Context(ctx).Do()
+	if err = w.began(o, err, wanted{}); session.Absent(err) {
 		return nil
 	}
 	return err
