@@ -55,8 +55,8 @@ func (r *reader) observeNeeds(ctx context.Context, failed *error, out *pool.Obse
 	return nil
 }
 
-// provide creates what the group needs.
-func (w *writer) provide(ctx context.Context, s pool.Step) error {
+// ensurePrerequisites creates what the group needs.
+func (w *writer) ensurePrerequisites(ctx context.Context, s pool.Step) error {
 	if err := w.known(ctx); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ var steps = driverkit.Steps[*writer]{
 	}),
 	pool.PruneTemplates:       onTemplate(func(ctx context.Context, l launch.Pass, s pool.Step) error { return l.Prune(ctx, s.Refs) }),
 	pool.DeleteTemplates:      (*writer).deleteTemplates,
-	pool.EnsurePrerequisites:  (*writer).provide,
+	pool.EnsurePrerequisites:  (*writer).ensurePrerequisites,
 	pool.CleanUp:              (*writer).cleanUp,
 	pool.CreateGroup:          (*writer).createGroup,
 	pool.Adopt:                (*writer).adopt,
