@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/desired"
 	"github.com/muster-project/muster/cloud/aws/launch"
 	"github.com/muster-project/muster/cloud/aws/lifecycle"
 	"github.com/muster-project/muster/cloud/aws/refresh"
@@ -113,7 +114,7 @@ func (w *writer) adopt(ctx context.Context, _ pool.Step) error {
 		return err
 	}
 	w.memory.touchedGroup()
-	return w.putTags(ctx, tags)
+	return w.client().PutTags(ctx, tags, desired.Bookkeeping)
 }
 
 // createGroup creates the group.

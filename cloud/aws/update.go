@@ -49,7 +49,7 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 			return session.Refusal(err, w.now)
 		}
 	}
-	return w.repair(ctx, s.Fields, is, existing, want.group)
+	return repairer{w}.repair(ctx, s.Fields, is, existing, want.group)
 }
 
 // next returns what the group shall launch from, if the step names another template or the policy around the template changes; nil
@@ -65,17 +65,20 @@ func (l templates) next(s pool.Step, is *asgtypes.AutoScalingGroup) (*asgtypes.L
 	return nil, nil
 }
 
-// repair repairs the fields that have requests of their own.
-func (w *writer) repair(ctx context.Context, fields []string, is *asgtypes.AutoScalingGroup, existing lifecycle.Hooks,
+// repairer repairs fields of the group that have requests of their own.
+type repairer struct{ *writer }
+
+// repair repairs those of the given fields.
+func (r repairer) repair(ctx context.Context, fields []string, is *asgtypes.AutoScalingGroup, existing lifecycle.Hooks,
 	want desired.Group) error {
 	for _, one := range []struct {
 		field string
 		do    func() error
 	}{
-		{desired.FieldTags, func() error { return w.updateTags(ctx, is, want) }},
-		{desired.FieldHooks, func() error { return w.updateHooks(ctx, is, existing, want) }},
-		{desired.FieldProcesses, func() error { return w.updateProcesses(ctx, is, want) }},
-		{desired.FieldProtection, func() error { return w.unprotect(ctx, is) }},
+		{desired.FieldTags, func() error { return r.updateTags(ctx, is, want) }},
+		{desired.FieldHooks, func() error { return r.updateHooks(ctx, is, existing, want) }},
+		{desired.FieldProcesses, func() error { return r.updateProcesses(ctx, is, want) }},
+		{desired.FieldProtection, func() error { return r.unprotect(ctx, is) }},
 	} {
 		if !slices.Contains(fields, one.field) {
 			continue
@@ -88,68 +91,63 @@ func (w *writer) repair(ctx context.Context, fields []string, is *asgtypes.AutoS
 }
 
 // updateTags removes and puts tags of the specification.
-func (w *writer) updateTags(ctx context.Context, is *asgtypes.AutoScalingGroup, want desired.Group) error {
+func (r repairer) updateTags(ctx context.Context, is *asgtypes.AutoScalingGroup, want desired.Group) error {
 	missing := want.MissingTags(is)
-	for _, name := range w.t.additionalTags() {
+	for _, name := range r.t.additionalTags() {
 		if _, put := missing[name]; put {
-			w.memory.tagged.Note(w.now, name)
+			r.memory.tagged.Note(r.now, name)
 		}
 	}
-	return w.changeTags(ctx, missing, want.SurplusTags(is))
-}
-
-// putTags puts tags on the group.
-func (w *writer) putTags(ctx context.Context, tags map[string]string) error {
-	return w.client().PutTags(ctx, tags, desired.Bookkeeping)
+	return r.changeTags(ctx, missing, want.SurplusTags(is))
 }
 
 // changeTags removes tags from the group, then puts others, the bookkeeping in the same request.
-func (w *writer) changeTags(ctx context.Context, put map[string]string, remove []string) error {
-	if err := w.client().DeleteTags(ctx, remove, desired.Bookkeeping); err != nil {
+func (r repairer) changeTags(ctx context.Context, put map[string]string, remove []string) error {
+	if err := r.client().DeleteTags(ctx, remove, desired.Bookkeeping); err != nil {
 		return err
 	}
-	return w.putTags(ctx, put)
+	return r.client().PutTags(ctx, put, desired.Bookkeeping)
 }
 
 // mark writes bookkeeping tags where they change.
-func (w *writer) mark(ctx context.Context, is *asgtypes.AutoScalingGroup, marks desired.Marks) error {
+func (r repairer) mark(ctx context.Context, is *asgtypes.AutoScalingGroup, marks desired.Marks) error {
 	put, remove := marks.Changes(asg.Tags(is))
-	return w.changeTags(ctx, put, remove)
+	return r.changeTags(ctx, put, remove)
 }
 
 // updateHooks writes the bookkeeping of hooks, then puts and removes hooks. The next pass removes the marks of what was removed. Hooks that
 // may not be listed are left as they are.
-func (w *writer) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, existing lifecycle.Hooks, want desired.Group) error {
+func (r repairer) updateHooks(ctx context.Context, is *asgtypes.AutoScalingGroup, existing lifecycle.Hooks, want desired.Group) error {
 	if existing.Refused != nil {
 		return existing.Refused
 	}
 	changes := existing.Changes(want.Hooks, desired.HookMarks(is))
-	if err := w.mark(ctx, is, want.HookMarks(changes, w.memory.written.Names(w.now))); err != nil {
+	if err := r.mark(ctx, is, want.HookMarks(changes, r.memory.written.Names(r.now))); err != nil {
 		return err
 	}
-	return w.memory.written.Apply(ctx, w.client(), existing, changes)
+	return r.memory.written.Apply(ctx, r.client(), existing, changes)
 }
 
 // updateProcesses writes the bookkeeping of processes, then suspends and resumes processes. What the bookkeeping does not show yet is
 // suspended by a later pass: if Auto Scaling ignored the tag, the process would be taken for one that another client has suspended, and
 // would never be resumed.
-func (w *writer) updateProcesses(ctx context.Context, is *asgtypes.AutoScalingGroup, want desired.Group) error {
+func (r repairer) updateProcesses(ctx context.Context, is *asgtypes.AutoScalingGroup, want desired.Group) error {
 	suspend, resume := want.Processes(is)
-	if err := w.mark(ctx, is, want.ProcessMarks(resume)); err != nil {
+	if err := r.mark(ctx, is, want.ProcessMarks(resume)); err != nil {
 		return err
 	}
 	if len(suspend) > 0 && desired.Recorded(is, suspend) {
-		_, err := w.c.AutoScaling.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &w.t.group,
+		_, err := r.c.AutoScaling.SuspendProcesses(ctx, &autoscaling.SuspendProcessesInput{AutoScalingGroupName: &r.t.group,
 			ScalingProcesses: suspend})
 		if err != nil {
-			return session.Refusal(err, w.now)
+			return session.Refusal(err, r.now)
 		}
 	}
 	if len(resume) > 0 {
-		_, err := w.c.AutoScaling.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &w.t.group,
+		_, err := r.c.AutoScaling.ResumeProcesses(ctx, &autoscaling.ResumeProcessesInput{AutoScalingGroupName: &r.t.group,
 			ScalingProcesses: resume})
 		if err != nil {
-			return session.Refusal(err, w.now)
+			return session.Refusal(err, r.now)
 		}
 	}
 	return nil

@@ -91,14 +91,15 @@ func (w *writer) startRoll(ctx context.Context, s pool.Step) error {
 	if err != nil {
 		return err
 	}
-	input, err := w.rollInput(is, want, s.Template)
+	update := roll{writer: w, template: s.Template}
+	input, err := update.input(is, want)
 	if err != nil {
 		return err
 	}
 	if err := w.updates(ctx, is); err != nil {
 		return err
 	}
-	if w.rolled(is, want, s.Template) {
+	if update.done(is, want) {
 		return nil
 	}
 	last := ""
@@ -111,27 +112,33 @@ func (w *writer) startRoll(ctx context.Context, s pool.Step) error {
 	w.memory.touchedUpdates()
 	_, err = w.c.EKS.UpdateNodegroupVersion(ctx, input)
 	if err = session.Refusal(err, w.now); cloud.CodeOf(err) == codeInUse {
-		return w.confirmRolloutStarted(ctx, s, err)
+		return update.confirmStarted(ctx, err)
 	}
 	return err
 }
 
-// rollInput is the request for an update to a template, and to what the next step leads to as far as the group does not run it yet.
-func (w *writer) rollInput(is *ekstypes.Nodegroup, want wanted, template string) (*eks.UpdateNodegroupVersionInput, error) {
+// roll is the start of an update to a template.
+type roll struct {
+	*writer
+	template string
+}
+
+// input returns the request for the update to the template, and to what the next step leads to as far as the group does not run it yet.
+func (r roll) input(is *ekstypes.Nodegroup, want wanted) (*eks.UpdateNodegroupVersionInput, error) {
 	input := &eks.UpdateNodegroupVersionInput{
-		ClusterName: &w.t.eks, NodegroupName: &w.t.name, Force: w.t.pool.UpdateConfig != nil && w.t.pool.UpdateConfig.Force,
+		ClusterName: &r.t.eks, NodegroupName: &r.t.name, Force: r.t.pool.UpdateConfig != nil && r.t.pool.UpdateConfig.Force,
 	}
 	next := want.course.next
 	var err error
-	if strings.HasPrefix(template, givenPrefix) {
-		next, err = parseGiven(template)
+	if strings.HasPrefix(r.template, givenPrefix) {
+		next, err = parseGiven(r.template)
 	} else {
-		input.LaunchTemplate, err = specification(template)
+		input.LaunchTemplate, err = specification(r.template)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if w.templates().ownImage() {
+	if r.templates().ownImage() {
 		return input, nil
 	}
 	// Without a version EKS would take the control plane's, without a release the newest.
@@ -144,28 +151,28 @@ func (w *writer) rollInput(is *ekstypes.Nodegroup, want wanted, template string)
 	return input, nil
 }
 
-// rolled reports whether the group is launched from the template and runs what the next step leads to already, and that no update has
+// done reports whether the group is launched from the template and runs what the next step leads to already, and that no update has
 // left anything else behind.
-func (w *writer) rolled(is *ekstypes.Nodegroup, want wanted, template string) bool {
-	now := w.templates().now(is, want)
-	return now.Ref == template && now.Same(want.template) && len(w.memory.updates.open()) == 0
+func (r roll) done(is *ekstypes.Nodegroup, want wanted) bool {
+	now := r.templates().now(is, want)
+	return now.Ref == r.template && now.Same(want.template) && len(r.memory.updates.open()) == 0
 }
 
-// confirmRolloutStarted reads whether the update that is under way is the requested one.
-func (w *writer) confirmRolloutStarted(ctx context.Context, s pool.Step, refused error) error {
-	if err := w.group(ctx); err != nil || w.memory.group.is == nil {
+// confirmStarted reads whether the update that is under way is the requested one.
+func (r roll) confirmStarted(ctx context.Context, refused error) error {
+	if err := r.group(ctx); err != nil || r.memory.group.is == nil {
 		return cmp.Or(err, refused)
 	}
-	is := w.memory.group.is
-	if err := w.updates(ctx, is); err != nil {
+	is := r.memory.group.is
+	if err := r.updates(ctx, is); err != nil {
 		return err
 	}
-	want, err := w.want(ctx)
+	want, err := r.want(ctx)
 	if err != nil {
 		return err
 	}
-	if roll := w.memory.rollout(is, want, w.templates(), nil); roll != nil && roll.State == pool.ProviderRolloutRunning &&
-		roll.Template.Ref == s.Template && roll.Template.Same(want.template) {
+	if running := r.memory.rollout(is, want, r.templates(), nil); running != nil && running.State == pool.ProviderRolloutRunning &&
+		running.Template.Ref == r.template && running.Template.Same(want.template) {
 		return nil
 	}
 	return refused

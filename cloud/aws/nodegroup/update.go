@@ -28,12 +28,13 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 	if err != nil && len(s.Fields) == 0 {
 		return err
 	}
+	repair := repairer{w}
 	if slices.Contains(s.Fields, driftTags) || slices.Contains(s.Fields, driftPassed) {
-		if err := w.updateTags(ctx, is, want.group); err != nil {
+		if err := repair.updateTags(ctx, is, want.group); err != nil {
 			return err
 		}
 	}
-	fields, err := w.bookConfig(ctx, s.Fields, is, want.group)
+	fields, err := repair.bookConfig(ctx, s.Fields, is, want.group)
 	if err != nil {
 		return err
 	}
@@ -41,17 +42,20 @@ func (w *writer) updateGroup(ctx context.Context, s pool.Step) error {
 	if !changed {
 		return nil
 	}
-	w.noteConfig(input)
+	repair.noteConfig(input)
 	return w.updateConfig(ctx, input)
 }
 
+// repairer repairs fields of the node group that drifted, and keeps account of what Muster has written there.
+type repairer struct{ *writer }
+
 // noteConfig remembers the labels and taints that an update puts.
-func (w *writer) noteConfig(input *eks.UpdateNodegroupConfigInput) {
+func (r repairer) noteConfig(input *eks.UpdateNodegroupConfigInput) {
 	if l := input.Labels; l != nil {
-		w.memory.written.labels.Note(w.now, session.SortedKeys(l.AddOrUpdateLabels)...)
+		r.memory.written.labels.Note(r.now, session.SortedKeys(l.AddOrUpdateLabels)...)
 	}
 	if t := input.Taints; t != nil {
-		w.memory.written.taints.Note(w.now, taintNames(t.AddOrUpdateTaints)...)
+		r.memory.written.taints.Note(r.now, taintNames(t.AddOrUpdateTaints)...)
 	}
 }
 
@@ -143,7 +147,7 @@ func withRepair(is *ekstypes.NodeRepairConfig, on bool) *ekstypes.NodeRepairConf
 
 // bookConfig books the labels and taints that are or will be ours before they are changed, so that a crash in between forgets none. The
 // next pass books out what was removed. It returns the fields that may be changed: what EKS does not show as booked would stay for ever.
-func (w *writer) bookConfig(ctx context.Context, fields []string, is *ekstypes.Nodegroup, want groupSpec) ([]string, error) {
+func (r repairer) bookConfig(ctx context.Context, fields []string, is *ekstypes.Nodegroup, want groupSpec) ([]string, error) {
 	put := map[string]string{}
 	var remove []string
 	for _, b := range []struct {
@@ -170,10 +174,10 @@ func (w *writer) bookConfig(ctx context.Context, fields []string, is *ekstypes.N
 			put[b.key] = text
 		}
 	}
-	if err := w.retag(ctx, is, put, remove); err != nil || len(put) == 0 {
+	if err := r.retag(ctx, is, put, remove); err != nil || len(put) == 0 {
 		return fields, err
 	}
-	is, err := w.existing(ctx)
+	is, err := r.existing(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -201,30 +205,30 @@ func (w *writer) retag(ctx context.Context, is *ekstypes.Nodegroup, put map[stri
 }
 
 // noteTags remembers the tags of the specification among those that are put.
-func (w *writer) noteTags(put map[string]string) {
-	for _, name := range w.t.additionalTags() {
+func (r repairer) noteTags(put map[string]string) {
+	for _, name := range r.t.additionalTags() {
 		if _, is := put[name]; is {
-			w.memory.written.tags.Note(w.now, name)
+			r.memory.written.tags.Note(r.now, name)
 		}
 	}
 }
 
 // updateTags repairs the tags of the node group, of the group behind it, and of instances that were launched before that had any:
 // EKS passes tags on to nothing.
-func (w *writer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want groupSpec) error {
-	behind, members := w.memory.behind.is, w.memory.members.untagged(w.memory.behind, want)
+func (r repairer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want groupSpec) error {
+	behind, members := r.memory.behind.is, r.memory.members.untagged(r.memory.behind, want)
 	put, remove := want.tagChanges(is)
-	w.noteTags(put)
-	if err := w.retag(ctx, is, put, remove); err != nil {
+	r.noteTags(put)
+	if err := r.retag(ctx, is, put, remove); err != nil {
 		return err
 	}
 	if behind == nil {
 		return nil
 	}
-	client := asg.Client{Session: w.c, Name: ptr.Deref(behind.AutoScalingGroupName, ""), Now: w.now}
+	client := asg.Client{Session: r.c, Name: ptr.Deref(behind.AutoScalingGroupName, ""), Now: r.now}
 	put, remove = want.passedChanges(behind)
-	w.noteTags(put)
-	w.memory.touchedGroup()
+	r.noteTags(put)
+	r.memory.touchedGroup()
 	if err := client.DeleteTags(ctx, remove, bookkeeping); err != nil {
 		return err
 	}
@@ -234,7 +238,7 @@ func (w *writer) updateTags(ctx context.Context, is *ekstypes.Nodegroup, want gr
 	tags := withoutBooks(want.passed)
 	return client.TagInstances(ctx, members, tags, func(tagged []string) {
 		for _, id := range tagged {
-			w.memory.members.tagged(id, tags)
+			r.memory.members.tagged(id, tags)
 		}
 	})
 }
