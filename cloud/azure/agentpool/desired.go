@@ -112,14 +112,13 @@ func (w *wanted) deferMode(is *agentPool) {
 
 // compare fills in what differs between the wanted properties and the agent pool.
 func (w *wanted) compare(t target, is *agentPool) {
-	for _, d := range body.Diff(w.properties, is.properties) {
-		property, _, _ := strings.Cut(d.Path, ".")
-		field := t.field(property)
+	for _, property := range body.Differing(w.properties, is.properties) {
+		field, effect := t.field(property), body.EffectOf(property)
 		switch {
 		case property == body.Count:
-		case d.Effect == body.InPlace && !slices.Contains(w.drift, field):
+		case effect == body.InPlace && !slices.Contains(w.drift, field):
 			w.drift = append(w.drift, field)
-		case d.Effect == body.Refused && !slices.Contains(w.unchangeable, field):
+		case effect == body.Refused && !slices.Contains(w.unchangeable, field):
 			w.unchangeable = append(w.unchangeable, field)
 		}
 	}

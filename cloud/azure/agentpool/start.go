@@ -56,7 +56,7 @@ func (w *writer) there() (*agentPool, error) {
 func (w *writer) put(ctx context.Context, properties body.Properties, r session.ResourceRequest) error {
 	r.Operation, r.Method, r.Path = "AgentPools.CreateOrUpdate", http.MethodPut, w.t.poolID()
 	is := w.memory.read.pool
-	resizes := is != nil && len(body.Diff(body.Properties{body.VMSize: properties[body.VMSize]}, is.properties)) > 0
+	resizes := is != nil && len(body.Differing(body.Properties{body.VMSize: properties[body.VMSize]}, is.properties)) > 0
 	r.APIVersion = w.t.version(body.OfVMs(properties), resizes)
 	r.Body = map[string]any{"properties": body.Sent(properties)}
 	return w.send(ctx, r)
@@ -106,7 +106,7 @@ func (w *writer) change(ctx context.Context, effects ...body.Effect) error {
 		}
 	}
 	resumes := slices.Contains(effects, body.Rolls) && w.memory.read.percent(want.launched) < allPercent
-	if len(body.Diff(wanted, is.properties)) == 0 && !is.gaveUp() && !resumes {
+	if len(body.Differing(wanted, is.properties)) == 0 && !is.gaveUp() && !resumes {
 		return nil
 	}
 	if body.Bracket(wanted, is.count()); wanted[body.Count] != nil {

@@ -126,27 +126,36 @@ func TestManifestsRefused(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
+func TestDiffering(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		why, wanted, is string
-		want            []Difference
+		want            []string
+		effect          Effect
 	}{
-		{"defaults of AKS are no difference", `{"vmSize":"S"}`, `{"vmSize":"S","maxPods":110,"osSKU":"Ubuntu"}`, nil},
+		{"defaults of AKS are no difference", `{"vmSize":"S"}`, `{"vmSize":"S","maxPods":110,"osSKU":"Ubuntu"}`, nil, 0},
 		{"letter case of sizes and IDs means nothing", `{"vmSize":"standard_d2s_v3","vnetSubnetID":"/SUBNETS/a"}`,
-			`{"vmSize":"Standard_D2s_v3","vnetSubnetID":"/subnets/A"}`, nil},
-		{"absent is false, and an empty list", `{"enableFIPS":false,"nodeTaints":[]}`, `{}`, nil},
+			`{"vmSize":"Standard_D2s_v3","vnetSubnetID":"/subnets/A"}`, nil, 0},
+		{"absent is false, and an empty list", `{"enableFIPS":false,"nodeTaints":[]}`, `{}`, nil, 0},
 		{"the order of taints and zones means nothing", `{"nodeTaints":["a","b"],"availabilityZones":["1","2"]}`,
-			`{"nodeTaints":["b","a"],"availabilityZones":["2","1"]}`, nil},
-		{"a label too many", `{"nodeLabels":{}}`, `{"nodeLabels":{"a":"b"}}`, []Difference{{"nodeLabels.a", InPlace, "b", "absent"}}},
-		{"a tag of another client is left alone", `{"tags":{"a":"b"}}`, `{"tags":{"a":"b","policy":"x"}}`, nil},
+			`{"nodeTaints":["b","a"],"availabilityZones":["2","1"]}`, nil, 0},
+		{"a label too many", `{"nodeLabels":{}}`, `{"nodeLabels":{"a":"b"}}`, []string{"nodeLabels"}, InPlace},
+		{"a tag of another client is left alone", `{"tags":{"a":"b"}}`, `{"tags":{"a":"b","policy":"x"}}`, nil, 0},
+		{"parts of an object that are not wanted are left alone", `{"upgradeSettings":{"maxSurge":"2"}}`,
+			`{"upgradeSettings":{"maxSurge":"2","drainTimeoutInMinutes":30}}`, nil, 0},
 		{"one part of an object", `{"upgradeSettings":{"maxSurge":"2"}}`, `{"upgradeSettings":{"maxSurge":"10%","drainTimeoutInMinutes":30}}`,
-			[]Difference{{"upgradeSettings.maxSurge", InPlace, "10%", "2"}}},
-		{"the size of nodes is changed by a rollout", `{"vmSize":"L"}`, `{"vmSize":"S"}`, []Difference{{"vmSize", Rolls, "S", "L"}}},
-		{"what AKS can't change", `{"maxPods":50}`, `{"maxPods":110}`, []Difference{{"maxPods", Refused, "110", "50"}}},
+			[]string{"upgradeSettings"}, InPlace},
+		{"the size of nodes is changed by a rollout", `{"vmSize":"L"}`, `{"vmSize":"S"}`, []string{"vmSize"}, Rolls},
+		{"what AKS can't change", `{"maxPods":50}`, `{"maxPods":110}`, []string{"maxPods"}, Refused},
 	} {
-		if diff := cmp.Diff(c.want, Diff(document(t, c.wanted), document(t, c.is))); diff != "" {
+		got := Differing(document(t, c.wanted), document(t, c.is))
+		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
+		}
+		for _, name := range got {
+			if effect := EffectOf(name); effect != c.effect {
+				t.Errorf("%s: want the effect %v, got %v", c.why, c.effect, effect)
+			}
 		}
 	}
 }
@@ -160,7 +169,7 @@ func TestMerge(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the request (-want +got):\n%s", diff)
 	}
-	if left := Diff(wanted, got); left != nil {
+	if left := Differing(wanted, got); left != nil {
 		t.Errorf("want nothing left to change, got %v", left)
 	}
 	if is[VMSize] != "S" || is["provisioningState"] == nil {

@@ -38,52 +38,34 @@ func EffectOf(property string) Effect {
 	return Refused
 }
 
-// Difference is one property that differs.
-type Difference struct {
-	// Path of the value, from the properties on: upgradeSettings.maxSurge.
-	Path string
-	// Effect of writing what is wanted.
-	Effect Effect
-	// From is what AKS reports, and To what is wanted, for people.
-	From, To string
-}
-
-// Diff returns the properties that differ from what is wanted, in the order of their paths. Properties that are not wanted count as they
+// Differing returns the names of the properties that differ from what is wanted, in order. Properties that are not wanted count as they
 // are: AKS has defaults, and other clients set more.
-func Diff(wanted, is Properties) []Difference {
-	var out []Difference
+func Differing(wanted, is Properties) []string {
+	var names []string
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		out = append(out, differences(name, wanted[name], is[name], EffectOf(name))...)
+		if differs(name, wanted[name], is[name]) {
+			names = append(names, name)
+		}
 	}
-	return out
+	return names
 }
 
 // exact are objects of which AKS reports just what was written: what is there and not wanted differs too.
 var exact = []string{NodeLabels}
 
-func differences(path string, wanted, is any, effect Effect) []Difference {
+// differs reports whether the value at a path, such as upgradeSettings.maxSurge, differs from what is wanted. An object is compared by what
+// is in it.
+func differs(path string, wanted, is any) bool {
 	want, isObject := object(wanted)
 	if !isObject {
-		if same(path, wanted, is) {
-			return nil
-		}
-		return []Difference{{Path: path, Effect: effect, From: shown(is), To: shown(wanted)}}
+		return !same(path, wanted, is)
 	}
 	has, _ := object(is)
 	keys := slices.Collect(maps.Keys(want))
 	if slices.Contains(exact, path) {
-		for key := range has {
-			if _, ok := want[key]; !ok {
-				keys = append(keys, key)
-			}
-		}
+		keys = slices.AppendSeq(keys, maps.Keys(has))
 	}
-	slices.Sort(keys)
-	var out []Difference
-	for _, key := range keys {
-		out = append(out, differences(path+"."+key, want[key], has[key], effect)...)
-	}
-	return out
+	return slices.ContainsFunc(keys, func(key string) bool { return differs(path+"."+key, want[key], has[key]) })
 }
 
 // unordered are the lists whose order means nothing.
@@ -133,14 +115,6 @@ func sortedTexts(v any) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// shown returns a value for people.
-func shown(v any) string {
-	if v == nil {
-		return "absent"
-	}
-	return fmt.Sprint(v)
 }
 
 // Merge returns the properties of the request that makes is as wanted: what AKS reports with the wanted properties in their places. What
