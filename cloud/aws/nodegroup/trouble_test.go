@@ -378,6 +378,7 @@ func TestRefused(t *testing.T) {
 		{"a version that the control plane does not run yet", "MachinePool spec.template.spec.version", "control plane", "v1.34.0", nil},
 		{"a version that the control plane does not run any more", "MachinePool spec.template.spec.version", "control plane", "v1.32.0", nil},
 		{"no version", "MachinePool spec.template.spec.version", "no Kubernetes version", "soon", nil},
+		{"the minor version 0", "MachinePool spec.template.spec.version", "no Kubernetes version", "v1.0.0", nil},
 		{"a release that EKS does not have", "spec.amiVersion", "", version,
 			func(s *awsv1.AWSManagedMachinePoolSpec) { s.AMIVersion = new("1.33.0-19990101") }},
 	} {
