@@ -1,4 +1,4 @@
-package v1beta1
+package crd_test
 
 import (
 	"fmt"
@@ -6,29 +6,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/api/common"
 )
 
-func untyped(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-// TestIdentityFingerprint holds that clients are made anew for whatever decides who asks, and for nothing else.
-func TestIdentityFingerprint(t *testing.T) {
+// TestFingerprintOfAzureIdentity holds that clients are made anew for whatever decides who asks, and for nothing else.
+func TestFingerprintOfAzureIdentity(t *testing.T) {
 	t.Parallel()
-	base := func() *IdentityView {
-		return &IdentityView{Name: "AzureClusterIdentity/ns/a", Type: IdentityServicePrincipal, TenantID: "t", ClientID: "c",
+	base := func() *azurev1.IdentityView {
+		return &azurev1.IdentityView{Name: "AzureClusterIdentity/ns/a", Type: azurev1.IdentityServicePrincipal, TenantID: "t", ClientID: "c",
 			Secret: common.NewSecret("s3cret")}
 	}
-	if (*IdentityView)(nil).Fingerprint() != "" {
+	if (*azurev1.IdentityView)(nil).Fingerprint() != "" {
 		t.Error("want no fingerprint for the controller's own credentials")
 	}
 	if one, other := base().Fingerprint(), base().DeepCopy().Fingerprint(); one != other {
@@ -37,13 +27,13 @@ func TestIdentityFingerprint(t *testing.T) {
 	if shown := fmt.Sprintf("%v %+v %#v %s", *base(), base(), base(), base()); strings.Contains(shown, "s3cret") {
 		t.Errorf("want no secret shown, got %s", shown)
 	}
-	for reason, change := range map[string]func(*IdentityView){
-		"a rotated secret makes new clients":                func(i *IdentityView) { i.Secret = common.NewSecret("other") },
-		"another tenant is another directory":               func(i *IdentityView) { i.TenantID = "u" },
-		"another client is another principal":               func(i *IdentityView) { i.ClientID = "d" },
-		"another type reads other fields":                   func(i *IdentityView) { i.Type = IdentityWorkloadIdentity },
-		"another object has budgets and metrics of its own": func(i *IdentityView) { i.Name = "AzureClusterIdentity/ns/b" },
-		"another file holds another certificate":            func(i *IdentityView) { i.CertPath = "/certs/a.pem" },
+	for reason, change := range map[string]func(*azurev1.IdentityView){
+		"a rotated secret makes new clients":                func(i *azurev1.IdentityView) { i.Secret = common.NewSecret("other") },
+		"another tenant is another directory":               func(i *azurev1.IdentityView) { i.TenantID = "u" },
+		"another client is another principal":               func(i *azurev1.IdentityView) { i.ClientID = "d" },
+		"another type reads other fields":                   func(i *azurev1.IdentityView) { i.Type = azurev1.IdentityWorkloadIdentity },
+		"another object has budgets and metrics of its own": func(i *azurev1.IdentityView) { i.Name = "AzureClusterIdentity/ns/b" },
+		"another file holds another certificate":            func(i *azurev1.IdentityView) { i.CertPath = "/certs/a.pem" },
 	} {
 		changed := base()
 		change(changed)
@@ -53,8 +43,8 @@ func TestIdentityFingerprint(t *testing.T) {
 	}
 }
 
-// TestIdentityRefOf holds how a reference is read, and that what can't be read is no reference to the controller.
-func TestIdentityRefOf(t *testing.T) {
+// TestReferenceToAzureIdentity holds how a reference is read, and that what can't be read is no reference to the controller.
+func TestReferenceToAzureIdentity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason, spec, want string
@@ -69,7 +59,7 @@ func TestIdentityRefOf(t *testing.T) {
 		{reason: "null is no reference", spec: "{identityRef: null}"},
 		{reason: "a field of another type names no identity", spec: "{identityRef: a}", err: true},
 	} {
-		got, err := IdentityRefOf(untyped(t, "{kind: AzureCluster, metadata: {name: c, namespace: ns}, spec: "+c.spec+"}"))
+		got, err := azurev1.IdentityRefOf(untyped(t, "{kind: AzureCluster, metadata: {name: c, namespace: ns}, spec: "+c.spec+"}"))
 		text := ""
 		if got != nil {
 			text = got.String()
@@ -80,21 +70,21 @@ func TestIdentityRefOf(t *testing.T) {
 		if text == "" {
 			continue
 		}
-		if again, err := ParseIdentityReference(text); err != nil || again != *got {
+		if again, err := azurev1.ParseIdentityReference(text); err != nil || again != *got {
 			t.Errorf("%s: want what String wrote, got %v, %v", c.reason, again, err)
 		}
 	}
 	for _, text := range []string{"", "a", "a/b", "a//c", "a/b/c/d"} {
-		if got, err := ParseIdentityReference(text); err == nil {
+		if got, err := azurev1.ParseIdentityReference(text); err == nil {
 			t.Errorf("want %q refused, got %v", text, got)
 		}
 	}
 }
 
-// TestIdentitySourceOf holds that every field is read, and what the ecosystem means by allowed namespaces.
-func TestIdentitySourceOf(t *testing.T) {
+// TestSourceOfAzureIdentity holds that every field is read, and what the ecosystem means by allowed namespaces.
+func TestSourceOfAzureIdentity(t *testing.T) {
 	t.Parallel()
-	got, err := IdentitySourceOf(untyped(t, `
+	got, err := azurev1.IdentitySourceOf(untyped(t, `
 kind: AzureClusterIdentity
 spec:
   type: ServicePrincipalCertificate
@@ -107,15 +97,15 @@ spec:
   userAssignedIdentityCredentialsPath: /certs/a.json
   userAssignedIdentityCredentialsCloudType: china
 `))
-	want := IdentitySource{
-		Type: IdentityServicePrincipalCertificate, Allowed: &common.AllowedNamespaces{List: []string{"ns"}}, TenantID: "t", ClientID: "c",
+	want := azurev1.IdentitySource{
+		Type: azurev1.IdentityServicePrincipalCertificate, Allowed: &common.AllowedNamespaces{List: []string{"ns"}}, TenantID: "t", ClientID: "c",
 		ResourceID: "/subscriptions/s", CertPath: "/certs/a.pem", CredentialsPath: "/certs/a.json", CredentialsCloud: "china",
 	}
 	want.ClientSecret.Name, want.ClientSecret.Namespace = "secret", "other"
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("want every field that is read (-want +got), %v:\n%s", err, diff)
 	}
-	if _, err := IdentitySourceOf(untyped(t, `{kind: AzureClusterIdentity, spec: {clientSecret: a}}`)); err == nil {
+	if _, err := azurev1.IdentitySourceOf(untyped(t, `{kind: AzureClusterIdentity, spec: {clientSecret: a}}`)); err == nil {
 		t.Error("want a field of another type refused")
 	}
 	for _, c := range []struct {
@@ -133,7 +123,7 @@ spec:
 		{reason: "labels are looked at where names don't decide", spec: `{allowedNamespaces: {list: [b], selector: {matchLabels: {a: b}}}}`,
 			selector: "a=b"},
 	} {
-		source, err := IdentitySourceOf(untyped(t, "{kind: AzureClusterIdentity, spec: "+c.spec+"}"))
+		source, err := azurev1.IdentitySourceOf(untyped(t, "{kind: AzureClusterIdentity, spec: "+c.spec+"}"))
 		if err != nil {
 			t.Fatal(err)
 		}

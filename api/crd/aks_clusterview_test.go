@@ -1,4 +1,4 @@
-package v1beta1
+package crd_test
 
 import (
 	"testing"
@@ -7,21 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 )
 
-func TestManagedClusterView(t *testing.T) {
+func TestViewOfAKSCluster(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		why, object string
-		want        ManagedClusterView
+		want        aksv1.ManagedClusterView
 		refused     bool
 	}{
 		{"the published flavor", `
 kind: AzureManagedControlPlane
 metadata: {name: c}
 spec: {location: westus2, resourceGroupName: rg, subscriptionID: s, version: v1.31.2, additionalTags: {team: a}}
-status: {ready: true}`, ManagedClusterView{
+status: {ready: true}`, aksv1.ManagedClusterView{
 			Name: "c", SubnetPrefix: "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/c/subnets/",
 			SubnetID: "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/c/subnets/c",
 			View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2",
@@ -33,7 +34,7 @@ kind: AzureManagedControlPlane
 metadata: {name: cp}
 spec: {location: westus2, nodeResourceGroupName: nodes, subscriptionID: s, version: v1.31.2, virtualNetwork: {name: v, resourceGroup: net,
   subnet: {name: snet}}}
-status: {version: v1.31.9}`, ManagedClusterView{
+status: {version: v1.31.9}`, aksv1.ManagedClusterView{
 			Name: "cp", NodeResourceGroup: "nodes",
 			SubnetPrefix: "/subscriptions/s/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/",
 			SubnetID:     "/subscriptions/s/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/snet",
@@ -49,7 +50,7 @@ spec:
   resources:
   - {apiVersion: containerservice.azure.com/v1api20231001, kind: ManagedCluster, metadata: {name: c}, spec: {location: westus2,
       owner: {name: rg}, dnsPrefix: c}}
-status: {ready: true}`, ManagedClusterView{
+status: {ready: true}`, aksv1.ManagedClusterView{
 			Name: "c", View: azurev1.ClusterView{Name: "c", ClusterName: "c", ResourceGroup: "rg", Location: "westus2",
 				Environment: "AzurePublicCloud", ControlPlaneVersion: "v1.31.2", Ready: true},
 		}, false},
@@ -59,18 +60,19 @@ metadata: {name: c}
 spec:
   resources:
   - {kind: ResourceGroup, metadata: {name: x}, spec: {location: westus2}}
-  - {kind: ManagedCluster, metadata: {name: c}, spec: {azureName: other, location: westus2, owner: {armId: /subscriptions/s/resourceGroups/rg}}}`, ManagedClusterView{
+  - {kind: ManagedCluster, metadata: {name: c}, spec: {azureName: other, location: westus2, owner: {armId: /subscriptions/s/resourceGroups/rg}}}`, aksv1.ManagedClusterView{
 			Name: "other", View: azurev1.ClusterView{Name: "c", ClusterName: "c", SubscriptionID: "s", ResourceGroup: "rg", Location: "westus2",
 				Environment: "AzurePublicCloud"},
 		}, false},
-		{"no managed cluster", "kind: AzureASOManagedControlPlane\nmetadata: {name: c}\nspec: {resources: []}", ManagedClusterView{}, true},
-		{"a field of another type", "kind: AzureManagedControlPlane\nmetadata: {name: c}\nspec: {location: [a]}", ManagedClusterView{}, true},
+		{"no managed cluster", "kind: AzureASOManagedControlPlane\nmetadata: {name: c}\nspec: {resources: []}", aksv1.ManagedClusterView{}, true},
+		{"a field of another type", "kind: AzureManagedControlPlane\nmetadata: {name: c}\nspec: {location: [a]}",
+			aksv1.ManagedClusterView{}, true},
 	} {
 		u := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(c.object), &u.Object); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ManagedClusterViewOf(u, "c")
+		got, err := aksv1.ManagedClusterViewOf(u, "c")
 		if diff := cmp.Diff(c.want, got); diff != "" || (err != nil) != c.refused {
 			t.Errorf("%s: %v (-want +got):\n%s", c.why, err, diff)
 		}

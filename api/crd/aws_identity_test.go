@@ -1,4 +1,4 @@
-package v1beta2
+package crd_test
 
 import (
 	"encoding/json"
@@ -7,29 +7,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
 )
 
-func object(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-// TestAccessKeysAreNotShown prints keys in every way that a log or an error may.
-func TestAccessKeysAreNotShown(t *testing.T) {
+// TestAWSAccessKeysAreNotShown prints keys in every way that a log or an error may.
+func TestAWSAccessKeysAreNotShown(t *testing.T) {
 	t.Parallel()
-	keys := NewAccessKeys("AKIAEXAMPLE", "s3cret", "t0ken")
+	keys := awsv1.NewAccessKeys("AKIAEXAMPLE", "s3cret", "t0ken")
 	holder := struct {
-		Shown  IdentityView
-		hidden IdentityView
-	}{IdentityView{Keys: keys}, IdentityView{Keys: keys}}
+		Shown  awsv1.IdentityView
+		hidden awsv1.IdentityView
+	}{awsv1.IdentityView{Keys: keys}, awsv1.IdentityView{Keys: keys}}
 	texts := []string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
 		texts = append(texts, fmt.Sprintf(verb, keys), fmt.Sprintf(verb, &keys), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, &holder),
@@ -51,25 +41,25 @@ func TestAccessKeysAreNotShown(t *testing.T) {
 	}
 }
 
-func TestFingerprint(t *testing.T) {
+func TestFingerprintOfAWSIdentity(t *testing.T) {
 	t.Parallel()
-	base := func() *IdentityView {
-		return &IdentityView{Name: "AWSClusterRoleIdentity/a", Keys: NewAccessKeys("a", "b", ""),
-			Roles: []RoleView{{ARN: "arn", PolicyARNs: []string{"p"}}}}
+	base := func() *awsv1.IdentityView {
+		return &awsv1.IdentityView{Name: "AWSClusterRoleIdentity/a", Keys: awsv1.NewAccessKeys("a", "b", ""),
+			Roles: []awsv1.RoleView{{ARN: "arn", PolicyARNs: []string{"p"}}}}
 	}
-	if (*IdentityView)(nil).Fingerprint() != "" {
+	if (*awsv1.IdentityView)(nil).Fingerprint() != "" {
 		t.Error("want no fingerprint for the controller's own credentials")
 	}
 	if one, other := base().Fingerprint(), base().Fingerprint(); one != other || one != base().DeepCopy().Fingerprint() {
 		t.Error("want the same fingerprint for the same content")
 	}
-	for reason, change := range map[string]func(*IdentityView){
-		"a rotated secret makes new clients":                func(i *IdentityView) { i.Keys = NewAccessKeys("a", "c", "") },
-		"what moves between fields is not the same":         func(i *IdentityView) { i.Keys = NewAccessKeys("a", "", "b") },
-		"no keys are the controller's own":                  func(i *IdentityView) { i.Keys = AccessKeys{} },
-		"another role is another principal":                 func(i *IdentityView) { i.Roles[0].ARN = "other" },
-		"a session policy decides on what is allowed":       func(i *IdentityView) { i.Roles[0].PolicyARNs = nil },
-		"another object has budgets and metrics of its own": func(i *IdentityView) { i.Name = "AWSClusterRoleIdentity/b" },
+	for reason, change := range map[string]func(*awsv1.IdentityView){
+		"a rotated secret makes new clients":                func(i *awsv1.IdentityView) { i.Keys = awsv1.NewAccessKeys("a", "c", "") },
+		"what moves between fields is not the same":         func(i *awsv1.IdentityView) { i.Keys = awsv1.NewAccessKeys("a", "", "b") },
+		"no keys are the controller's own":                  func(i *awsv1.IdentityView) { i.Keys = awsv1.AccessKeys{} },
+		"another role is another principal":                 func(i *awsv1.IdentityView) { i.Roles[0].ARN = "other" },
+		"a session policy decides on what is allowed":       func(i *awsv1.IdentityView) { i.Roles[0].PolicyARNs = nil },
+		"another object has budgets and metrics of its own": func(i *awsv1.IdentityView) { i.Name = "AWSClusterRoleIdentity/b" },
 	} {
 		changed := base()
 		change(changed)
@@ -77,35 +67,35 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("%s: want another fingerprint", reason)
 		}
 	}
-	if !NewAccessKeys("a", "b", "c").Equal(NewAccessKeys("a", "b", "c")) || NewAccessKeys("a", "b", "").Equal(AccessKeys{}) ||
-		!(AccessKeys{}).Equal(AccessKeys{}) {
+	if !awsv1.NewAccessKeys("a", "b", "c").Equal(awsv1.NewAccessKeys("a", "b", "c")) ||
+		awsv1.NewAccessKeys("a", "b", "").Equal(awsv1.AccessKeys{}) || !(awsv1.AccessKeys{}).Equal(awsv1.AccessKeys{}) {
 		t.Error("want keys to be equal by what they hold")
 	}
 }
 
-func TestIdentityRefOf(t *testing.T) {
+func TestReferenceToAWSIdentity(t *testing.T) {
 	t.Parallel()
-	got, err := IdentityRefOf(object(t, `{kind: AWSManagedControlPlane, spec: {identityRef: {kind: AWSClusterRoleIdentity, name: a}}}`))
+	got, err := awsv1.IdentityRefOf(untyped(t, `{kind: AWSManagedControlPlane, spec: {identityRef: {kind: AWSClusterRoleIdentity, name: a}}}`))
 	if err != nil || got == nil || got.String() != "AWSClusterRoleIdentity/a" {
 		t.Errorf("want AWSClusterRoleIdentity/a, got %v, %v", got, err)
 	}
-	if got, err = IdentityRefOf(object(t, `{kind: AWSCluster, spec: {}}`)); got != nil || err != nil {
+	if got, err = awsv1.IdentityRefOf(untyped(t, `{kind: AWSCluster, spec: {}}`)); got != nil || err != nil {
 		t.Errorf("want no reference where none is, got %v, %v", got, err)
 	}
-	if _, err = IdentityRefOf(object(t, `{kind: AWSCluster, spec: {identityRef: a}}`)); err == nil {
+	if _, err = awsv1.IdentityRefOf(untyped(t, `{kind: AWSCluster, spec: {identityRef: a}}`)); err == nil {
 		t.Error("want a reference of another type refused: the controller's own credentials are no substitute")
 	}
-	parsed, err := ParseIdentityReference("AWSClusterRoleIdentity/a")
-	if err != nil || parsed != (IdentityReference{Kind: RoleIdentityKind, Name: "a"}) {
+	parsed, err := awsv1.ParseIdentityReference("AWSClusterRoleIdentity/a")
+	if err != nil || parsed != (awsv1.IdentityReference{Kind: awsv1.RoleIdentityKind, Name: "a"}) {
 		t.Errorf("want what String wrote, got %v, %v", parsed, err)
 	}
-	if _, err = ParseIdentityReference("a"); err == nil {
+	if _, err = awsv1.ParseIdentityReference("a"); err == nil {
 		t.Error("want an error for what is no reference")
 	}
 }
 
-// TestAllowedNamespaces holds the ecosystem's semantics.
-func TestAllowedNamespaces(t *testing.T) {
+// TestNamespacesOfAWSIdentity holds the ecosystem's semantics.
+func TestNamespacesOfAWSIdentity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, reason, spec string
@@ -130,7 +120,7 @@ func TestAllowedNamespaces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			source, err := IdentitySourceOf(object(t, "{kind: AWSClusterStaticIdentity, spec: "+c.spec+"}"))
+			source, err := awsv1.IdentitySourceOf(untyped(t, "{kind: AWSClusterStaticIdentity, spec: "+c.spec+"}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,9 +139,9 @@ func TestAllowedNamespaces(t *testing.T) {
 	}
 }
 
-func TestIdentitySourceOf(t *testing.T) {
+func TestSourceOfAWSIdentity(t *testing.T) {
 	t.Parallel()
-	got, err := IdentitySourceOf(object(t, `
+	got, err := awsv1.IdentitySourceOf(untyped(t, `
 kind: AWSClusterRoleIdentity
 spec:
   allowedNamespaces: {list: [ns]}
@@ -163,16 +153,16 @@ spec:
   externalID: e
   sourceIdentityRef: {kind: AWSClusterControllerIdentity, name: default}
 `))
-	want := IdentitySource{
+	want := awsv1.IdentitySource{
 		Allowed: &common.AllowedNamespaces{List: []string{"ns"}}, RoleARN: "arn:aws:iam::1:role/r", SessionName: "s", DurationSeconds: 900,
 		InlinePolicy: "{}",
 		PolicyARNs:   []string{"arn:aws:iam::1:policy/p"}, ExternalID: "e",
-		SourceIdentityRef: &IdentityReference{Kind: ControllerIdentityKind, Name: ControllerIdentityName},
+		SourceIdentityRef: &awsv1.IdentityReference{Kind: awsv1.ControllerIdentityKind, Name: awsv1.ControllerIdentityName},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("want every field that is read (-want +got), %v:\n%s", err, diff)
 	}
-	if _, err := IdentitySourceOf(object(t, `{kind: AWSClusterStaticIdentity, spec: {secretRef: {name: a}}}`)); err == nil {
+	if _, err := awsv1.IdentitySourceOf(untyped(t, `{kind: AWSClusterStaticIdentity, spec: {secretRef: {name: a}}}`)); err == nil {
 		t.Error("want a field of another type refused")
 	}
 }

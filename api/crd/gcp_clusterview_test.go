@@ -1,4 +1,4 @@
-package v1beta1
+package crd_test
 
 import (
 	"strings"
@@ -6,34 +6,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/muster-project/muster/api/common"
+	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 )
 
-func untyped(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	u := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-// TestClusterView holds what is read of a GCPCluster.
-func TestClusterView(t *testing.T) {
+// TestViewOfGCPCluster holds what is read of a GCPCluster.
+func TestViewOfGCPCluster(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		why, object string
-		want        ClusterView
+		want        gcpv1.ClusterView
 		subnet      string
 	}{
 		{"the published flavor", `
 kind: GCPCluster
 metadata: {name: c}
 spec: {project: p, region: us-central1, network: {name: net}}
-status: {ready: true, failureDomains: {us-central1-b: {controlPlane: true}, us-central1-a: {controlPlane: true}}}`, ClusterView{
+status: {ready: true, failureDomains: {us-central1-b: {controlPlane: true}, us-central1-a: {controlPlane: true}}}`, gcpv1.ClusterView{
 			Name: "c", ClusterName: "c", Project: "p", Region: "us-central1", Network: "net", NetworkProject: "p",
 			FailureDomains: []string{"us-central1-a", "us-central1-b"}, Ready: true,
 		}, ""},
@@ -48,15 +39,16 @@ spec:
     region: us-central1}]}
   additionalLabels: {team: a}
   resourceManagerTags: [{parentID: '1', key: k, value: v}]
-  serviceEndpoints: {compute: 'https://c', container: 'https://k', iam: 'https://i'}`, ClusterView{
+  serviceEndpoints: {compute: 'https://c', container: 'https://k', iam: 'https://i'}`, gcpv1.ClusterView{
 			Name: "c", ClusterName: "owner", Project: "p", Region: "us-central1", Network: "default", NetworkProject: "host",
-			FailureDomains:   []string{"us-central1-a", "us-central1-f"},
-			Subnets:          []SubnetView{{"far", "europe-west1"}, {"near", "us-central1"}, {"next", "us-central1"}},
-			AdditionalLabels: map[string]string{"team": "a"}, ResourceManagerTags: []ResourceManagerTag{{"1", "k", "v"}},
-			Endpoints: Endpoints{Compute: "https://c", Container: "https://k", IAM: "https://i"},
+			FailureDomains: []string{"us-central1-a", "us-central1-f"},
+			Subnets: []gcpv1.SubnetView{{Name: "far", Region: "europe-west1"}, {Name: "near", Region: "us-central1"},
+				{Name: "next", Region: "us-central1"}},
+			AdditionalLabels: map[string]string{"team": "a"}, ResourceManagerTags: []gcpv1.ResourceManagerTag{{ParentID: "1", Key: "k", Value: "v"}},
+			Endpoints: gcpv1.Endpoints{Compute: "https://c", Container: "https://k", IAM: "https://i"},
 		}, "near"},
 	} {
-		got, err := ClusterViewOf(untyped(t, c.object))
+		got, err := gcpv1.ClusterViewOf(untyped(t, c.object))
 		if err != nil {
 			t.Errorf("%s: %v", c.why, err)
 		}
@@ -67,14 +59,14 @@ spec:
 			t.Errorf("%s: want subnet %q, got %q", c.why, c.subnet, got.NodeSubnet())
 		}
 	}
-	if _, err := ClusterViewOf(untyped(t, "{kind: GCPCluster, metadata: {name: c}, spec: {network: net}}")); err == nil ||
+	if _, err := gcpv1.ClusterViewOf(untyped(t, "{kind: GCPCluster, metadata: {name: c}, spec: {network: net}}")); err == nil ||
 		!strings.Contains(err.Error(), "read GCPCluster c") {
 		t.Errorf("want the object named, got %v", err)
 	}
 }
 
-// TestManagedClusterView holds what is read of a GCPManagedControlPlane, and what a GCPManagedCluster adds.
-func TestManagedClusterView(t *testing.T) {
+// TestViewOfGKECluster holds what is read of a GCPManagedControlPlane, and what a GCPManagedCluster adds.
+func TestViewOfGKECluster(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		why, object                     string
@@ -89,14 +81,15 @@ func TestManagedClusterView(t *testing.T) {
 		{"a version that is wanted", "spec: {project: p, location: us-central1, enableAutopilot: true, version: v1.34.0, " +
 			"controlPlaneVersion: v1.33.0}", "", "us-central1", "us-central1", "v1.34.0", true, false, true},
 	} {
-		got, err := ManagedClusterViewOf(untyped(t, "kind: GCPManagedControlPlane\nmetadata: {name: cp}\n"+c.object), "c")
+		got, err := gcpv1.ManagedClusterViewOf(untyped(t, "kind: GCPManagedControlPlane\nmetadata: {name: cp}\n"+c.object), "c")
 		if err != nil || got.Name != c.name || got.Location != c.location || got.View.Region != c.region || got.Version != c.version ||
 			got.Regional() != c.regional ||
 			got.View.Ready != c.ready || got.Autopilot != c.autopilot || got.View.Project != "p" || got.View.ClusterName != "c" ||
 			got.View.Name != "cp" {
 			t.Errorf("%s: got %+v, %v", c.why, got, err)
 		}
-		got.Complete(ClusterView{Project: "other", Network: "net", NetworkProject: "host", Endpoints: Endpoints{Container: "https://k"},
+		got.Complete(gcpv1.ClusterView{Project: "other", Network: "net", NetworkProject: "host",
+			Endpoints:        gcpv1.Endpoints{Container: "https://k"},
 			AdditionalLabels: map[string]string{"team": "a"}})
 		if v := got.View; v.Project != "p" || v.Network != "net" || v.NetworkProject != "host" || v.Endpoints.Container != "https://k" ||
 			v.AdditionalLabels["team"] != "a" || v.Name != "cp" {
@@ -105,33 +98,33 @@ func TestManagedClusterView(t *testing.T) {
 	}
 }
 
-// TestAccessors holds which of several fields counts, and the documented defaults.
-func TestAccessors(t *testing.T) {
+// TestAccessorsOfGCPPools holds which of several fields counts, and the documented defaults.
+func TestAccessorsOfGCPPools(t *testing.T) {
 	t.Parallel()
-	pool := func(text string) *GCPMachinePoolSpec {
-		s := &GCPMachinePoolSpec{}
+	pool := func(text string) *gcpv1.GCPMachinePoolSpec {
+		s := &gcpv1.GCPMachinePoolSpec{}
 		if err := yaml.Unmarshal([]byte(text), s); err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	s := pool("{additionalDisks: [{}, {deviceType: local-ssd, size: 10}, {deviceType: pd-ssd, size: 10}]}")
-	if s.RootSize() != 30 || s.RootType() != DiskTypeStandard || s.Spot() || s.Confidential() != ConfidentialDisabled {
+	if s.RootSize() != 30 || s.RootType() != gcpv1.DiskTypeStandard || s.Spot() || s.Confidential() != gcpv1.ConfidentialDisabled {
 		t.Errorf("want the documented defaults, got %d, %s, %t, %s", s.RootSize(), s.RootType(), s.Spot(), s.Confidential())
 	}
 	for i, want := range []struct {
-		kind DiskType
+		kind gcpv1.DiskType
 		size int64
-	}{{DiskTypeStandard, 30}, {DiskTypeLocalSSD, 375}, {DiskTypeSSD, 10}} {
+	}{{gcpv1.DiskTypeStandard, 30}, {gcpv1.DiskTypeLocalSSD, 375}, {gcpv1.DiskTypeSSD, 10}} {
 		if d := s.AdditionalDisks[i]; d.Type() != want.kind || d.SizeGB() != want.size {
 			t.Errorf("disk %d: want %+v, got %s of %d", i, want, d.Type(), d.SizeGB())
 		}
 	}
 	s = pool("{rootDeviceSize: 50, rootDeviceType: pd-ssd, provisioningModel: Spot, confidentialCompute: Enabled}")
-	if s.RootSize() != 50 || s.RootType() != DiskTypeSSD || !s.Spot() || s.Confidential() != ConfidentialSEV {
+	if s.RootSize() != 50 || s.RootType() != gcpv1.DiskTypeSSD || !s.Spot() || s.Confidential() != gcpv1.ConfidentialSEV {
 		t.Errorf("want what is set, got %d, %s, %t, %s", s.RootSize(), s.RootType(), s.Spot(), s.Confidential())
 	}
-	if got := pool("{confidentialCompute: IntelTrustedDomainExtensions}").Confidential(); got != ConfidentialTDX {
+	if got := pool("{confidentialCompute: IntelTrustedDomainExtensions}").Confidential(); got != gcpv1.ConfidentialTDX {
 		t.Errorf("want what is set, got %s", got)
 	}
 	for text, want := range map[string]struct {
@@ -143,7 +136,7 @@ func TestAccessors(t *testing.T) {
 		"{instanceType: b, machineType: a, diskSizeGB: 30, diskSizeGb: 20, scaling: {enableAutoscaling: true}}": {"b", 30, true},
 		"{instanceType: '', machineType: a, scaling: {enableAutoscaling: false}}":                               {"a", 0, false},
 	} {
-		m := &GCPManagedMachinePoolSpec{}
+		m := &gcpv1.GCPManagedMachinePoolSpec{}
 		if err := yaml.Unmarshal([]byte(text), m); err != nil {
 			t.Fatal(err)
 		}
@@ -153,12 +146,12 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// TestIdentityView holds that identities are told apart by what they hold, which is not shown.
-func TestIdentityView(t *testing.T) {
+// TestFingerprintOfGCPIdentity holds that identities are told apart by what they hold, which is not shown.
+func TestFingerprintOfGCPIdentity(t *testing.T) {
 	t.Parallel()
-	var none *IdentityView
-	a, b := &IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("s3cret")},
-		&IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("other")}
+	var none *gcpv1.IdentityView
+	a, b := &gcpv1.IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("s3cret")},
+		&gcpv1.IdentityView{Name: "Secret/ns/a", Credentials: common.NewSecret("other")}
 	if none.Fingerprint() != "" || a.Fingerprint() == b.Fingerprint() || strings.Contains(a.Fingerprint(), "s3cret") {
 		t.Errorf("want fingerprints that differ and show nothing, got %q and %q", a.Fingerprint(), b.Fingerprint())
 	}

@@ -1,18 +1,20 @@
-package v1beta1
+package crd_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 )
 
-func TestClusterViewOf(t *testing.T) {
+func TestViewOfAzureCluster(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
 		text   string
-		want   ClusterView
+		want   azurev1.ClusterView
 	}{
 		"in full": {"what people and the ecosystem's provider write", `
 metadata: {name: az, labels: {cluster.x-k8s.io/cluster-name: capz}}
@@ -29,26 +31,26 @@ spec:
     - {name: nodes, role: node, cidrBlocks: ['fd00::/64'], securityGroup: {name: sg}, routeTable: {name: rt}, natGateway: {name: nat}}
     nodeOutboundLB: {name: lb, backendPool: {name: pool}}
 status: {ready: true, failureDomains: {'2': {controlPlane: true}, '1': {controlPlane: true}}}`,
-			ClusterView{Name: "az", ClusterName: "capz", SubscriptionID: "s", ResourceGroup: "RG", Location: "westus2",
+			azurev1.ClusterView{Name: "az", ClusterName: "capz", SubscriptionID: "s", ResourceGroup: "RG", Location: "westus2",
 				Environment: "AzureUSGovernmentCloud",
-				Vnet:        VnetView{Name: "v", ResourceGroup: "net"}, IPv6: true, AdditionalTags: Tags{"team": "a"},
+				Vnet:        azurev1.VnetView{Name: "v", ResourceGroup: "net"}, IPv6: true, AdditionalTags: azurev1.Tags{"team": "a"},
 				FailureDomains: []string{"1", "2"}, Ready: true,
-				Subnets: []SubnetView{{Name: "cp", Role: "control-plane"},
+				Subnets: []azurev1.SubnetView{{Name: "cp", Role: "control-plane"},
 					{Name: "nodes", Role: "node", IPv6: true, SecurityGroup: "sg", RouteTable: "rt", NatGateway: "nat"}},
 				NodeOutboundLB: "lb", NodeOutboundBackendPool: "pool"}},
 		"the least": {"names that are not said are the ecosystem's",
 			"metadata: {name: capz}\nspec: {location: westus2, networkSpec: {subnets: [{role: node}], nodeOutboundLB: {}}}",
-			ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud",
-				Vnet:    VnetView{Name: "capz-vnet", ResourceGroup: "capz"},
-				Subnets: []SubnetView{{Name: "capz-node-subnet", Role: "node"}}, NodeOutboundLB: "capz",
+			azurev1.ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud",
+				Vnet:    azurev1.VnetView{Name: "capz-vnet", ResourceGroup: "capz"},
+				Subnets: []azurev1.SubnetView{{Name: "capz-node-subnet", Role: "node"}}, NodeOutboundLB: "capz",
 				NodeOutboundBackendPool: "capz-outboundBackendPool"}},
 		"private": {"a cluster whose nodes reach the world by no load balancer", "metadata: {name: capz}\nspec: {location: westus2}",
-			ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud",
-				Vnet: VnetView{Name: "capz-vnet", ResourceGroup: "capz"}}},
+			azurev1.ClusterView{Name: "capz", ClusterName: "capz", ResourceGroup: "capz", Location: "westus2", Environment: "AzurePublicCloud",
+				Vnet: azurev1.VnetView{Name: "capz-vnet", ResourceGroup: "capz"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := ClusterViewOf(untyped(t, "kind: AzureCluster\n"+strings.TrimPrefix(tc.text, "\n")))
+			got, err := azurev1.ClusterViewOf(untyped(t, "kind: AzureCluster\n"+strings.TrimPrefix(tc.text, "\n")))
 			if err != nil {
 				t.Fatalf("%s: %v", tc.reason, err)
 			}
@@ -57,13 +59,13 @@ status: {ready: true, failureDomains: {'2': {controlPlane: true}, '1': {controlP
 			}
 		})
 	}
-	if _, err := ClusterViewOf(untyped(t, "kind: AzureCluster\nmetadata: {name: capz}\nspec: {networkSpec: {subnets: all}}")); err == nil ||
-		!strings.Contains(err.Error(), "another type") {
+	_, err := azurev1.ClusterViewOf(untyped(t, "kind: AzureCluster\nmetadata: {name: capz}\nspec: {networkSpec: {subnets: all}}"))
+	if err == nil || !strings.Contains(err.Error(), "another type") {
 		t.Errorf("a cluster of another shape is none without subnets: got %v", err)
 	}
 }
 
-func TestNodeSubnet(t *testing.T) {
+func TestNodeSubnetOfAzureCluster(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -77,9 +79,9 @@ func TestNodeSubnet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var v ClusterView
+			var v azurev1.ClusterView
 			for _, role := range tc.roles {
-				v.Subnets = append(v.Subnets, SubnetView{Role: role})
+				v.Subnets = append(v.Subnets, azurev1.SubnetView{Role: role})
 			}
 			got := v.NodeSubnet()
 			if tc.want < 0 && got != nil || tc.want >= 0 && got != &v.Subnets[tc.want] {
@@ -89,20 +91,20 @@ func TestNodeSubnet(t *testing.T) {
 	}
 }
 
-func TestInterfaces(t *testing.T) {
+func TestInterfacesOfAzurePools(t *testing.T) {
 	t.Parallel()
 	yes := true
 	for name, tc := range map[string]struct {
 		reason string
-		is     AzureMachinePoolMachineTemplate
-		want   []NetworkInterface
+		is     azurev1.AzureMachinePoolMachineTemplate
+		want   []azurev1.NetworkInterface
 	}{
-		"none": {"one in the cluster's subnet", AzureMachinePoolMachineTemplate{}, []NetworkInterface{{PrivateIPConfigs: 1}}},
-		"deprecated": {"the older fields say the same", AzureMachinePoolMachineTemplate{SubnetName: "a", AcceleratedNetworking: &yes},
-			[]NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1, AcceleratedNetworking: &yes}}},
-		"listed": {"the list says it all", AzureMachinePoolMachineTemplate{AcceleratedNetworking: &yes,
-			NetworkInterfaces: []NetworkInterface{{SubnetName: "a"}, {PrivateIPConfigs: 3}}},
-			[]NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1}, {PrivateIPConfigs: 3}}},
+		"none": {"one in the cluster's subnet", azurev1.AzureMachinePoolMachineTemplate{}, []azurev1.NetworkInterface{{PrivateIPConfigs: 1}}},
+		"deprecated": {"the older fields say the same", azurev1.AzureMachinePoolMachineTemplate{SubnetName: "a", AcceleratedNetworking: &yes},
+			[]azurev1.NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1, AcceleratedNetworking: &yes}}},
+		"listed": {"the list says it all", azurev1.AzureMachinePoolMachineTemplate{AcceleratedNetworking: &yes,
+			NetworkInterfaces: []azurev1.NetworkInterface{{SubnetName: "a"}, {PrivateIPConfigs: 3}}},
+			[]azurev1.NetworkInterface{{SubnetName: "a", PrivateIPConfigs: 1}, {PrivateIPConfigs: 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,16 +119,16 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
-func TestRoleName(t *testing.T) {
+func TestRoleNameOfAzurePools(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		is   AzureMachinePoolSpec
+		is   azurev1.AzureMachinePoolSpec
 		want string
 	}{
-		{AzureMachinePoolSpec{}, ""},
-		{AzureMachinePoolSpec{RoleAssignmentName: "a"}, "a"},
-		{AzureMachinePoolSpec{RoleAssignmentName: "a", SystemAssignedIdentityRole: &SystemAssignedIdentityRole{}}, "a"},
-		{AzureMachinePoolSpec{SystemAssignedIdentityRole: &SystemAssignedIdentityRole{Name: "b"}}, "b"},
+		{azurev1.AzureMachinePoolSpec{}, ""},
+		{azurev1.AzureMachinePoolSpec{RoleAssignmentName: "a"}, "a"},
+		{azurev1.AzureMachinePoolSpec{RoleAssignmentName: "a", SystemAssignedIdentityRole: &azurev1.SystemAssignedIdentityRole{}}, "a"},
+		{azurev1.AzureMachinePoolSpec{SystemAssignedIdentityRole: &azurev1.SystemAssignedIdentityRole{Name: "b"}}, "b"},
 	} {
 		if got := tc.is.RoleName(); got != tc.want {
 			t.Errorf("role name of %+v: want %q, got %q", tc.is, tc.want, got)

@@ -1,19 +1,21 @@
-package common
+package crd_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/muster-project/muster/api/common"
 )
 
-// TestSealedIsNotShown prints a text in every way that a log or an error may.
-func TestSealedIsNotShown(t *testing.T) {
+// TestSecretIsNotShown prints a text in every way that a log or an error may.
+func TestSecretIsNotShown(t *testing.T) {
 	t.Parallel()
-	s := NewSecret("s3cret")
+	s := common.NewSecret("s3cret")
 	holder := struct {
-		Shown  Secret
-		hidden Secret
+		Shown  common.Secret
+		hidden common.Secret
 	}{s, s}
 	texts := []string{}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x", "%t"} {
@@ -36,24 +38,24 @@ func TestSealedIsNotShown(t *testing.T) {
 	}
 }
 
-// TestSealedIsComparedByContent holds that a rotated secret is another one.
-func TestSealedIsComparedByContent(t *testing.T) {
+// TestSecretIsComparedByContent holds that a rotated secret is another one.
+func TestSecretIsComparedByContent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
-		a, b   Secret
+		a, b   common.Secret
 		equal  bool
 	}{
-		{"the same text sealed twice", NewSecret("a"), NewSecret("a"), true},
-		{"another text", NewSecret("a"), NewSecret("b"), false},
-		{"nothing is nothing", NewSecret(""), Secret{}, true},
-		{"nothing is not something", Secret{}, NewSecret("a"), false},
+		{"the same text sealed twice", common.NewSecret("a"), common.NewSecret("a"), true},
+		{"another text", common.NewSecret("a"), common.NewSecret("b"), false},
+		{"nothing is nothing", common.NewSecret(""), common.Secret{}, true},
+		{"nothing is not something", common.Secret{}, common.NewSecret("a"), false},
 	} {
 		if c.a.Equal(c.b) != c.equal || (c.a.Hash() == c.b.Hash()) != c.equal {
 			t.Errorf("%s: want equal %v, got %v, hashes %s and %s", c.reason, c.equal, c.a.Equal(c.b), c.a.Hash(), c.b.Hash())
 		}
 	}
-	if !(Secret{}).Empty() || !NewSecret("").Empty() || NewSecret("a").Empty() {
+	if !(common.Secret{}).Empty() || !common.NewSecret("").Empty() || common.NewSecret("a").Empty() {
 		t.Error("want nothing alone to be empty")
 	}
 }

@@ -1,4 +1,4 @@
-package v1beta2
+package crd_test
 
 import (
 	"strings"
@@ -8,20 +8,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-func TestClusterViewOf(t *testing.T) {
+func TestViewOfAWSCluster(t *testing.T) {
 	t.Parallel()
 	none, key := "", "default"
 	cases := []struct {
 		name, reason, object string
-		want                 ClusterView
+		want                 awsv1.ClusterView
 		err                  string
 	}{
 		{
 			name: "bare", reason: "an object whose fields are not set yet is no error",
 			object: `{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: AWSCluster, metadata: {name: capa, namespace: default}}`,
-			want:   ClusterView{Name: "capa"},
+			want:   awsv1.ClusterView{Name: "capa"},
 		},
 		{
 			name: "AWSCluster", reason: "the paths are those of the existing provider, whose further fields do not matter",
@@ -55,9 +57,9 @@ status:
       lb: {id: sg-lb, name: l}
       controlplane: {id: sg-cp, name: c}
 `,
-			want: ClusterView{
+			want: awsv1.ClusterView{
 				Name: "capa", Region: "eu-west-1", Partition: "aws", VPCID: "vpc-1",
-				Subnets: []SubnetView{
+				Subnets: []awsv1.SubnetView{
 					{ID: "subnet-1", AvailabilityZone: "eu-west-1a", IsPublic: true},
 					{ID: "subnet-2", AvailabilityZone: "eu-west-1b"},
 					{AvailabilityZone: "eu-west-1c"},
@@ -65,7 +67,7 @@ status:
 					{ID: "subnet-5", AvailabilityZone: "eu-west-1a", CNI: true},
 				},
 				NodeSecurityGroups: []string{"sg-node", "sg-lb"},
-				AdditionalTags:     Tags{"team": "a"},
+				AdditionalTags:     awsv1.Tags{"team": "a"},
 				SSHKeyName:         &key,
 				ImageLookupFormat:  "capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*",
 				ImageLookupOrg:     "258751437250",
@@ -75,33 +77,34 @@ status:
 		{
 			name: "no key", reason: "the empty string says none, absence says nothing",
 			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {sshKeyName: ""}}`,
-			want:   ClusterView{Name: "capa", SSHKeyName: &none},
+			want:   awsv1.ClusterView{Name: "capa", SSHKeyName: &none},
 		},
 		{
 			name: "control plane of EKS", reason: "where node groups are, and whether nodes can join; the version that runs counts",
 			object: `{kind: AWSManagedControlPlane, metadata: {name: eks}, spec: {region: eu-west-1, eksClusterName: default_eks, version: v1.32, s3Bucket: {}}, status: {ready: true, version: "1.31"}}`,
-			want: ClusterView{Name: "eks", Region: "eu-west-1", EKS: true, EKSClusterName: "default_eks", ControlPlaneVersion: "v1.31",
+			want: awsv1.ClusterView{Name: "eks", Region: "eu-west-1", EKS: true, EKSClusterName: "default_eks", ControlPlaneVersion: "v1.31",
 				ControlPlaneReady: true},
 		},
 		{
 			name: "new control plane of EKS", reason: "what it shall run is all that is known yet",
 			object: `{kind: AWSManagedControlPlane, metadata: {name: eks}, spec: {version: "1.32"}}`,
-			want:   ClusterView{Name: "eks", EKS: true, ControlPlaneVersion: "v1.32"},
+			want:   awsv1.ClusterView{Name: "eks", EKS: true, ControlPlaneVersion: "v1.32"},
 		},
 		{
 			name: "bucket", reason: "data for machines that user data has no room for",
 			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {s3Bucket: {name: b, presignedURLDuration: 1h30m, bestEffortDeleteObjects: true, nodesIAMInstanceProfiles: [n]}}}`,
-			want:   ClusterView{Name: "capa", Bucket: &BucketView{Name: "b", PresignedURLDuration: 90 * time.Minute, BestEffortDelete: true}},
+			want: awsv1.ClusterView{Name: "capa",
+				Bucket: &awsv1.BucketView{Name: "b", PresignedURLDuration: 90 * time.Minute, BestEffortDelete: true}},
 		},
 		{
 			name: "words of EKS elsewhere", reason: "a cluster on machines has no cluster in EKS, whatever its fields are called",
 			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {eksClusterName: x, version: "1.3"}, status: {ready: true}}`,
-			want:   ClusterView{Name: "capa"},
+			want:   awsv1.ClusterView{Name: "capa"},
 		},
 		{
 			name: "groups of the specification", reason: "groups that the user brings count before the status has them",
 			object: `{kind: AWSCluster, metadata: {name: capa}, spec: {network: {securityGroupOverrides: {node: sg-1}}}}`,
-			want:   ClusterView{Name: "capa", NodeSecurityGroups: []string{"sg-1"}},
+			want:   awsv1.ClusterView{Name: "capa", NodeSecurityGroups: []string{"sg-1"}},
 		},
 		{
 			name: "AWSManagedControlPlane", reason: "with Amazon's control plane nodes get another second group",
@@ -111,7 +114,7 @@ metadata: {name: eks}
 spec: {region: us-east-1}
 status: {networkStatus: {securityGroups: {node: {id: sg-1}, lb: {id: sg-2}, node-eks-additional: {id: sg-3}}}}
 `,
-			want: ClusterView{Name: "eks", Region: "us-east-1", NodeSecurityGroups: []string{"sg-1", "sg-3"}, EKS: true},
+			want: awsv1.ClusterView{Name: "eks", Region: "us-east-1", NodeSecurityGroups: []string{"sg-1", "sg-3"}, EKS: true},
 		},
 		{
 			name: "another type", reason: "guessing would launch machines in the wrong place",
@@ -126,7 +129,7 @@ status: {networkStatus: {securityGroups: {node: {id: sg-1}, lb: {id: sg-2}, node
 			if err := yaml.Unmarshal([]byte(c.object), &object.Object); err != nil {
 				t.Fatal(err)
 			}
-			got, err := ClusterViewOf(object)
+			got, err := awsv1.ClusterViewOf(object)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("%s: got %v, want %s", c.reason, err, c.err)
@@ -143,23 +146,25 @@ status: {networkStatus: {securityGroups: {node: {id: sg-1}, lb: {id: sg-2}, node
 	}
 }
 
-func TestSuspended(t *testing.T) {
+func TestSuspendedProcessesOfAWSPools(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
 	cases := []struct {
 		name, reason string
-		set          *SuspendProcessesTypes
+		set          *awsv1.SuspendProcessesTypes
 		want         []string
 	}{
 		{name: "nothing", reason: "nothing said, nothing suspended"},
-		{name: "one", reason: "only what is set to true", set: &SuspendProcessesTypes{Processes: &Processes{Launch: &yes, Terminate: &no}},
+		{name: "one", reason: "only what is set to true",
+			set:  &awsv1.SuspendProcessesTypes{Processes: &awsv1.Processes{Launch: &yes, Terminate: &no}},
 			want: []string{"Launch"}},
-		{name: "all", reason: "every process that the cloud knows, in the cloud's spelling", set: &SuspendProcessesTypes{All: true},
+		{name: "all", reason: "every process that the cloud knows, in the cloud's spelling", set: &awsv1.SuspendProcessesTypes{All: true},
 			want: []string{
 				"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "HealthCheck", "InstanceRefresh", "Launch", "ReplaceUnhealthy",
 				"ScheduledActions", "Terminate"}},
 		{name: "all but two", reason: "false takes one out of all",
-			set: &SuspendProcessesTypes{All: true, Processes: &Processes{Launch: &no, HealthCheck: &no, Terminate: &yes}}, want: []string{
+			set: &awsv1.SuspendProcessesTypes{All: true, Processes: &awsv1.Processes{Launch: &no, HealthCheck: &no, Terminate: &yes}},
+			want: []string{
 				"AZRebalance", "AddToLoadBalancer", "AlarmNotification", "InstanceRefresh", "ReplaceUnhealthy", "ScheduledActions", "Terminate"}},
 	}
 	for _, c := range cases {
