@@ -1,4 +1,4 @@
-package admission
+package webhook_test
 
 import (
 	"encoding/base64"
@@ -15,13 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
+	azureadmission "github.com/muster-project/muster/providers/azure/admission"
 )
 
 // validKey is a public key as an object has it.
 var validKey = base64.StdEncoding.EncodeToString(
 	[]byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl me@home"))
 
-func pool(change ...func(*azurev1.AzureMachinePool)) *azurev1.AzureMachinePool {
+func azurePool(change ...func(*azurev1.AzureMachinePool)) *azurev1.AzureMachinePool {
 	p := &azurev1.AzureMachinePool{
 		TypeMeta:   metav1.TypeMeta{APIVersion: azurev1.GroupVersion.String(), Kind: azurev1.AzureMachinePoolKind},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"},
@@ -34,7 +35,7 @@ func pool(change ...func(*azurev1.AzureMachinePool)) *azurev1.AzureMachinePool {
 	return p
 }
 
-func key(text string) func(*azurev1.AzureMachinePool) {
+func withKey(text string) func(*azurev1.AzureMachinePool) {
 	return func(p *azurev1.AzureMachinePool) { p.Spec.Template.SSHPublicKey = text }
 }
 
@@ -49,7 +50,7 @@ func deleting(p *azurev1.AzureMachinePool) {
 	*p.DeletionTimestamp = metav1.Unix(1, 0)
 }
 
-func schemeOf(t *testing.T) *runtime.Scheme {
+func azureScheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{azurev1.AddToScheme, clusterv1.AddToScheme} {
@@ -60,7 +61,7 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-func raw(t *testing.T, o any) runtime.RawExtension {
+func encoded(t *testing.T, o any) runtime.RawExtension {
 	t.Helper()
 	data, err := json.Marshal(o)
 	if err != nil {
@@ -70,38 +71,38 @@ func raw(t *testing.T, o any) runtime.RawExtension {
 }
 
 // request is what an API server asks; old is nil for a new object.
-func request(t *testing.T, old, p *azurev1.AzureMachinePool) admission.Request {
+func azureRequest(t *testing.T, old, p *azurev1.AzureMachinePool) admission.Request {
 	t.Helper()
 	r := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID: "1", Kind: metav1.GroupVersionKind{Group: azurev1.GroupVersion.Group, Version: "v1beta1", Kind: azurev1.AzureMachinePoolKind},
-		Operation: admissionv1.Create, Object: raw(t, p),
+		Operation: admissionv1.Create, Object: encoded(t, p),
 	}}
 	if old != nil {
-		r.Operation, r.OldObject = admissionv1.Update, raw(t, old)
+		r.Operation, r.OldObject = admissionv1.Update, encoded(t, old)
 	}
 	return r
 }
 
-func TestDefault(t *testing.T) {
+func TestKeysOfAzurePools(t *testing.T) {
 	t.Parallel()
-	scheme := schemeOf(t)
+	scheme := azureScheme(t)
 	for name, tc := range map[string]struct {
 		reason string
 		old, p *azurev1.AzureMachinePool
 		// same is true if nothing is changed, back that the old key comes back; otherwise a key is made.
 		same, back bool
 	}{
-		"new":           {reason: "Azure wants one", p: pool(key(""))},
-		"new with key":  {reason: "it is the user's", p: pool(), same: true},
-		"Windows":       {reason: "it has no use there", p: pool(key(""), windows), same: true},
-		"taken out":     {reason: "another key would replace every machine", old: pool(), p: pool(key("")), back: true},
-		"never had one": {reason: "an object from before", old: pool(key("")), p: pool(key(""), large)},
-		"another":       {reason: "it is the user's", old: pool(), p: pool(key("x")), same: true},
-		"being deleted": {reason: "nothing is made any more", old: pool(key("")), p: pool(key(""), deleting), same: true},
+		"new":           {reason: "Azure wants one", p: azurePool(withKey(""))},
+		"new with key":  {reason: "it is the user's", p: azurePool(), same: true},
+		"Windows":       {reason: "it has no use there", p: azurePool(withKey(""), windows), same: true},
+		"taken out":     {reason: "another key would replace every machine", old: azurePool(), p: azurePool(withKey("")), back: true},
+		"never had one": {reason: "an object from before", old: azurePool(withKey("")), p: azurePool(withKey(""), large)},
+		"another":       {reason: "it is the user's", old: azurePool(), p: azurePool(withKey("x")), same: true},
+		"being deleted": {reason: "nothing is made any more", old: azurePool(withKey("")), p: azurePool(withKey(""), deleting), same: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer := Defaulter(scheme).Handle(t.Context(), request(t, tc.old, tc.p))
+			answer := azureadmission.Defaulter(scheme).Handle(t.Context(), azureRequest(t, tc.old, tc.p))
 			if !answer.Allowed {
 				t.Fatalf("%s: %v", tc.reason, answer.Result)
 			}
@@ -115,14 +116,15 @@ func TestDefault(t *testing.T) {
 				t.Fatalf("%s: want a key and nothing else, got %v", tc.reason, answer.Patches)
 			}
 			got, _ := answer.Patches[0].Value.(string)
-			if errs := keyProblems(got); len(errs) > 0 || got == "" || tc.back != (got == validKey) {
-				t.Errorf("%s: want a key, the old one %t, got %q: %v", tc.reason, tc.back, got, errs)
+			taken := azureadmission.Validator(scheme, nil).Handle(t.Context(), azureRequest(t, nil, azurePool(withKey(got))))
+			if !taken.Allowed || got == "" || tc.back != (got == validKey) {
+				t.Errorf("%s: want a key, the old one %t, got %q: %v", tc.reason, tc.back, got, taken.Result)
 			}
 		})
 	}
 }
 
-func machinePool(name, version string) *clusterv1.MachinePool {
+func ofVersion(name, version string) *clusterv1.MachinePool {
 	mp := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mp"}}
 	mp.Spec.Template.Spec.Version = version
 	mp.Spec.Template.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: azurev1.GroupVersion.Group,
@@ -130,43 +132,45 @@ func machinePool(name, version string) *clusterv1.MachinePool {
 	return mp
 }
 
-func TestValidate(t *testing.T) {
+func TestAzurePoolsAreValidated(t *testing.T) {
 	t.Parallel()
-	scheme := schemeOf(t)
+	scheme := azureScheme(t)
 	for name, tc := range map[string]struct {
 		reason  string
 		old, p  *azurev1.AzureMachinePool
 		parents []client.Object
 		refused []string
 	}{
-		"the least": {reason: "nothing is wrong with it", p: pool()},
-		"no key":    {reason: "the defaulting webhook is switched off; the pool is held", p: pool(key(""))},
-		"no base64": {reason: "upstream's words", p: pool(key("%")),
+		"the least": {reason: "nothing is wrong with it", p: azurePool()},
+		"no key":    {reason: "the defaulting webhook is switched off; the pool is held", p: azurePool(withKey(""))},
+		"no base64": {reason: "upstream's words", p: azurePool(withKey("%")),
 			refused: []string{"spec.template.sshPublicKey", "the SSH public key is not properly base64 encoded"}},
-		"no key text": {reason: "upstream's words", p: pool(key("aGVsbG8=")),
+		"no key text": {reason: "upstream's words", p: azurePool(withKey("aGVsbG8=")),
 			refused: []string{"spec.template.sshPublicKey", "the SSH public key is not valid"}},
-		"bad key left": {reason: "an object that is there must stay changeable", old: pool(key("%")), p: pool(key("%"), large)},
-		"bad key set":  {reason: "a change is looked at", old: pool(), p: pool(key("%")), refused: []string{"spec.template.sshPublicKey"}},
+		"bad key left": {reason: "an object that is there must stay changeable", old: azurePool(withKey("%")), p: azurePool(withKey("%"), large)},
+		"bad key set": {reason: "a change is looked at", old: azurePool(), p: azurePool(withKey("%")),
+			refused: []string{"spec.template.sshPublicKey"}},
 
-		"flexible": {reason: "the first version that knows it", p: pool(flexible), parents: []client.Object{machinePool("p", "v1.26.0")}},
-		"flexible too old": {reason: "upstream's words", p: pool(flexible), parents: []client.Object{machinePool("p", "v1.22.0")},
+		"flexible": {reason: "the first version that knows it", p: azurePool(flexible), parents: []client.Object{ofVersion("p", "v1.26.0")}},
+		"flexible too old": {reason: "upstream's words", p: azurePool(flexible), parents: []client.Object{ofVersion("p", "v1.22.0")},
 			refused: []string{"spec.orchestrationMode", "specified Kubernetes version 1.22.0 must be >= 1.26.0 for Flexible orchestration mode"}},
-		"flexible of no version": {reason: "upstream's words", p: pool(flexible), parents: []client.Object{machinePool("p", "")},
+		"flexible of no version": {reason: "upstream's words", p: azurePool(flexible), parents: []client.Object{ofVersion("p", "")},
 			refused: []string{"spec.orchestrationMode", "could not find Kubernetes version in MachinePool"}},
-		"flexible alone":      {reason: "manifests are applied in any order", p: pool(flexible)},
-		"flexible of another": {reason: "that one is not its parent", p: pool(flexible), parents: []client.Object{machinePool("q", "v1.22.0")}},
-		"uniform and old":     {reason: "the seed", p: pool(), parents: []client.Object{machinePool("p", "v1.22.0")}},
-		"flexible changed": {reason: "on update too", old: pool(flexible), p: pool(flexible, large),
-			parents: []client.Object{machinePool("p", "v1.22.0")}, refused: []string{"must be >= 1.26.0"}},
-		"a controller's write": {reason: "the version was changed after it, and the controller has to go on writing", old: pool(flexible),
-			p: pool(flexible, listed), parents: []client.Object{machinePool("p", "v1.22.0")}},
-		"being deleted": {reason: "faults of the object do not prevent its deletion", old: pool(flexible), p: pool(flexible, large, deleting),
-			parents: []client.Object{machinePool("p", "v1.22.0")}},
+		"flexible alone": {reason: "manifests are applied in any order", p: azurePool(flexible)},
+		"flexible of another": {reason: "that one is not its parent", p: azurePool(flexible),
+			parents: []client.Object{ofVersion("q", "v1.22.0")}},
+		"uniform and old": {reason: "the seed", p: azurePool(), parents: []client.Object{ofVersion("p", "v1.22.0")}},
+		"flexible changed": {reason: "on update too", old: azurePool(flexible), p: azurePool(flexible, large),
+			parents: []client.Object{ofVersion("p", "v1.22.0")}, refused: []string{"must be >= 1.26.0"}},
+		"a controller's write": {reason: "the version was changed after it, and the controller has to go on writing", old: azurePool(flexible),
+			p: azurePool(flexible, listed), parents: []client.Object{ofVersion("p", "v1.22.0")}},
+		"being deleted": {reason: "faults of the object do not prevent its deletion", old: azurePool(flexible),
+			p: azurePool(flexible, large, deleting), parents: []client.Object{ofVersion("p", "v1.22.0")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.parents...).Build()
-			answer := Validator(scheme, reader).Handle(t.Context(), request(t, tc.old, tc.p))
+			answer := azureadmission.Validator(scheme, reader).Handle(t.Context(), azureRequest(t, tc.old, tc.p))
 			if answer.Allowed != (tc.refused == nil) {
 				t.Fatalf("%s: want it refused with %q, got %v", tc.reason, tc.refused, answer.Result)
 			}
@@ -177,16 +181,16 @@ func TestValidate(t *testing.T) {
 			}
 		})
 	}
-	gone := request(t, pool(), pool())
+	gone := azureRequest(t, azurePool(), azurePool())
 	gone.Operation = admissionv1.Delete
-	if answer := Validator(scheme, nil).Handle(t.Context(), gone); !answer.Allowed {
+	if answer := azureadmission.Validator(scheme, nil).Handle(t.Context(), gone); !answer.Allowed {
 		t.Errorf("want every deletion to pass, got %v", answer.Result)
 	}
 }
 
-func TestWarnings(t *testing.T) {
+func TestWarningsOfAzurePools(t *testing.T) {
 	t.Parallel()
-	yes := true
+	scheme, yes := azureScheme(t), true
 	deallocate := azurev1.SpotEvictionPolicyDeallocate
 	image := func(i azurev1.Image) func(*azurev1.AzureMachinePool) {
 		return func(p *azurev1.AzureMachinePool) { p.Spec.Template.Image = &i }
@@ -220,8 +224,9 @@ func TestWarnings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := warnings(pool(tc.change))
-			ok := len(got) == len(tc.want)
+			answer := azureadmission.Validator(scheme, nil).Handle(t.Context(), azureRequest(t, nil, azurePool(tc.change)))
+			got := answer.Warnings
+			ok := answer.Allowed && len(got) == len(tc.want)
 			for k := range got {
 				ok = ok && strings.HasPrefix(got[k], tc.want[k])
 			}

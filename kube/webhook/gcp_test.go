@@ -1,18 +1,21 @@
-package admission
+package webhook_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/yaml"
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
+	gcpadmission "github.com/muster-project/muster/providers/gcp/admission"
 )
 
 func decode(t *testing.T, text string, into any) {
@@ -22,9 +25,29 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// TestWarnings holds which warnings users get about GCPMachinePools, at creation and in a change, and that controllers get none.
-func TestWarnings(t *testing.T) {
+func gcpScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := gcpv1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return scheme
+}
+
+// answerTo returns what a webhook answers when an object is created, or changed from old if that is not nil.
+func answerTo(t *testing.T, hook *admission.Webhook, old, o client.Object) admission.Response {
+	t.Helper()
+	r := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{UID: "1", Operation: admissionv1.Create, Object: encoded(t, o)}}
+	if old != nil {
+		r.Operation, r.OldObject = admissionv1.Update, encoded(t, old)
+	}
+	return hook.Handle(t.Context(), r)
+}
+
+// TestWarningsOfGCPPools holds which warnings users get about GCPMachinePools, at creation and in a change, and that controllers get none.
+func TestWarningsOfGCPPools(t *testing.T) {
 	t.Parallel()
+	hook := gcpadmission.Validator(gcpScheme(t))
 	const supplied = "{keyType: Supplied, suppliedKey: {rawKey: YQ==}}"
 	for spec, want := range map[string][]string{
 		"{}": nil,
@@ -46,23 +69,22 @@ func TestWarnings(t *testing.T) {
 	} {
 		p, before := &gcpv1.GCPMachinePool{}, &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "other"}}
 		decode(t, spec, &p.Spec)
-		created, err := validator{}.ValidateCreate(t.Context(), p)
-		changed, err2 := validator{}.ValidateUpdate(t.Context(), before, p)
-		if err != nil || err2 != nil || !slices.Equal([]string(created), want) || !slices.Equal([]string(changed), want) {
-			t.Errorf("%s: want %v, got %v and %v, %v, %v", spec, want, created, changed, err, err2)
+		created, changed := answerTo(t, hook, nil, p), answerTo(t, hook, before, p)
+		if !created.Allowed || !changed.Allowed || !slices.Equal(created.Warnings, want) || !slices.Equal(changed.Warnings, want) {
+			t.Errorf("%s: want %v, got %+v and %+v", spec, want, created, changed)
 		}
 		written := p.DeepCopy()
 		written.Spec.ProviderID, written.Spec.ProviderIDList = "x", []string{"y"}
-		if told, err := (validator{}).ValidateUpdate(t.Context(), p, written); err != nil || told != nil {
-			t.Errorf("%s: want the controller told nothing, got %v, %v", spec, told, err)
+		if told := answerTo(t, hook, p, written); !told.Allowed || told.Warnings != nil {
+			t.Errorf("%s: want the controller told nothing, got %+v", spec, told)
 		}
 	}
 }
 
-// TestManagedWarnings is TestWarnings for GCPManagedMachinePools.
-func TestManagedWarnings(t *testing.T) {
+// TestWarningsOfGKEPools is TestWarningsOfGCPPools for GCPManagedMachinePools.
+func TestWarningsOfGKEPools(t *testing.T) {
 	t.Parallel()
-	v := &managedValidator{}
+	hook := gcpadmission.ManagedValidator(gcpScheme(t), nil)
 	for spec, want := range map[string][]string{
 		"{}": nil, "{machineType: a, instanceType: a, diskSizeGb: 10, diskSizeGB: 10, spot: true, preemptible: false}": nil,
 		"{machineType: a, instanceType: b}":   {"spec.machineType: has no effect beside spec.instanceType"},
@@ -71,25 +93,25 @@ func TestManagedWarnings(t *testing.T) {
 	} {
 		p, before := &gcpv1.GCPManagedMachinePool{}, &gcpv1.GCPManagedMachinePool{Spec: gcpv1.GCPManagedMachinePoolSpec{NodePoolName: "other"}}
 		decode(t, spec, &p.Spec)
-		created, err := v.ValidateCreate(t.Context(), p)
-		changed, err2 := v.ValidateUpdate(t.Context(), before, p)
-		if err != nil || err2 != nil || !slices.Equal([]string(created), want) || !slices.Equal([]string(changed), want) {
-			t.Errorf("%s: want %v, got %v and %v, %v, %v", spec, want, created, changed, err, err2)
+		created, changed := answerTo(t, hook, nil, p), answerTo(t, hook, before, p)
+		if !created.Allowed || !changed.Allowed || !slices.Equal(created.Warnings, want) || !slices.Equal(changed.Warnings, want) {
+			t.Errorf("%s: want %v, got %+v and %+v", spec, want, created, changed)
 		}
 		written := p.DeepCopy()
 		written.Spec.ProviderID, written.Spec.ProviderIDList = "x", []string{"y"}
-		if told, err := v.ValidateUpdate(t.Context(), p, written); err != nil || told != nil {
-			t.Errorf("%s: want the controller told nothing, got %v, %v", spec, told, err)
+		if told := answerTo(t, hook, p, written); !told.Allowed || told.Warnings != nil {
+			t.Errorf("%s: want the controller told nothing, got %+v", spec, told)
 		}
 	}
 }
 
-// TestZoneWarnings holds that it is said when a change of the zones has no effect.
-func TestZoneWarnings(t *testing.T) {
+// TestWarningsOfGKEZones holds that it is said when a change of the zones has no effect.
+func TestWarningsOfGKEZones(t *testing.T) {
 	t.Parallel()
 	pool := func(zones ...string) *gcpv1.GCPManagedMachinePool {
 		return &gcpv1.GCPManagedMachinePool{Spec: gcpv1.GCPManagedMachinePoolSpec{NodeLocations: zones}}
 	}
+	hook := gcpadmission.ManagedValidator(gcpScheme(t), nil)
 	const kept = "spec.nodeLocations: removing it has no effect: the node pool keeps its zones"
 	for _, c := range []struct {
 		old, changed *gcpv1.GCPManagedMachinePool
@@ -98,9 +120,9 @@ func TestZoneWarnings(t *testing.T) {
 		{pool("a"), pool("b", "a"), nil}, {pool(), pool("a"), nil}, {pool(), pool(), nil}, {pool("a", "b"), pool("b"), nil},
 		{pool("a", "b"), pool(), []string{kept}},
 	} {
-		got, err := (&managedValidator{}).ValidateUpdate(t.Context(), c.old, c.changed)
-		if err != nil || !slices.Equal([]string(got), c.want) {
-			t.Errorf("%v to %v: want %v, got %v, %v", c.old.Spec.NodeLocations, c.changed.Spec.NodeLocations, c.want, got, err)
+		got := answerTo(t, hook, c.old, c.changed)
+		if !got.Allowed || !slices.Equal(got.Warnings, c.want) {
+			t.Errorf("%v to %v: want %v, got %+v", c.old.Spec.NodeLocations, c.changed.Spec.NodeLocations, c.want, got)
 		}
 	}
 }
@@ -108,10 +130,7 @@ func TestZoneWarnings(t *testing.T) {
 // TestOneObjectANodePool holds that two objects of a cluster don't describe one node pool.
 func TestOneObjectANodePool(t *testing.T) {
 	t.Parallel()
-	scheme := runtime.NewScheme()
-	if err := gcpv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	scheme := gcpScheme(t)
 	pool := func(namespace, cluster, name, nodePool string) *gcpv1.GCPManagedMachinePool {
 		p := &gcpv1.GCPManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 			Spec: gcpv1.GCPManagedMachinePoolSpec{NodePoolName: nodePool}}
@@ -120,8 +139,8 @@ func TestOneObjectANodePool(t *testing.T) {
 		}
 		return p
 	}
-	v := &managedValidator{reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(pool("ns", "c", "a", ""), pool("ns", "c", "b", "np"),
-		pool("other", "c", "x", "free")).Build()}
+	hook := gcpadmission.ManagedValidator(scheme, fake.NewClientBuilder().WithScheme(scheme).WithObjects(pool("ns", "c", "a", ""),
+		pool("ns", "c", "b", "np"), pool("other", "c", "x", "free")).Build())
 	for _, c := range []struct {
 		why     string
 		pool    *gcpv1.GCPManagedMachinePool
@@ -134,10 +153,10 @@ func TestOneObjectANodePool(t *testing.T) {
 		{"a cluster that is not named yet", pool("ns", "", "new", "a"), ""},
 		{"the object itself", pool("ns", "c", "b", "np"), ""},
 	} {
-		_, err := v.ValidateCreate(t.Context(), c.pool)
-		if c.refused == "" && err != nil || c.refused != "" &&
-			(!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.nodePoolName") || !strings.Contains(err.Error(), c.refused)) {
-			t.Errorf("%s: want %q, got %v", c.why, c.refused, err)
+		got := answerTo(t, hook, nil, c.pool)
+		if got.Allowed != (c.refused == "") || !got.Allowed && (got.Result.Reason != metav1.StatusReasonInvalid ||
+			!strings.Contains(got.Result.Message, "spec.nodePoolName") || !strings.Contains(got.Result.Message, c.refused)) {
+			t.Errorf("%s: want %q, got %+v", c.why, c.refused, got)
 		}
 	}
 }
