@@ -1,4 +1,4 @@
-package settings
+package infrapool_test
 
 import (
 	"strings"
@@ -11,14 +11,15 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/engine/report"
+	"github.com/muster-project/muster/kube/infrapool/settings"
 	"github.com/muster-project/muster/kube/infrapool/stored"
 )
 
-// asked returns the settings of an object and its MachinePool with these annotations.
-func asked(infra, machinePool map[string]string, machines bool) Settings {
-	return Of(Pool{
+// settingsOf returns the settings of an object and its MachinePool with these annotations.
+func settingsOf(infra, machinePool map[string]string, machines bool) settings.Settings {
+	return settings.Of(settings.Pool{
 		Kind: "AWSMachinePool", Object: &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: infra}},
-		MachinePool: &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: machinePool}}, Machines: MachinesOptional,
+		MachinePool: &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: machinePool}}, Machines: settings.MachinesOptional,
 		HasMachines: machines,
 	})
 }
@@ -33,39 +34,41 @@ func TestSettings(t *testing.T) {
 		held           string
 		invalid        []string
 		join, progress time.Duration
-		restarts       []Restart
+		restarts       []settings.Restart
 	}{
 		"nothing": {reason: "there is no annotation"},
-		"paused": {reason: "the object holds its rollout", infra: annotations{RolloutAnnotation: "paused"},
+		"paused": {reason: "the object holds its rollout", infra: annotations{settings.RolloutAnnotation: "paused"},
 			held: "AWSMachinePool has the annotation muster.dev/rollout: paused"},
-		"pool paused": {reason: "so does the MachinePool, which its users know", pool: annotations{RolloutAnnotation: "paused"},
+		"pool paused": {reason: "so does the MachinePool, which its users know", pool: annotations{settings.RolloutAnnotation: "paused"},
 			held: "MachinePool has the annotation muster.dev/rollout: paused"},
-		"both paused": {reason: "the nearer one is named", infra: annotations{RolloutAnnotation: "paused"},
-			pool: annotations{RolloutAnnotation: "paused"}, held: "AWSMachinePool has"},
+		"both paused": {reason: "the nearer one is named", infra: annotations{settings.RolloutAnnotation: "paused"},
+			pool: annotations{settings.RolloutAnnotation: "paused"}, held: "AWSMachinePool has"},
 		"paused badly": {reason: "the user wants no machine replaced, and is shown the right value",
-			infra: annotations{RolloutAnnotation: "Pause"}, held: `is "Pause", allowed is paused`,
+			infra: annotations{settings.RolloutAnnotation: "Pause"}, held: `is "Pause", allowed is paused`,
 			invalid: []string{`metadata.annotations[muster.dev/rollout] of the AWSMachinePool is "Pause", allowed is paused, or no such annotation`}},
-		"empty": {reason: "the same", pool: annotations{RolloutAnnotation: ""}, held: `is ""`,
+		"empty": {reason: "the same", pool: annotations{settings.RolloutAnnotation: ""}, held: `is ""`,
 			invalid: []string{`metadata.annotations[muster.dev/rollout] of the MachinePool is ""`}},
-		"deadlines": {reason: "Go durations", infra: annotations{JoinDeadlineAnnotation: "90s", ProgressDeadlineAnnotation: "1h30m"},
-			join: 90 * time.Second, progress: 90 * time.Minute},
-		"of the pool": {reason: "deadlines belong to the infrastructure", pool: annotations{JoinDeadlineAnnotation: "90s"}},
+		"deadlines": {reason: "Go durations",
+			infra: annotations{settings.JoinDeadlineAnnotation: "90s", settings.ProgressDeadlineAnnotation: "1h30m"},
+			join:  90 * time.Second, progress: 90 * time.Minute},
+		"of the pool": {reason: "deadlines belong to the infrastructure", pool: annotations{settings.JoinDeadlineAnnotation: "90s"}},
 		"bad deadlines": {reason: "an invalid deadline leaves the default",
-			infra: annotations{JoinDeadlineAnnotation: "600", ProgressDeadlineAnnotation: "-1m"},
+			infra: annotations{settings.JoinDeadlineAnnotation: "600", settings.ProgressDeadlineAnnotation: "-1m"},
 			invalid: []string{`[muster.dev/join-deadline] of the AWSMachinePool is "600", allowed is a positive duration such as 20m`,
 				`[muster.dev/progress-deadline] of the AWSMachinePool is "-1m"`}},
-		"restart": {reason: "the reason is kept", infra: annotations{RestartAnnotation: " CVE-1 "},
-			restarts: []Restart{{stored.Restart, "CVE-1"}}},
-		"both restart": {reason: "each stands for itself", infra: annotations{RestartAnnotation: "a"}, pool: annotations{RestartAnnotation: "b"},
-			restarts: []Restart{{stored.Restart, "a"}, {stored.RestartPool, "b"}}},
-		"empty restart": {reason: "a restart has a reason", infra: annotations{RestartAnnotation: " "},
+		"restart": {reason: "the reason is kept", infra: annotations{settings.RestartAnnotation: " CVE-1 "},
+			restarts: []settings.Restart{{Key: stored.Restart, Reason: "CVE-1"}}},
+		"both restart": {reason: "each stands for itself", infra: annotations{settings.RestartAnnotation: "a"},
+			pool:     annotations{settings.RestartAnnotation: "b"},
+			restarts: []settings.Restart{{Key: stored.Restart, Reason: "a"}, {Key: stored.RestartPool, Reason: "b"}}},
+		"empty restart": {reason: "a restart has a reason", infra: annotations{settings.RestartAnnotation: " "},
 			invalid: []string{`[muster.dev/restart-now] of the AWSMachinePool is "", allowed is the reason in words`}},
-		"long value": {reason: "messages stay readable", infra: annotations{JoinDeadlineAnnotation: strings.Repeat("x", 5000)},
-			invalid: []string{strings.Repeat("x", valueLimit) + `..."`}},
+		"long value": {reason: "messages stay readable", infra: annotations{settings.JoinDeadlineAnnotation: strings.Repeat("x", 5000)},
+			invalid: []string{strings.Repeat("x", 200) + `..."`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := asked(c.infra, c.pool, false)
+			got := settingsOf(c.infra, c.pool, false)
 			if (got.RolloutPaused != nil) != (c.held != "") || got.RolloutPaused != nil && !strings.Contains(got.RolloutPaused.Message, c.held) {
 				t.Errorf("%s: want held by %q, got %+v", c.reason, c.held, got.RolloutPaused)
 			}
@@ -95,38 +98,45 @@ func TestRestarting(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 2, 3, 4, 5, 678, time.UTC)
 	hour := now.Add(-time.Hour).Format(time.RFC3339Nano)
-	at := func(moment, reason string) string { return moment + " " + Restart{Reason: reason}.token() }
+	// at is what is kept of a restart that was first seen at a moment.
+	at := func(moment, reason string) string {
+		_, keep, _ := settings.Restarting([]settings.Restart{{Key: stored.Restart, Reason: reason}}, nil, now)
+		_, token, _ := strings.Cut(keep[stored.Restart], " ")
+		return moment + " " + token
+	}
 	for name, c := range map[string]struct {
 		reason     string
-		asked      []Restart
+		asked      []settings.Restart
 		remembered map[string]string
 		before     time.Time
 		keep       map[string]string
 		drop       []string
 	}{
 		"no restart": {reason: "nothing is stored for it", remembered: map[string]string{"region": "x"}},
-		"first seen": {reason: "the moment is this one, and is kept", asked: []Restart{{stored.Restart, "CVE 1"}}, before: now,
-			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 1")}},
-		"seen earlier": {reason: "instances created since then stay", asked: []Restart{{stored.Restart, "CVE 1"}},
+		"first seen": {reason: "the moment is this one, and is kept", asked: []settings.Restart{{Key: stored.Restart, Reason: "CVE 1"}},
+			before: now, keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 1")}},
+		"seen earlier": {reason: "instances created since then stay", asked: []settings.Restart{{Key: stored.Restart, Reason: "CVE 1"}},
 			remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now.Add(-time.Hour)},
-		"another reason": {reason: "another value begins another", asked: []Restart{{stored.Restart, "CVE 2"}},
+		"another reason": {reason: "another value begins another", asked: []settings.Restart{{Key: stored.Restart, Reason: "CVE 2"}},
 			remembered: map[string]string{stored.Restart: at(hour, "CVE 1")}, before: now,
 			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "CVE 2")}},
 		"taken away": {reason: "the same value later begins another",
 			remembered: map[string]string{stored.Restart: at(hour, "CVE 1"), "region": "x"}, drop: []string{stored.Restart}},
-		"two of different": {reason: "the later one covers both", asked: []Restart{{stored.Restart, "a"}, {stored.RestartPool, "b"}},
+		"two of different": {reason: "the later one covers both",
+			asked:      []settings.Restart{{Key: stored.Restart, Reason: "a"}, {Key: stored.RestartPool, Reason: "b"}},
 			remembered: map[string]string{stored.Restart: at(hour, "a")}, before: now,
 			keep: map[string]string{stored.RestartPool: at(now.Format(time.RFC3339Nano), "b")}},
-		"one of two ends": {reason: "the other is not begun anew", asked: []Restart{{stored.RestartPool, "b"}},
+		"one of two ends": {reason: "the other is not begun anew", asked: []settings.Restart{{Key: stored.RestartPool, Reason: "b"}},
 			remembered: map[string]string{stored.Restart: at(hour, "a"), stored.RestartPool: at(hour, "b")}, before: now.Add(-time.Hour),
 			drop: []string{stored.Restart}},
-		"unreadable": {reason: "a stored time that cannot be parsed was never seen", asked: []Restart{{stored.Restart, "a"}},
+		"unreadable": {reason: "a stored time that cannot be parsed was never seen",
+			asked:      []settings.Restart{{Key: stored.Restart, Reason: "a"}},
 			remembered: map[string]string{stored.Restart: at("yesterday", "a")}, before: now,
 			keep: map[string]string{stored.Restart: at(now.Format(time.RFC3339Nano), "a")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, keep, drop := Restarting(c.asked, c.remembered, now)
+			got, keep, drop := settings.Restarting(c.asked, c.remembered, now)
 			if (got == nil) != c.before.IsZero() || got != nil && !got.Before.Equal(c.before) {
 				t.Errorf("%s: want those before %s restarted, got %+v", c.reason, c.before, got)
 			}
@@ -140,7 +150,7 @@ func TestRestarting(t *testing.T) {
 				return
 			}
 			all := stored.Merged(keep, c.remembered)
-			again, more, _ := Restarting(c.asked, all, now.Add(time.Minute))
+			again, more, _ := settings.Restarting(c.asked, all, now.Add(time.Minute))
 			if diff := cmp.Diff(got, again); diff != "" || len(more) != 0 {
 				t.Errorf("%s: want the same restart a minute later, and nothing more to keep, got %v\n%s", c.reason, more, diff)
 			}
@@ -156,19 +166,20 @@ func FuzzSettings(f *testing.F) {
 	f.Add("Paused ", " \n", "-1s", "9223372036854775807ns")
 	f.Add("x", "two words \xff", "1e3s", "0")
 	f.Fuzz(func(t *testing.T, rollout, why, join, progress string) {
-		got := asked(map[string]string{RolloutAnnotation: rollout, RestartAnnotation: why, JoinDeadlineAnnotation: join,
-			ProgressDeadlineAnnotation: progress}, nil, false)
+		got := settingsOf(map[string]string{settings.RolloutAnnotation: rollout, settings.RestartAnnotation: why,
+			settings.JoinDeadlineAnnotation: join, settings.ProgressDeadlineAnnotation: progress}, nil, false)
 		if got.RolloutPaused == nil || got.JoinDeadline < 0 || got.ProgressDeadline < 0 {
 			t.Errorf("want the rollout held and no negative deadline, got %+v", got)
 		}
-		if refused := strings.Join(got.Invalid, "\n"); (got.JoinDeadline == 0) != strings.Contains(refused, "["+JoinDeadlineAnnotation+"]") ||
-			(rollout == RolloutPaused) == strings.Contains(refused, "["+RolloutAnnotation+"]") ||
-			(len(got.Restarts) == 0) != strings.Contains(refused, "["+RestartAnnotation+"]") {
+		refused := strings.Join(got.Invalid, "\n")
+		if (got.JoinDeadline == 0) != strings.Contains(refused, "["+settings.JoinDeadlineAnnotation+"]") ||
+			(rollout == settings.RolloutPaused) == strings.Contains(refused, "["+settings.RolloutAnnotation+"]") ||
+			(len(got.Restarts) == 0) != strings.Contains(refused, "["+settings.RestartAnnotation+"]") {
 			t.Errorf("want exactly the invalid values refused by name, got %+v", got)
 		}
 		now := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
-		first, keep, _ := Restarting(got.Restarts, nil, now)
-		again, more, drop := Restarting(got.Restarts, keep, now.Add(time.Hour))
+		first, keep, _ := settings.Restarting(got.Restarts, nil, now)
+		again, more, drop := settings.Restarting(got.Restarts, keep, now.Add(time.Hour))
 		if diff := cmp.Diff(first, again); diff != "" || len(more)+len(drop) != 0 {
 			t.Errorf("want the same restart an hour later, got %v, %v\n%s", more, drop, diff)
 		}

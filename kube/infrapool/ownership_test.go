@@ -1,4 +1,4 @@
-package ownership
+package infrapool_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/infrapool/ownership"
 )
 
 // copies are the objects of an API server.
@@ -31,10 +32,10 @@ func TestReadingsOfTags(t *testing.T) {
 	t.Parallel()
 	made := func(namespace string, after time.Duration) awsv1.AWSMachinePool {
 		return awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "p", UID: types.UID(namespace),
-			CreationTimestamp: metav1.NewTime(time.Unix(0, 0).Add(after)), Annotations: map[string]string{Annotation: "moved"}}}
+			CreationTimestamp: metav1.NewTime(time.Unix(0, 0).Add(after)), Annotations: map[string]string{ownership.Annotation: "moved"}}}
 	}
 	older, own := made("elsewhere", 0), made("default", time.Hour)
-	r := NewRegistry(copies{older, own}, func() client.ObjectList { return &awsv1.AWSMachinePoolList{} })
+	r := ownership.NewRegistry(copies{older, own}, func() client.ObjectList { return &awsv1.AWSMachinePoolList{} })
 	reads, tagged := 0, ""
 	at := func(now, maxAge time.Duration, wantReads int, other string) {
 		t.Helper()
@@ -42,7 +43,7 @@ func TestReadingsOfTags(t *testing.T) {
 			reads++
 			return tagged, nil
 		}
-		got, err := r.Find(t.Context(), &own, Tags{Read: read, Now: time.Unix(0, 0).Add(now), MaxAge: maxAge})
+		got, err := r.Find(t.Context(), &own, ownership.Tags{Read: read, Now: time.Unix(0, 0).Add(now), MaxAge: maxAge})
 		if err != nil || reads != wantReads || got.Name.Namespace != other || !got.Certain {
 			t.Errorf("after %s: want %d reads and the other in namespace %q, got %d and %+v, %v", now, wantReads, other, reads, got, err)
 		}
@@ -57,16 +58,32 @@ func TestReadingsOfTags(t *testing.T) {
 	at(62*time.Second, 0, 4, "elsewhere")
 }
 
-func TestOlder(t *testing.T) {
+// takes reports whether of two objects with one owner ID the first owns what the cloud has for it, and nothing in the cloud says so.
+func takes(t *testing.T, first, second *awsv1.AWSMachinePool) bool {
+	t.Helper()
+	r := ownership.NewRegistry(copies{*first, *second}, func() client.ObjectList { return &awsv1.AWSMachinePoolList{} })
+	got, err := r.Find(t.Context(), second, ownership.Tags{})
+	if err != nil || got.Name != (types.NamespacedName{}) && got.Name != client.ObjectKeyFromObject(first) {
+		t.Fatalf("want no other object than %s, got %+v, %v", client.ObjectKeyFromObject(first), got, err)
+	}
+	return got.Name != types.NamespacedName{}
+}
+
+// copied returns an object, created at a time, whose owner ID may be that of another one.
+func copied(name, uid, id string, at time.Time) *awsv1.AWSMachinePool {
+	return &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(uid),
+		CreationTimestamp: metav1.NewTime(at), Annotations: map[string]string{ownership.Annotation: id}}}
+}
+
+// TestFirstOwner holds which of two objects with one owner ID counts where no tag names one.
+func TestFirstOwner(t *testing.T) {
 	t.Parallel()
-	made := func(uid, id string, after time.Duration) client.Object {
-		return &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid),
-			CreationTimestamp: metav1.NewTime(time.Unix(0, 0).Add(after)),
-			Annotations:       map[string]string{Annotation: id}}}
+	made := func(uid, id string, after time.Duration) *awsv1.AWSMachinePool {
+		return copied(uid, uid, id, time.Unix(0, 0).Add(after))
 	}
 	for name, tc := range map[string]struct {
 		reason string
-		a, b   client.Object
+		a, b   *awsv1.AWSMachinePool
 		want   bool
 	}{
 		"first owner": {"the object whose UID is the ID came first, whatever the clock was", made("x", "x", time.Hour),
@@ -76,14 +93,14 @@ func TestOlder(t *testing.T) {
 		"at the same time":  {"and otherwise any order will do, as long as it is one", made("y", "x", 0), made("z", "x", 0), true},
 		"the other of both": {"", made("z", "x", 0), made("y", "x", 0), false},
 	} {
-		if got := older(tc.a, tc.b); got != tc.want {
+		if got := takes(t, tc.a, tc.b); got != tc.want {
 			t.Errorf("%s: %s: want %v, got %v", name, tc.reason, tc.want, got)
 		}
 	}
 }
 
 // FuzzOwner holds that of two objects that carry one owner ID exactly one comes first, whatever the ID is, and that it is the
-// one whose ID it is if there is such a one.
+// one whose ID it is if there is such a one. Objects without an ID take nothing from each other.
 func FuzzOwner(f *testing.F) {
 	f.Add("uid-1", "uid-1", "uid-2", int64(10), int64(5))
 	f.Add("other", "uid-1", "uid-2", int64(5), int64(5))
@@ -92,15 +109,12 @@ func FuzzOwner(f *testing.F) {
 		if uidA == uidB {
 			return
 		}
-		object := func(uid string, at int64) client.Object {
-			return &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), CreationTimestamp: metav1.Unix(at, 0),
-				Annotations: map[string]string{Annotation: id}}}
+		a, b := copied("a", uidA, id, time.Unix(atA, 0)), copied("b", uidB, id, time.Unix(atB, 0))
+		first, second := takes(t, a, b), takes(t, b, a)
+		if id == "" && (first || second) || id != "" && first == second {
+			t.Errorf("ID %q: want one of %q and %q first, got %t and %t", id, uidA, uidB, first, second)
 		}
-		a, b := object(uidA, atA), object(uidB, atB)
-		if older(a, b) == older(b, a) {
-			t.Errorf("want one of %q and %q first, got %t twice", uidA, uidB, older(a, b))
-		}
-		if id == uidA && !older(a, b) || id == uidB && !older(b, a) {
+		if id != "" && (id == uidA && !first || id == uidB && !second) {
 			t.Errorf("want the object whose ID %q it is first", id)
 		}
 	})
