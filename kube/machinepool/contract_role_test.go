@@ -1,4 +1,4 @@
-package contract
+package machinepool_test
 
 import (
 	"context"
@@ -16,37 +16,38 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/muster-project/muster/api/crd"
+	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
-// TestPublishedKinds holds that the kinds for pools and for bootstrap configurations of Muster and of other projects have names that are
-// accepted.
-func TestPublishedKinds(t *testing.T) {
+// TestContractsOfPublishedKinds holds that the kinds for pools and for bootstrap configurations of Muster and of other projects have names
+// that are accepted.
+func TestContractsOfPublishedKinds(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "ROSAMachinePool", "AzureMachinePool", "AzureManagedMachinePool",
 		"AzureASOManagedMachinePool",
 		"GCPMachinePool", "GCPManagedMachinePool", "OCIMachinePool", "OCIManagedMachinePool", "OCIVirtualMachinePool",
 		"ScalewayManagedMachinePool", "DockerMachinePool",
 		"DevMachinePool", "KarpenterMachinePool"} {
-		if err := InfraMachinePool().Names(schema.GroupKind{Group: "infrastructure.cluster.x-k8s.io", Kind: kind}); err != nil {
+		if err := contract.InfraMachinePool().Names(schema.GroupKind{Group: "infrastructure.cluster.x-k8s.io", Kind: kind}); err != nil {
 			t.Errorf("want %s followed, got %v", kind, err)
 		}
 	}
 	for _, kind := range []string{"KubeadmConfig", "EKSConfig", "NodeadmConfig", "RKE2Config", "K0sWorkerConfig", "TalosConfig",
 		"MicroK8sConfig", "KThreesConfig"} {
-		if err := BootstrapConfig().Names(schema.GroupKind{Group: "bootstrap.cluster.x-k8s.io", Kind: kind}); err != nil {
+		if err := contract.BootstrapConfig().Names(schema.GroupKind{Group: "bootstrap.cluster.x-k8s.io", Kind: kind}); err != nil {
 			t.Errorf("want %s followed, got %v", kind, err)
 		}
 	}
 }
 
-// TestSchemas holds which contract every CustomResourceDefinition of Muster follows by its schema.
-func TestSchemas(t *testing.T) {
+// TestContractsOfSchemas holds which contract every CustomResourceDefinition of Muster follows by its schema.
+func TestContractsOfSchemas(t *testing.T) {
 	t.Parallel()
-	want := map[string]Role{"KubeadmConfig": BootstrapConfig(), "GKEConfig": BootstrapConfig()}
+	want := map[string]contract.Role{"KubeadmConfig": contract.BootstrapConfig(), "GKEConfig": contract.BootstrapConfig()}
 	for _, kind := range []string{"AWSMachinePool", "AWSManagedMachinePool", "AzureMachinePool", "AzureManagedMachinePool",
 		"AzureASOManagedMachinePool",
 		"GCPMachinePool", "GCPManagedMachinePool"} {
-		want[kind] = InfraMachinePool()
+		want[kind] = contract.InfraMachinePool()
 	}
 	files, err := fs.Glob(crd.Files, "*.yaml")
 	if err != nil {
@@ -70,10 +71,10 @@ func TestSchemas(t *testing.T) {
 	c := b.Build()
 	for _, d := range all {
 		gk := schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
-		for _, role := range []Role{InfraMachinePool(), BootstrapConfig()} {
-			follows := want[gk.Kind].name == role.name
-			if err := role.Follows(t.Context(), c, gk); (err == nil) != follows || (err != nil && !errors.Is(err, ErrOutside)) {
-				t.Errorf("%s as %s: want %v, got %v", gk, role.name, follows, err)
+		for _, role := range []contract.Role{contract.InfraMachinePool(), contract.BootstrapConfig()} {
+			follows := want[gk.Kind].Path() == role.Path()
+			if err := role.Follows(t.Context(), c, gk); (err == nil) != follows || (err != nil && !errors.Is(err, contract.ErrOutside)) {
+				t.Errorf("%s as %s: want %v, got %v", gk, role.Path(), follows, err)
 			}
 		}
 	}
@@ -98,10 +99,10 @@ func TestKindsAreReadOnce(t *testing.T) {
 		reads++
 		return c.Get(ctx, key, o, opts...)
 	}})
-	kinds, gk := Kinds{}, schema.GroupKind{Group: "infrastructure.example.com", Kind: "TestPool"}
+	kinds, gk := contract.Kinds{}, schema.GroupKind{Group: "infrastructure.example.com", Kind: "TestPool"}
 	for range 3 {
-		if _, err := kinds.GVK(t.Context(), c, live, InfraMachinePool(), gk); !errors.Is(err, ErrOutside) {
-			t.Fatalf("without the field: want %v, got %v", ErrOutside, err)
+		if _, err := kinds.GVK(t.Context(), c, live, contract.InfraMachinePool(), gk); !errors.Is(err, contract.ErrOutside) {
+			t.Fatalf("without the field: want %v, got %v", contract.ErrOutside, err)
 		}
 	}
 	yes := true
@@ -110,7 +111,7 @@ func TestKindsAreReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if gvk, err := kinds.GVK(t.Context(), c, live, InfraMachinePool(), gk); err != nil || gvk.Version != "v1" {
+		if gvk, err := kinds.GVK(t.Context(), c, live, contract.InfraMachinePool(), gk); err != nil || gvk.Version != "v1" {
 			t.Fatalf("with open fields: want version v1, got %v, %v", gvk, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package contract
+package machinepool_test
 
 import (
 	"errors"
@@ -9,9 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/muster-project/muster/kube/machinepool/contract"
 )
 
-func TestAPIVersion(t *testing.T) {
+func TestAPIVersionOfContract(t *testing.T) {
 	t.Parallel()
 	gk := schema.GroupKind{Group: "infrastructure.cluster.x-k8s.io", Kind: "AWSMachinePool"}
 	for name, tc := range map[string]struct {
@@ -36,9 +38,9 @@ func TestAPIVersion(t *testing.T) {
 			labels: map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1"},
 			want:   "infrastructure.cluster.x-k8s.io/v1beta1",
 		},
-		"no label": {reason: "a kind without label can't be read safely", labels: map[string]string{"a": "b"}, err: ErrNoVersion},
+		"no label": {reason: "a kind without label can't be read safely", labels: map[string]string{"a": "b"}, err: contract.ErrNoVersion},
 		"no kind": {reason: "a kind that is not installed has an error of its own, because none of its objects can exist", noCRD: true,
-			err: ErrNoKind},
+			err: contract.ErrNoKind},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +53,7 @@ func TestAPIVersion(t *testing.T) {
 				b = b.WithObjects(&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 					Name: "awsmachinepools.infrastructure.cluster.x-k8s.io", Labels: tc.labels}})
 			}
-			got, err := APIVersion(t.Context(), b.Build(), gk)
+			got, err := contract.APIVersion(t.Context(), b.Build(), gk)
 			if !errors.Is(err, tc.err) {
 				t.Fatalf("%s: want error %v, got %v", tc.reason, tc.err, err)
 			}
