@@ -1,4 +1,4 @@
-package metrics
+package partstest
 
 import (
 	"context"
@@ -20,18 +20,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/kube/metrics"
 	"github.com/muster-project/muster/pool"
 )
 
 var (
-	now  = time.Unix(10_000, 0)
-	ours = Pool{Kind: "FakeMachinePool", Namespace: "default", Name: "p"}
+	observedAt   = time.Unix(10_000, 0)
+	observedPool = metrics.Pool{Kind: "FakeMachinePool", Namespace: "default", Name: "p"}
 )
 
-func newPools(t *testing.T) (*prometheus.Registry, *Pools) {
+func newPools(t *testing.T) (*prometheus.Registry, *metrics.Pools) {
 	t.Helper()
 	r := prometheus.NewPedanticRegistry()
-	p, err := NewPools(r)
+	p, err := metrics.NewPools(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,30 +80,30 @@ func running(id string, n *pool.Node) pool.Instance {
 }
 
 func ready() *pool.Node {
-	return &pool.Node{Ready: true, Joined: now.Add(-time.Hour), ReadySince: now.Add(-time.Hour)}
+	return &pool.Node{Ready: true, Joined: observedAt.Add(-time.Hour), ReadySince: observedAt.Add(-time.Hour)}
 }
 
 func draining(since time.Duration, left int) *pool.Node {
 	n := ready()
-	n.DrainStarted, n.Remaining = now.Add(-since), left
+	n.DrainStarted, n.Remaining = observedAt.Add(-since), left
 	return n
 }
 
-func TestObserve(t *testing.T) {
+func TestMetricsOfAPass(t *testing.T) {
 	t.Parallel()
 	all := pool.Observed{Instances: []pool.Instance{
 		{ID: "1", State: pool.Pending}, {ID: "2", State: pool.Failed}, {ID: "3", State: pool.Terminating, Node: ready()},
-		running("4", nil), running("5", &pool.Node{Joined: now, ReadySince: now}), running("6", ready()),
-		running("7", &pool.Node{Joined: now.Add(-time.Hour), ReadySince: now}),
+		running("4", nil), running("5", &pool.Node{Joined: observedAt, ReadySince: observedAt}), running("6", ready()),
+		running("7", &pool.Node{Joined: observedAt.Add(-time.Hour), ReadySince: observedAt}),
 		running("8", draining(time.Minute, 1)), running("9", draining(time.Hour, 1)),
 	}}
 	for _, c := range []struct {
 		reason string
-		passes []Pass
+		passes []metrics.Pass
 		want   []string
 	}{
 		{"each machine is counted in one state, and the oldest drain is exposed",
-			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all, Plan: pool.Plan{
+			[]metrics.Pass{{Outcome: engine.Outcome{Seen: true, Observed: all, Plan: pool.Plan{
 				Budget: pool.Budget{Desired: 8, Available: 1}, Rollout: pool.Rollout{State: pool.RolloutInProgress, Left: 4}}}}},
 			[]string{"pool_available_instances 1", "pool_desired_instances 8", "pool_instances{draining} 2", "pool_instances{failed} 1",
 				"pool_instances{joining} 2",
@@ -110,34 +111,34 @@ func TestObserve(t *testing.T) {
 				"pool_observed 1",
 				"pool_oldest_drain_start_timestamp_seconds 6400", "pool_rollout_left_instances 4", "pool_rollout_state{InProgress} 1"}},
 		{"a machine without a node is unknown while the workload cluster is unreachable",
-			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{NodesUnknown: true,
+			[]metrics.Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{NodesUnknown: true,
 				Instances: []pool.Instance{running("1", nil), {ID: "2", State: pool.Pending}}}}}},
 			[]string{"pool_instances{pending} 1", "pool_instances{unknown} 1", "pool_observed 1"}},
 		{"the state of a pool is not exposed while its cloud does not respond, because it would be outdated",
-			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: all}},
+			[]metrics.Pass{{Outcome: engine.Outcome{Seen: true, Observed: all}},
 				{Outcome: engine.Outcome{Err: errors.New("broken")}, TokensEnd: time.Unix(7, 0)}},
 			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7"}},
 		{"while Muster's own rate limit delays requests, the previous observation stays",
-			[]Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{Instances: []pool.Instance{running("6", ready())}}}},
+			[]metrics.Pass{{Outcome: engine.Outcome{Seen: true, Observed: pool.Observed{Instances: []pool.Instance{running("6", ready())}}}},
 				{Outcome: engine.Outcome{RateLimited: true}, TokensEnd: time.Unix(7, 0)}},
 			[]string{"pool_bootstrap_token_expiration_timestamp_seconds 7", "pool_instances{ready} 1", "pool_observed 1"}},
 	} {
 		r, p := newPools(t)
 		for _, pass := range c.passes {
-			pass.Pool, pass.Cluster, pass.Now = ours, "c", now
+			pass.Pool, pass.Cluster, pass.Now = observedPool, "c", observedAt
 			p.Observe(pass)
 		}
 		if diff := cmp.Diff(c.want, told(t, r)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 		}
-		p.Forget(ours)
+		p.Forget(observedPool)
 		if got := told(t, r); got != nil {
 			t.Errorf("%s: want nothing of a pool that is gone, got %v", c.reason, got)
 		}
 	}
 }
 
-func TestDrains(t *testing.T) {
+func TestMetricsOfDrains(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
@@ -160,11 +161,11 @@ func TestDrains(t *testing.T) {
 	} {
 		r, p := newPools(t)
 		other := pool.Instance{ID: "2", State: pool.Terminating, Node: draining(time.Hour, 0)}
-		p.Observe(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{
+		p.Observe(metrics.Pass{Pool: observedPool, Now: observedAt, Outcome: engine.Outcome{
 			Seen: true, Started: !c.failed, Observed: pool.Observed{Instances: []pool.Instance{running("1", c.node), other}},
 			Plan: pool.Plan{Step: &pool.Step{Kind: c.kind, Targets: []pool.InstanceRef{{ID: "1"}, {ID: "gone meanwhile"}}}},
 		}})
-		p.Forget(ours)
+		p.Forget(observedPool)
 		if got := strings.Join(told(t, r), " "); got != c.want {
 			t.Errorf("%s: want %q, got %q", c.reason, c.want, got)
 		}
@@ -176,12 +177,12 @@ func TestADrainIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	r, p := newPools(t)
 	step := func(kind pool.StepKind, state pool.InstanceState, since time.Duration) {
-		p.Observe(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Seen: true, Started: true,
+		p.Observe(metrics.Pass{Pool: observedPool, Now: observedAt, Outcome: engine.Outcome{Seen: true, Started: true,
 			Observed: pool.Observed{Instances: []pool.Instance{{ID: "1", State: state, Node: draining(since, 0)}}},
 			Plan:     pool.Plan{Step: &pool.Step{Kind: kind, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
 	}
 	step(pool.Remove, pool.Running, time.Minute)
-	p.Observe(Pass{Pool: ours, Now: now, Outcome: engine.Outcome{Err: errors.New("broken")}})
+	p.Observe(metrics.Pass{Pool: observedPool, Now: observedAt, Outcome: engine.Outcome{Err: errors.New("broken")}})
 	step(pool.Renew, pool.Terminating, time.Minute)
 	step(pool.Release, pool.Terminating, time.Minute)
 	if n, err := testutil.GatherAndCount(r, "muster_drain_duration_seconds"); err != nil || n != 1 {
@@ -201,12 +202,12 @@ func TestADrainIsCountedOnce(t *testing.T) {
 	}
 }
 
-// TestNoPools holds that callers without metrics can call the same methods.
-func TestNoPools(t *testing.T) {
+// TestNoMetrics holds that callers without metrics can call the same methods.
+func TestNoMetrics(t *testing.T) {
 	t.Parallel()
-	var none *Pools
-	none.Observe(Pass{Pool: ours})
-	none.Forget(ours)
+	var none *metrics.Pools
+	none.Observe(metrics.Pass{Pool: observedPool})
+	none.Forget(observedPool)
 }
 
 func aMachinePool(name string, phase clusterv1.MachinePoolPhase, s clusterv1.MachinePoolStatus) *clusterv1.MachinePool {
@@ -215,7 +216,7 @@ func aMachinePool(name string, phase clusterv1.MachinePoolPhase, s clusterv1.Mac
 	return p
 }
 
-func TestMachinePools(t *testing.T) {
+func TestMetricsOfMachinePools(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
 	if err := clusterv1.AddToScheme(scheme); err != nil {
@@ -235,7 +236,7 @@ func TestMachinePools(t *testing.T) {
 		return w.List(ctx, list, opts...)
 	}}).Build()
 	r := prometheus.NewPedanticRegistry()
-	m, err := NewMachinePools(r)
+	m, err := metrics.NewMachinePools(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +250,9 @@ func TestMachinePools(t *testing.T) {
 	if diff := cmp.Diff(want, told(t, r)); diff != "" {
 		t.Errorf("what is told (-want +got):\n%s", diff)
 	}
+	const phases = 10
 	if n, err := testutil.GatherAndCount(r, "muster_machinepool_up_to_date_replicas", "muster_machinepools"); err != nil ||
-		n != 1+len(phases) {
+		n != 1+phases {
 		t.Errorf("want a zero that is known, and every phase, told: got %d samples, error %v", n, err)
 	}
 	broken = true
@@ -264,13 +266,14 @@ func TestMachinePools(t *testing.T) {
 	}
 }
 
-// TestConventions holds that the linter of Prometheus finds no problem.
-func TestConventions(t *testing.T) {
+// TestConventionsOfMetrics holds that the linter of Prometheus finds no problem.
+func TestConventionsOfMetrics(t *testing.T) {
 	t.Parallel()
 	r, p := newPools(t)
-	p.Observe(Pass{Pool: ours, Cluster: "c", Now: now, TokensEnd: now, Outcome: engine.Outcome{Seen: true, Started: true,
-		Observed: pool.Observed{Instances: []pool.Instance{running("1", draining(time.Minute, 0))}},
-		Plan:     pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
+	p.Observe(metrics.Pass{Pool: observedPool, Cluster: "c", Now: observedAt, TokensEnd: observedAt, Outcome: engine.Outcome{Seen: true,
+		Started: true, Observed: pool.Observed{Instances: []pool.Instance{running("1", draining(time.Minute, 0))}},
+		Plan: pool.Plan{Step: &pool.Step{Kind: pool.Remove, Targets: []pool.InstanceRef{{ID: "1"}}}}}})
+	const states, rollouts = 8, 6 // of instances and of a pool
 	problems, err := testutil.GatherAndLint(r)
 	if err != nil {
 		t.Fatal(err)
@@ -278,7 +281,7 @@ func TestConventions(t *testing.T) {
 	for _, problem := range problems {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}
-	if n, err := testutil.GatherAndCount(r); err != nil || n < len(states)+len(rollouts)+7 {
+	if n, err := testutil.GatherAndCount(r); err != nil || n < states+rollouts+7 {
 		t.Errorf("want every metric linted, got %d samples, error %v", n, err)
 	}
 }
