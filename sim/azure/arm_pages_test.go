@@ -1,4 +1,4 @@
-package arm
+package azure_test
 
 import (
 	"net/http/httptest"
@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/muster-project/muster/sim/azure/arm"
 	"github.com/muster-project/muster/sim/document"
 	"github.com/muster-project/muster/sim/state"
 )
 
 // What comes and goes between two pages hides no other resource.
-func TestPages(t *testing.T) {
+func TestPagesOfAChangingList(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
@@ -32,13 +33,13 @@ func TestPages(t *testing.T) {
 	} {
 		got, next := "", "https://management.azure.com/list?api-version=1"
 		for page := 0; next != ""; page++ {
-			x := &Call{Request: httptest.NewRequest("GET", next, nil)}
+			x := &arm.Call{Request: httptest.NewRequest("GET", next, nil)}
 			x.Query = x.Request.URL.Query()
 			var all []any
 			for _, id := range c.lists[min(page, len(c.lists)-1)] {
 				all = append(all, document.Object{"id": strings.Trim(string(id), "."), "name": string(id)})
 			}
-			answer, err := (&Core{Core: &state.Core{PageLimit: 1}}).Paged(x, all)
+			answer, err := (&arm.Core{Core: &state.Core{PageLimit: 1}}).Paged(x, all)
 			if err != nil {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
@@ -63,9 +64,9 @@ func TestPagesOfALongList(t *testing.T) {
 	}
 	var got []any
 	for next := "https://management.azure.com/list"; next != ""; {
-		x := &Call{Request: httptest.NewRequest("GET", next, nil)}
+		x := &arm.Call{Request: httptest.NewRequest("GET", next, nil)}
 		x.Query = x.Request.URL.Query()
-		answer, err := (&Core{Core: &state.Core{}}).Paged(x, all)
+		answer, err := (&arm.Core{Core: &state.Core{}}).Paged(x, all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,10 +76,11 @@ func TestPagesOfALongList(t *testing.T) {
 			t.Errorf("want a link of at most 2000 characters, got %d", len(next))
 		}
 	}
+	idOf := func(item any) any { return item.(document.Object)["id"] }
 	if !slices.EqualFunc(got, all, func(a, b any) bool { return idOf(a) == idOf(b) }) {
 		t.Errorf("want all %d resources once, got %d", len(all), len(got))
 	}
-	if _, err := (&Core{Core: &state.Core{}}).Paged(&Call{Query: url.Values{"$skiptoken": {"x"}}}, all); err == nil {
+	if _, err := (&arm.Core{Core: &state.Core{}}).Paged(&arm.Call{Query: url.Values{"$skiptoken": {"x"}}}, all); err == nil {
 		t.Error("want a link that names no place refused")
 	}
 }
