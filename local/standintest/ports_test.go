@@ -1,15 +1,19 @@
-package ports
+package standintest_test
 
 import (
 	"net"
 	"strconv"
 	"testing"
+
+	"github.com/muster-project/muster/local/ports"
 )
 
-// TestPick: the choice must be repeatable, and must avoid what is listened on.
-func TestPick(t *testing.T) {
-	var s Set
-	chosen := pick(t, &s)
+// TestPickPort: the choice must be repeatable, must avoid what is listened on, and is below the ports that systems take for outgoing
+// connections and for Services.
+func TestPickPort(t *testing.T) {
+	const first, last = 20000, 29999
+	var s ports.Set
+	chosen := pickPort(t, &s)
 	if chosen < first || chosen > last {
 		t.Fatalf("want a port between %d and %d, got %d", first, last, chosen)
 	}
@@ -24,19 +28,20 @@ func TestPick(t *testing.T) {
 	if err := s.Take(chosen); err == nil {
 		t.Fatalf("port %d is listened on: want an error, got none", chosen)
 	}
-	if other := pick(t, &s); other == chosen {
+	if other := pickPort(t, &s); other == chosen {
 		t.Fatalf("taken by another client: want another port than %d, got it", chosen)
 	}
 }
 
-// TestSetsHaveNoPortInCommon: two worlds choose their ports before anything listens there. One that is chosen belongs to its world alone.
-func TestSetsHaveNoPortInCommon(t *testing.T) {
-	var one, other Set
-	chosen := pick(t, &one)
-	if next := pick(t, &other); next == chosen {
+// TestSetsOfPortsHaveNoneInCommon: two worlds choose their ports before anything listens there. One that is chosen belongs to its world
+// alone.
+func TestSetsOfPortsHaveNoneInCommon(t *testing.T) {
+	var one, other ports.Set
+	chosen := pickPort(t, &one)
+	if next := pickPort(t, &other); next == chosen {
 		t.Fatalf("another set has %d: want another port, got it", chosen)
 	}
-	if next := pick(t, &one); next == chosen {
+	if next := pickPort(t, &one); next == chosen {
 		t.Fatalf("the set has %d itself: want another port, got it", chosen)
 	}
 	if err := other.Take(chosen); err == nil {
@@ -58,16 +63,16 @@ func TestSetsHaveNoPortInCommon(t *testing.T) {
 
 // TestHeldPortsAreListenedOn: the owner of a port listens there while its set has the port.
 func TestHeldPortsAreListenedOn(t *testing.T) {
-	var s Set
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(pick(t, &s))))
+	var s ports.Set
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(pickPort(t, &s))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = l.Close()
 }
 
-// pick chooses the port of a name, the same for all sets of a test, which are closed when the test ends.
-func pick(t *testing.T, s *Set) int {
+// pickPort chooses the port of a name, the same for all sets of a test, which are closed when the test ends.
+func pickPort(t *testing.T, s *ports.Set) int {
 	t.Helper()
 	t.Cleanup(func() { _ = s.Close() })
 	port, err := s.Pick(t.Name())

@@ -1,4 +1,4 @@
-package infracluster
+package standintest_test
 
 import (
 	"testing"
@@ -15,11 +15,12 @@ import (
 
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
 	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
+	"github.com/muster-project/muster/local/infracluster"
 )
 
-// TestReconcile: what people and core read of an AWSCluster in its possible states.
-func TestReconcile(t *testing.T) {
-	account := func(o *unstructured.Unstructured) Network {
+// TestInfrastructureClusters: what people and core read of an AWSCluster in its possible states.
+func TestInfrastructureClusters(t *testing.T) {
+	account := func(o *unstructured.Unstructured) infracluster.Network {
 		region, _, _ := unstructured.NestedString(o.Object, "spec", "region")
 		if region == "" {
 			region = "eu-west-1"
@@ -73,7 +74,8 @@ func TestReconcile(t *testing.T) {
 		{reason: "one that no Cluster names waits for it", orphan: true, spec: map[string]any{}, wantSpec: map[string]any{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			o := (&Reconciler{Kind: kinds.AWSCluster}).newObject()
+			o := &unstructured.Unstructured{}
+			o.SetGroupVersionKind(kinds.AWSCluster)
 			o.SetNamespace("ns")
 			o.SetName("c")
 			o.Object["spec"] = tc.spec
@@ -88,8 +90,8 @@ func TestReconcile(t *testing.T) {
 				WithObjects(o, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Spec: tc.cluster,
 					Status: clusterv1.ClusterStatus{
 						Initialization: clusterv1.ClusterInitializationStatus{ControlPlaneInitialized: &tc.initialized}}}).Build()
-			r := &Reconciler{Client: c, Kind: kinds.AWSCluster, Network: account}
-			got := pass(t, r, c)
+			r := &infracluster.Reconciler{Client: c, Kind: kinds.AWSCluster, Network: account}
+			got := reconcileOnce(t, r, c)
 			spec, _, _ := unstructured.NestedMap(got.Object, "spec")
 			gotStatus, _, _ := unstructured.NestedMap(got.Object, "status")
 			if diff := cmp.Diff(tc.wantSpec, spec); diff != "" {
@@ -98,20 +100,22 @@ func TestReconcile(t *testing.T) {
 			if diff := cmp.Diff(tc.wantStatus, gotStatus); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
-			if again := pass(t, r, c); again.GetResourceVersion() != got.GetResourceVersion() {
+			if again := reconcileOnce(t, r, c); again.GetResourceVersion() != got.GetResourceVersion() {
 				t.Errorf("second pass: want no write, got resource version %s after %s", again.GetResourceVersion(), got.GetResourceVersion())
 			}
 		})
 	}
 }
 
-func pass(t *testing.T, r *Reconciler, c client.Client) *unstructured.Unstructured {
+// reconcileOnce reconciles ns/c and returns it.
+func reconcileOnce(t *testing.T, r *infracluster.Reconciler, c client.Client) *unstructured.Unstructured {
 	t.Helper()
 	key := types.NamespacedName{Namespace: "ns", Name: "c"}
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
 		t.Fatal(err)
 	}
-	got := (&Reconciler{Kind: kinds.AWSCluster}).newObject()
+	got := &unstructured.Unstructured{}
+	got.SetGroupVersionKind(r.Kind)
 	if err := c.Get(t.Context(), key, got); err != nil {
 		t.Fatal(err)
 	}
