@@ -1,4 +1,4 @@
-package query_test
+package aws_test
 
 import (
 	"bytes"
@@ -27,9 +27,9 @@ import (
 	ec2shapes "github.com/muster-project/muster/sim/aws/shapes/ec2"
 )
 
-// FuzzDecode holds that no form, however odd, does worse than be refused by name, and that what is taken is written back as
+// FuzzDecodeQuery holds that no form, however odd, does worse than be refused by name, and that what is taken is written back as
 // the same form.
-func FuzzDecode(f *testing.F) {
+func FuzzDecodeQuery(f *testing.F) {
 	for _, s := range []string{
 		"Name=n", "Flat.1=a&Flat.2=b", "Many.member.1.Key=x", "Inner.Inner.Inner.Key=", "Flat.-1=x", "Wrapped.member=y&Wrapped=z",
 		"At=2030-01-01T00:00:00Z",
@@ -125,8 +125,8 @@ var calls = []struct {
 	}, func() any { return &ec2shapes.DescribeInstancesInput{} }},
 }
 
-// FuzzSDK holds that what the SDK sends is read exactly as it was meant, for inputs of any content.
-func FuzzSDK(f *testing.F) {
+// FuzzQueriesOfSDK holds that what the SDK sends is read exactly as it was meant, for inputs of any content.
+func FuzzQueriesOfSDK(f *testing.F) {
 	for i := range calls {
 		for seed := range 6 {
 			f.Add(uint8(i), bytes.Repeat([]byte{byte(seed), 0xff, 3, byte(7 * i), 9}, 60))

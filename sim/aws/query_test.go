@@ -1,4 +1,4 @@
-package query_test
+package aws_test
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ type outer struct {
 
 func ptr[T any](v T) *T { return &v }
 
-func TestDecode(t *testing.T) {
+func TestDecodeQuery(t *testing.T) {
 	for _, c := range []struct {
 		why  string
 		form string
@@ -64,7 +64,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestDecodeRefusals(t *testing.T) {
+func TestDecodeQueryRefusals(t *testing.T) {
 	for _, c := range []struct {
 		why, form, parameter string
 		unknown              bool

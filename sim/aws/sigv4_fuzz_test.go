@@ -1,4 +1,4 @@
-package sigv4_test
+package aws_test
 
 import (
 	"maps"
@@ -12,10 +12,10 @@ import (
 	"github.com/muster-project/muster/sim/aws/sigv4"
 )
 
-// FuzzParse holds that no header, however odd, does worse than be refused, and that none is verified by chance.
-func FuzzParse(f *testing.F) {
+// FuzzParseSignature holds that no header, however odd, does worse than be refused, and that none is verified by chance.
+func FuzzParseSignature(f *testing.F) {
 	f.Add("AWS4-HMAC-SHA256 Credential=a/b/c/d/aws4_request, SignedHeaders=host, Signature=00", "20300102T030405Z", "body")
-	f.Add("AWS4-HMAC-SHA256 Credential="+key+"/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=host;x-amz-date, Signature=00",
+	f.Add("AWS4-HMAC-SHA256 Credential="+signingKey+"/20300102/eu-west-1/ec2/aws4_request, SignedHeaders=host;x-amz-date, Signature=00",
 		"20300102T030405Z", "")
 	f.Add("AWS4-HMAC-SHA256 ,,,=", "", "")
 	f.Add("AWS4-HMAC-SHA256 Credential=////aws4_request,SignedHeaders=;host;;,Signature==", "x", "")
@@ -27,14 +27,14 @@ func FuzzParse(f *testing.F) {
 		if err == nil && (len(parts) < 5 || !strings.Contains(authorization, id.Region+"/"+id.Service+"/aws4_request")) {
 			t.Errorf("%q: want an identity out of the header, got %+v", authorization, id)
 		}
-		if _, err := sigv4.Verify(r, []byte(body), now, known); err == nil {
+		if _, err := sigv4.Verify(r, []byte(body), signedAt, knownKey); err == nil {
 			t.Errorf("%q of %q: want it refused: it is not signed", authorization, date)
 		}
 	})
 }
 
-// FuzzVerify holds that whatever the SDK signs is verified, and no other body, path, query or time is with that signature.
-func FuzzVerify(f *testing.F) {
+// FuzzVerifySignature holds that whatever the SDK signs is verified, and no other body, path, query or time is with that signature.
+func FuzzVerifySignature(f *testing.F) {
 	f.Add("", "", "Action=DescribeVpcs&Version=2016-11-15", "text", int64(0))
 	f.Add("clusters/a b/c+d", "b=2&a=x%20y&a=1&c=%2F%2B~*", "{}", "  a   b ", int64(600))
 	f.Add("%2F//..", "a&b=&=c", "", "\u00e9", int64(-901))
@@ -47,18 +47,18 @@ func FuzzVerify(f *testing.F) {
 		if again, err := url.Parse(target.String()); err != nil || again.RawQuery != query || again.Path != target.Path {
 			return
 		}
-		r := sign(t, http.MethodPost, target.String(), body, http.Header{"X-Amz-Meta": {header}})
+		r := signRequest(t, http.MethodPost, target.String(), body, http.Header{"X-Amz-Meta": {header}})
 		skew %= 3600
-		_, err = sigv4.Verify(r, []byte(body), now.Add(time.Duration(skew)*time.Second), known)
+		_, err = sigv4.Verify(r, []byte(body), signedAt.Add(time.Duration(skew)*time.Second), knownKey)
 		if inTime := skew >= -900 && skew <= 900; (err == nil) != inTime {
 			t.Fatalf("%s: want verified %t at %d s, got %v", r.URL, inTime, skew, err)
 		}
-		if _, err := sigv4.Verify(r, []byte(body+"x"), now, known); err == nil {
+		if _, err := sigv4.Verify(r, []byte(body+"x"), signedAt, knownKey); err == nil {
 			t.Errorf("%s: want another body refused", r.URL)
 		}
 		r.URL.Path += "x"
 		r.URL.RawPath = ""
-		if _, err := sigv4.Verify(r, []byte(body), now, known); err == nil {
+		if _, err := sigv4.Verify(r, []byte(body), signedAt, knownKey); err == nil {
 			t.Errorf("%s: want another path refused", r.URL)
 		}
 	})
