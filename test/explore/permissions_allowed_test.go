@@ -1,4 +1,4 @@
-package allowed
+package explore_test
 
 import (
 	"net/http"
@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/muster-project/muster/cloud/azure/permissions"
+	"github.com/muster-project/muster/test/permissions/allowed"
 )
 
-func TestActionOf(t *testing.T) {
+func TestActionOfRequest(t *testing.T) {
 	t.Parallel()
 	const set = "/subscriptions/s/resourceGroups/RG/providers/Microsoft.Compute/virtualMachineScaleSets/a"
 	for _, c := range []struct{ reason, method, path, want string }{
@@ -27,7 +28,7 @@ func TestActionOf(t *testing.T) {
 			"Microsoft.Authorization/roleAssignments/write"},
 		{"what is no resource is no action of a role", "GET", "/subscriptions/s", "/subscriptions/s"},
 	} {
-		if got := ActionOf(c.method, c.path); got != c.want {
+		if got := allowed.ActionOf(c.method, c.path); got != c.want {
 			t.Errorf("%s: want %s, got %s", c.reason, c.want, got)
 		}
 	}
@@ -39,10 +40,10 @@ func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(a)}, nil
 }
 
-// TestRole holds that what is not allowed never reaches the cloud.
-func TestRole(t *testing.T) {
+// TestRoleAllows holds that what is not allowed never reaches the cloud.
+func TestRoleAllows(t *testing.T) {
 	t.Parallel()
-	role, err := New(permissions.Options{})
+	role, err := allowed.New(permissions.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
