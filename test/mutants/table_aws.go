@@ -15,7 +15,7 @@ const (
 // awsTable is what goes wrong in the driver.
 var awsTable = []Mutation{
 	one("client token without predecessor", launchHash, "makes one token for going back and forth between two templates",
-		Explore, []string{"as desired", "quiet", "progress"},
+		Explore, []string{"as desired", "quiet", "progress", "storm"},
 		`[]string{owner, t.Content, t.Data, predecessor})`,
 		`[]string{owner, t.Content, t.Data, either(mutated("client token without predecessor"), "", predecessor)})`),
 	one("client token of the clock", launchPut, "makes every try a new request",
@@ -68,9 +68,9 @@ var awsTable = []Mutation{
 		`if group.is != nil || name == "" ||`,
 		`if group.is != nil || mutated("group of another tool made a second time") || name == "" ||`).from(40),
 	one("adopted group launched from another template", awsRead, "makes a launch template of its own for a group that it adopts with another",
-		Explore, []string{"adopted"},
+		Explore, []string{"adopted", "unfounded"},
 		`if !r.t.Adopt || is == nil ||`,
-		`if !r.t.Adopt || mutated("adopted group launched from another template") || is == nil ||`).from(499),
+		`if !r.t.Adopt || mutated("adopted group launched from another template") || is == nil ||`).of("asg"),
 	one("hooks of others completed", awsHold, "completes the lifecycle hooks of others",
 		AWS, []string{"TestContract", "TestHooksOfOthersAreLeftAlone"},
 		`LifecycleHookName: new(drainHook), InstanceId: &id,

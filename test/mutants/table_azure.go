@@ -118,7 +118,7 @@ var azureTable = []Mutation{
 	one("extensions are content", modelHash, "replaces machines for extensions that could be changed on them",
 		Explore, []string{"unwanted removal"},
 		`	"properties.virtualMachineProfile.extensionProfile",`,
-		`	either(mutated("extensions are content"), "nothing", "properties.virtualMachineProfile.extensionProfile"),`),
+		`	either(mutated("extensions are content"), "nothing", "properties.virtualMachineProfile.extensionProfile"),`).of("scaleset"),
 	one("custom data is content", modelHash, "replaces machines whenever their bootstrap token is another",
 		Explore, []string{"unwanted removal"},
 		`"properties.virtualMachineProfile.osProfile.customData", `,

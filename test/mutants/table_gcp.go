@@ -43,7 +43,7 @@ var instancegroupTable = []Mutation{
 		`if s.removal == nil {`,
 		`if s.removal == nil || mutated("removal not remembered") {`),
 	one("machine type must be seen", migWant, "creates no pool whose machine type the credentials do not allow to look up",
-		InstanceGroup, []string{"TestCreatedWithoutItsMachineType"},
+		InstanceGroup, []string{"TestCreatedWithoutAnotherLookup"},
 		`cloud.KindOf(want.unknown) != cloud.Denied`,
 		`(cloud.KindOf(want.unknown) != cloud.Denied || mutated("machine type must be seen"))`),
 }

@@ -59,7 +59,7 @@ var nodegroupTable = []Mutation{
 		"makes a launch template of its own for a node group that it adopts with another",
 		Explore, []string{"as desired"},
 		`if !r.t.Adopt || r.t.template == "" ||`,
-		`if !r.t.Adopt || mutated("adopted node group given another template") || r.t.template == "" ||`),
+		`if !r.t.Adopt || mutated("adopted node group given another template") || r.t.template == "" ||`).of("nodegroup"),
 	one("busy ignored", poolOperation, "changes a group that the cloud is at work on",
 		Pool, []string{"TestBusy", "TestStepsAreSafe"},
 		`	if v.operation() == nil {

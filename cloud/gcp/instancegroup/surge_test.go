@@ -29,6 +29,13 @@ func TestSurgeIsRecorded(t *testing.T) {
 		if o = w.observe(); o.Group.Size != 2 || o.Group.Surge != 0 || !o.Group.SurgeRecordStale {
 			w.Errorf("want the surge used up, got %+v", o.Group)
 		}
+		again, err := newDriver(sim.Transport{Handler: w.cloud})
+		if err != nil {
+			w.Fatal(err)
+		}
+		if o, err = again.Observe(w.Context(), w.target); err != nil || o.Group.Surge != 0 {
+			w.Errorf("want it used up for a process that has not begun the removal, got %v and %+v", err, o.Group)
+		}
 		w.start(pool.Step{Kind: pool.UpdateGroup})
 		w.observe()
 		time.Sleep(time.Minute)
