@@ -158,7 +158,7 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, config(), machinePool(gcpv1.GCPManagedMachinePoolKind))
 	w.fails = errors.New("the API server is away")
-	if o, err := w.pass(""); err == nil || !strings.Contains(err.Error(), "make secret ns/boot") || o.Status.Ready {
+	if o, err := w.pass(""); err == nil || !strings.Contains(err.Error(), "create secret ns/boot") || o.Status.Ready {
 		t.Errorf("want the failure returned, got %v, %+v", err, o.Status)
 	}
 	w.fails = apierrors.NewAlreadyExists(corev1.Resource("secrets"), "boot")
