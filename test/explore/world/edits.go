@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -11,11 +12,18 @@ import (
 // users are those who edit the objects, and change what is in the account by hand.
 type users struct{ world *World }
 
+// undisturbed reports whether what becomes of Ready now follows from what happens now: the pool is Ready, no fault is in force, and no
+// manager has lost watch events. A lost one, of a deletion too, is noticed with any that comes later.
+func (w *World) undisturbed() bool {
+	deaf := slices.ContainsFunc(w.managers.list, func(p *process) bool { return !p.deafUntil.IsZero() })
+	return !deaf && len(w.account.inForce()) == 0 && w.Objects.readiness()[0].Status == "True"
+}
+
 // happen lets one event happen.
 func (w *World) happen(e Event) {
 	w.Trace("event", "%s", e)
 	if e.What == Token {
-		w.servers.rotation.Rotate(func() bool { return len(w.account.inForce()) == 0 && w.Objects.readiness()[0].Status == "True" })
+		w.servers.rotation.Rotate(w.undisturbed)
 	} else {
 		w.servers.rotation.Disturb()
 	}
