@@ -9,7 +9,7 @@ import (
 
 // RequestedSize is the size that a group was last asked for, when it may have been heard. Where reads are eventually consistent, a group
 // that shows another size a moment later is either read too early or was changed by another client: neither is a ground to take instances
-// away. The zero Asked has asked for nothing.
+// away. The zero value has asked for nothing.
 type RequestedSize struct {
 	size int
 	at   time.Time
@@ -22,15 +22,10 @@ func (a *RequestedSize) Note(size int, now time.Time, err error) {
 	}
 }
 
-// notYetVisible reports whether the size which the group shows is not the one that it was asked for within the period.
-func (a *RequestedSize) notYetVisible(shown int, now time.Time, within time.Duration) bool {
-	return !a.at.IsZero() && now.Sub(a.at) < within && shown != a.size
-}
-
 // Check returns a conflict if the size that a group shows is not the one that it was asked for within the period: what is removed is chosen
 // from the instances that exist after all requests. The group is named with its kind.
 func (a *RequestedSize) Check(group string, shown int, now time.Time, within time.Duration) error {
-	if !a.notYetVisible(shown, now, within) {
+	if a.at.IsZero() || now.Sub(a.at) >= within || shown == a.size {
 		return nil
 	}
 	return &cloud.Error{Kind: cloud.Conflict, Code: "SizeNotShown", Message: fmt.Sprintf(

@@ -44,6 +44,19 @@ func answerTo(t *testing.T, hook *admission.Webhook, old, o client.Object) admis
 	return hook.Handle(t.Context(), r)
 }
 
+// wantWarnings wants these warnings when a pool is created and when it is changed from what it was before, and none when its controller
+// writes it.
+func wantWarnings(t *testing.T, hook *admission.Webhook, spec string, want []string, before, p, written client.Object) {
+	t.Helper()
+	created, changed := answerTo(t, hook, nil, p), answerTo(t, hook, before, p)
+	if !created.Allowed || !changed.Allowed || !slices.Equal(created.Warnings, want) || !slices.Equal(changed.Warnings, want) {
+		t.Errorf("%s: want %v, got %+v and %+v", spec, want, created, changed)
+	}
+	if told := answerTo(t, hook, p, written); !told.Allowed || told.Warnings != nil {
+		t.Errorf("%s: want the controller told nothing, got %+v", spec, told)
+	}
+}
+
 // TestWarningsOfGCPPools holds which warnings users get about GCPMachinePools, at creation and in a change, and that controllers get none.
 func TestWarningsOfGCPPools(t *testing.T) {
 	t.Parallel()
@@ -69,15 +82,9 @@ func TestWarningsOfGCPPools(t *testing.T) {
 	} {
 		p, before := &gcpv1.GCPMachinePool{}, &gcpv1.GCPMachinePool{Spec: gcpv1.GCPMachinePoolSpec{InstanceType: "other"}}
 		decode(t, spec, &p.Spec)
-		created, changed := answerTo(t, hook, nil, p), answerTo(t, hook, before, p)
-		if !created.Allowed || !changed.Allowed || !slices.Equal(created.Warnings, want) || !slices.Equal(changed.Warnings, want) {
-			t.Errorf("%s: want %v, got %+v and %+v", spec, want, created, changed)
-		}
 		written := p.DeepCopy()
 		written.Spec.ProviderID, written.Spec.ProviderIDList = "x", []string{"y"}
-		if told := answerTo(t, hook, p, written); !told.Allowed || told.Warnings != nil {
-			t.Errorf("%s: want the controller told nothing, got %+v", spec, told)
-		}
+		wantWarnings(t, hook, spec, want, before, p, written)
 	}
 }
 
@@ -93,15 +100,9 @@ func TestWarningsOfGKEPools(t *testing.T) {
 	} {
 		p, before := &gcpv1.GCPManagedMachinePool{}, &gcpv1.GCPManagedMachinePool{Spec: gcpv1.GCPManagedMachinePoolSpec{NodePoolName: "other"}}
 		decode(t, spec, &p.Spec)
-		created, changed := answerTo(t, hook, nil, p), answerTo(t, hook, before, p)
-		if !created.Allowed || !changed.Allowed || !slices.Equal(created.Warnings, want) || !slices.Equal(changed.Warnings, want) {
-			t.Errorf("%s: want %v, got %+v and %+v", spec, want, created, changed)
-		}
 		written := p.DeepCopy()
 		written.Spec.ProviderID, written.Spec.ProviderIDList = "x", []string{"y"}
-		if told := answerTo(t, hook, p, written); !told.Allowed || told.Warnings != nil {
-			t.Errorf("%s: want the controller told nothing, got %+v", spec, told)
-		}
+		wantWarnings(t, hook, spec, want, before, p, written)
 	}
 }
 

@@ -90,7 +90,7 @@ var awsTable = []Mutation{
 		`AutoScalingGroupName: &w.t.group, DesiredCapacity: &size, HonorCooldown: new(mutated("cooldown honoured")),`),
 	one("own writes not waited for", requestedSize, "takes machines away on a read that is behind its own write",
 		AWS, []string{"TestNothingIsTakenAwayOnAReadBehindOurOwnWrite", "TestContract"},
-		`return !a.at.IsZero() &&`, `return !mutated("own writes not waited for") && !a.at.IsZero() &&`),
+		`if a.at.IsZero() ||`, `if mutated("own writes not waited for") || a.at.IsZero() ||`),
 	one("group kept in memory over a write", awsMemory, "acts on the group as it was before its own write",
 		AWS, []string{"TestContract"},
 		`	m.group, m.hooks, m.template.Wrote = groupRead{}, lifecycle.Hooks{}, false

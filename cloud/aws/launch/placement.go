@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud/aws/session"
@@ -37,7 +38,7 @@ func interfaces(list []awsv1.NetworkInterface, groups []string,
 	for i, n := range list {
 		sent := ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{
 			AssociatePublicIpAddress:       n.AssociatePublicIPAddress,
-			DeleteOnTermination:            new(orTrue(n.DeleteOnTermination)),
+			DeleteOnTermination:            new(ptr.Deref(n.DeleteOnTermination, deletedWithInstance)),
 			Description:                    n.Description,
 			DeviceIndex:                    new(n.DeviceIndex),
 			Groups:                         groups,

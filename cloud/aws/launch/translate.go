@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/utils/ptr"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
@@ -211,9 +212,12 @@ func (s Source) volumes(image image) ([]ec2types.LaunchTemplateBlockDeviceMappin
 	return list, nil
 }
 
+// deletedWithInstance is the default of what belongs to an instance: it is deleted with it unless the user wants it kept.
+const deletedWithInstance = true
+
 func volume(device string, v awsv1.Volume) ec2types.LaunchTemplateBlockDeviceMappingRequest {
 	sent := &ec2types.LaunchTemplateEbsBlockDeviceRequest{
-		DeleteOnTermination:      new(orTrue(v.DeleteOnTermination)),
+		DeleteOnTermination:      new(ptr.Deref(v.DeleteOnTermination, deletedWithInstance)),
 		VolumeSize:               new(int32(v.Size)),
 		VolumeType:               ec2types.VolumeType(v.Type),
 		Encrypted:                v.Encrypted,
@@ -231,9 +235,6 @@ func volume(device string, v awsv1.Volume) ec2types.LaunchTemplateBlockDeviceMap
 	}
 	return ec2types.LaunchTemplateBlockDeviceMappingRequest{DeviceName: &device, Ebs: sent}
 }
-
-// orTrue is what is said, or true: what belongs to an instance is deleted with it unless the user wants it kept.
-func orTrue(said *bool) bool { return said == nil || *said }
 
 // templateTags put the pool's tags on instances and their volumes.
 func templateTags(all map[string]string) []ec2types.LaunchTemplateTagSpecificationRequest {
