@@ -19,6 +19,8 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+
+	"github.com/muster-project/muster/local/pki"
 )
 
 const (
@@ -59,7 +61,7 @@ type Server struct {
 	Kubeconfig []byte
 	Config     *rest.Config
 	// CA signs its certificate and those of its clients.
-	CA *Authority
+	CA *pki.Authority
 	// ServiceAccountKey signs the tokens of service accounts and ServiceAccountPub verifies them, both as PEM.
 	ServiceAccountKey, ServiceAccountPub []byte
 
@@ -71,12 +73,12 @@ type Server struct {
 // Start starts a kube-apiserver and returns when it is ready. Several may run in one process: each takes its own copy
 // of the feature gates and its own component registry. It ends with ctx or with Stop.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	ca, err := OpenAuthority(o.Dir, "ca", "kubernetes")
+	ca, err := pki.OpenAuthority(o.Dir, "ca", "kubernetes")
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{CA: ca, done: make(chan struct{})}
-	if s.ServiceAccountKey, s.ServiceAccountPub, err = openKeyPair(o.Dir, "sa"); err != nil {
+	if s.ServiceAccountKey, s.ServiceAccountPub, err = pki.OpenKeyPair(o.Dir, "sa"); err != nil {
 		return nil, err
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
@@ -102,7 +104,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 
 // client makes the administrator's kubeconfig and configuration.
 func (s *Server) client(o Options) (err error) {
-	if s.Kubeconfig, err = s.CA.Kubeconfig(s.URL, o.Name, Admin()); err != nil {
+	if s.Kubeconfig, err = s.CA.Kubeconfig(s.URL, o.Name, pki.Admin()); err != nil {
 		return err
 	}
 	if s.Config, err = clientcmd.RESTConfigFromKubeConfig(s.Kubeconfig); err != nil {
@@ -180,7 +182,7 @@ func (s *Server) options(ctx context.Context, o Options, listener net.Listener) 
 
 // flags are the ones that kubeadm gives a kube-apiserver, as far as they make sense without machines of its own.
 func (s *Server) flags(o Options) ([]string, error) {
-	cert, key, err := s.CA.IssueFiles("apiserver", Subject{CommonName: "kube-apiserver", Server: true,
+	cert, key, err := s.CA.IssueFiles("apiserver", pki.Subject{CommonName: "kube-apiserver", Server: true,
 		Hosts: []string{"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", serviceAddress}})
 	if err != nil {
 		return nil, err

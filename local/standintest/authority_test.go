@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/client-go/util/cert"
 
-	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/pki"
 )
 
 // TestOpenAuthority: what a crash or a person may have left must never end in a second authority of one name, nor in one
@@ -18,25 +18,25 @@ import (
 func TestOpenAuthority(t *testing.T) {
 	for _, tc := range []struct {
 		reason  string
-		damage  func(t *testing.T, a *apiserver.Authority)
+		damage  func(t *testing.T, a *pki.Authority)
 		same    bool
 		wantErr string
 	}{
-		{reason: "an ordinary restart", damage: func(*testing.T, *apiserver.Authority) {}, same: true},
-		{reason: "killed between the key and the certificate", damage: func(t *testing.T, a *apiserver.Authority) { removeFile(t, a.CertFile) }},
-		{reason: "the key is lost", damage: func(t *testing.T, a *apiserver.Authority) { removeFile(t, a.KeyFile) }, wantErr: "read the key"},
-		{reason: "the certificate is damaged", damage: func(t *testing.T, a *apiserver.Authority) { overwrite(t, a.CertFile, "x") },
+		{reason: "an ordinary restart", damage: func(*testing.T, *pki.Authority) {}, same: true},
+		{reason: "killed between the key and the certificate", damage: func(t *testing.T, a *pki.Authority) { removeFile(t, a.CertFile) }},
+		{reason: "the key is lost", damage: func(t *testing.T, a *pki.Authority) { removeFile(t, a.KeyFile) }, wantErr: "read the key"},
+		{reason: "the certificate is damaged", damage: func(t *testing.T, a *pki.Authority) { overwrite(t, a.CertFile, "x") },
 			wantErr: "ca.crt"},
-		{reason: "the key is damaged", damage: func(t *testing.T, a *apiserver.Authority) { overwrite(t, a.KeyFile, "x") }, wantErr: "ca.key"},
+		{reason: "the key is damaged", damage: func(t *testing.T, a *pki.Authority) { overwrite(t, a.KeyFile, "x") }, wantErr: "ca.key"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			dir := t.TempDir()
-			first, err := apiserver.OpenAuthority(dir, "ca", "kubernetes")
+			first, err := pki.OpenAuthority(dir, "ca", "kubernetes")
 			if err != nil {
 				t.Fatal(err)
 			}
 			tc.damage(t, first)
-			again, err := apiserver.OpenAuthority(dir, "ca", "kubernetes")
+			again, err := pki.OpenAuthority(dir, "ca", "kubernetes")
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Fatalf("want an error about %q, got %v", tc.wantErr, err)
@@ -55,9 +55,9 @@ func TestOpenAuthority(t *testing.T) {
 }
 
 // verify issues a certificate and verifies it with the authority's own.
-func verify(t *testing.T, a *apiserver.Authority) {
+func verify(t *testing.T, a *pki.Authority) {
 	t.Helper()
-	issued, _, err := a.Issue(apiserver.Subject{CommonName: "s", Server: true, Hosts: []string{"kubernetes.default.svc", "10.96.0.1"}})
+	issued, _, err := a.Issue(pki.Subject{CommonName: "s", Server: true, Hosts: []string{"kubernetes.default.svc", "10.96.0.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "secret")
 	overwrite(t, file, "old")
-	if err := apiserver.WriteFile(file, []byte("new")); err != nil {
+	if err := pki.WriteFile(file, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	i, err := os.Stat(file)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/controllers"
+	"github.com/muster-project/muster/local/pki"
 	"github.com/muster-project/muster/local/ports"
 )
 
@@ -37,7 +38,7 @@ type Servers struct {
 type Server struct {
 	*apiserver.Server
 
-	etcdCA, proxyCA *apiserver.Authority
+	etcdCA, proxyCA *pki.Authority
 	controllers     *controllers.Set
 	stopping        chan struct{}
 }
@@ -117,10 +118,10 @@ func (s *Servers) open(ctx context.Context, key types.NamespacedName, w Wanted) 
 func (s *Servers) serve(ctx context.Context, key types.NamespacedName, w Wanted, port int) (started *Server, err error) {
 	dir := s.Place(key)
 	started = &Server{stopping: make(chan struct{})}
-	if started.etcdCA, err = apiserver.OpenAuthority(dir, "etcd-ca", "etcd-ca"); err != nil {
+	if started.etcdCA, err = pki.OpenAuthority(dir, "etcd-ca", "etcd-ca"); err != nil {
 		return nil, err
 	}
-	if started.proxyCA, err = apiserver.OpenAuthority(dir, "front-proxy-ca", "front-proxy-ca"); err != nil {
+	if started.proxyCA, err = pki.OpenAuthority(dir, "front-proxy-ca", "front-proxy-ca"); err != nil {
 		return nil, err
 	}
 	background := context.WithoutCancel(ctx)
@@ -180,7 +181,7 @@ func (s *Servers) port(dir string, wanted int) (int, error) {
 	if err = os.MkdirAll(dir, 0o700); err != nil {
 		err = fmt.Errorf("make the directory of an API server: %w", err)
 	} else {
-		err = apiserver.WriteFile(file, []byte(strconv.Itoa(port)+"\n"))
+		err = pki.WriteFile(file, []byte(strconv.Itoa(port)+"\n"))
 	}
 	if err != nil {
 		return 0, errors.Join(err, s.ports.GiveBack(port))

@@ -6,20 +6,20 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/install"
+	"github.com/muster-project/muster/local/pki"
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
 )
 
 // openWebhook finds the certificates of the webhooks, or makes them, and says where they are served.
 func (w *World) openWebhook() (*install.Webhook, error) {
-	ca, err := apiserver.OpenAuthority(w.dir.webhook(), "webhook-ca", "webhooks")
+	ca, err := pki.OpenAuthority(w.dir.webhook(), "webhook-ca", "webhooks")
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := ca.IssueFiles("tls", apiserver.Subject{CommonName: "webhooks", Server: true}); err != nil {
+	if _, _, err := ca.IssueFiles("tls", pki.Subject{CommonName: "webhooks", Server: true}); err != nil {
 		return nil, err
 	}
 	return &install.Webhook{URL: "https://" + loopback(w.places[webhookPlace]), CA: ca.CertPEM}, nil

@@ -11,7 +11,7 @@ import (
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 
-	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/pki"
 	"github.com/muster-project/muster/local/ports"
 )
 
@@ -137,5 +137,5 @@ func (l layout) writePlaces(p places) error {
 	if err != nil {
 		return fmt.Errorf("write the ports of the world: %w", err)
 	}
-	return apiserver.WriteFile(l.placesFile(), append(b, '\n'))
+	return pki.WriteFile(l.placesFile(), append(b, '\n'))
 }

@@ -153,7 +153,7 @@ var rules = []rule{
 	{path: "sim/*/...", only: []string{"sim", "sim/document", "sim/server", "sim/state", "sim/$1/..."},
 		why: "a simulator that can't import the driver can't agree with it by accident"},
 
-	{path: "local/apiserver/...", only: append([]string{"local/apiserver", "go.etcd.io/etcd/...", "go.uber.org/zap/...",
+	{path: "local/apiserver/...", only: append([]string{"local/apiserver", "local/pki", "go.etcd.io/etcd/...", "go.uber.org/zap/...",
 		"github.com/spf13/pflag"}, kubernetes...),
 		why: "an API server knows nothing of pools"},
 	{path: "local/world", only: append([]string{

@@ -24,6 +24,7 @@ import (
 
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/install"
+	"github.com/muster-project/muster/local/pki"
 	"github.com/muster-project/muster/local/ports"
 	"github.com/muster-project/muster/local/upstream"
 	"github.com/muster-project/muster/manager"
@@ -139,11 +140,11 @@ var held ports.Set
 
 // webhooks creates a certificate for the webhooks and picks a port for them.
 func webhooks(dir string) (*install.Webhook, webhook.Options, error) {
-	ca, err := apiserver.OpenAuthority(dir, "ca", "webhooks")
+	ca, err := pki.OpenAuthority(dir, "ca", "webhooks")
 	if err != nil {
 		return nil, webhook.Options{}, err
 	}
-	if _, _, err := ca.IssueFiles("tls", apiserver.Subject{CommonName: "webhooks", Server: true}); err != nil {
+	if _, _, err := ca.IssueFiles("tls", pki.Subject{CommonName: "webhooks", Server: true}); err != nil {
 		return nil, webhook.Options{}, err
 	}
 	port, err := held.Pick(dir)

@@ -1,4 +1,5 @@
-package apiserver
+// Package pki keeps the certificate authorities, keys and kubeconfigs of the local world in files. What it finds there it uses again.
+package pki
 
 import (
 	"crypto"
@@ -153,8 +154,8 @@ func (a *Authority) IssueFiles(name string, s Subject) (certFile, keyFile string
 	return base + ".crt", base + ".key", WriteFile(base+".crt", certPEM)
 }
 
-// openKeyPair finds a bare key pair, <name>.key and <name>.pub, in dir, or makes it. It returns the PEM of both halves.
-func openKeyPair(dir, name string) (private, public []byte, err error) {
+// OpenKeyPair finds a bare key pair, <name>.key and <name>.pub, in dir, or makes it. It returns the PEM of both halves.
+func OpenKeyPair(dir, name string) (private, public []byte, err error) {
 	file := filepath.Join(dir, name+".key")
 	if private, err = os.ReadFile(file); errors.Is(err, os.ErrNotExist) {
 		if _, private, err = newKey(); err == nil {
