@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
-	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/clouds/aws/eks"
 	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
@@ -40,7 +39,7 @@ import (
 // without machines' insides. Each test has a namespace of its own.
 var (
 	stand      *standintest.World
-	server     *apiserver.Server
+	server     *alone.Server
 	management client.Client
 	knownToEKS = &list{clusters: map[string]eks.Cluster{}, busy: map[string]bool{}}
 	azureCloud *azure.Cloud
@@ -49,7 +48,7 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(alone.Run(m, "standins", begin)) }
 
-func begin(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
+func begin(ctx context.Context, s *alone.Server, dir string) (func() error, error) {
 	server = s
 	set, err := controllers.Management(ctx, s.Config)
 	if err != nil {
@@ -59,7 +58,7 @@ func begin(ctx context.Context, s *apiserver.Server, dir string) (func() error, 
 		{GroupVersionKind: aksv1.GroupVersion.WithKind(aksv1.AzureManagedMachinePoolKind), Plural: "azuremanagedmachinepools"},
 		{GroupVersionKind: aksv1.GroupVersion.WithKind(aksv1.AzureASOManagedMachinePoolKind), Plural: "azureasomanagedmachinepools"},
 	}
-	if stand, err = standintest.New(ctx, s, dir, append(all.Kinds(), pools...)...); err != nil {
+	if stand, err = standintest.New(ctx, s.Config, dir, append(all.Kinds(), pools...)...); err != nil {
 		return nil, err
 	}
 	management = stand.Client

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,9 +44,9 @@ type World struct {
 	etcd *apiserver.Etcd
 }
 
-// New returns the world on a management API server with the kinds of a provider. Its files are in dir.
-func New(ctx context.Context, s *apiserver.Server, dir string, kinds ...foreign.Kind) (*World, error) {
-	if err := install.Definitions(ctx, s.Config, nil, kinds...); err != nil {
+// New returns the world on a management API server, as its administrator, with the kinds of a provider. Its files are in dir.
+func New(ctx context.Context, config *rest.Config, dir string, kinds ...foreign.Kind) (*World, error) {
+	if err := install.Definitions(ctx, config, nil, kinds...); err != nil {
 		return nil, err
 	}
 	scheme := runtime.NewScheme()
@@ -56,11 +57,11 @@ func New(ctx context.Context, s *apiserver.Server, dir string, kinds ...foreign.
 	}
 	w := &World{dir: dir}
 	var err error
-	if w.Manager, err = ctrl.NewManager(s.Config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+	if w.Manager, err = ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}}}); err != nil {
 		return nil, err
 	}
-	if w.Client, err = client.New(s.Config, client.Options{Scheme: scheme}); err != nil {
+	if w.Client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		return nil, err
 	}
 	if w.etcd, err = apiserver.StartEtcd(filepath.Join(dir, "workloads")); err != nil {

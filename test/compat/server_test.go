@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/muster-project/muster/local/apiserver"
 	awskinds "github.com/muster-project/muster/local/clouds/aws/kinds"
 	azurekinds "github.com/muster-project/muster/local/clouds/azure/kinds"
 	gcpkinds "github.com/muster-project/muster/local/clouds/gcp/kinds"
@@ -33,7 +32,7 @@ import (
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/providers/azure/azurejson"
 	"github.com/muster-project/muster/test/alone"
-	"github.com/muster-project/muster/test/e2e/binary"
+	"github.com/muster-project/muster/test/binary"
 )
 
 // readyTimeout is shorter than a kubelet may take to mount a secret that the manager creates.
@@ -52,8 +51,8 @@ var held ports.Set
 var muster, scratch string
 
 func TestMain(m *testing.M) {
-	os.Exit(alone.Run(m, "compat", func(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
-		path, remove, err := binary.Build("muster")
+	os.Exit(alone.Run(m, "compat", func(ctx context.Context, s *alone.Server, dir string) (func() error, error) {
+		path, remove, err := binary.Build("cmd/muster")
 		if err != nil {
 			return nil, err
 		}

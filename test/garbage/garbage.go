@@ -10,8 +10,10 @@ import (
 const (
 	// Worlds is the percentage for tests that make many small worlds in memory: simulators, fake clients, forecasts.
 	Worlds = 800
-	// APIServers is the percentage for tests that run an API server in their process, which has more in use.
+	// APIServers is the percentage for an API server, and for tests with controllers on one. Each has more in use.
 	APIServers = 400
+	// limit is where garbage is collected more often than the percentage says.
+	limit = 1 << 30
 )
 
 // Main runs the tests of a package at that pace and ends the process: a TestMain that does nothing else calls it.
@@ -24,5 +26,13 @@ func Main(m *testing.M, percent int) {
 func Allow(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
+	}
+}
+
+// AllowServer is Allow for an API server or the controllers on one, up to a limit of the memory in use unless GOGC or GOMEMLIMIT is set.
+func AllowServer() {
+	Allow(APIServers)
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
 	}
 }

@@ -23,7 +23,7 @@ func TestLinking(t *testing.T) {
 			path = strings.TrimSuffix(plain, "_test") + ".test"
 		}
 		if found[path] = true; !slices.Contains(linkedByC, path) {
-			t.Errorf("%s depends on plugin, by way of kustomize: run the built muster's kubectl instead (test/e2e/binary)", path)
+			t.Errorf("%s depends on plugin, by way of kustomize: run the built muster's kubectl instead (test/binary)", path)
 		}
 	}
 	for _, path := range linkedByC {

@@ -96,7 +96,7 @@ func (c *cluster) clusterctl(t *testing.T, binary, home, line string) {
 	defer cancel()
 	args := strings.Fields(line)
 	command := exec.CommandContext(ctx, binary, args[1:]...)
-	command.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "KUBECONFIG=" + c.kubeconfig, "CLUSTERCTL_DISABLE_VERSIONCHECK=true"}
+	command.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "KUBECONFIG=" + c.File, "CLUSTERCTL_DISABLE_VERSIONCHECK=true"}
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {

@@ -37,7 +37,7 @@ func (c *cluster) helm(t *testing.T, binary, command string) {
 	t.Helper()
 	home := t.TempDir()
 	run := exec.CommandContext(t.Context(), binary, strings.Fields(command)[1:]...)
-	run.Env = []string{"HOME=" + home, "KUBECONFIG=" + c.kubeconfig}
+	run.Env = []string{"HOME=" + home, "KUBECONFIG=" + c.File}
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
 	}

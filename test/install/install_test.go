@@ -8,7 +8,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,11 +21,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 
-	"github.com/muster-project/muster/local/apiserver"
-	"github.com/muster-project/muster/test/e2e/binary"
-	"github.com/muster-project/muster/test/garbage"
+	"github.com/muster-project/muster/test/alone"
+	"github.com/muster-project/muster/test/binary"
 	"github.com/muster-project/muster/test/long"
 	"github.com/muster-project/muster/view/doctor"
 )
@@ -49,12 +46,11 @@ const (
 var webhookService = regexp.MustCompile(`service:\n +name: muster-webhook-service\n`)
 
 var (
-	etcd *apiserver.Etcd
 	// scratch is a folder for everything that outlives one test, muster the path of the binary whose kubectl runs the page's commands.
 	scratch, muster string
 	// manager builds the manager and returns its path; removeManager removes it.
 	manager = sync.OnceValues(func() (path string, err error) {
-		path, removeManager, err = binary.Build("manager")
+		path, removeManager, err = binary.Build("cmd/manager")
 		return path, err
 	})
 	removeManager func()
@@ -70,9 +66,6 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int, err error) {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-	garbage.Allow(garbage.APIServers)
 	if err := os.Chdir("../.."); err != nil { // the page's commands are for the root of the repository
 		return 0, err
 	}
@@ -83,16 +76,12 @@ func run(m *testing.M) (code int, err error) {
 	if flag.Parse(); !long.Asked() && os.Getenv(helmVariable) == "" {
 		return m.Run(), nil
 	}
-	path, remove, err := binary.Build("muster")
+	path, remove, err := binary.Build("cmd/muster")
 	if err != nil {
 		return 0, err
 	}
 	defer remove()
 	muster = path
-	if etcd, err = apiserver.StartEtcd(filepath.Join(scratch, "etcd")); err != nil {
-		return 0, err
-	}
-	defer etcd.Close()
 	code = m.Run()
 	if removeManager != nil {
 		removeManager()
@@ -102,24 +91,23 @@ func run(m *testing.M) (code int, err error) {
 
 // cluster is a management cluster: an API server without nodes.
 type cluster struct {
-	*apiserver.Server
-	// kubeconfig is the path of the administrator's.
-	kubeconfig string
-	clients    *kubernetes.Clientset
+	*alone.Server
+	clients *kubernetes.Clientset
 }
 
 // newCluster starts an API server for one test.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	s, err := apiserver.Start(context.Background(), apiserver.Options{Name: "install", Dir: t.TempDir(), Etcd: etcd, Prefix: "/" + t.Name()})
+	s, err := alone.StartServer("install", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Stop)
-	c := &cluster{Server: s, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	if err := os.WriteFile(c.kubeconfig, s.Kubeconfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := &cluster{Server: s}
 	if c.clients, err = kubernetes.NewForConfig(s.Config); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +117,7 @@ func newCluster(t *testing.T) *cluster {
 // kubectl runs a command of kubectl and returns what it prints.
 func (c *cluster) kubectl(t *testing.T, command string) string {
 	t.Helper()
-	return kubectl(t, command, "--kubeconfig="+c.kubeconfig, "--cache-dir="+filepath.Join(filepath.Dir(c.kubeconfig), "cache"))
+	return kubectl(t, command, "--kubeconfig="+c.File, "--cache-dir="+filepath.Join(filepath.Dir(c.File), "cache"))
 }
 
 // kubectl runs a command of kubectl with further arguments, and returns what it prints.

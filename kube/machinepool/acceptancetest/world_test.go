@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/install"
 	"github.com/muster-project/muster/local/pki"
 	"github.com/muster-project/muster/local/ports"
@@ -60,7 +59,7 @@ func templateOf(gvk schema.GroupVersionKind) schema.GroupVersionKind {
 func plural(kind string) string { return strings.ToLower(kind) + "s" }
 
 // server is the API server of all tests, which is the workload cluster of every Cluster too; each test has a namespace of its own.
-var server *apiserver.Server
+var server *alone.Server
 
 // admin writes as users and providers do; scheme is its scheme.
 var (
@@ -72,7 +71,7 @@ var (
 const atOnce = "12"
 
 func TestMain(m *testing.M) {
-	os.Exit(alone.Run(m, "rows", func(ctx context.Context, s *apiserver.Server, dir string) (func() error, error) {
+	os.Exit(alone.Run(m, "rows", func(ctx context.Context, s *alone.Server, dir string) (func() error, error) {
 		server = s
 		if err := flag.Set("test.parallel", atOnce); err != nil {
 			return nil, err

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/muster-project/muster/test/e2e/binary"
+	"github.com/muster-project/muster/test/binary"
 )
 
 // Binary is the path of the built muster, from the first call of NeedsBinary on.
@@ -17,7 +17,7 @@ var Binary string
 
 // built builds the binary for the first test that needs it.
 var built = sync.OnceValues(func() (remove func(), err error) {
-	if Binary, remove, err = binary.Build("muster"); err != nil {
+	if Binary, remove, err = binary.Build("cmd/muster"); err != nil {
 		return nil, fmt.Errorf("build cmd/muster: %w", err)
 	}
 	return remove, collectLess()

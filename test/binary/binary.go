@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,11 +18,12 @@ import (
 // tags leave Go's plugins out of kustomize, with which the C compiler would link the binary and every exported method would stay in it.
 const tags = "kustomize_disable_go_plugin_support"
 
-// Build has a command of cmd/ built once for all packages that run it, and returns its path. They run side by side, and to link it takes
-// longer than most of their tests: so it is built into bin/e2e of the module, by one package at a time, and "go build" leaves it as it is
-// when its sources have not changed. It isn't asked twice by the packages of one "go test": to find nothing changed among thousands of
-// packages takes seconds too. Each package runs a hard link of its own, which another build does not change, and which remove removes.
-func Build(command string) (path string, remove func(), err error) {
+// Build has a command built once for all packages that run it, and returns its path. The command is given by its folder in the module
+// ("cmd/muster"). The packages run side by side, and to link it takes longer than most of their tests: so it is built into bin/e2e of the
+// module, by one package at a time, and "go build" leaves it as it is when its sources have not changed. It isn't asked twice by the
+// packages of one "go test": to find nothing changed among thousands of packages takes seconds too. Each package runs a hard link of its
+// own, which another build does not change, and which remove removes.
+func Build(folder string) (file string, remove func(), err error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", nil, err
@@ -35,8 +37,8 @@ func Build(command string) (path string, remove func(), err error) {
 		return "", nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	target := filepath.Join(shared, command)
-	if err := buildOnce(root, command, target); err != nil {
+	target := filepath.Join(shared, path.Base(folder))
+	if err := buildOnce(root, folder, target); err != nil {
 		return "", nil, err
 	}
 	if err := removeStale(shared); err != nil {
@@ -46,27 +48,27 @@ func Build(command string) (path string, remove func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	path = filepath.Join(own, command)
+	file = filepath.Join(own, path.Base(folder))
 	remove = func() {
 		if err := os.RemoveAll(own); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
-	if err := os.Link(target, path); err != nil {
+	if err := os.Link(target, file); err != nil {
 		remove()
 		return "", nil, err
 	}
-	return path, remove, nil
+	return file, remove, nil
 }
 
 // buildOnce builds a command unless the "go test" that runs this package has had it built for another one.
-func buildOnce(root, command, target string) error {
+func buildOnce(root, folder, target string) error {
 	run, stamp := thisRun(), target+".run"
 	if built, err := os.ReadFile(stamp); err == nil && run != "" && run == string(built) {
 		return nil
 	}
 	// Without symbols for debuggers it is linked in less than half of the time and a third smaller; stack traces stay.
-	cmd := exec.Command("go", "build", "-tags="+tags, "-ldflags=-s -w", "-o", target, "./cmd/"+command)
+	cmd := exec.Command("go", "build", "-tags="+tags, "-ldflags=-s -w", "-o", target, "./"+folder)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = root, os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return err

@@ -1,0 +1,99 @@
+package alone
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/muster-project/muster/test/binary"
+)
+
+// adminQPS and adminBurst of the administrator's client: throttling it would only slow the tests down.
+const adminQPS, adminBurst = 1000, 2000
+
+// Server is an API server in a process of its own, so that no test binary is linked with one.
+type Server struct {
+	// Kubeconfig and Config make a client its administrator.
+	Kubeconfig []byte
+	Config     *rest.Config
+	// File holds the Kubeconfig.
+	File string
+	// Port of 127.0.0.1 that it serves.
+	Port int
+
+	stop func() error
+}
+
+// StartServer starts an API server whose files are in a folder of its own, and returns when it is ready.
+func StartServer(name, dir string) (*Server, error) {
+	path, remove, err := binary.Build("test/alone/apiserver")
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, "-name="+name, "-dir="+dir)
+	s := &Server{File: filepath.Join(dir, "kubeconfig"), stop: func() error {
+		remove()
+		return nil
+	}}
+	if err := s.run(cmd); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the API server of %s: %w", name, err), s.Stop())
+	}
+	if err := s.connect(); err != nil {
+		return nil, errors.Join(fmt.Errorf("reach the API server of %s: %w", name, err), s.Stop())
+	}
+	return s, nil
+}
+
+// run starts the process and returns when it reports the server ready.
+func (s *Server) run(cmd *exec.Cmd) error {
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	before := s.stop
+	s.stop = func() error {
+		err := in.Close()
+		_, read := io.Copy(io.Discard, out)
+		return errors.Join(err, read, cmd.Wait(), before())
+	}
+	if !bufio.NewScanner(out).Scan() {
+		return errors.New("it ended before it was ready")
+	}
+	return nil
+}
+
+// connect reads the kubeconfig that the server has written.
+func (s *Server) connect() (err error) {
+	if s.Kubeconfig, err = os.ReadFile(s.File); err != nil {
+		return err
+	}
+	if s.Config, err = clientcmd.RESTConfigFromKubeConfig(s.Kubeconfig); err != nil {
+		return err
+	}
+	s.Config.QPS, s.Config.Burst = adminQPS, adminBurst
+	at, err := url.Parse(s.Config.Host)
+	if err == nil {
+		s.Port, err = strconv.Atoi(at.Port())
+	}
+	return err
+}
+
+// Stop ends the server and returns when its process is gone.
+func (s *Server) Stop() error { return s.stop() }
