@@ -7,4 +7,4 @@ import "github.com/muster-project/muster/cmd/muster/commands"
 // release is the version that a release build sets through the linker; empty in any other build.
 var release string
 
-func main() { commands.Main(release, kubectlCommand()) }
+func main() { commands.Main(release, append(childCommands(), kubectlCommand())...) }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
@@ -54,16 +53,7 @@ type Options struct {
 
 // Server is a running API server.
 type Server struct {
-	// URL is where it serves, on Port.
-	URL  string
-	Port int
-	// Kubeconfig and Config make a client its administrator.
-	Kubeconfig []byte
-	Config     *rest.Config
-	// CA signs its certificate and those of its clients.
-	CA *pki.Authority
-	// ServiceAccountKey signs the tokens of service accounts and ServiceAccountPub verifies them, both as PEM.
-	ServiceAccountKey, ServiceAccountPub []byte
+	pki.Access
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -77,7 +67,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{CA: ca, done: make(chan struct{})}
+	s := &Server{Access: pki.Access{CA: ca}, done: make(chan struct{})}
 	if s.ServiceAccountKey, s.ServiceAccountPub, err = pki.OpenKeyPair(o.Dir, "sa"); err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ type Inputs struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
 	// Servers are where API servers of workload clusters run, and Publisher tells others how to reach them.
-	Servers   *workload.Servers
+	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Endpoint is the base URL of the simulator.
 	Endpoint string

@@ -32,7 +32,7 @@ type Reconciler struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
 	// Servers are where the API servers run.
-	Servers *workload.Servers
+	Servers workload.Servers
 	// Publisher tells others how to reach them.
 	Publisher *workload.Publisher
 }
@@ -149,7 +149,7 @@ func (r *Reconciler) ensure(ctx context.Context, lcp *localv1.LocalControlPlane,
 		return err
 	}
 	lcp.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: workload.Host, Port: int32(s.Port)}
-	markAvailable(lcp)
+	markAvailable(lcp, r.Servers.Version())
 	return nil
 }
 

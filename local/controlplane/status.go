@@ -5,18 +5,17 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
-	"github.com/muster-project/muster/local/apiserver"
 )
 
 // available is the condition that core mirrors to the Cluster.
 const available = "Available"
 
-func markAvailable(lcp *localv1.LocalControlPlane) {
+func markAvailable(lcp *localv1.LocalControlPlane, serverVersion string) {
 	conditions.Set(lcp, metav1.Condition{Type: available, Status: metav1.ConditionTrue, Reason: available})
 	s := &lcp.Status
 	s.Initialization.ControlPlaneInitialized = new(true)
 	s.Version = lcp.Spec.Version
-	s.ServerVersion = apiserver.Version()
+	s.ServerVersion = serverVersion
 	setReplicas(s, 1)
 }
 

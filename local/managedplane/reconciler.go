@@ -81,7 +81,7 @@ type Reconciler struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
 	// Servers are where the API servers run, and Publisher tells others how to reach them.
-	Servers   *workload.Servers
+	Servers   workload.Servers
 	Publisher *workload.Publisher
 	Kind      Kind
 	Cloud     Cloud

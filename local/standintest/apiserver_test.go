@@ -76,20 +76,20 @@ func TestLongServers(t *testing.T) {
 }
 
 // servers are a store, two API servers on it and the controllers of one.
-type servers struct {
+type serverPair struct {
 	etcd                 *apiserver.Etcd
 	management, workload *apiserver.Server
 	workloadControllers  *controllers.Set
 	stopped              bool
 }
 
-func startWorld(t *testing.T, dir string, managementPort, workloadPort int) *servers {
+func startWorld(t *testing.T, dir string, managementPort, workloadPort int) *serverPair {
 	t.Helper()
 	etcd, err := apiserver.StartEtcd(filepath.Join(dir, "etcd"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &servers{etcd: etcd}
+	s := &serverPair{etcd: etcd}
 	t.Cleanup(s.stop)
 	// One prefix begins with the other's, for the removal of one must leave the other alone.
 	s.management, err = apiserver.Start(t.Context(), apiserver.Options{Name: "management", Dir: filepath.Join(dir, "management"),
@@ -101,7 +101,7 @@ func startWorld(t *testing.T, dir string, managementPort, workloadPort int) *ser
 	return s
 }
 
-func (s *servers) startWorkload(t *testing.T, dir string, port int) {
+func (s *serverPair) startWorkload(t *testing.T, dir string, port int) {
 	t.Helper()
 	var err error
 	s.workload, err = apiserver.Start(t.Context(), apiserver.Options{Name: "workload", Dir: filepath.Join(dir, "workload"), Port: port,
@@ -117,7 +117,7 @@ func (s *servers) startWorkload(t *testing.T, dir string, port int) {
 	}
 }
 
-func (s *servers) stop() {
+func (s *serverPair) stop() {
 	if s.stopped {
 		return
 	}
@@ -155,7 +155,7 @@ func eventually(ctx context.Context, t *testing.T, want string, what func(ctx co
 	}
 }
 
-func separate(ctx context.Context, t *testing.T, s *servers) {
+func separate(ctx context.Context, t *testing.T, s *serverPair) {
 	for name, c := range map[string]*rest.Config{"management": s.management.Config, "workload": s.workload.Config} {
 		client := clientOf(t, c)
 		if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}},

@@ -19,6 +19,7 @@ import (
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/controlplane"
+	"github.com/muster-project/muster/local/servers"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -30,7 +31,7 @@ type localWorld struct {
 	dir     string
 	etcd    *apiserver.Etcd
 	client  client.Client
-	servers *workload.Servers
+	servers *servers.Servers
 	stop    func()
 }
 
@@ -61,7 +62,7 @@ func (w *localWorld) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.servers = workload.New(filepath.Join(w.dir, "servers"), w.etcd)
+	w.servers = servers.New(filepath.Join(w.dir, "servers"), w.etcd)
 	r := &controlplane.Reconciler{Client: mgr.GetClient(), Servers: w.servers,
 		Publisher: &workload.Publisher{Client: mgr.GetClient(), KubeconfigFile: w.kubeconfigFile}}
 	if err := r.SetupWithManager(mgr); err != nil {

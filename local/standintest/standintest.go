@@ -25,6 +25,7 @@ import (
 	"github.com/muster-project/muster/local/apiserver"
 	"github.com/muster-project/muster/local/foreign"
 	"github.com/muster-project/muster/local/install"
+	"github.com/muster-project/muster/local/servers"
 	"github.com/muster-project/muster/local/workload"
 )
 
@@ -37,7 +38,7 @@ type World struct {
 	// Client reads the management cluster without a cache.
 	Client client.Client
 	// Servers are the API servers of workload clusters, Publisher writes how to reach them.
-	Servers   *workload.Servers
+	Servers   *servers.Servers
 	Publisher *workload.Publisher
 
 	dir  string
@@ -67,7 +68,7 @@ func New(ctx context.Context, config *rest.Config, dir string, kinds ...foreign.
 	if w.etcd, err = apiserver.StartEtcd(filepath.Join(dir, "workloads")); err != nil {
 		return nil, err
 	}
-	w.Servers = workload.New(filepath.Join(dir, "servers"), w.etcd)
+	w.Servers = servers.New(filepath.Join(dir, "servers"), w.etcd)
 	w.Publisher = &workload.Publisher{Client: w.Manager.GetClient(), KubeconfigFile: w.KubeconfigFile}
 	return w, nil
 }

@@ -1,4 +1,3 @@
-// Package workload runs the API servers of workload clusters in this process, each with what kubeadm would have installed
-// in it, so that machines really join, and gives their secrets to the management cluster. Every kind of control plane of the
-// local world has its servers from here.
+// Package workload is what every kind of control plane of the local world shares: which API server it wants, the key by which it has it,
+// and the secrets by which the management cluster, machines and people reach it. Package servers runs the API servers.
 package workload

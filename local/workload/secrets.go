@@ -55,8 +55,8 @@ func (s *Server) secrets() map[secret.Purpose]map[string][]byte {
 	}
 	return map[secret.Purpose]map[string][]byte{
 		secret.ClusterCA:      pair(s.CA.CertPEM, s.CA.KeyPEM),
-		secret.EtcdCA:         pair(s.etcdCA.CertPEM, s.etcdCA.KeyPEM),
-		secret.FrontProxyCA:   pair(s.proxyCA.CertPEM, s.proxyCA.KeyPEM),
+		secret.EtcdCA:         pair(s.EtcdCA.CertPEM, s.EtcdCA.KeyPEM),
+		secret.FrontProxyCA:   pair(s.ProxyCA.CertPEM, s.ProxyCA.KeyPEM),
 		secret.ServiceAccount: pair(s.ServiceAccountPub, s.ServiceAccountKey),
 		secret.Kubeconfig:     {secret.KubeconfigDataName: s.Kubeconfig},
 	}

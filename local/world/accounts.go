@@ -13,7 +13,7 @@ import (
 func Clouds() []string { return all.Names() }
 
 // endpoint is the base URL of a simulated cloud.
-func (p places) endpoint(cloud string) string { return "http://" + loopback(p[cloud]) }
+func (p places) endpoint(cloud string) string { return "http://" + Loopback(p[cloud]) }
 
 // cloudEnvironment are the settings with which SDKs and tools of the clouds reach the simulated ones. A world that was made before
 // there was a cloud has none of it.

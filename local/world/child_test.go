@@ -33,8 +33,8 @@ func TestChildIsStartedAgain(t *testing.T) {
 
 // TestChildEndsWithItsInput: this is what ends children whose supervisor is killed, so it must not need a signal.
 func TestChildEndsWithItsInput(t *testing.T) {
-	dir := layout(t.TempDir())
-	if err := dir.make(); err != nil {
+	dir := Dir(t.TempDir())
+	if err := dir.create(); err != nil {
 		t.Fatal(err)
 	}
 	c := newChild("patient", dir.log("patient"), []string{os.Args[0], patientChild, string(dir)}, os.Environ())
@@ -64,8 +64,8 @@ func TestChildEndsWithItsInput(t *testing.T) {
 
 // TestStopKillsWhatDoesNotEnd: a user who presses Ctrl-C gets the terminal back, whatever a child is doing.
 func TestStopKillsWhatDoesNotEnd(t *testing.T) {
-	dir := layout(t.TempDir())
-	if err := dir.make(); err != nil {
+	dir := Dir(t.TempDir())
+	if err := dir.create(); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := dir.acquire("world", 0)
@@ -136,7 +136,7 @@ func TestLastLine(t *testing.T) {
 
 // TestPlaces: ports are found again, give way when they are taken, except for the one that kubeconfigs lead to.
 func TestPlaces(t *testing.T) {
-	dir := layout(t.TempDir())
+	dir := Dir(t.TempDir())
 	first, err := found(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -160,14 +160,14 @@ func TestPlaces(t *testing.T) {
 // TestPlacesAreKept: a world listens on some of its ports many seconds after it has chosen them. Another one chooses none of them until
 // then.
 func TestPlacesAreKept(t *testing.T) {
-	dir := layout(t.TempDir())
+	dir := Dir(t.TempDir())
 	var held ports.Set
 	defer func() { _ = held.Close() }()
 	first, err := dir.places(0, &held)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := layout(t.TempDir())
+	other := Dir(t.TempDir())
 	if err := other.writePlaces(maps.Clone(first)); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestPlacesAreKept(t *testing.T) {
 }
 
 // found are the ports of a world that is started and stopped.
-func found(dir layout) (places, error) {
+func found(dir Dir) (places, error) {
 	var held ports.Set
 	p, err := dir.places(0, &held)
 	return p, errors.Join(err, held.Close())
@@ -198,7 +198,7 @@ func found(dir layout) (places, error) {
 
 // TestPlacesOfOlderWorlds: the file of a world that was made before a cloud was there is read as it is, and gets a port for that cloud.
 func TestPlacesOfOlderWorlds(t *testing.T) {
-	dir := layout(t.TempDir())
+	dir := Dir(t.TempDir())
 	if err := os.WriteFile(dir.placesFile(), []byte(`{"apiServer": 20001, "webhook": 20002, "health": 20003, "metrics": 20004, "aws": 20005}`),
 		0o600); err != nil {
 		t.Fatal(err)

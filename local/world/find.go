@@ -2,18 +2,15 @@ package world
 
 import "path/filepath"
 
-// Kubeconfig is the file with the administrator's kubeconfig of the management cluster of the world in a directory.
-func Kubeconfig(dir string) string { return layout(dir).kubeconfig() }
-
 // CloudsOf are the settings, each NAME=value, with which the clouds of a world are reached by a process that was given its kubeconfig, with
 // no other setting of any cloud beside them (OfCloud): a world never reaches a real account. It is false for a kubeconfig that is
 // not a world's.
 func CloudsOf(kubeconfig string) (settings []string, ok bool, err error) {
-	l := layout(filepath.Dir(kubeconfig))
-	if filepath.Base(l.kubeconfig()) != filepath.Base(kubeconfig) {
+	d := Dir(filepath.Dir(kubeconfig))
+	if filepath.Base(d.Kubeconfig()) != filepath.Base(kubeconfig) {
 		return nil, false, nil
 	}
-	p, err := l.readPlaces()
+	p, err := d.readPlaces()
 	if err != nil || len(p) == 0 {
 		return nil, false, err
 	}

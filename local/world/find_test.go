@@ -12,10 +12,10 @@ import (
 func TestCloudsOf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := layout(dir).writePlaces(places{apiServerPlace: 1, "aws": 4566, "azure": 4567}); err != nil {
+	if err := Dir(dir).writePlaces(places{apiServerPlace: 1, "aws": 4566, "azure": 4567}); err != nil {
 		t.Fatal(err)
 	}
-	settings, ok, err := CloudsOf(Kubeconfig(dir))
+	settings, ok, err := CloudsOf(Dir(dir).Kubeconfig())
 	if err != nil || !ok || !slices.Contains(settings, "AWS_ENDPOINT_URL=http://127.0.0.1:4566") ||
 		!slices.Contains(settings, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull) {
 		t.Errorf("want the settings of the simulated account and no credentials file, got %v, %v, %v", settings, ok, err)
@@ -28,10 +28,10 @@ func TestCloudsOf(t *testing.T) {
 			t.Errorf("%s: want no world, got %v, %v", other, settings, err)
 		}
 	}
-	if err := os.WriteFile(layout(dir).placesFile(), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(Dir(dir).placesFile(), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := CloudsOf(Kubeconfig(dir)); err == nil {
+	if _, _, err := CloudsOf(Dir(dir).Kubeconfig()); err == nil {
 		t.Error("want a broken file told")
 	}
 }

@@ -15,14 +15,14 @@ import (
 
 // openWebhook finds the certificates of the webhooks, or makes them, and says where they are served.
 func (w *World) openWebhook() (*install.Webhook, error) {
-	ca, err := pki.OpenAuthority(w.dir.webhook(), "webhook-ca", "webhooks")
+	ca, err := pki.OpenAuthority(w.dir.Webhook(), "webhook-ca", "webhooks")
 	if err != nil {
 		return nil, err
 	}
 	if _, _, err := ca.IssueFiles("tls", pki.Subject{CommonName: "webhooks", Server: true}); err != nil {
 		return nil, err
 	}
-	return &install.Webhook{URL: "https://" + loopback(w.places[webhookPlace]), CA: ca.CertPEM}, nil
+	return &install.Webhook{URL: "https://" + Loopback(w.places[webhookPlace]), CA: ca.CertPEM}, nil
 }
 
 // install puts the definitions of all kinds and the webhooks' configurations into the management cluster.

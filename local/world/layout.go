@@ -15,28 +15,33 @@ import (
 	"github.com/muster-project/muster/local/ports"
 )
 
-// layout is where things are in the directory of a world.
-type layout string
+// Dir is the directory of a world, where everything of it is kept and found again.
+type Dir string
 
-func (l layout) path(parts ...string) string {
-	return filepath.Join(append([]string{string(l)}, parts...)...)
+// Path joins the directory and further parts.
+func (d Dir) Path(parts ...string) string {
+	return filepath.Join(append([]string{string(d)}, parts...)...)
 }
 
-func (l layout) kubeconfig() string         { return l.path("kubeconfig") }
-func (l layout) log(child string) string    { return l.path("logs", child+".log") }
-func (l layout) lock(process string) string { return l.path("locks", process+".lock") }
-func (l layout) webhook() string            { return l.path("webhook") }
+// Kubeconfig is the file with the administrator's kubeconfig of the management cluster.
+func (d Dir) Kubeconfig() string { return d.Path("kubeconfig") }
 
-// clusterKubeconfig is the administrator's kubeconfig of a workload cluster.
-func (l layout) clusterKubeconfig(namespace, name string) string {
-	return l.path("clusters", namespace+"-"+name+".kubeconfig")
+// ClusterKubeconfig is the file with the administrator's kubeconfig of a workload cluster.
+func (d Dir) ClusterKubeconfig(namespace, name string) string {
+	return d.Path("clusters", namespace+"-"+name+".kubeconfig")
 }
 
-// make makes the directory and those in it that the supervisor writes to.
-func (l layout) make() error {
-	for _, dir := range []string{l.path(), l.path("logs"), l.path("locks")} {
+// Webhook is the folder with the certificates of the webhooks.
+func (d Dir) Webhook() string { return d.Path("webhook") }
+
+func (d Dir) log(child string) string    { return d.Path("logs", child+".log") }
+func (d Dir) lock(process string) string { return d.Path("locks", process+".lock") }
+
+// create creates the directory and those in it that the supervisor writes to.
+func (d Dir) create() error {
+	for _, dir := range []string{d.Path(), d.Path("logs"), d.Path("locks")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make the directory of the world: %w", err)
+			return fmt.Errorf("create the directory of the world: %w", err)
 		}
 	}
 	return nil
@@ -51,19 +56,19 @@ const (
 
 // acquire takes the lock of a process of this world. The system gives it back when the process ends, however it ends.
 // Until patience has passed it is tried again.
-func (l layout) acquire(process string, patience time.Duration) (*fileutil.LockedFile, error) {
+func (d Dir) acquire(process string, patience time.Duration) (*fileutil.LockedFile, error) {
 	pause := time.NewTicker(lockPause)
 	defer pause.Stop()
 	for deadline := time.Now().Add(patience); ; <-pause.C {
-		f, err := fileutil.TryLockFile(l.lock(process), os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := fileutil.TryLockFile(d.lock(process), os.O_RDWR|os.O_CREATE, 0o600)
 		if err == nil {
 			return f, nil
 		}
 		if !errors.Is(err, fileutil.ErrLocked) {
-			return nil, fmt.Errorf("lock %s: %w", l.lock(process), err)
+			return nil, fmt.Errorf("lock %s: %w", d.lock(process), err)
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%w: %s is held by another process", ErrInUse, l.lock(process))
+			return nil, fmt.Errorf("%w: %s is held by another process", ErrInUse, d.lock(process))
 		}
 	}
 }
@@ -84,8 +89,8 @@ const (
 
 // places finds the ports again or chooses them, and adds them to held. A port that is wanted, or that kubeconfigs lead to, has to be free;
 // the others give way.
-func (l layout) places(apiServer int, held *ports.Set) (places, error) {
-	p, err := l.readPlaces()
+func (d Dir) places(apiServer int, held *ports.Set) (places, error) {
+	p, err := d.readPlaces()
 	if err != nil {
 		return p, err
 	}
@@ -106,20 +111,20 @@ func (l layout) places(apiServer int, held *ports.Set) (places, error) {
 	}
 	for _, name := range names {
 		if p[name] == 0 {
-			if p[name], err = held.Pick(l.path(strings.ToLower(name))); err != nil {
+			if p[name], err = held.Pick(d.Path(strings.ToLower(name))); err != nil {
 				return p, err
 			}
 		}
 	}
-	return p, l.writePlaces(p)
+	return p, d.writePlaces(p)
 }
 
 // placesFile keeps the ports.
-func (l layout) placesFile() string { return l.path("world.json") }
+func (d Dir) placesFile() string { return d.Path("world.json") }
 
-func (l layout) readPlaces() (places, error) {
+func (d Dir) readPlaces() (places, error) {
 	p := places{}
-	b, err := os.ReadFile(l.placesFile())
+	b, err := os.ReadFile(d.placesFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return p, nil
 	}
@@ -127,15 +132,15 @@ func (l layout) readPlaces() (places, error) {
 		err = json.Unmarshal(b, &p)
 	}
 	if err != nil {
-		return p, fmt.Errorf("read the ports of the world from %s: %w", l.placesFile(), err)
+		return p, fmt.Errorf("read the ports of the world from %s: %w", d.placesFile(), err)
 	}
 	return p, nil
 }
 
-func (l layout) writePlaces(p places) error {
+func (d Dir) writePlaces(p places) error {
 	b, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the ports of the world: %w", err)
 	}
-	return pki.WriteFile(l.placesFile(), append(b, '\n'))
+	return pki.WriteFile(d.placesFile(), append(b, '\n'))
 }

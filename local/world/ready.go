@@ -103,7 +103,7 @@ func (w *World) apiReady(ctx context.Context) error {
 
 func (w *World) cloudsReady(ctx context.Context) error {
 	for _, cloud := range w.clouds {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", loopback(w.places[cloud]))
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", Loopback(w.places[cloud]))
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (w *World) cloudsReady(ctx context.Context) error {
 }
 
 func (w *World) controllersReady(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopback(w.places[healthPlace])+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+Loopback(w.places[healthPlace])+"/readyz", nil)
 	if err != nil {
 		return err
 	}

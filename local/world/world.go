@@ -19,11 +19,13 @@ import (
 	"github.com/muster-project/muster/local/ports"
 )
 
-// Names of the children, which are also the hidden subcommands that run them.
+// Names of the children, which are also the hidden subcommands that run them, and the flag that tells them the port of a simulated cloud,
+// as NAME=PORT.
 const (
-	apiServersName  = "apiservers"
-	cloudsName      = "clouds"
-	controllersName = "controllers"
+	APIServersChild  = "apiservers"
+	CloudsChild      = "clouds"
+	ControllersChild = "controllers"
+	CloudPortFlag    = "cloud-port"
 )
 
 // Options of a world.
@@ -50,7 +52,7 @@ type Options struct {
 
 // World is a running local world.
 type World struct {
-	dir      layout
+	dir      Dir
 	clouds   []string
 	progress func(doing string)
 	places   places
@@ -79,7 +81,7 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &World{dir: layout(o.Dir), clouds: o.Clouds, progress: o.Progress, done: make(chan struct{})}
+	w := &World{dir: Dir(o.Dir), clouds: o.Clouds, progress: o.Progress, done: make(chan struct{})}
 	if err := w.open(o); err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (o *Options) check() error {
 
 // open takes hold of the directory.
 func (w *World) open(o Options) error {
-	if err := w.dir.make(); err != nil {
+	if err := w.dir.create(); err != nil {
 		return err
 	}
 	lock, err := w.dir.acquire("supervisor", 0)
@@ -130,7 +132,7 @@ func (w *World) open(o Options) error {
 		return err
 	}
 	// The children of a supervisor that was killed end by themselves, a moment later than it. Their ports are ours.
-	for _, name := range []string{controllersName, cloudsName, apiServersName} {
+	for _, name := range []string{ControllersChild, CloudsChild, APIServersChild} {
 		old, err := w.dir.acquire(name, lockLimit)
 		if err != nil {
 			return errors.Join(err, lock.Close())
@@ -150,10 +152,10 @@ func (w *World) open(o Options) error {
 func (w *World) start(ctx context.Context, o Options) error {
 	dir := []string{"--dir", o.Dir}
 	for _, cloud := range Clouds() {
-		dir = append(dir, "--"+cloudPortFlag, fmt.Sprintf("%s=%d", cloud, w.places[cloud]))
+		dir = append(dir, "--"+CloudPortFlag, fmt.Sprintf("%s=%d", cloud, w.places[cloud]))
 	}
-	w.add(o, apiServersName, os.Environ(), append(slices.Clone(dir), "--port", strconv.Itoa(w.places[apiServerPlace]))...)
-	w.add(o, cloudsName, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--speed",
+	w.add(o, APIServersChild, os.Environ(), append(slices.Clone(dir), "--port", strconv.Itoa(w.places[apiServerPlace]))...)
+	w.add(o, CloudsChild, os.Environ(), append(slices.Clone(dir), "--clouds", strings.Join(o.Clouds, ","), "--speed",
 		strconv.FormatFloat(o.Speed, 'g', -1, 64))...)
 	if err := w.until(ctx, "the management API server", w.apiReady); err != nil {
 		return err
@@ -165,7 +167,7 @@ func (w *World) start(ctx context.Context, o Options) error {
 	if err := w.part("Installing kinds and webhooks", func() error { return w.install(ctx, webhook) }); err != nil {
 		return err
 	}
-	w.add(o, controllersName, w.places.controllersEnvironment(),
+	w.add(o, ControllersChild, w.places.controllersEnvironment(),
 		append([]string{"--dir", o.Dir}, "--webhook-port", strconv.Itoa(w.places[webhookPlace]),
 			"--health-port", strconv.Itoa(w.places[healthPlace]), "--metrics-port", strconv.Itoa(w.places[metricsPlace]), "--token-ttl",
 			o.TokenTTL.String(), "--feature-gates", o.FeatureGates)...)
@@ -204,7 +206,7 @@ func (w *World) fail(err error) {
 }
 
 // Metrics is where the controllers serve their metrics.
-func (w *World) Metrics() string { return "http://" + loopback(w.places[metricsPlace]) + "/metrics" }
+func (w *World) Metrics() string { return "http://" + Loopback(w.places[metricsPlace]) + "/metrics" }
 
 // Simulator is the base URL of a simulated cloud.
 func (w *World) Simulator(cloud string) string { return w.places.endpoint(cloud) }
@@ -259,12 +261,12 @@ func (w *World) Children() []Child {
 }
 
 // Kubeconfig is the file with the administrator's kubeconfig of the management cluster.
-func (w *World) Kubeconfig() string { return w.dir.kubeconfig() }
+func (w *World) Kubeconfig() string { return w.dir.Kubeconfig() }
 
 // ClusterKubeconfig is the file with the administrator's kubeconfig of a workload cluster; it exists once the cluster's
 // API server runs.
 func (w *World) ClusterKubeconfig(namespace, name string) string {
-	return w.dir.clusterKubeconfig(namespace, name)
+	return w.dir.ClusterKubeconfig(namespace, name)
 }
 
 // Config makes clients of the management cluster.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -22,7 +23,7 @@ import (
 
 	localv1 "github.com/muster-project/muster/api/local/v1beta1"
 	"github.com/muster-project/muster/local/clouds/aws/kinds"
-	"github.com/muster-project/muster/local/standintest"
+	"github.com/muster-project/muster/test/binary"
 	"github.com/muster-project/muster/test/long"
 )
 
@@ -35,14 +36,13 @@ const (
 	patience = 4 * time.Minute
 )
 
-// TestMain is also the binary that children are made of.
+// TestMain is also the binary of children that have one trait each.
 func TestMain(m *testing.M) {
 	children := map[string]func(ctx context.Context, args []string) error{
-		apiServersName: RunAPIServers, cloudsName: RunClouds, controllersName: RunControllers,
 		doomedChild:   func(context.Context, []string) error { return errors.New("nothing works today") },
 		stubbornChild: func(context.Context, []string) error { time.Sleep(time.Hour); return nil },
 		patientChild: func(ctx context.Context, args []string) error {
-			return process(ctx, patientChild, layout(args[0]), func(ctx context.Context) error {
+			return RunChild(ctx, patientChild, Dir(args[0]), func(ctx context.Context) error {
 				<-ctx.Done()
 				return nil
 			})
@@ -70,8 +70,13 @@ func TestMain(m *testing.M) {
 // test/e2e.TestLongKilledWorldIsFoundAgain.
 func TestLongWorld(t *testing.T) {
 	long.Only(t)
+	muster, remove, err := binary.Build("cmd/muster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
 	dir := t.TempDir()
-	w := start(t, dir)
+	w := start(t, dir, muster)
 	c := clientOf(t, w)
 	create(t, c)
 	available(t, c)
@@ -85,7 +90,7 @@ func TestLongWorld(t *testing.T) {
 			if err := syscall.Kill(child.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			standintest.Eventually(t, "another process", func(context.Context) error {
+			eventually(t, "another process", func(context.Context) error {
 				for _, now := range w.Children() {
 					if now.Name == child.Name && now.PID != 0 && now.PID != child.PID {
 						return nil
@@ -107,7 +112,7 @@ func TestLongWorld(t *testing.T) {
 			t.Errorf("%s: want its process gone, got %v", child.Name, err)
 		}
 	}
-	again := start(t, dir)
+	again := start(t, dir, muster)
 	if again.Config().Host != w.Config().Host {
 		t.Fatalf("want the API server found again at %s, got it at %s", w.Config().Host, again.Config().Host)
 	}
@@ -118,12 +123,13 @@ func TestLongWorld(t *testing.T) {
 	t.Run("a deleted cluster leaves nothing", func(t *testing.T) { deleted(t, again, c) })
 }
 
-func start(t *testing.T, dir string) *World {
+// start starts the world of a directory with children of a built muster.
+func start(t *testing.T, dir, muster string) *World {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	began := time.Now()
-	w, err := Start(ctx, Options{Dir: dir, Command: []string{os.Args[0]}})
+	w, err := Start(ctx, Options{Dir: dir, Command: []string{muster}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +146,19 @@ func start(t *testing.T, dir string) *World {
 		}
 	})
 	return w
+}
+
+// eventually returns when what holds, and fails the test after patience.
+func eventually(t *testing.T, what string, holds func(ctx context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		last = holds(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("want %s: %v; last: %v", what, err, last)
+	}
 }
 
 func clientOf(t *testing.T, w *World) client.Client {
@@ -187,7 +206,7 @@ func reference(k schema.GroupVersionKind) clusterv1.ContractVersionedObjectRefer
 // touch changes the cluster, which goes through the webhooks.
 func touch(t *testing.T, c client.Client) {
 	t.Helper()
-	standintest.Eventually(t, "a change of the cluster taken", func(ctx context.Context) error {
+	eventually(t, "a change of the cluster taken", func(ctx context.Context) error {
 		cluster := &clusterv1.Cluster{}
 		if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "c"}, cluster); err != nil {
 			return err
@@ -200,7 +219,7 @@ func touch(t *testing.T, c client.Client) {
 
 func available(t *testing.T, c client.Client) {
 	t.Helper()
-	standintest.Eventually(t, "an available cluster", func(ctx context.Context) error {
+	eventually(t, "an available cluster", func(ctx context.Context) error {
 		cluster := &clusterv1.Cluster{}
 		if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "c"}, cluster); err != nil {
 			return err
@@ -215,7 +234,7 @@ func available(t *testing.T, c client.Client) {
 // nodesListed asks the workload cluster's own API server.
 func nodesListed(t *testing.T, w *World) {
 	t.Helper()
-	standintest.Eventually(t, "an answer from the workload cluster", func(ctx context.Context) error {
+	eventually(t, "an answer from the workload cluster", func(ctx context.Context) error {
 		config, err := clientcmd.BuildConfigFromFlags("", w.ClusterKubeconfig("default", "c"))
 		if err != nil {
 			return err
@@ -230,7 +249,7 @@ func deleted(t *testing.T, w *World, c client.Client) {
 	if err := c.Delete(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
-	standintest.Eventually(t, "the cluster gone", func(ctx context.Context) error {
+	eventually(t, "the cluster gone", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(cluster), cluster); client.IgnoreNotFound(err) != nil || err == nil {
 			return fmt.Errorf("still there, %w, %+v", err, cluster.Status.Conditions)
 		}
@@ -244,7 +263,7 @@ func deleted(t *testing.T, w *World, c client.Client) {
 // hold listens on a port until the test ends.
 func hold(t *testing.T, port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", loopback(port))
+	l, err := net.Listen("tcp", Loopback(port))
 	if err != nil {
 		t.Fatal(err)
 	}

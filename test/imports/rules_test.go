@@ -29,6 +29,9 @@ var kubernetes = []string{"k8s.io/...", "sigs.k8s.io/...", "github.com/blang/sem
 // server is what only the local world may hold, because it takes minutes to compile.
 var server = []string{"k8s.io/kubernetes/...", "k8s.io/apiserver/...", "go.etcd.io/etcd/...", "local/..."}
 
+// apiServers are the packages that hold API servers and their controllers: to link them costs a test binary six seconds.
+var apiServers = []string{"local/apiserver", "local/controllers", "local/servers"}
+
 // rules are in order: the first whose path matches holds for a package.
 var rules = []rule{
 	{path: "pool/...", why: "every rule of the domain is a row in a table"},
@@ -159,23 +162,26 @@ var rules = []rule{
 	{path: "local/world", only: append([]string{
 		"local/*", "local/clouds/all", "manager/...", "sim", "sim/nodes", "api/local/...", "go.etcd.io/etcd/...", "golang.org/x/...",
 		"github.com/spf13/pflag",
-	}, kubernetes...), why: "the only package of the local world that knows Muster's controllers and runs the simulators"},
+	}, kubernetes...), never: apiServers, why: "a supervisor starts the API servers and isn't linked with them"},
+	{path: "local/children", only: append([]string{"local/*", "local/clouds/all", "manager/...", "api/local/...", "github.com/spf13/pflag"},
+		kubernetes...), why: "the only package of the local world that runs Muster's controllers"},
 	{path: "local/clouds", only: append([]string{"local/foreign", "local/seed", "local/workload", "sim"}, kubernetes...),
 		why: "a description of any cloud"},
 	{path: "local/clouds/all", only: []string{"local/clouds", "local/clouds/*", "local/foreign", "local/seed"}, why: "a list"},
 	{path: "local/clouds/*/...", only: append([]string{"local/*", "local/clouds/$1/...", "sim", "sim/$1/...", "api/$1/..."}, kubernetes...),
-		never: []string{"local/world"},
+		never: append([]string{"local/world", "local/children"}, apiServers...),
 		why:   "what stands in for other providers' controllers knows nothing of Muster's, and one cloud nothing of another"},
 	{path: "local/...", only: append([]string{"local/...", "api/crd", "api/local/...", "kube/skew", "golang.org/x/..."}, kubernetes...),
-		never: []string{"local/world", "local/clouds/..."},
+		never: []string{"local/world", "local/children", "local/clouds/..."},
 		why:   "what stands in for other providers' controllers knows nothing of Muster's, and no cloud"},
 	{path: "cmd/muster/screen", only: []string{"view", "golang.org/x/..."}, why: "a terminal shows what the views make of objects"},
-	{path: "cmd/muster", only: append([]string{"cmd/muster/commands", "github.com/spf13/..."}, kubernetes...),
+	{path: "cmd/muster", only: append([]string{"cmd/muster/commands", "local/children", "github.com/spf13/..."}, kubernetes...),
 		never: []string{"k8s.io/kubernetes/..."}, why: "kubectl beside the other commands"},
 	{path: "cmd/muster/commands", only: append([]string{
 		"cmd/muster/screen", "kube/infrapool/identity", "kube/infrapool/preview", "pool", "local/*", "local/clouds/all", "manager/...",
 		"providers", "providers/all", "sim", "view/...", "golang.org/x/...", "github.com/spf13/...",
-	}, kubernetes...), never: []string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/..."}, why: "commands are thin"},
+	}, kubernetes...), never: append([]string{"k8s.io/kubernetes/...", "go.etcd.io/etcd/...", "local/children"}, apiServers...),
+		why: "commands are thin"},
 
 	{path: "config/..."}, {path: "docs/..."}, {path: "templates/..."},
 	{path: "test/explore/record", only: []string{"cloud", "pool", "test/explore/oracle"}, why: "what was seen, in no world"},

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/muster-project/muster/local/children"
 	"github.com/muster-project/muster/local/world"
 )
 
@@ -47,14 +48,14 @@ func main() {
 // run is one of the processes of a world, or else what starts it and measures.
 func run(ctx context.Context) error {
 	if len(os.Args) > 1 {
-		switch name, args := os.Args[1], os.Args[2:]; name {
-		case "apiservers":
-			return world.RunAPIServers(ctx, args)
-		case "clouds":
-			return world.RunClouds(ctx, args)
-		case "controllers":
-			serveProfiles()
-			return world.RunControllers(ctx, args)
+		for _, p := range children.All() {
+			if p.Name != os.Args[1] {
+				continue
+			}
+			if p.Name == world.ControllersChild {
+				serveProfiles()
+			}
+			return p.Run(ctx, os.Args[2:])
 		}
 	}
 	o, err := parse(os.Args[1:])

@@ -46,7 +46,7 @@ func (m *management) find() (found, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = m.kubeconfig
 	if m.world != "" {
-		rules.ExplicitPath = world.Kubeconfig(m.world)
+		rules.ExplicitPath = world.Dir(m.world).Kubeconfig()
 	}
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: m.kubeContext})
 	config, err := loader.ClientConfig()

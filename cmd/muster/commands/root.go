@@ -73,6 +73,5 @@ the controllers. Nothing else need be installed, and no cloud account is needed;
 	cmd.Flags().BoolVar(&version, "version", false, "print what \"muster version\" prints")
 	cmd.AddCommand(upCommand(), planCommand(), treeCommand(), adoptCommand(), doctorCommand(), generateCommand(), simCommand(),
 		versionCommand())
-	cmd.AddCommand(childCommands()...)
 	return cmd
 }

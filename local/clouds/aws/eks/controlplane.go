@@ -57,7 +57,7 @@ type ControlPlanes struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
 	// Servers are where the API servers run, and Publisher tells others how to reach them.
-	Servers   *workload.Servers
+	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Network in a region, which fills in what an object leaves open. The empty region means the account's own.
 	Network func(region string) awsnetwork.Network
@@ -83,7 +83,7 @@ func (r *ControlPlanes) Fill(plane *unstructured.Unstructured, _ string) error {
 	if err := fields.Fill(plane, fields.Field{Value: defaultName(plane), Path: []string{"spec", "eksClusterName"}}); err != nil {
 		return err
 	}
-	_, err = versionOf(plane)
+	_, err = r.versionOf(plane)
 	return err
 }
 
@@ -103,7 +103,7 @@ func (r *ControlPlanes) Bring(ctx context.Context, plane *unstructured.Unstructu
 	if err != nil {
 		return 0, err
 	}
-	version, err := versionOf(plane)
+	version, err := r.versionOf(plane)
 	if err != nil {
 		return 0, err
 	}

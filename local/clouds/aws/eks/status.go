@@ -3,7 +3,6 @@ package eks
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/muster-project/muster/local/apiserver"
 	awsnetwork "github.com/muster-project/muster/local/clouds/aws/network"
 	"github.com/muster-project/muster/local/fields"
 )
@@ -34,6 +33,6 @@ func (r *ControlPlanes) Unavailable(o *unstructured.Unstructured, why error) err
 }
 
 // versionOf is the Kubernetes version that a control plane wants, as EKS spells it. Without one it is that of the API server.
-func versionOf(plane *unstructured.Unstructured) (string, error) {
-	return fields.MinorVersion(plane, apiserver.Version(), "spec", "version")
+func (r *ControlPlanes) versionOf(plane *unstructured.Unstructured) (string, error) {
+	return fields.MinorVersion(plane, r.Servers.Version(), "spec", "version")
 }

@@ -41,7 +41,7 @@ type ControlPlanes struct {
 	// Client of the management cluster. It reads Secrets from the API server, not from a cache.
 	Client client.Client
 	// Servers are where the API servers run, and Publisher tells others how to reach them.
-	Servers   *workload.Servers
+	Servers   workload.Servers
 	Publisher *workload.Publisher
 	// Azure holds networks, and Registry is the simulated AKS.
 	Azure    azurenetwork.Maker

@@ -1,4 +1,4 @@
-package world
+package children
 
 import (
 	"context"
@@ -14,14 +14,18 @@ import (
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/muster-project/muster/local/upstream"
+	"github.com/muster-project/muster/local/world"
 	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/manager/tracing"
 )
 
-// RunControllers is the child "controllers": our controllers and webhooks, and cluster-api's own beside them. It returns
+// clientQPS and clientBurst of the controllers' client.
+const clientQPS, clientBurst = 200, 400
+
+// runControllers is the child "controllers": our controllers and webhooks, and cluster-api's own beside them. It returns
 // when it fails, when ctx ends, or when standard input ends.
-func RunControllers(ctx context.Context, args []string) error {
-	f := pflag.NewFlagSet(controllersName, pflag.ContinueOnError)
+func runControllers(ctx context.Context, args []string) error {
+	f := pflag.NewFlagSet(world.ControllersChild, pflag.ContinueOnError)
 	dir := f.String("dir", "", "directory of the world")
 	webhookPort := f.Int("webhook-port", 0, "port of the webhooks")
 	healthPort := f.Int("health-port", 0, "port of the health endpoints")
@@ -37,20 +41,20 @@ func RunControllers(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	l := layout(*dir)
+	d := world.Dir(*dir)
 	o := manager.Options{
 		Schemes:       []func(*runtime.Scheme) error{upstream.AddToScheme},
-		HealthAddress: loopback(*healthPort),
-		Metrics:       metricsserver.Options{BindAddress: loopback(*metricsPort)},
-		Webhook:       ctrlwebhook.Options{Host: "127.0.0.1", Port: *webhookPort, CertDir: l.webhook(), CertName: "tls.crt", KeyName: "tls.key"},
+		HealthAddress: world.Loopback(*healthPort),
+		Metrics:       metricsserver.Options{BindAddress: world.Loopback(*metricsPort)},
+		Webhook:       ctrlwebhook.Options{Host: "127.0.0.1", Port: *webhookPort, CertDir: d.Webhook(), CertName: "tls.crt", KeyName: "tls.key"},
 		Gates:         enabled,
 		ManagedFields: feature.Gates.Enabled(feature.ClusterTopology),
 	}
-	return process(ctx, controllersName, l, func(ctx context.Context) error { return l.control(ctx, o, *tokenTTL) })
+	return world.RunChild(ctx, world.ControllersChild, d, func(ctx context.Context) error { return control(ctx, d, o, *tokenTTL) })
 }
 
 // control runs the controllers until ctx ends. They are traced when the environment of muster up says where to.
-func (l layout) control(ctx context.Context, o manager.Options, tokenTTL time.Duration) (err error) {
+func control(ctx context.Context, d world.Dir, o manager.Options, tokenTTL time.Duration) (err error) {
 	if err := upstream.Hurry(); err != nil {
 		return err
 	}
@@ -60,7 +64,7 @@ func (l layout) control(ctx context.Context, o manager.Options, tokenTTL time.Du
 	}
 	defer func() { err = errors.Join(err, spans.Shutdown(ctx)) }()
 	o.Tracer = spans.Tracer()
-	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
+	config, err := clientcmd.BuildConfigFromFlags("", d.Kubeconfig())
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package workload
+package servers
 
 import (
 	"fmt"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/cmd/kubeadm/app/util/apiclient"
 
 	"github.com/muster-project/muster/local/apiserver"
+	"github.com/muster-project/muster/local/workload"
 )
 
 // configReader is the name that kubeadm gives to the role of those who read its configuration, and to the binding of the role.
@@ -25,14 +26,14 @@ const configReader = "kubeadm:nodes-kubeadm-config"
 // phases/uploadconfig, which bring kubectl's libraries: every binary with an API server would be linked with them, and by a C compiler.
 func configuration(s *apiserver.Server, cluster string) (*kubeadmapi.ClusterConfiguration, error) {
 	asked := &kubeadmv1.ClusterConfiguration{
-		ClusterName: cluster, KubernetesVersion: apiserver.Version(), ControlPlaneEndpoint: fmt.Sprintf("%s:%d", Host, s.Port),
+		ClusterName: cluster, KubernetesVersion: apiserver.Version(), ControlPlaneEndpoint: fmt.Sprintf("%s:%d", workload.Host, s.Port),
 	}
 	scheme.Scheme.Default(asked)
 	c := &kubeadmapi.ClusterConfiguration{}
 	if err := scheme.Scheme.Convert(asked, c, nil); err != nil {
 		return nil, fmt.Errorf("make kubeadm's configuration of %s: %w", cluster, err)
 	}
-	componentconfigs.Default(c, &kubeadmapi.APIEndpoint{AdvertiseAddress: Host}, &kubeadmapi.NodeRegistrationOptions{})
+	componentconfigs.Default(c, &kubeadmapi.APIEndpoint{AdvertiseAddress: workload.Host}, &kubeadmapi.NodeRegistrationOptions{})
 	return c, nil
 }
 

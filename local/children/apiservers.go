@@ -1,4 +1,4 @@
-package world
+package children
 
 import (
 	"context"
@@ -28,7 +28,9 @@ import (
 	"github.com/muster-project/muster/local/clouds/all"
 	"github.com/muster-project/muster/local/controllers"
 	"github.com/muster-project/muster/local/controlplane"
+	"github.com/muster-project/muster/local/servers"
 	"github.com/muster-project/muster/local/workload"
+	"github.com/muster-project/muster/local/world"
 )
 
 // managementPrefix is the management cluster's place in the store.
@@ -41,26 +43,26 @@ const collectAt = 50
 // definitionsPause spaces the looks for the definitions that the supervisor installs.
 const definitionsPause = 100 * time.Millisecond
 
-// RunAPIServers is the child "apiservers": the store, the management cluster and all workload clusters. It returns when
+// apiServers is the child "apiservers": the store, the management cluster and all workload clusters. It returns when
 // one of them fails, when ctx ends, or when standard input ends.
-func RunAPIServers(ctx context.Context, args []string) error {
-	f := pflag.NewFlagSet(apiServersName, pflag.ContinueOnError)
+func apiServers(ctx context.Context, args []string) error {
+	f := pflag.NewFlagSet(world.APIServersChild, pflag.ContinueOnError)
 	dir := f.String("dir", "", "directory of the world")
 	port := f.Int("port", 0, "port of the management cluster")
-	cloudPorts := f.StringToInt(cloudPortFlag, nil, "port of a simulated cloud, as NAME=PORT; may be repeated")
+	cloudPorts := f.StringToInt(world.CloudPortFlag, nil, "port of a simulated cloud, as NAME=PORT; may be repeated")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
-	l := layout(*dir)
-	return process(ctx, apiServersName, l, func(ctx context.Context) error { return l.serveAPI(ctx, *port, *cloudPorts) })
+	d := world.Dir(*dir)
+	return world.RunChild(ctx, world.APIServersChild, d, func(ctx context.Context) error { return serveAPI(ctx, d, *port, *cloudPorts) })
 }
 
 // serveAPI runs the store and everything on it. The simulated clouds are at these ports.
-func (l layout) serveAPI(ctx context.Context, port int, cloudPorts places) error {
-	etcd, err := apiserver.StartEtcd(l.path("etcd"))
+func serveAPI(ctx context.Context, d world.Dir, port int, cloudPorts map[string]int) error {
+	etcd, err := apiserver.StartEtcd(d.Path("etcd"))
 	if err != nil {
 		return err
 	}
@@ -69,14 +71,14 @@ func (l layout) serveAPI(ctx context.Context, port int, cloudPorts places) error
 	background, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	started := context.AfterFunc(ctx, giveUp)
-	management, err := apiserver.Start(background, apiserver.Options{Name: "muster", Dir: l.path("management"), Port: port, Etcd: etcd,
+	management, err := apiserver.Start(background, apiserver.Options{Name: "muster", Dir: d.Path("management"), Port: port, Etcd: etcd,
 		Prefix: managementPrefix})
 	if err != nil {
 		return err
 	}
 	defer management.Stop()
 	started()
-	if err := management.KeepKubeconfig(l.kubeconfig()); err != nil {
+	if err := management.KeepKubeconfig(d.Kubeconfig()); err != nil {
 		return err
 	}
 	set, err := controllers.Management(background, management.Config)
@@ -84,7 +86,7 @@ func (l layout) serveAPI(ctx context.Context, port int, cloudPorts places) error
 		return err
 	}
 	defer set.Stop()
-	servers := workload.New(l.path("servers"), etcd)
+	servers := servers.New(d.Path("servers"), etcd)
 	defer servers.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -97,7 +99,7 @@ func (l layout) serveAPI(ctx context.Context, port int, cloudPorts places) error
 		case <-ctx.Done():
 		}
 	}()
-	err = l.reconcile(ctx, management.Config, servers, cloudPorts)
+	err = reconcile(ctx, d, management.Config, servers, cloudPorts)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
@@ -105,7 +107,7 @@ func (l layout) serveAPI(ctx context.Context, port int, cloudPorts places) error
 }
 
 // reconcile runs the controllers that have to live where the API servers do, once their kinds are there.
-func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *workload.Servers, cloudPorts places) error {
+func reconcile(ctx context.Context, d world.Dir, config *rest.Config, servers *servers.Servers, cloudPorts map[string]int) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, localv1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -127,7 +129,7 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 	if err != nil {
 		return fmt.Errorf("make the manager of control planes: %w", err)
 	}
-	for _, c := range l.controlPlanes(mgr.GetClient(), servers, cloudPorts) {
+	for _, c := range controlPlanes(d, mgr.GetClient(), servers, cloudPorts) {
 		if err := c.SetupWithManager(mgr); err != nil {
 			return err
 		}
@@ -136,13 +138,13 @@ func (l layout) reconcile(ctx context.Context, config *rest.Config, servers *wor
 }
 
 // controlPlanes are the reconcilers of all kinds of control planes, and of the infrastructure that goes with them.
-func (l layout) controlPlanes(c client.Client, servers *workload.Servers, at places) []clouds.Reconciler {
+func controlPlanes(d world.Dir, c client.Client, servers *servers.Servers, at map[string]int) []clouds.Reconciler {
 	publisher := &workload.Publisher{Client: c,
-		KubeconfigFile: func(c types.NamespacedName) string { return l.clusterKubeconfig(c.Namespace, c.Name) }}
+		KubeconfigFile: func(c types.NamespacedName) string { return d.ClusterKubeconfig(c.Namespace, c.Name) }}
 	reconcilers := []clouds.Reconciler{&controlplane.Reconciler{Client: c, Servers: servers, Publisher: publisher}}
 	for _, cloud := range all.Clouds() {
 		reconcilers = append(reconcilers, cloud.Reconcilers(clouds.Inputs{Client: c, Servers: servers, Publisher: publisher,
-			Endpoint: at.endpoint(cloud.Name)})...)
+			Endpoint: "http://" + world.Loopback(at[cloud.Name])})...)
 	}
 	return reconcilers
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/muster-project/muster/local/clouds"
@@ -19,34 +18,12 @@ import (
 	"github.com/muster-project/muster/sim/nodes"
 )
 
-// cloudPortFlag tells children the ports of the simulated clouds, each as NAME=PORT.
-const cloudPortFlag = "cloud-port"
-
 const (
 	// headerLimit bounds how long a client may take to send the head of a request.
 	headerLimit = 10 * time.Second
 	// drainLimit bounds how long requests in flight are waited for at the end.
 	drainLimit = 2 * time.Second
 )
-
-// RunClouds is the child "clouds": the simulated clouds and the machines in them. It returns when it fails, when ctx
-// ends, or when standard input ends.
-func RunClouds(ctx context.Context, args []string) error {
-	f := pflag.NewFlagSet(cloudsName, pflag.ContinueOnError)
-	dir := f.String("dir", "", "directory of the world")
-	names := f.StringSlice("clouds", Clouds(), "clouds to simulate")
-	ports := f.StringToInt(cloudPortFlag, nil, "port of a simulated cloud, as NAME=PORT; may be repeated")
-	speed := f.Float64("speed", 0, "how much faster than life machines come, boot and go")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	l := layout(*dir)
-	return process(ctx, cloudsName, l, func(ctx context.Context) error {
-		return Simulate(ctx, Simulated{Dir: l.path("sim"), Clouds: *names, Speed: *speed, Listen: func(cloud string) (net.Listener, error) {
-			return net.Listen("tcp", loopback((*ports)[cloud]))
-		}})
-	})
-}
 
 // Simulated says which clouds are served, and how.
 type Simulated struct {
@@ -141,4 +118,5 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	}
 }
 
-func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+// Loopback is the address of a port of this machine.
+func Loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

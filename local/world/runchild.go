@@ -18,10 +18,10 @@ import (
 // next start, as after a crash.
 const endLimit = 10 * time.Second
 
-// process runs the body of a child until it fails or is told to end: by ctx, or by the end of its standard input, which
+// RunChild runs the body of a child until it fails or is told to end: by ctx, or by the end of its standard input, which
 // is the end of its supervisor. Ctrl-C and the end of a terminal reach every process of it; only the supervisor heeds
 // them.
-func process(ctx context.Context, name string, dir layout, body func(ctx context.Context) error) error {
+func RunChild(ctx context.Context, name string, dir Dir, body func(ctx context.Context) error) error {
 	signal.Ignore(os.Interrupt, syscall.SIGHUP)
 	ctrl.SetLogger(klog.Background())
 	ctx, cancel := context.WithCancel(ctx)
