@@ -69,6 +69,8 @@ func (w *rolls) onGreen(c *Cluster, p *Pool) {
 	case phaseSoaking:
 		if b.Complete || state.Due(b.Deletion, w.Now) {
 			w.enter(p, phaseDeleting)
+		} else if b.Deletion.After(p.Next) {
+			p.Next = b.Deletion // nothing happens before, unless a client ends the soak time
 		}
 	case phaseDeleting:
 		w.replace(c, p, blue, green)

@@ -157,7 +157,7 @@ func (w *agents) completeUpgrade(x *project.Call) (*project.Answer, error) {
 	if p.Op == "" || p.Roll == nil || p.Roll.Blue == nil {
 		return nil, precondition("Node pool %s has no blue-green upgrade in progress.", p.Name)
 	}
-	p.Roll.Blue.Complete = true
+	p.Roll.Blue.Complete, p.Next = true, w.Now.Add(w.Life(lifeWatch))
 	w.touchPool(p)
 	return project.OK(document.Object{}), nil
 }
