@@ -12,13 +12,17 @@ import (
 	"github.com/muster-project/muster/sim/gcp"
 )
 
-// gkeWalks are how many random walks a test takes, gkeSteps how long each is.
-const gkeWalks, gkeSteps = 40, 30
+// gkeWalks are how many random walks a test takes, with -short gkeShortWalks, gkeSteps how long each is.
+const gkeWalks, gkeShortWalks, gkeSteps = 40, 8, 30
 
 // TestGKERandomWalks does anything to a node pool in any order: it comes to rest, a last size is reached with nodes of one version, and
 // nothing is left when it is deleted.
 func TestGKERandomWalks(t *testing.T) {
-	for seed := range uint64(gkeWalks) {
+	seeds := uint64(gkeWalks)
+	if testing.Short() {
+		seeds = gkeShortWalks
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inBubble(t, gcp.Options{Speed: 1, Seed: seed}, func(w *world) { walkPool(w, rand.New(rand.NewPCG(seed, 0))) })
 		})

@@ -13,13 +13,17 @@ import (
 	"github.com/muster-project/muster/sim/gcp"
 )
 
-// walks is how many random walks are taken, steps how many steps each has.
-const walks, steps = 60, 40
+// walks is how many random walks are taken, with -short shortWalks, steps how many steps each has.
+const walks, shortWalks, steps = 60, 12, 40
 
 // TestAnyWalkComesToRest holds that whatever is done to a group, it comes to rest with as many instances as it wants, all of which run, and
 // with no other machine on.
 func TestAnyWalkComesToRest(t *testing.T) {
-	for seed := range uint64(walks) {
+	seeds := uint64(walks)
+	if testing.Short() {
+		seeds = shortWalks
+	}
+	for seed := range seeds {
 		inBubble(t, gcp.Options{Seed: seed}, func(w *world) {
 			k := &walk{world: w, r: rand.New(rand.NewPCG(seed, 1)), path: groups + "/pool"}
 			if seed%2 == 1 {
