@@ -168,6 +168,9 @@ func (n *takesNobody) RoundTrip(req *http.Request) (*http.Response, error) {
 // Beside an autoscaler that grows the scale set while machines are replaced, whatever goes wrong: it ends with the size that he asked for,
 // and the account of the surge is closed.
 func TestSurgeUnderFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the faults of TestRolloutUnderFaults beside an autoscaler: left out with -short")
+	}
 	for seed := range played() {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			inModes(t, func(t *testing.T, w *world) { surgeUnderFaults(w, uint64(seed)) })

@@ -16,7 +16,7 @@ import (
 
 // A pool's whole life by the planner: made, protected, changed in place, rolled, made smaller, deleted. At the end nothing is left.
 func TestWholeLife(t *testing.T) {
-	inModes(t, func(t *testing.T, w *world) {
+	inBothModes(t, func(t *testing.T, w *world) {
 		p := newPlay(w, w.aTarget(), desired(3, number(1), number(0)))
 		p.run()
 		for _, i := range p.look().Instances {

@@ -22,7 +22,7 @@ func TestNoPermissionIsSuperfluous(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("lives", func(t *testing.T) {
-		inModes(t, func(t *testing.T, w *world) {
+		inBothModes(t, func(t *testing.T, w *world) {
 			w.wire.next = role.Over(w.wire.next)
 			target := w.aTarget()
 			if w.mode == azurev1.UniformOrchestrationMode {

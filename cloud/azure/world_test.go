@@ -1,6 +1,7 @@
 package azure_test
 
 import (
+	"hash/crc32"
 	"net/http"
 	"sync"
 	"testing"
@@ -51,8 +52,18 @@ type world struct {
 	mode     azurev1.OrchestrationModeType
 }
 
-// inModes runs a test in a fresh world of each mode, in virtual time.
+// inModes runs a test in a fresh world of each mode, in virtual time. With -short the tests take turns: each has one of the modes.
 func inModes(t *testing.T, test func(*testing.T, *world)) {
+	t.Helper()
+	if !testing.Short() {
+		inBothModes(t, test)
+		return
+	}
+	inWorld(t, modes[crc32.ChecksumIEEE([]byte(t.Name()))%uint32(len(modes))], test)
+}
+
+// inBothModes runs a test in a fresh world of each mode with -short, too.
+func inBothModes(t *testing.T, test func(*testing.T, *world)) {
 	t.Helper()
 	for _, mode := range modes {
 		t.Run(string(mode), func(t *testing.T) {
