@@ -139,6 +139,9 @@ func TestBehindOnTheWire(t *testing.T) {
 		{"tags are the scale set's at any time", azurev1.UniformOrchestrationMode, true},
 		{"machines are resources of their own", azurev1.FlexibleOrchestrationMode, false},
 	} {
+		if testing.Short() && c.live {
+			continue
+		}
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
