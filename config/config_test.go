@@ -10,36 +10,57 @@ import (
 	"testing"
 
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
 
-func build(t *testing.T, dir string) resmap.ResMap {
+// built is one object of a build.
+type built struct {
+	kind, name string
+	labels     map[string]string
+	yaml       string
+}
+
+// build returns the objects of a build, which tests share.
+func build(t *testing.T, dir string) []built {
 	t.Helper()
-	made, _ := builds.LoadOrStore(dir, sync.OnceValues(func() (resmap.ResMap, error) {
-		return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	made, _ := builds.LoadOrStore(dir, sync.OnceValues(func() ([]built, error) {
+		m, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+		if err != nil {
+			return nil, err
+		}
+		var all []built
+		for _, r := range m.Resources() {
+			text, err := r.AsYAML()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, built{r.GetKind(), r.GetName(), r.GetLabels(), string(text)})
+		}
+		return all, nil
 	}))
-	m, err := made.(func() (resmap.ResMap, error))()
+	all, err := made.(func() ([]built, error))()
 	if err != nil {
 		t.Fatalf("build %s: %v", dir, err)
 	}
-	return m.DeepCopy()
+	return all
 }
 
-// builds are those that were made, by folder: each takes a third of a second and more.
+// builds are those that were made, by folder: each takes half a second.
 var builds sync.Map
 
+// shortBuilds are the folders that -short builds. The others hold the same objects for other scopes.
+var shortBuilds = []string{"default", "clusterctl"}
+
+// leftOut reports whether -short leaves out a folder.
+func leftOut(dir string) bool { return testing.Short() && !slices.Contains(shortBuilds, dir) }
+
 // text is one object of a build, as YAML.
-func text(t *testing.T, m resmap.ResMap, kind, name string) string {
+func text(t *testing.T, all []built, kind, name string) string {
 	t.Helper()
-	for _, r := range m.Resources() {
-		if r.GetKind() == kind && r.GetName() == name {
-			y, err := r.AsYAML()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return string(y)
+	for _, o := range all {
+		if o.kind == kind && o.name == name {
+			return o.yaml
 		}
 	}
 	t.Fatalf("no %s %s", kind, name)
@@ -63,18 +84,21 @@ func TestBuilds(t *testing.T) {
 			"machinepool,awsmachinepool,awsmanagedmachinepool,azuremachinepool,azuremanagedmachinepool,azureasomanagedmachinepool,azurejson," +
 				"gcpmachinepool,gcpmanagedmachinepool,gkeconfig,webhook", 5},
 	} {
+		if leftOut(dir) {
+			continue
+		}
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
 			m := build(t, dir)
 			hooks := 0
-			for _, r := range m.Resources() {
-				if got := r.GetLabels()["cluster.x-k8s.io/provider"]; got != "infrastructure-muster" {
-					t.Errorf("%s %s: clusterctl finds what it installed by its label, got %q", r.GetKind(), r.GetName(), got)
+			for _, o := range m {
+				if got := o.labels["cluster.x-k8s.io/provider"]; got != "infrastructure-muster" {
+					t.Errorf("%s %s: clusterctl finds what it installed by its label, got %q", o.kind, o.name, got)
 				}
-				if _, ok := r.GetLabels()["clusterctl.cluster.x-k8s.io"]; ok != (r.GetKind() == "CustomResourceDefinition") {
-					t.Errorf("%s %s: clusterctl move looks at the kinds whose definitions have its label, got %v", r.GetKind(), r.GetName(), r.GetLabels())
+				if _, ok := o.labels["clusterctl.cluster.x-k8s.io"]; ok != (o.kind == "CustomResourceDefinition") {
+					t.Errorf("%s %s: clusterctl move looks at the kinds whose definitions have its label, got %v", o.kind, o.name, o.labels)
 				}
-				if strings.HasSuffix(r.GetKind(), "WebhookConfiguration") {
+				if strings.HasSuffix(o.kind, "WebhookConfiguration") {
 					hooks++
 				}
 			}
@@ -136,6 +160,9 @@ func TestVariablesHaveTheDefaultsOfPlainManifests(t *testing.T) {
 		"MUSTER_DIAGNOSTICS_ADDRESS", "MUSTER_INSECURE_DIAGNOSTICS", "MUSTER_LOGLEVEL", "MUSTER_MACHINE_POOLS",
 	}
 	for dir, plain := range map[string]string{"clusterctl": "default", "clusterctl/full": "full", "clusterctl/namespaced": "namespaced"} {
+		if leftOut(dir) {
+			continue
+		}
 		with, without := all(t, dir), all(t, plain)
 		if strings.Contains(without, "${") {
 			t.Errorf("%s: want no variables in what kubectl applies", plain)
@@ -156,11 +183,11 @@ func TestVariablesHaveTheDefaultsOfPlainManifests(t *testing.T) {
 // all is a whole build, as YAML.
 func all(t *testing.T, dir string) string {
 	t.Helper()
-	y, err := build(t, dir).AsYaml()
-	if err != nil {
-		t.Fatal(err)
+	var documents []string
+	for _, o := range build(t, dir) {
+		documents = append(documents, o.yaml)
 	}
-	return string(y)
+	return strings.Join(documents, "---\n")
 }
 
 // role is what RBAC has of a role.
@@ -181,16 +208,15 @@ func (r role) allows(group, resource string, verbs ...string) bool {
 func TestRulesGrantLittle(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"default", "full", "namespaced"} {
+		if leftOut(dir) {
+			continue
+		}
 		m := build(t, dir)
-		for _, r := range m.Resources() {
-			y, err := r.AsYAML()
-			if err != nil {
-				t.Fatal(err)
+		for _, o := range m {
+			if strings.HasSuffix(o.kind, "Role") && strings.Contains(o.yaml, "*") {
+				t.Errorf("%s: want every resource, group and verb of %s %s named, found a wildcard", dir, o.kind, o.name)
 			}
-			if strings.HasSuffix(r.GetKind(), "Role") && strings.Contains(string(y), "*") {
-				t.Errorf("%s: want every resource, group and verb of %s %s named, found a wildcard", dir, r.GetKind(), r.GetName())
-			}
-			if dir == "namespaced" && r.GetKind() == "ClusterRoleBinding" && r.GetName() == "muster-manager" {
+			if dir == "namespaced" && o.kind == "ClusterRoleBinding" && o.name == "muster-manager" {
 				t.Error("namespaced: want no binding of muster-manager in all namespaces")
 			}
 		}
@@ -227,19 +253,15 @@ func TestRulesGrantLittle(t *testing.T) {
 func TestRules(t *testing.T) {
 	t.Parallel()
 	m := build(t, "default")
-	for _, r := range m.Resources() {
-		if !strings.HasSuffix(r.GetKind(), "RoleBinding") {
+	for _, o := range m {
+		if !strings.HasSuffix(o.kind, "RoleBinding") {
 			continue
-		}
-		y, err := r.AsYAML()
-		if err != nil {
-			t.Fatal(err)
 		}
 		var binding struct {
 			RoleRef  struct{ Kind, Name string }
 			Subjects []struct{ Kind, Name string }
 		}
-		if err := yaml.Unmarshal(y, &binding); err != nil {
+		if err := yaml.Unmarshal([]byte(o.yaml), &binding); err != nil {
 			t.Fatal(err)
 		}
 		text(t, m, binding.RoleRef.Kind, binding.RoleRef.Name)
