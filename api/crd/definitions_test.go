@@ -97,6 +97,9 @@ func TestKinds(t *testing.T) {
 // TestAccepted runs what a real API server checks when a definition is created: structure, names, columns, and the
 // estimated cost of every rule.
 func TestAccepted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the rules of every definition: left out with -short")
+	}
 	t.Parallel()
 	for kind, definition := range definitions(t) {
 		var internal apiextensions.CustomResourceDefinition
