@@ -11,6 +11,7 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -249,7 +250,8 @@ func TestOverHTTP(t *testing.T) {
 		ok(t, s.Close())
 	}()
 	cfg := config(s, aws.AccessKeyID, aws.SecretAccessKey, "", aws.Region)
-	cfg.BaseEndpoint, cfg.HTTPClient, cfg.Retryer = &h.URL, h.Client(), nil
+	cfg.BaseEndpoint, cfg.HTTPClient = &h.URL, h.Client()
+	cfg.Retryer = func() awssdk.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond) }
 	e := ec2.NewFromConfig(cfg)
 
 	post(t, h.URL+"/_sim/faults", `[{"kind":"drop-before","action":"DescribeVpcs","times":1},{"kind":"drop-after","action":"DescribeV*","skip":1,"times":1}]`)

@@ -19,7 +19,11 @@ import (
 // Whatever is asked of a node group and done to it, it comes to rest: with as many Ready nodes as it should have, none of them
 // closed to pods, and all of what it shows; and nothing is left once it is deleted.
 func TestNodegroupsComeToRest(t *testing.T) {
-	for seed := range uint64(25) {
+	seeds := uint64(25)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			inNodeWorld(t, aws.Options{Seed: seed, Limits: aws.Limits{}}, func(t *testing.T, w *nodeWorld) {

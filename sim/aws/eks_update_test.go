@@ -109,6 +109,9 @@ func TestConfigUpdate(t *testing.T) {
 func TestVersionUpdate(t *testing.T) {
 	for _, strategy := range []ekstypes.NodegroupUpdateStrategies{ekstypes.NodegroupUpdateStrategiesDefault,
 		ekstypes.NodegroupUpdateStrategiesMinimal} {
+		if testing.Short() && strategy != ekstypes.NodegroupUpdateStrategiesDefault {
+			continue
+		}
 		t.Run(string(strategy), func(t *testing.T) {
 			inNodeWorld(t, aws.Options{Limits: aws.Limits{}}, func(t *testing.T, w *nodeWorld) {
 				n := w.make("blue", func(in *eks.CreateNodegroupInput) {

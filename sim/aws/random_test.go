@@ -21,7 +21,7 @@ import (
 func TestRandomLives(t *testing.T) {
 	seeds := uint64(40)
 	if testing.Short() {
-		seeds = 5
+		seeds = 2
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
