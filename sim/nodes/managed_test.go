@@ -202,7 +202,7 @@ func TestEKSDrainsANodeFromBeforeARestart(t *testing.T) {
 	}
 	// A cloud that closes the node with every look keeps nothing from being drained.
 	ctx := deadline(t)
-	for !f.Drain("i-1", false) {
+	for ; !f.Drain("i-1", false); time.Sleep(time.Millisecond) {
 		if f.Cordon("i-1", true); ctx.Err() != nil {
 			t.Fatalf("want the node drained; console:\n%s", f.Console("i-1"))
 		}
