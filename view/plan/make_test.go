@@ -310,8 +310,11 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 		name, why string
 		infra     func(*awsv1.AWSMachinePool)
 		set       []string
+		// short is true for those that -short plays: one for each way in which machines are replaced, and one in which none is.
+		short bool
 	}{
-		{name: "surge and unavailable", why: "in waves", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
+		{name: "surge and unavailable", why: "in waves", infra: strategy, short: true,
+			set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
 		{name: "fewer", why: "with some that go for good", infra: strategy,
 			set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=3"}},
 		{name: "more", why: "with some more", infra: strategy, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge", "spec.replicas=7"}},
@@ -320,9 +323,12 @@ func TestWhatIsPlannedHappens(t *testing.T) {
 			"spec.strategy.rollingUpdate.maxSurge=0"}},
 		{name: "restart", why: "for a reason of the user's own", infra: strategy,
 			set: []string{"metadata.annotations[muster.dev/restart-now]=new kernel"}},
-		{name: "refresh", why: "by the group's own refresh", set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
-		{name: "tags", why: "or not at all", infra: strategy, set: []string{"spec.additionalTags.team=b"}},
+		{name: "refresh", why: "by the group's own refresh", short: true, set: []string{"spec.awsLaunchTemplate.instanceType=m5.xlarge"}},
+		{name: "tags", why: "or not at all", infra: strategy, short: true, set: []string{"spec.additionalTags.team=b"}},
 	} {
+		if testing.Short() && !c.short {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				infra := awsMachinePool()
