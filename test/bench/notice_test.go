@@ -18,7 +18,7 @@ const (
 	// the changes of two of them, so that some come right after a look.
 	noticing, noticeStep = 7, 19 * time.Second
 	// noticeLimit bounds the wait for a change to be noticed, noticeGrain is the time between two looks of the test.
-	noticeLimit, noticeGrain = 5 * time.Minute, 20 * time.Millisecond
+	noticeLimit, noticeGrain = 5 * time.Minute, 100 * time.Millisecond
 	// noticeCalls is what the calls of the look take that notices a change.
 	noticeCalls = 10 * latency
 )
