@@ -30,8 +30,8 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// roundTrips is how many objects of each kind and version go to the other version and back.
-const roundTrips = 60
+// roundTrips is how many objects of each kind and version go to the other version and back, shortRoundTrips how many with -short.
+const roundTrips, shortRoundTrips = 60, 10
 
 // TestRoundTrips holds that an object of any kind and version, whatever is in it, comes back from the other version as it went,
 // through the handler that API servers ask. What does not is either what no schema lets through (valid) or one of the known
@@ -40,6 +40,10 @@ func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	h := converting(t)
 	scheme := testScheme(t)
+	objects := int64(roundTrips)
+	if testing.Short() {
+		objects = shortRoundTrips
+	}
 	kinds := []schema.GroupKind{
 		awsv1.GroupVersion.WithKind(awsv1.AWSMachinePoolKind).GroupKind(),
 		awsv1.GroupVersion.WithKind(awsv1.AWSManagedMachinePoolKind).GroupKind(),
@@ -51,7 +55,7 @@ func TestRoundTrips(t *testing.T) {
 		for from, to := range map[string]string{"v1beta1": "v1beta2", "v1beta2": "v1beta1"} {
 			t.Run(gk.Kind+" of "+from, func(t *testing.T) {
 				t.Parallel()
-				for seed := range int64(roundTrips) {
+				for seed := range objects {
 					made, err := scheme.New(gk.WithVersion(from))
 					if err != nil {
 						t.Fatal(err)
