@@ -13,15 +13,16 @@ import (
 	"github.com/muster-project/muster/view/plan"
 )
 
-// lives are fault-free lives of a kind that are compared with their plans: how one is drawn, and how many are played, with -short fewer,
-// and with the long test more. It is enough that machines are replaced.
+// lives are fault-free lives of a kind that are compared with their plans: how one is drawn, and how many are played, with the long test
+// more; short are the first and the last with -short. It is enough that machines are replaced.
 type lives struct {
-	draw               func(seed uint64) world.Scenario
-	whole, short, more uint64
+	draw        func(seed uint64) world.Scenario
+	whole, more uint64
+	short       [2]uint64
 }
 
 // edited are the kinds whose lives are planned. An upgrade of GKE's takes ten times as many passes as a rollout by Muster.
-var edited = map[string]lives{"asg": {asg.Edit, 15, 10, 30}, "gke": {gkenodepool.Edit, 6, 4, 10}}
+var edited = map[string]lives{"asg": {asg.Edit, 15, 30, [2]uint64{5, 6}}, "gke": {gkenodepool.Edit, 6, 10, [2]uint64{2, 2}}}
 
 // seeds are those of the first and the last life that is played.
 func (l lives) seeds(inLong bool) (first, last uint64) {
@@ -31,7 +32,7 @@ func (l lives) seeds(inLong bool) (first, last uint64) {
 	case *every:
 		return 1, 120
 	case testing.Short():
-		return 1, l.short
+		return l.short[0], l.short[1]
 	default:
 		return 1, l.whole
 	}

@@ -35,11 +35,14 @@ func Named(name string) *world.Kind {
 	return nil
 }
 
-// Draw makes the scenario of a seed, of the kind that claims it.
-func Draw(seed uint64) world.Scenario {
+// Claiming returns the kind that claims a seed.
+func Claiming(seed uint64) *world.Kind {
 	kinds := Kinds()
-	return kinds[slices.IndexFunc(kinds, func(k *world.Kind) bool { return k.Claims(seed) })].Draw(seed)
+	return kinds[slices.IndexFunc(kinds, func(k *world.Kind) bool { return k.Claims(seed) })]
 }
+
+// Draw makes the scenario of a seed, of the kind that claims it.
+func Draw(seed uint64) world.Scenario { return Claiming(seed).Draw(seed) }
 
 // Golden returns the golden scenarios of all kinds.
 func Golden() []world.Scenario {
