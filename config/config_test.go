@@ -49,7 +49,7 @@ func build(t *testing.T, dir string) []built {
 // builds are those that were made, by folder: each takes half a second.
 var builds sync.Map
 
-// shortBuilds are the folders that -short builds. The others hold the same objects for other scopes.
+// shortBuilds are the folders that -short builds: what the install page begins with.
 var shortBuilds = []string{"default", "clusterctl"}
 
 // leftOut reports whether -short leaves out a folder.

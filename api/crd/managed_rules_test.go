@@ -19,8 +19,7 @@ type ruleCase struct {
 	only string
 }
 
-// tried returns the versions in which rules are tried: with -short the stored one alone, which has all rules but a few that are worded
-// otherwise in the former version.
+// tried returns the versions in which rules are tried: with -short the stored one alone. The former version has a few rules of its own.
 func tried() []string {
 	if testing.Short() {
 		return []string{"v1beta2"}
