@@ -1,4 +1,4 @@
-package memapi_test
+package explore_test
 
 import (
 	"context"
@@ -33,8 +33,8 @@ import (
 
 type target = cloud.Target[*awsv1.MachinePoolSource]
 
-// account is the smallest cloud that a pool can live in: it does at once what it is asked for.
-type account struct {
+// fakeCloud is the smallest cloud that a pool can live in: it does at once what it is asked for.
+type fakeCloud struct {
 	now      func() time.Time
 	template *pool.Template
 	group    *pool.Group
@@ -42,11 +42,11 @@ type account struct {
 	made     int
 }
 
-func (a *account) Traits() pool.Traits {
+func (a *fakeCloud) Traits() pool.Traits {
 	return pool.Traits{Group: "group", Template: "template", RemoveBatch: 10, CanCancelRollout: true, ReplaceKeepsSize: true}
 }
 
-func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
+func (a *fakeCloud) Observe(_ context.Context, t target) (pool.Observed, error) {
 	o := pool.Observed{Group: a.group, Instances: slices.Clone(a.machines)}
 	if !t.Bootstrap.Empty() {
 		o.Wanted = pool.Template{Content: "v1:" + t.Spec.Pool.AWSLaunchTemplate.InstanceType, Data: t.Bootstrap.Hash()}
@@ -57,7 +57,7 @@ func (a *account) Observe(_ context.Context, t target) (pool.Observed, error) {
 	return o, nil
 }
 
-func (a *account) Start(ctx context.Context, t target, s pool.Step) error {
+func (a *fakeCloud) Start(ctx context.Context, t target, s pool.Step) error {
 	switch s.Kind {
 	case pool.PutTemplate:
 		o, _ := a.Observe(ctx, t)
@@ -83,7 +83,7 @@ func (a *account) Start(ctx context.Context, t target, s pool.Step) error {
 	return nil
 }
 
-func (a *account) launch(size int) {
+func (a *fakeCloud) launch(size int) {
 	a.group = &pool.Group{ID: "g", Size: size, Max: 10, Template: a.template.Ref}
 	for len(a.machines) < size {
 		a.made++
@@ -97,7 +97,7 @@ func (a *account) launch(size int) {
 type life struct {
 	*world
 	workload *world
-	account  *account
+	account  *fakeCloud
 	cache    *memapi.Cache
 	nodes    *memapi.Cache
 	passes   *infrapool.Reconciler[*awsv1.AWSMachinePool, *awsv1.MachinePoolSource]
@@ -124,7 +124,7 @@ func newLife(t *testing.T) *life {
 			},
 		}
 	})
-	l.account = &account{now: func() time.Time { return l.now }}
+	l.account = &fakeCloud{now: func() time.Time { return l.now }}
 	l.seed()
 	l.cache, l.nodes = l.NewCache(), l.workload.NewCache(&corev1.Pod{}, &policyv1.PodDisruptionBudget{}, &storagev1.VolumeAttachment{},
 		&corev1.PersistentVolume{})
@@ -194,9 +194,9 @@ func (l *life) pass() {
 	}
 }
 
-// TestLifeOfAPool: the real reconciler creates, scales in with a drain and deletes over the server in memory with lagging
+// TestMemAPILifeOfAPool: the real reconciler creates, scales in with a drain and deletes over the server in memory with lagging
 // caches, twice with the same trace.
-func TestLifeOfAPool(t *testing.T) {
+func TestMemAPILifeOfAPool(t *testing.T) {
 	t.Parallel()
 	run := func() string {
 		l := newLife(t)

@@ -1,4 +1,4 @@
-package memapi_test
+package explore_test
 
 import (
 	"context"
@@ -114,7 +114,7 @@ func thing(name string) *unstructured.Unstructured {
 	return u
 }
 
-func node(name string, zones string) *corev1.Node {
+func aNode(name string, zones string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"zones": zones}}}
 }
 
@@ -123,15 +123,15 @@ func pod(ns, name, node string) *corev1.Pod {
 		Spec: corev1.PodSpec{NodeName: node}}
 }
 
-// TestCreate: what the server alone decides is decided by it, whatever was sent.
-func TestCreate(t *testing.T) {
+// TestMemAPICreate: what the server alone decides is decided by it, whatever was sent.
+func TestMemAPICreate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	o := aPool()
 	o.UID, o.Generation, o.CreationTimestamp = "mine", 7, metav1.NewTime(start.Add(-time.Hour))
 	o.DeletionTimestamp = &metav1.Time{Time: start}
 	o.Status.Ready = true
-	w.make(node("n", ""), o)
+	w.make(aNode("n", ""), o)
 	if !w.stored().CreationTimestamp.Equal(&metav1.Time{Time: start.Truncate(time.Second)}) {
 		t.Errorf("creation timestamp: want the server's time in whole seconds, got %s", w.stored().CreationTimestamp)
 	}
@@ -144,15 +144,15 @@ func TestCreate(t *testing.T) {
 	if _, ok := u.Object["status"]; ok || u.GetUID() == "" || u.GetGeneration() != 1 {
 		t.Errorf("unstructured: want no status, a UID and generation 1, got %v", u.Object)
 	}
-	n := node("n2", "")
+	n := aNode("n2", "")
 	w.make(n)
 	if n.Generation != 0 {
 		t.Errorf("nodes have no generation, got %d", n.Generation)
 	}
 }
 
-// TestErrors: the errors are the real server's, by type.
-func TestErrors(t *testing.T) {
+// TestMemAPIErrors: the errors are the real server's, by type.
+func TestMemAPIErrors(t *testing.T) {
 	t.Parallel()
 	other := types.UID("other")
 	one := "1"
@@ -236,7 +236,7 @@ func TestErrors(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.make(node("n", ""), aPool())
+			w.make(aNode("n", ""), aPool())
 			before := w.stored()
 			if err := c.do(w); !c.is(err) {
 				t.Errorf("got %v, of type %q", err, apierrors.ReasonForError(err))
@@ -247,8 +247,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestRefused: what is not there says so, rather than nothing.
-func TestRefused(t *testing.T) {
+// TestMemAPIRefused: what is not there says so, rather than nothing.
+func TestMemAPIRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.make(aPool(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s"}})
@@ -279,8 +279,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWrites: the stored object and its metadata after each kind of write.
-func TestWrites(t *testing.T) {
+// TestMemAPIWrites: the stored object and its metadata after each kind of write.
+func TestMemAPIWrites(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason string
@@ -367,8 +367,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestTimes: what is stored has been through JSON, so that no reader sees parts of seconds that a real server would drop.
-func TestTimes(t *testing.T) {
+// TestMemAPITimes: what is stored has been through JSON, so that no reader sees parts of seconds that a real server would drop.
+func TestMemAPITimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.make(aPool())
@@ -384,8 +384,8 @@ func TestTimes(t *testing.T) {
 	w.same("a part of a second is no change", before, o)
 }
 
-// TestDeletion: finalizers keep an object, mark it, and let it go.
-func TestDeletion(t *testing.T) {
+// TestMemAPIDeletion: finalizers keep an object, mark it, and let it go.
+func TestMemAPIDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	o := aPool()
@@ -431,8 +431,8 @@ func TestDeletion(t *testing.T) {
 	w.same("known", 0, len(w.NewCache().Known()))
 }
 
-// TestPodsEndGracefully: a pod that runs on a node stays until its kubelet reports that it has ended, or a client deletes it by force.
-func TestPodsEndGracefully(t *testing.T) {
+// TestMemAPIPodsEndGracefully: a pod on a node stays until its kubelet reports that it has ended, or a client forces its deletion.
+func TestMemAPIPodsEndGracefully(t *testing.T) {
 	t.Parallel()
 	grace := func(n int64) *int64 { return &n }
 	for _, c := range []struct {
@@ -486,11 +486,11 @@ func TestPodsEndGracefully(t *testing.T) {
 	}
 }
 
-// TestStrategicMerge: lists of built-in kinds are merged by their keys.
-func TestStrategicMerge(t *testing.T) {
+// TestMemAPIStrategicMerge: lists of built-in kinds are merged by their keys.
+func TestMemAPIStrategicMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	n := node("n", "")
+	n := aNode("n", "")
 	n.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
 	w.make(n)
 	w.must(w.Patch(t.Context(), n, client.RawPatch(types.StrategicMergePatchType, []byte(`{"metadata":{"labels":{"l":"1"}}}`))))
@@ -505,18 +505,18 @@ func TestStrategicMerge(t *testing.T) {
 	w.same("the rest", []any{"1", 1}, []any{got.Labels["l"], len(got.Spec.Taints)})
 }
 
-// TestUnconditional: built-in kinds may be updated without a version, as kubectl replace does.
-func TestUnconditional(t *testing.T) {
+// TestMemAPIUnconditional: built-in kinds may be updated without a version, as kubectl replace does.
+func TestMemAPIUnconditional(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.make(node("n", ""))
-	n := node("n", "z")
+	w.make(aNode("n", ""))
+	n := aNode("n", "z")
 	w.must(w.Update(t.Context(), n))
 	w.same("version", "2", n.ResourceVersion)
 }
 
-// TestGeneratedNames are free ones, and the same in each run.
-func TestGeneratedNames(t *testing.T) {
+// TestMemAPIGeneratedNames are free ones, and the same in each run.
+func TestMemAPIGeneratedNames(t *testing.T) {
 	t.Parallel()
 	names := func() (out []string) {
 		w := newWorld(t)

@@ -1,4 +1,4 @@
-package memapi_test
+package explore_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-func BenchmarkGet(b *testing.B) {
+func BenchmarkMemAPIGet(b *testing.B) {
 	w := newWorld(b)
 	w.make(aPool())
 	c := w.NewCache().Client(nil)
@@ -22,10 +22,10 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-func BenchmarkListOneOfHundred(b *testing.B) {
+func BenchmarkMemAPIListOneOfHundred(b *testing.B) {
 	w := newWorld(b)
 	for i := range 100 {
-		w.make(node(fmt.Sprintf("n%d", i), fmt.Sprintf("z%d", i)))
+		w.make(aNode(fmt.Sprintf("n%d", i), fmt.Sprintf("z%d", i)))
 	}
 	c := w.NewCache().Client(nil)
 	list := &corev1.NodeList{}
@@ -38,8 +38,8 @@ func BenchmarkListOneOfHundred(b *testing.B) {
 	}
 }
 
-// BenchmarkStatusPatch has the making of the patch in it, which is the client's work and most of the time.
-func BenchmarkStatusPatch(b *testing.B) {
+// BenchmarkMemAPIStatusPatch has the making of the patch in it, which is the client's work and most of the time.
+func BenchmarkMemAPIStatusPatch(b *testing.B) {
 	w := newWorld(b)
 	o := aPool()
 	w.make(o)

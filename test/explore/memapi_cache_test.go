@@ -1,4 +1,4 @@
-package memapi_test
+package explore_test
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 	"github.com/muster-project/muster/test/explore/memapi"
 )
 
-// TestCacheLags: a cache knows what it took up, and its process's writes reach the server all the same.
-func TestCacheLags(t *testing.T) {
+// TestMemAPICacheLags: a cache knows what it took up, and its process's writes reach the server all the same.
+func TestMemAPICacheLags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.make(aPool(), node("n", "a"))
+	w.make(aPool(), aNode("n", "a"))
 	cache := w.NewCache(&corev1.Pod{})
 	c := cache.Client(nil)
 	read := func() *awsv1.AWSMachinePool {
@@ -42,11 +42,11 @@ func TestCacheLags(t *testing.T) {
 	w.must(c.Update(t.Context(), o))
 	o.Spec.MaxSize = 5
 	w.must(c.Update(t.Context(), o))
-	n := node("n", "b")
+	n := aNode("n", "b")
 	w.must(w.Update(t.Context(), n))
-	w.make(node("m", "b"), pod("ns", "a", "n"))
+	w.make(aNode("m", "b"), pod("ns", "a", "n"))
 	w.same("nothing is known yet", []any{old, 1, 0, int64(2)}, []any{read(), zone("a"), zone("b"), cache.Revision()})
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "m"}, node("", "")); !apierrors.IsNotFound(err) {
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "m"}, aNode("", "")); !apierrors.IsNotFound(err) {
 		t.Errorf("a node that is not known yet: want NotFound, got %v", err)
 	}
 	stale := read()
@@ -80,16 +80,16 @@ func TestCacheLags(t *testing.T) {
 	w.same("known", []string{"m", "a", "p"}, known)
 }
 
-// TestCachesAreApart: what one cache takes up, or its reader changes, does not reach another.
-func TestCachesAreApart(t *testing.T) {
+// TestMemAPICachesAreApart: what one cache takes up, or its reader changes, does not reach another.
+func TestMemAPICachesAreApart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.make(node("a", "z"), aPool(), thing("t"))
+	w.make(aNode("a", "z"), aPool(), thing("t"))
 	one, two := w.NewCache(), w.NewCache()
 	for i := range 20 {
-		w.make(node(fmt.Sprintf("n%02d", i), "z"))
+		w.make(aNode(fmt.Sprintf("n%02d", i), "z"))
 	}
-	w.must(w.Delete(t.Context(), node("a", "")))
+	w.must(w.Delete(t.Context(), aNode("a", "")))
 	one.Sync()
 	list := &corev1.NodeList{}
 	w.must(two.Client(nil).List(t.Context(), list, client.MatchingFields{"zones": "z"}))
@@ -108,8 +108,8 @@ func TestCachesAreApart(t *testing.T) {
 	}
 }
 
-// TestReads: each form, list option and order, the same from the server and from a cache.
-func TestReads(t *testing.T) {
+// TestMemAPIReads: each form, list option and order, the same from the server and from a cache.
+func TestMemAPIReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.make(pod("b", "x", "n1"), pod("a", "y", "n1"), pod("a", "x", "n2"), pod("a-b", "x", "n1"), pod("c", "z", ""), thing("t"), aPool())
@@ -161,8 +161,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestPages: a server pages, a cache does not, and says so as the real one does.
-func TestPages(t *testing.T) {
+// TestMemAPIPages: a server pages, a cache does not, and says so as the real one does.
+func TestMemAPIPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -196,8 +196,8 @@ func TestPages(t *testing.T) {
 	w.same("a server selects by name", 1, len(list.Items))
 }
 
-// TestUnstructuredWrites: typed and untyped clients of one kind meet, and kinds without a type keep what they are given.
-func TestUnstructuredWrites(t *testing.T) {
+// TestMemAPIUnstructuredWrites: typed and untyped clients of one kind meet, and kinds without a type keep what they are given.
+func TestMemAPIUnstructuredWrites(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.make(aPool(), thing("t"))
@@ -245,8 +245,8 @@ func TestUnstructuredWrites(t *testing.T) {
 	}
 }
 
-// TestGate: every request to the server passes it, reads from the cache don't, and it may refuse, lose or carry.
-func TestGate(t *testing.T) {
+// TestMemAPIGate: every request to the server passes it, reads from the cache don't, and it may refuse, lose or carry.
+func TestMemAPIGate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.make(aPool(), pod("ns", "a", "n"))
@@ -273,7 +273,7 @@ func TestGate(t *testing.T) {
 	before = o.DeepCopy()
 	o.Status.Ready = true
 	w.must(c.Status().Patch(t.Context(), o, client.MergeFrom(before)))
-	n := node("n", "")
+	n := aNode("n", "")
 	w.must(c.Create(t.Context(), n))
 	w.must(c.Update(t.Context(), n))
 	w.must(c.Delete(t.Context(), n, client.Preconditions{UID: &n.UID}))
@@ -323,8 +323,8 @@ func shortened(trace []string, prefix string) []string {
 	return trace
 }
 
-// TestSubresource: an eviction is what the world makes of it, on an object that is there.
-func TestSubresource(t *testing.T) {
+// TestMemAPISubresource: an eviction is what the world makes of it, on an object that is there.
+func TestMemAPISubresource(t *testing.T) {
 	t.Parallel()
 	refused := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 	w := newWorld(t, func(w *world, o *memapi.Options) {
@@ -357,8 +357,8 @@ func TestSubresource(t *testing.T) {
 	w.same("left", 1, len(list.Items))
 }
 
-// TestDeleteAllOf deletes what is selected, and marks what finalizers keep.
-func TestDeleteAllOf(t *testing.T) {
+// TestMemAPIDeleteAllOf deletes what is selected, and marks what finalizers keep.
+func TestMemAPIDeleteAllOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	kept := pod("a", "x", "")
@@ -370,8 +370,8 @@ func TestDeleteAllOf(t *testing.T) {
 	w.same("left", []any{2, true, "b"}, []any{len(list.Items), list.Items[0].DeletionTimestamp != nil, list.Items[1].Namespace})
 }
 
-// TestScope: what is not in the short list of cluster-scoped kinds has a namespace.
-func TestScope(t *testing.T) {
+// TestMemAPIScope: what is not in the short list of cluster-scoped kinds has a namespace.
+func TestMemAPIScope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for o, want := range map[client.Object]bool{&corev1.Node{}: false, &corev1.Namespace{}: false, &corev1.Pod{}: true, thing("t"): true,
@@ -380,7 +380,7 @@ func TestScope(t *testing.T) {
 		w.must(err)
 		w.same(fmt.Sprintf("%T is namespaced", o), want, got)
 	}
-	w.make(node("n", ""))
+	w.make(aNode("n", ""))
 	w.must(w.Get(t.Context(), client.ObjectKey{Namespace: "whatever", Name: "n"}, &corev1.Node{}))
 	gvk, err := w.GroupVersionKindFor(&corev1.NodeList{})
 	w.must(err)
