@@ -1,4 +1,4 @@
-package v1beta1
+package crd_test
 
 import (
 	"encoding/json"
@@ -9,11 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/muster-project/muster/api/aws/v1beta1"
 	"github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// TestManagedStoredSurvives holds that a managed pool that is read as v1beta1 and written back is stored as it was.
-func TestManagedStoredSurvives(t *testing.T) {
+// TestConversionManagedStoredSurvives holds that a managed pool that is read as v1beta1 and written back is stored as it was.
+func TestConversionManagedStoredSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
 	for round := range rounds {
@@ -21,7 +22,7 @@ func TestManagedStoredSurvives(t *testing.T) {
 		fill.Fill(stored)
 		stored = overTheWire(t, stored)
 		before := stored.DeepCopy()
-		read := &AWSManagedMachinePool{}
+		read := &v1beta1.AWSManagedMachinePool{}
 		if err := read.ConvertFrom(stored); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
@@ -38,19 +39,19 @@ func TestManagedStoredSurvives(t *testing.T) {
 	}
 }
 
-// TestManagedOlderSurvives holds that a managed pool that is written as v1beta1 is read back as it was, without an annotation.
-func TestManagedOlderSurvives(t *testing.T) {
+// TestConversionManagedOlderSurvives holds that a managed pool that is written as v1beta1 is read back as it was, without an annotation.
+func TestConversionManagedOlderSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
 	for round := range rounds {
-		written := &AWSManagedMachinePool{}
+		written := &v1beta1.AWSManagedMachinePool{}
 		fill.Fill(written)
 		written = overTheWire(t, written)
 		stored := &v1beta2.AWSManagedMachinePool{}
 		if err := written.ConvertTo(stored); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		read := &AWSManagedMachinePool{}
+		read := &v1beta1.AWSManagedMachinePool{}
 		if err := read.ConvertFrom(overTheWire(t, stored)); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
@@ -60,8 +61,8 @@ func TestManagedOlderSurvives(t *testing.T) {
 	}
 }
 
-// TestManagedSpelling holds the one name that the two versions spell differently, on the wire.
-func TestManagedSpelling(t *testing.T) {
+// TestConversionManagedSpelling holds the one name that the two versions spell differently, on the wire.
+func TestConversionManagedSpelling(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, reason, older string
@@ -74,7 +75,7 @@ func TestManagedSpelling(t *testing.T) {
 		{"right spelling", "v1beta1 never knew it: its schema refuses it, and no other version has it",
 			`{"spec":{"updateConfig":{"maxUnavailablePercentage":33}}}`, `{}`},
 	} {
-		older, stored := &AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
+		older, stored := &v1beta1.AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
 		if err := json.Unmarshal([]byte(c.older), older); err != nil {
 			t.Fatal(err)
 		}
@@ -87,17 +88,17 @@ func TestManagedSpelling(t *testing.T) {
 	}
 }
 
-// TestManagedAside holds when something is kept aside, that a template which v1beta1 took away takes its part with it, and
+// TestConversionManagedAside holds when something is kept aside, that a template which v1beta1 took away takes its part with it, and
 // that a spoilt annotation is refused by name.
-func TestManagedAside(t *testing.T) {
+func TestConversionManagedAside(t *testing.T) {
 	t.Parallel()
 	stored := &v1beta2.AWSManagedMachinePool{Spec: v1beta2.AWSManagedMachinePoolSpec{RolePath: "/a/",
 		AWSLaunchTemplate: &v1beta2.AWSLaunchTemplate{InstanceType: "m5.large", MarketType: v1beta2.MarketTypeOnDemand}}}
-	older := &AWSManagedMachinePool{}
+	older := &v1beta1.AWSManagedMachinePool{}
 	if err := older.ConvertFrom(stored); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := older.Annotations[conversionDataAnnotation],
+	if got, want := older.Annotations[conversionData],
 		`{"spec":{"rolePath":"/a/","awsLaunchTemplate":{"marketType":"OnDemand"}}}`; got != want {
 		t.Errorf("kept aside: want %s, got %s", want, got)
 	}
@@ -113,8 +114,8 @@ func TestManagedAside(t *testing.T) {
 		len(older.Annotations) != 0 {
 		t.Errorf("v1beta1 says all of it: want no noise on the object, got %v, %v", older.Annotations, err)
 	}
-	spoilt := &AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{conversionDataAnnotation: "{"}}}
-	if err := spoilt.ConvertTo(got); err == nil || !strings.Contains(err.Error(), "metadata.annotations["+conversionDataAnnotation+"]") {
+	spoilt := &v1beta1.AWSManagedMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{conversionData: "{"}}}
+	if err := spoilt.ConvertTo(got); err == nil || !strings.Contains(err.Error(), "metadata.annotations["+conversionData+"]") {
 		t.Errorf("a spoilt annotation: got %v, want an error that names it", err)
 	}
 	for _, err := range []error{older.ConvertTo(&v1beta2.AWSMachinePool{}), older.ConvertFrom(&v1beta2.AWSMachinePool{})} {
@@ -141,7 +142,7 @@ func FuzzManagedManifests(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written, stored := &AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
+		written, stored := &v1beta1.AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
 		if err := json.Unmarshal(data, written); err == nil {
 			written.TypeMeta = metav1.TypeMeta{}
 			managedOlderSurvives(t, written)
@@ -153,12 +154,12 @@ func FuzzManagedManifests(f *testing.F) {
 	})
 }
 
-func managedOlderSurvives(t *testing.T, written *AWSManagedMachinePool) {
+func managedOlderSurvives(t *testing.T, written *v1beta1.AWSManagedMachinePool) {
 	t.Helper()
 	written = overTheWire(t, written)
-	stored, read, again := &v1beta2.AWSManagedMachinePool{}, &AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
+	stored, read, again := &v1beta2.AWSManagedMachinePool{}, &v1beta1.AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
 	if err := written.ConvertTo(stored); err != nil {
-		if !strings.Contains(err.Error(), conversionDataAnnotation) {
+		if !strings.Contains(err.Error(), conversionData) {
 			t.Fatalf("want an error that names the field, got %v", err)
 		}
 		return
@@ -179,7 +180,7 @@ func managedStoredSurvives(t *testing.T, stored *v1beta2.AWSManagedMachinePool) 
 	t.Helper()
 	stored = overTheWire(t, stored)
 	bare(&stored.ObjectMeta)
-	read, again := &AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
+	read, again := &v1beta1.AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
 	if err := read.ConvertFrom(stored.DeepCopy()); err != nil {
 		t.Fatalf("want every stored object to be readable, got %v", err)
 	}

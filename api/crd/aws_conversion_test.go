@@ -1,4 +1,4 @@
-package v1beta1
+package crd_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
 
+	"github.com/muster-project/muster/api/aws/v1beta1"
 	"github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/api/common"
 )
@@ -20,6 +21,8 @@ const (
 	rounds = 1000
 	// seed of the random objects: a failure is the same in every run.
 	seed = 20260101
+	// conversionData is the annotation in which Cluster API's types keep what an older version has no field for.
+	conversionData = "cluster.x-k8s.io/conversion-data"
 )
 
 func filler() *randfill.Filler {
@@ -39,8 +42,8 @@ func filler() *randfill.Filler {
 		func(r *v1beta2.AWSResourceReference, c randfill.Continue) {
 			*r = reference(c)
 		},
-		func(r *SubnetReference, c randfill.Continue) {
-			*r = SubnetReference(reference(c))
+		func(r *v1beta1.SubnetReference, c randfill.Continue) {
+			*r = v1beta1.SubnetReference(reference(c))
 		},
 		// The schema of the stored version always fills this in.
 		func(s *v1beta2.AWSMachinePoolSpec, c randfill.Continue) {
@@ -74,8 +77,8 @@ func overTheWire[T any](t *testing.T, from *T) *T {
 	return to
 }
 
-// TestStoredSurvives holds that an object that is read as v1beta1 and written back is stored as it was.
-func TestStoredSurvives(t *testing.T) {
+// TestConversionStoredSurvives holds that an object that is read as v1beta1 and written back is stored as it was.
+func TestConversionStoredSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
 	for round := range rounds {
@@ -83,7 +86,7 @@ func TestStoredSurvives(t *testing.T) {
 		fill.Fill(stored)
 		stored = overTheWire(t, stored)
 		before := stored.DeepCopy()
-		read := &AWSMachinePool{}
+		read := &v1beta1.AWSMachinePool{}
 		if err := read.ConvertFrom(stored); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
@@ -100,12 +103,12 @@ func TestStoredSurvives(t *testing.T) {
 	}
 }
 
-// TestOlderSurvives holds that an object that is written as v1beta1 is read back as it was, without an annotation.
-func TestOlderSurvives(t *testing.T) {
+// TestConversionOlderSurvives holds that an object that is written as v1beta1 is read back as it was, without an annotation.
+func TestConversionOlderSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
 	for round := range rounds {
-		written := &AWSMachinePool{}
+		written := &v1beta1.AWSMachinePool{}
 		fill.Fill(written)
 		written = overTheWire(t, written)
 		before := written.DeepCopy()
@@ -116,7 +119,7 @@ func TestOlderSurvives(t *testing.T) {
 		if diff := cmp.Diff(before, written); diff != "" {
 			t.Fatalf("round %d: storing changed what was stored (-before +after):\n%s", round, diff)
 		}
-		read := &AWSMachinePool{}
+		read := &v1beta1.AWSMachinePool{}
 		if err := read.ConvertFrom(overTheWire(t, stored)); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
@@ -126,8 +129,8 @@ func TestOlderSurvives(t *testing.T) {
 	}
 }
 
-// TestEdited holds that a change made through v1beta1 arrives, and leaves alone what v1beta1 can't see.
-func TestEdited(t *testing.T) {
+// TestConversionEdited holds that a change made through v1beta1 arrives, and leaves alone what v1beta1 can't see.
+func TestConversionEdited(t *testing.T) {
 	t.Parallel()
 	no := true
 	reservation := "cr-1"
@@ -141,7 +144,7 @@ func TestEdited(t *testing.T) {
 		},
 		DefaultInstanceWarmup: &metav1.Duration{Duration: time.Minute},
 	}}
-	older := &AWSMachinePool{}
+	older := &v1beta1.AWSMachinePool{}
 	if err := older.ConvertFrom(stored); err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +162,8 @@ func TestEdited(t *testing.T) {
 	}
 }
 
-// TestAnnotation holds when something is kept aside, and that a spoilt annotation is refused by name.
-func TestAnnotation(t *testing.T) {
+// TestConversionAnnotation holds when something is kept aside, and that a spoilt annotation is refused by name.
+func TestConversionAnnotation(t *testing.T) {
 	t.Parallel()
 	seedObject := func() *v1beta2.AWSMachinePool {
 		return &v1beta2.AWSMachinePool{Spec: v1beta2.AWSMachinePoolSpec{
@@ -181,7 +184,7 @@ func TestAnnotation(t *testing.T) {
 			want: `{"spec":{"lifecycleHooks":[{"name":"h","lifecycleTransition":"autoscaling:EC2_INSTANCE_LAUNCHING"}]}}`},
 		{name: "stale", reason: "an older annotation is no truth",
 			change: func(p *v1beta2.AWSMachinePool) {
-				p.Annotations = map[string]string{conversionDataAnnotation: `{"spec":{"ignition":{}}}`}
+				p.Annotations = map[string]string{conversionData: `{"spec":{"ignition":{}}}`}
 			}},
 		{name: "warmup", reason: "only a warmup that differs from the default is news",
 			change: func(p *v1beta2.AWSMachinePool) { p.Spec.DefaultInstanceWarmup = &metav1.Duration{} },
@@ -192,18 +195,18 @@ func TestAnnotation(t *testing.T) {
 			t.Parallel()
 			stored := seedObject()
 			c.change(stored)
-			older := &AWSMachinePool{}
+			older := &v1beta1.AWSMachinePool{}
 			if err := older.ConvertFrom(stored); err != nil {
 				t.Fatal(err)
 			}
-			if got := older.Annotations[conversionDataAnnotation]; got != c.want {
+			if got := older.Annotations[conversionData]; got != c.want {
 				t.Errorf("%s: annotation: got %s, want %s", c.reason, got, c.want)
 			}
 		})
 	}
-	spoilt := &AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{conversionDataAnnotation: "{"}}}
+	spoilt := &v1beta1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{conversionData: "{"}}}
 	err := spoilt.ConvertTo(&v1beta2.AWSMachinePool{})
-	if err == nil || !strings.Contains(err.Error(), "metadata.annotations["+conversionDataAnnotation+"]") {
+	if err == nil || !strings.Contains(err.Error(), "metadata.annotations["+conversionData+"]") {
 		t.Errorf("a spoilt annotation: got %v, want an error that names it", err)
 	}
 }
@@ -218,7 +221,7 @@ func FuzzSubnets(f *testing.F) {
 		f.Add(spoilt)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var references SubnetReferences
+		var references v1beta1.SubnetReferences
 		if err := json.Unmarshal(data, &references); err != nil {
 			if json.Valid(data) && !strings.Contains(err.Error(), "spec.subnets") {
 				t.Fatalf("%s: got %v, want an error that names the field", data, err)
@@ -229,7 +232,7 @@ func FuzzSubnets(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again SubnetReferences
+		var again v1beta1.SubnetReferences
 		if err := json.Unmarshal(out, &again); err != nil {
 			t.Fatalf("%s was written as %s, which is refused: %v", data, out, err)
 		}

@@ -1,4 +1,4 @@
-package v1beta1
+package crd_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/muster-project/muster/api/aws/v1beta1"
 	"github.com/muster-project/muster/api/aws/v1beta2"
 )
 
@@ -54,7 +55,7 @@ func FuzzManifests(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written, stored := &AWSMachinePool{}, &v1beta2.AWSMachinePool{}
+		written, stored := &v1beta1.AWSMachinePool{}, &v1beta2.AWSMachinePool{}
 		if err := json.Unmarshal(data, written); err == nil {
 			// Version and kind are set by the caller of the conversion.
 			written.TypeMeta = metav1.TypeMeta{}
@@ -75,17 +76,17 @@ func same(t *testing.T, what string, a, b any) {
 	}
 }
 
-func olderSurvives(t *testing.T, written *AWSMachinePool) {
+func olderSurvives(t *testing.T, written *v1beta1.AWSMachinePool) {
 	t.Helper()
 	written = overTheWire(t, written)
 	stored := &v1beta2.AWSMachinePool{}
 	if err := written.ConvertTo(stored); err != nil {
-		if !strings.Contains(err.Error(), "spec.subnets") && !strings.Contains(err.Error(), conversionDataAnnotation) {
+		if !strings.Contains(err.Error(), "spec.subnets") && !strings.Contains(err.Error(), conversionData) {
 			t.Fatalf("want an error that names the field, got %v", err)
 		}
 		return
 	}
-	read := &AWSMachinePool{}
+	read := &v1beta1.AWSMachinePool{}
 	if err := read.ConvertFrom(overTheWire(t, stored)); err != nil {
 		t.Fatalf("want what is stored to be readable, got %v", err)
 	}
@@ -108,7 +109,7 @@ func storedSurvives(t *testing.T, stored *v1beta2.AWSMachinePool) {
 		stored.Spec.DefaultInstanceWarmup = &metav1.Duration{Duration: 5 * time.Minute}
 	}
 	bare(&stored.ObjectMeta)
-	read := &AWSMachinePool{}
+	read := &v1beta1.AWSMachinePool{}
 	if err := read.ConvertFrom(stored.DeepCopy()); err != nil {
 		t.Fatalf("want every stored object to be readable, got %v", err)
 	}
@@ -124,7 +125,7 @@ func storedSurvives(t *testing.T, stored *v1beta2.AWSMachinePool) {
 }
 
 func bare(meta *metav1.ObjectMeta) {
-	delete(meta.Annotations, conversionDataAnnotation)
+	delete(meta.Annotations, conversionData)
 	if len(meta.Annotations) == 0 {
 		meta.Annotations = nil
 	}

@@ -1,4 +1,4 @@
-package v1beta1_test
+package webhook_test
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 	"github.com/muster-project/muster/api/aws/v1beta2"
 )
 
-// TestWebhook sends what an API server sends through the handler that the controllers serve: the seed manifest with
+// TestConversionOfAWSMachinePools sends what an API server sends through the handler that the controllers serve: the seed manifest with
 // subnets as strings is stored as objects, and reading it back as v1beta1 gives objects.
-func TestWebhook(t *testing.T) {
+func TestConversionOfAWSMachinePools(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1beta1.AddToScheme, v1beta2.AddToScheme} {

@@ -1,9 +1,0 @@
-package v1beta1
-
-import (
-	"testing"
-
-	"github.com/muster-project/muster/test/garbage"
-)
-
-func TestMain(m *testing.M) { garbage.Main(m, garbage.Worlds) }
