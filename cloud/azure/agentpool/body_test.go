@@ -1,4 +1,4 @@
-package body
+package agentpool_test
 
 import (
 	"encoding/json"
@@ -12,11 +12,12 @@ import (
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	azurev1 "github.com/muster-project/muster/api/azure/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 )
 
-func document(t *testing.T, text string) Properties {
+func document(t *testing.T, text string) body.Properties {
 	t.Helper()
-	p := Properties{}
+	p := body.Properties{}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestOfManaged(t *testing.T) {
 				`{"spec":{"enableCustomCATrust":null,"podSubnetReference":{"armId":"/pods"}}}`}},
 			`{"mode":"User","vmSize":"S","type":"VirtualMachineScaleSets","tags":{"team":"a"},"nodeLabels":{"x":"y"},"nodeTaints":[],"enableAutoScaling":false,"vnetSubnetID":"/subnet","podSubnetID":"/pods"}`},
 	} {
-		got, err := OfManaged(&c.spec, "/subnet", tags)
+		got, err := body.OfManaged(&c.spec, "/subnet", tags)
 		if diff := cmp.Diff(document(t, c.want), got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", c.why, err, diff)
 		}
@@ -70,7 +71,8 @@ func TestPatchesRefused(t *testing.T) {
 		{"a reference to another manifest", `{"spec":{"vnetSubnetReference":{"name":"s"}}}`, "armId"},
 		{"Secrets", `{"spec":{"operatorSpec":{"secretExpressions":[]}}}`, "only Azure Service Operator"},
 	} {
-		_, err := OfManaged(&aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S", ASOManagedClustersAgentPoolPatches: []string{c.patch}}, "",
+		_, err := body.OfManaged(&aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S",
+			ASOManagedClustersAgentPoolPatches: []string{c.patch}}, "",
 			nil)
 		if err == nil || cloud.KindOf(err) != cloud.Invalid || !contains(err.Error(), c.want) {
 			t.Errorf("%s: want a refusal with %q, got %v", c.why, c.want, err)
@@ -94,7 +96,7 @@ func TestOfManifest(t *testing.T) {
 	if m.Name != "pool0" || m.APIVersion != "2023-10-01" || m.Annotations["a"] != "b" {
 		t.Errorf("want pool0 of 2023-10-01, got %+v", m)
 	}
-	got, err := OfManifest(m, azurev1.Tags{"muster.dev_owner": "o"})
+	got, err := body.OfManifest(m, azurev1.Tags{"muster.dev_owner": "o"})
 	want := document(t, `{"mode":"System","type":"VirtualMachineScaleSets","vmSize":"Standard_D2s_v3","osDiskSizeGB":64,"vnetSubnetID":"/s","tags":{"muster.dev_owner":"o"}}`)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -131,7 +133,7 @@ func TestDiffering(t *testing.T) {
 	for _, c := range []struct {
 		why, wanted, is string
 		want            []string
-		effect          Effect
+		effect          body.Effect
 	}{
 		{"defaults of AKS are no difference", `{"vmSize":"S"}`, `{"vmSize":"S","maxPods":110,"osSKU":"Ubuntu"}`, nil, 0},
 		{"letter case of sizes and IDs means nothing", `{"vmSize":"standard_d2s_v3","vnetSubnetID":"/SUBNETS/a"}`,
@@ -139,21 +141,21 @@ func TestDiffering(t *testing.T) {
 		{"absent is false, and an empty list", `{"enableFIPS":false,"nodeTaints":[]}`, `{}`, nil, 0},
 		{"the order of taints and zones means nothing", `{"nodeTaints":["a","b"],"availabilityZones":["1","2"]}`,
 			`{"nodeTaints":["b","a"],"availabilityZones":["2","1"]}`, nil, 0},
-		{"a label too many", `{"nodeLabels":{}}`, `{"nodeLabels":{"a":"b"}}`, []string{"nodeLabels"}, InPlace},
+		{"a label too many", `{"nodeLabels":{}}`, `{"nodeLabels":{"a":"b"}}`, []string{"nodeLabels"}, body.InPlace},
 		{"a tag of another client is left alone", `{"tags":{"a":"b"}}`, `{"tags":{"a":"b","policy":"x"}}`, nil, 0},
 		{"parts of an object that are not wanted are left alone", `{"upgradeSettings":{"maxSurge":"2"}}`,
 			`{"upgradeSettings":{"maxSurge":"2","drainTimeoutInMinutes":30}}`, nil, 0},
 		{"one part of an object", `{"upgradeSettings":{"maxSurge":"2"}}`, `{"upgradeSettings":{"maxSurge":"10%","drainTimeoutInMinutes":30}}`,
-			[]string{"upgradeSettings"}, InPlace},
-		{"the size of nodes is changed by a rollout", `{"vmSize":"L"}`, `{"vmSize":"S"}`, []string{"vmSize"}, Rolls},
-		{"what AKS can't change", `{"maxPods":50}`, `{"maxPods":110}`, []string{"maxPods"}, Refused},
+			[]string{"upgradeSettings"}, body.InPlace},
+		{"the size of nodes is changed by a rollout", `{"vmSize":"L"}`, `{"vmSize":"S"}`, []string{"vmSize"}, body.Rolls},
+		{"what AKS can't change", `{"maxPods":50}`, `{"maxPods":110}`, []string{"maxPods"}, body.Refused},
 	} {
-		got := Differing(document(t, c.wanted), document(t, c.is))
+		got := body.Differing(document(t, c.wanted), document(t, c.is))
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
 		for _, name := range got {
-			if effect := EffectOf(name); effect != c.effect {
+			if effect := body.EffectOf(name); effect != c.effect {
 				t.Errorf("%s: want the effect %v, got %v", c.why, c.effect, effect)
 			}
 		}
@@ -165,14 +167,14 @@ func TestMerge(t *testing.T) {
 	is := document(t, `{"vmSize":"S","count":3,"provisioningState":"Succeeded","tags":{"policy":"x"},"nodeLabels":{"old":"y"},"enableAutoScaling":true,"minCount":1,"maxCount":5}`)
 	wanted := document(t, `{"vmSize":"L","tags":{"a":"b"},"nodeLabels":{"new":"z"},"enableAutoScaling":false}`)
 	want := document(t, `{"vmSize":"L","count":3,"tags":{"policy":"x","a":"b"},"nodeLabels":{"new":"z"},"enableAutoScaling":false}`)
-	got := Merge(wanted, is)
+	got := body.Merge(wanted, is)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the request (-want +got):\n%s", diff)
 	}
-	if left := Differing(wanted, got); left != nil {
+	if left := body.Differing(wanted, got); left != nil {
 		t.Errorf("want nothing left to change, got %v", left)
 	}
-	if is[VMSize] != "S" || is["provisioningState"] == nil {
+	if is[body.VMSize] != "S" || is["provisioningState"] == nil {
 		t.Errorf("want what was read left as it was, got %v", is)
 	}
 }

@@ -1,4 +1,4 @@
-package body
+package agentpool_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	aksv1 "github.com/muster-project/muster/api/azure/aks/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/azure/agentpool/body"
 )
 
 // TestVMs holds that an agent pool of type VirtualMachines is compared and changed as one of a scale set is, and sent as AKS takes it.
@@ -30,7 +31,7 @@ func TestVMs(t *testing.T) {
 		{"a scale set", `{"type":"VirtualMachineScaleSets","vmSize":"S","count":2}`, `{"count":3}`,
 			`{"type":"VirtualMachineScaleSets","vmSize":"S","count":3}`},
 	} {
-		got := Sent(Merge(document(t, c.wanted), Flat(document(t, c.is))))
+		got := body.Sent(body.Merge(document(t, c.wanted), body.Flat(document(t, c.is))))
 		if diff := cmp.Diff(document(t, c.sent), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.why, diff)
 		}
@@ -50,14 +51,14 @@ func TestVMsRefused(t *testing.T) {
 		{"its profile", `{"virtualMachinesProfile":{"scale":{"autoscale":[{"size":"S"}]}}}`, "spec.resources[0].spec.enableAutoScaling"},
 	} {
 		m := &aksv1.AgentPoolManifest{Spec: document(t, c.spec)}
-		m.Spec[Type] = TypeVMs
-		if _, err := OfManifest(m, nil); fieldOf(err) != c.want || (err == nil) != (c.want == "") {
+		m.Spec[body.Type] = body.TypeVMs
+		if _, err := body.OfManifest(m, nil); fieldOf(err) != c.want || (err == nil) != (c.want == "") {
 			t.Errorf("%s: want a refusal of %q, got %v", c.why, c.want, err)
 		}
 	}
 	spec := &aksv1.AzureManagedMachinePoolSpec{Mode: "User", SKU: "S", Scaling: &aksv1.ManagedMachinePoolScaling{MinSize: new(1)},
 		ASOManagedClustersAgentPoolPatches: []string{`{"spec":{"type":"VirtualMachines"}}`}}
-	if _, err := OfManaged(spec, "", nil); fieldOf(err) != "spec.scaling" {
+	if _, err := body.OfManaged(spec, "", nil); fieldOf(err) != "spec.scaling" {
 		t.Errorf("want spec.scaling refused, got %v", err)
 	}
 }
