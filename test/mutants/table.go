@@ -19,7 +19,6 @@ const (
 	Pool      Binary = "pool"
 	Engine    Binary = "engine"
 	AWS       Binary = "cloud/aws"
-	AWSGroup  Binary = "cloud/aws/desired"
 	Infrapool Binary = "kube/infrapool"
 	NodeGroup Binary = "cloud/aws/nodegroup"
 	Drain     Binary = "kube/drain"

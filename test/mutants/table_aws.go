@@ -114,7 +114,7 @@ var awsTable = []Mutation{
 		`if _, wanted := g.tags[key]; !wanted && session.Marked(ours, key) {`,
 		`if _, wanted := g.tags[key]; !wanted && session.Marked(ours, key) && !mutated("old tags left") {`).from(407),
 	one("processes stay suspended", awsGroup, "never resumes what it suspended",
-		AWSGroup, []string{"TestWhatOthersDidIsLeftAlone"},
+		AWS, []string{"TestWhatOthersDidIsLeftAlone"},
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) {`,
 		`if slices.Contains(actual, name) && !slices.Contains(g.suspended, name) && !mutated("processes stay suspended") {`),
 	one("subnets not repaired", awsRequest, "reports subnets that differ and does not send them",

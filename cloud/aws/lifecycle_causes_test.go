@@ -1,6 +1,50 @@
-package lifecycle
+package aws_test
 
-import "testing"
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"github.com/muster-project/muster/cloud/aws/lifecycle"
+	"github.com/muster-project/muster/cloud/aws/session"
+	"github.com/muster-project/muster/pool"
+)
+
+// terminating answers every request with the activity that terminates instance i-1, for this cause.
+type terminating string
+
+func (cause terminating) RoundTrip(req *http.Request) (*http.Response, error) {
+	text := fmt.Sprintf("<DescribeScalingActivitiesResponse><DescribeScalingActivitiesResult><Activities><member>"+
+		"<Description>Terminating EC2 instance: i-1</Description><StartTime>2026-11-21T08:00:00Z</StartTime><Cause>%s</Cause>"+
+		"</member></Activities></DescribeScalingActivitiesResult></DescribeScalingActivitiesResponse>", string(cause))
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text)), Request: req}, nil
+}
+
+// causeOf returns what is known of an instance that the drain hook holds and that the group terminates for a cause.
+func causeOf(t *testing.T, cause string) *pool.Cause {
+	t.Helper()
+	client := lifecycle.Client{Name: "g", Now: time.Date(2026, 11, 21, 8, 5, 0, 0, time.UTC), Session: &session.Session{
+		AutoScaling: autoscaling.NewFromConfig(awssdk.Config{Region: "eu-west-1",
+			Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: &http.Client{Transport: terminating(cause)}})}}
+	is := &asgtypes.AutoScalingGroup{Instances: []asgtypes.Instance{
+		{InstanceId: new("i-1"), LifecycleState: asgtypes.LifecycleStateTerminatingWait}}}
+	var holds lifecycle.Holds
+	if err := holds.Read(t.Context(), client, is, lifecycle.Created(lifecycle.Wanted(nil), client.Now), ""); err != nil {
+		t.Fatal(err)
+	}
+	if held := holds.Of("i-1"); held == nil || held.Since.Minute() != 0 {
+		t.Fatalf("want the instance held since its activity began, got %+v", held)
+	}
+	return holds.Cause("i-1")
+}
 
 func TestCauseOf(t *testing.T) {
 	const at = "At 2026-11-21T08:00:00Z "
@@ -39,7 +83,7 @@ func TestCauseOf(t *testing.T) {
 		{"nothing", "", "", ""},
 	} {
 		reason, message := "", ""
-		if got := causeOf(c.cause); got != nil {
+		if got := causeOf(t, c.cause); got != nil {
 			reason, message = got.Reason, got.Message
 		}
 		if reason != c.reason || message != c.message {

@@ -1,4 +1,4 @@
-package members
+package aws_test
 
 import (
 	"fmt"
@@ -6,17 +6,20 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/members"
 	"github.com/muster-project/muster/cloud/aws/session"
 )
 
@@ -53,7 +56,7 @@ func TestManyAreProtectedInParts(t *testing.T) {
 	}
 	client := asg.Client{Session: &session.Session{EC2: session.NewEC2(ec2.NewFromConfig(settings)),
 		AutoScaling: autoscaling.NewFromConfig(settings)}, Name: "g"}
-	owner, known := cloud.Owner{ID: "owner"}, Members{}
+	owner, known := cloud.Owner{ID: "owner"}, members.Members{}
 	var ids []string
 	for k := range 2500 {
 		ids = append(ids, fmt.Sprintf("i-%017x", k))
@@ -61,13 +64,19 @@ func TestManyAreProtectedInParts(t *testing.T) {
 	if err := known.Protect(t.Context(), client, ids, owner); err != nil {
 		t.Fatal(err)
 	}
+	is := &asgtypes.AutoScalingGroup{}
 	for _, id := range ids {
-		if !known.known[id].kept {
-			t.Fatalf("want %s known as protected by Muster", id)
-		}
+		is.Instances = append(is.Instances, asgtypes.Instance{InstanceId: &id, LifecycleState: asgtypes.LifecycleStateInService,
+			ProtectedFromScaleIn: new(true)})
+	}
+	if left := known.LeftProtected(is); !slices.Equal(left, ids) {
+		t.Fatalf("want all %d known as protected by Muster, got %d", len(ids), len(left))
 	}
 	if err := known.Unprotect(t.Context(), client, ids, owner); err != nil {
 		t.Fatal(err)
+	}
+	if left := known.LeftProtected(is); len(left) > 0 {
+		t.Errorf("want none known as protected by Muster any more, got %d", len(left))
 	}
 	if diff := cmp.Diff(map[string]int{"CreateTags": 1000, "DeleteTags": 1000, "SetInstanceProtection": 50}, count.most); diff != "" {
 		t.Errorf("the most instances that one call names (-want +got):\n%s", diff)

@@ -1,4 +1,4 @@
-package desired
+package aws_test
 
 import (
 	"cmp"
@@ -14,21 +14,27 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/cloud/aws/asg"
+	"github.com/muster-project/muster/cloud/aws/desired"
 	"github.com/muster-project/muster/cloud/aws/lifecycle"
 	"github.com/muster-project/muster/cloud/aws/session"
 	"github.com/muster-project/muster/pool"
 )
 
+// tagSuspended names on a group the processes that Muster suspended.
+const tagSuspended = "muster.dev/suspended-processes"
+
 // groupFor is the group as the cloud would show it, had it been made from the specification.
-func groupFor(g Group, size int32) (*asgtypes.AutoScalingGroup, []asgtypes.LifecycleHook) {
+func groupFor(g desired.Group, size int) (*asgtypes.AutoScalingGroup, []asgtypes.LifecycleHook) {
+	made := g.Create("g", size, &asgtypes.LaunchTemplateSpecification{LaunchTemplateName: new("g")})
 	is := &asgtypes.AutoScalingGroup{
-		MinSize: &g.min, MaxSize: &g.max, DesiredCapacity: &size, DefaultCooldown: &g.cooldown, DefaultInstanceWarmup: &g.warmup,
-		CapacityRebalance: &g.rebalance, VPCZoneIdentifier: new("subnet-b, subnet-a"), MixedInstancesPolicy: g.mixed,
+		MinSize: made.MinSize, MaxSize: made.MaxSize, DesiredCapacity: made.DesiredCapacity, DefaultCooldown: made.DefaultCooldown,
+		DefaultInstanceWarmup: made.DefaultInstanceWarmup, CapacityRebalance: made.CapacityRebalance,
+		VPCZoneIdentifier: new("subnet-b, subnet-a"), MixedInstancesPolicy: made.MixedInstancesPolicy,
 	}
-	for key, text := range g.tags {
-		is.Tags = append(is.Tags, asgtypes.TagDescription{Key: &key, Value: new(text), PropagateAtLaunch: new(!Bookkeeping(key))})
+	for _, tag := range made.Tags {
+		is.Tags = append(is.Tags, asgtypes.TagDescription{Key: tag.Key, Value: tag.Value, PropagateAtLaunch: tag.PropagateAtLaunch})
 	}
-	for _, name := range g.suspended {
+	for name := range strings.SplitSeq(asg.Tag(is, tagSuspended), ",") {
 		is.SuspendedProcesses = append(is.SuspendedProcesses, asgtypes.SuspendedProcess{ProcessName: new(name)})
 	}
 	var existing []asgtypes.LifecycleHook
@@ -42,7 +48,7 @@ func groupFor(g Group, size int32) (*asgtypes.AutoScalingGroup, []asgtypes.Lifec
 	return is, existing
 }
 
-func specWith(change func(*awsv1.AWSMachinePoolSpec)) Group {
+func specWith(change func(*awsv1.AWSMachinePoolSpec)) desired.Group {
 	spec := &awsv1.AWSMachinePoolSpec{
 		AWSLaunchTemplate: awsv1.AWSLaunchTemplate{InstanceType: "m5.large"}, AdditionalTags: awsv1.Tags{"team": "a"}, MinSize: 1, MaxSize: 10,
 		AWSLifecycleHooks: []awsv1.AWSLifecycleHook{{Name: "ours", LifecycleTransition: awsv1.LifecycleTransitionInstanceTerminating}},
@@ -50,7 +56,7 @@ func specWith(change func(*awsv1.AWSMachinePoolSpec)) Group {
 	}
 	change(spec)
 	owner := cloud.Owner{ID: "owner", Cluster: "c", Namespace: "ns", Name: "p", GroupName: "g"}
-	g := Of(spec, session.OwnTags(owner, spec.AdditionalTags), session.Names(spec.AdditionalTags))
+	g := desired.Of(spec, session.OwnTags(owner, spec.AdditionalTags), session.Names(spec.AdditionalTags))
 	g.Subnets = []string{"subnet-a", "subnet-b"}
 	return g
 }
@@ -121,7 +127,7 @@ func TestWhatOthersDidIsLeftAlone(t *testing.T) {
 	if got := none.SurplusTags(is); !slices.Equal(got, []string{"muster.dev/managed-tags", "team"}) {
 		t.Errorf("want only our own tags to go, got %v", got)
 	}
-	if remove := lifecycle.Existing(existing).Changes(none.Hooks, HookMarks(is)).Remove; !slices.Equal(remove, []string{"ours"}) {
+	if remove := lifecycle.Existing(existing).Changes(none.Hooks, desired.HookMarks(is)).Remove; !slices.Equal(remove, []string{"ours"}) {
 		t.Errorf("want only our own hook to go, got %v", remove)
 	}
 	if _, resume := none.Processes(is); !slices.Equal(resume, []string{"AZRebalance"}) {
@@ -169,7 +175,7 @@ func TestSuspendedIssues(t *testing.T) {
 			SuspendedProcesses: []asgtypes.SuspendedProcess{{ProcessName: &c.process}},
 		}
 		c.change(g)
-		got := SuspendedIssues(g, c.roll)
+		got := desired.SuspendedIssues(g, c.roll)
 		if named := len(got) == 1 && got[0].Reason == c.process+"Suspended" &&
 			strings.Contains(got[0].Message, c.want); named != (c.want != "") || len(got) > 1 {
 			t.Errorf("%s, %s suspended: want %q, got %+v", c.why, c.process, c.want, got)

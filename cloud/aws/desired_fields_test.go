@@ -1,4 +1,4 @@
-package desired
+package aws_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/aws/desired"
 )
 
 func TestBlame(t *testing.T) {
@@ -27,7 +28,8 @@ func TestBlame(t *testing.T) {
 		{"words that name nothing", "The moon is in the wrong phase", ""},
 	} {
 		var got *cloud.Error
-		if !errors.As(Blame(&cloud.Error{Kind: cloud.Invalid, Code: "ValidationError", Message: c.message}, spec), &got) || got.Field != c.want {
+		if !errors.As(desired.Blame(&cloud.Error{Kind: cloud.Invalid, Code: "ValidationError", Message: c.message}, spec), &got) ||
+			got.Field != c.want {
 			t.Errorf("%s: want field %q, got %q", c.reason, c.want, got.Field)
 		}
 	}
