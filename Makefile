@@ -7,8 +7,8 @@ T       ?= 30
 SHARED   = $(shell $(GO) list ./cloud/... ./engine/... ./kube/... ./sim/... ./view/... ./manager/... ./local/seed | grep -vE '/kube/machinepool/acceptancetest$$|/shapes')
 # What the race detector does not run: a race is found by the paths that run at the same time, not by how often or with which values. Left
 # out are the contract a second time over another specification of the same kind, and those of its cases that repeat the calls of others: with
-# smaller pages, with other refusals, with older reads. `go test ./...` runs all of them.
-REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$
+# smaller pages, with other refusals, with older reads. So is what measures allocations. `go test ./...` runs all of them.
+REPEATS  = ^TestContractWithoutTemplate$$|^TestContractOfVMs$$|^TestContract/(reads_that_are_behind|a_(step|look)_that_is_(throttled|denied)|pages_of_one|every_step_works_with_pages)|^TestFollowKeepsTheRules$$|^TestCorePassCostsWhatThePoolHas$$
 # The packages with tests that test/long leaves out of go test.
 LONG     = $(sort $(dir $(shell grep -rlF --include='*_test.go' long.Only .)))
 TOOLS    = $(GO) build -modfile=hack/tools/go.mod

@@ -2,6 +2,8 @@ package bench
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +86,18 @@ func (f *fleet[S]) live() (is fleetLife) {
 	_ = f.idle(fleetSettle)
 	is.gone = f.ask("delete", f.members, func(m *member[S]) { m.deleting = true })
 	return is
+}
+
+// TestWorkersAreThoseOfAManager holds that a fleet has as many workers as a manager has by default.
+func TestWorkersAreThoseOfAManager(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../manager/options.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("\tDefaultConcurrency = %d\n", workers); !strings.Contains(string(text), want) {
+		t.Errorf("want %q in manager/options.go: a fleet has other workers than a manager", want)
+	}
 }
 
 // BenchmarkFleet is the life of many pools of one account in virtual time: how long each phase takes until the last pool has what was asked

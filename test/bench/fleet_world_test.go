@@ -14,7 +14,6 @@ import (
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
 	"github.com/muster-project/muster/engine/report"
-	"github.com/muster-project/muster/manager"
 	"github.com/muster-project/muster/pool"
 	"github.com/muster-project/muster/sim"
 )
@@ -25,6 +24,8 @@ const (
 	fleetJoin = 5 * time.Second
 	// fleetLimit bounds each phase of a fleet.
 	fleetLimit = time.Hour
+	// workers is how many passes a fleet runs at a time: manager.DefaultConcurrency. To import the manager would double what is linked.
+	workers = 50
 )
 
 // fleet is many pools of one kind in one account. Workers run their passes concurrently over one driver, as those of a manager do, so
@@ -109,7 +110,7 @@ func inFleet[S any](t *testing.T, l lab[S], size int, f func(*fleet[S])) {
 		for k := range size {
 			w.members = append(w.members, newMember(l, k))
 		}
-		for range manager.DefaultConcurrency {
+		for range workers {
 			w.work.Go(w.worker)
 		}
 		defer w.work.Wait()

@@ -1,4 +1,4 @@
-package bench
+package machinepool_test
 
 import (
 	"context"

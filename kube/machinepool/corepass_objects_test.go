@@ -1,4 +1,4 @@
-package bench
+package machinepool_test
 
 import (
 	"context"
@@ -106,7 +106,7 @@ func listed(list runtime.Object) feed {
 
 // management are the objects of the management cluster: a Cluster, its pools, and what they refer to.
 func management() []client.Object {
-	all := []client.Object{crd("testmachinepools", infraGVK), crd("testconfigs", configGVK), &clusterv1.Cluster{
+	all := []client.Object{definition("testmachinepools", infraGVK), definition("testconfigs", configGVK), &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: clusterKey.Namespace, Name: clusterKey.Name, UID: "cluster"},
 		Status: clusterv1.ClusterStatus{
 			Initialization: clusterv1.ClusterInitializationStatus{ControlPlaneInitialized: ptr.To(true)},
@@ -115,7 +115,7 @@ func management() []client.Object {
 		},
 	}}
 	for _, machines := range poolSizes {
-		all = append(all, aPool(machines), object(configGVK, machines, nil, map[string]any{
+		all = append(all, restingPool(machines), object(configGVK, machines, nil, map[string]any{
 			"ready": true, "initialization": map[string]any{"dataSecretCreated": true}, "dataSecretName": "data"}))
 		var ids []any
 		for i := range machines {
@@ -127,7 +127,7 @@ func management() []client.Object {
 	return all
 }
 
-func aPool(machines int) *clusterv1.MachinePool {
+func restingPool(machines int) *clusterv1.MachinePool {
 	name := poolName(machines)
 	return &clusterv1.MachinePool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: clusterKey.Namespace, Name: name, UID: types.UID(name), Generation: 1},
@@ -148,7 +148,7 @@ func object(gvk schema.GroupVersionKind, machines int, spec, status map[string]a
 	return o
 }
 
-func crd(plural string, gvk schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
+func definition(plural string, gvk schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + "." + gvk.Group,
 		Labels: map[string]string{"cluster.x-k8s.io/v1beta1": gvk.Version, "cluster.x-k8s.io/v1beta2": gvk.Version}}}
 }
