@@ -26,7 +26,7 @@ const (
 	Azure     Binary = "cloud/azure"
 	AgentPool Binary = "cloud/azure/agentpool"
 	NodePool  Binary = "cloud/gcp/nodepool"
-	Machines  Binary = "kube/machines"
+	Parts     Binary = "kube/partstest"
 	// InstanceGroup are the tests of managed instance groups of Google Cloud.
 	InstanceGroup Binary = "cloud/gcp/instancegroup"
 )

@@ -132,7 +132,7 @@ var azureTable = []Mutation{
 		`Always:       true,`, `Always: !mutated("instances without objects"),`),
 	one("Machines made to be deleted", machinesDecide,
 		"keeps the object of a machine that the cloud takes, of which a Machine is made each time that one is deleted",
-		Machines, []string{"TestDecide"},
+		Parts, []string{"TestDecide"},
 		`case taken(seen) && !i.Deleting && !i.Place:`,
 		`case taken(seen) && !i.Deleting && (i.Machine != nil || !mutated("Machines made to be deleted")):`),
 	one("failed read of machines taken for none", azureRead, "takes a scale set whose machines can't be read for an empty one",

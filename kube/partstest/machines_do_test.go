@@ -1,4 +1,4 @@
-package machines
+package partstest
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -25,12 +26,15 @@ import (
 type world struct {
 	t      *testing.T
 	client client.WithWatch
-	doer   *Doer
+	doer   *machines.Doer
 	writes []string
 	began  map[string]bool
 }
 
-func newWorld(t *testing.T, infras []client.Object, machines []clusterv1.Machine) *world {
+// writesOfAPass is after how many writes a pass starts no further action.
+const writesOfAPass = 100
+
+func newWorld(t *testing.T, infras []client.Object, list []clusterv1.Machine) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clusterv1.AddToScheme, awsv1.AddToScheme} {
@@ -44,13 +48,13 @@ func newWorld(t *testing.T, infras []client.Object, machines []clusterv1.Machine
 	for _, o := range infras {
 		b = b.WithObjects(o.DeepCopyObject().(client.Object))
 	}
-	for i := range machines {
-		b = b.WithObjects(machines[i].DeepCopy())
-		w.began[machines[i].Name] = !machines[i].DeletionTimestamp.IsZero()
+	for i := range list {
+		b = b.WithObjects(list[i].DeepCopy())
+		w.began[list[i].Name] = !list[i].DeletionTimestamp.IsZero()
 	}
 	w.client = b.Build()
 	o := &awsv1.AWSMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u-p"}}
-	w.doer = &Doer{Client: w.client, Recorder: events.NewFakeRecorder(100), Kind: kind, Pool: o, PoolKind: "AWSMachinePool",
+	w.doer = &machines.Doer{Client: w.client, Recorder: events.NewFakeRecorder(100), Kind: kind, Pool: o, PoolKind: "AWSMachinePool",
 		Owner: metav1.OwnerReference{APIVersion: awsv1.GroupVersion.String(), Kind: "AWSMachinePool", Name: "p", UID: "u-p"}, Cluster: "c",
 		MachinePool: "mp", Now: now}
 	return w
@@ -126,12 +130,12 @@ func (w *world) deletedMachines() []string {
 }
 
 // pass decides and does, and gives what was written.
-func (w *world) pass(f Input) []string {
+func (w *world) pass(f machines.Input) []string {
 	w.t.Helper()
 	w.writes = nil
-	f.Known, f.Now = BuildIndex(w.doer.Kind, "u-p", w.infras(), w.list()), now
+	f.Known, f.Now = machines.BuildIndex(w.doer.Kind, "u-p", w.infras(), w.list()), now
 	f.NameOf = w.doer.NameOf
-	if _, err := w.doer.Do(w.t.Context(), Decide(f)); err != nil {
+	if _, err := w.doer.Do(w.t.Context(), machines.Decide(f)); err != nil {
 		w.t.Fatal(err)
 	}
 	return w.writes
@@ -140,8 +144,8 @@ func (w *world) pass(f Input) []string {
 func TestALifeOfAMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
-	on := Input{On: true, Announced: true, Trusted: true}
-	check := func(reason string, f Input, want ...string) {
+	on := machines.Input{On: true, Announced: true, Trusted: true}
+	check := func(reason string, f machines.Input, want ...string) {
 		t.Helper()
 		if diff := cmp.Diff(want, w.pass(f)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
@@ -160,7 +164,7 @@ func TestALifeOfAMachine(t *testing.T) {
 	check("a Machine changes nothing", on)
 	on.Instances = nil
 	check("the Machine goes first, with the reason", on, "patch mp-i-1", "delete mp-i-1")
-	if got := w.machine("mp-i-1").Annotations[CauseAnnotation]; !strings.HasPrefix(got, "InstanceGone: ") {
+	if got := w.machine("mp-i-1").Annotations[machines.CauseAnnotation]; !strings.HasPrefix(got, "InstanceGone: ") {
 		t.Errorf("want the cause on it, got %q", got)
 	}
 	check("then the other", on, "delete mp-i-1")
@@ -175,7 +179,7 @@ func TestALifeOfAMachine(t *testing.T) {
 func TestTheInstanceIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
-	on := Input{On: true, Announced: true, Trusted: true}
+	on := machines.Input{On: true, Announced: true, Trusted: true}
 	for _, step := range []struct {
 		uid, named string
 		want       []string
@@ -186,7 +190,7 @@ func TestTheInstanceIsNamed(t *testing.T) {
 		if diff := cmp.Diff(step.want, w.pass(on)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", step.uid, diff)
 		}
-		if got := w.infras()[0].GetAnnotations()[InstanceUIDAnnotation]; got != step.named {
+		if got := w.infras()[0].GetAnnotations()[machines.InstanceUIDAnnotation]; got != step.named {
 			t.Errorf("%q: want it to stand for %q, got %q", step.uid, step.named, got)
 		}
 	}
@@ -197,8 +201,8 @@ func TestPlacesHaveNoUID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
 	w.doer.Kind.Places = true
-	w.pass(Input{On: true, Trusted: true, Instances: []pool.Instance{identified("i-1", "first")}})
-	w.pass(Input{On: true, Trusted: true, Instances: []pool.Instance{identified("i-1", "second")}})
+	w.pass(machines.Input{On: true, Trusted: true, Instances: []pool.Instance{identified("i-1", "first")}})
+	w.pass(machines.Input{On: true, Trusted: true, Instances: []pool.Instance{identified("i-1", "second")}})
 	list := w.infras()
 	if len(list) != 1 || len(list[0].GetAnnotations()) > 0 {
 		t.Errorf("want one object without annotations, got %v", list)
@@ -228,7 +232,7 @@ func TestOthersFinalizers(t *testing.T) {
 	} {
 		w := newWorld(t, []client.Object{infra("i-1", infraGoing, with(c.names...))}, nil)
 		w.doer.Kind.OthersFinalizer = others
-		w.pass(Input{On: true, Trusted: true, Instances: c.instances})
+		w.pass(machines.Input{On: true, Trusted: true, Instances: c.instances})
 		var got []string
 		for _, o := range w.infras() {
 			got = o.GetFinalizers()
@@ -242,7 +246,7 @@ func TestOthersFinalizers(t *testing.T) {
 func TestMachinesAreTakenAwayWithoutTheirInstances(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")})
-	off := Input{Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
+	off := machines.Input{Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
 	for _, want := range [][]string{
 		{"patch i-1", "delete i-1"}, // the Machine, paused and then deleted
 		{"patch i-1"},               // its finalizer
@@ -268,7 +272,7 @@ func TestWhatOthersWroteStays(t *testing.T) {
 		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "x"}}
 	})
 	w := newWorld(t, []client.Object{theirs}, nil)
-	on := Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
+	on := machines.Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{instance("i-1", pool.Running)}}
 	w.pass(on)
 	got := w.infras()[0]
 	if got.GetLabels()["theirs"] != "x" || got.GetLabels()[clusterv1.MachinePoolNameLabel] != "mp" || len(got.GetOwnerReferences()) != 2 ||
@@ -283,14 +287,14 @@ func TestWhatOthersWroteStays(t *testing.T) {
 func TestAManyAtOnceAreMadeInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
-	var actions []Action
-	for k := range writeLimit {
+	var actions []machines.Action
+	for k := range writesOfAPass {
 		i := instance(fmt.Sprintf("i-%d", k), pool.Running)
-		actions = append(actions, Action{Do: Create, Instance: &i})
+		actions = append(actions, machines.Action{Do: machines.Create, Instance: &i})
 	}
 	left, err := w.doer.Do(t.Context(), actions)
-	if made := len(w.infras()); err != nil || left != writeLimit/2 || made != writeLimit/2 {
-		t.Errorf("want half of %d made, for each is two writes, and half left, got %d and %d, %v", writeLimit, made, left, err)
+	if made := len(w.infras()); err != nil || left != writesOfAPass/2 || made != writesOfAPass/2 {
+		t.Errorf("want half of %d made, for each is two writes, and half left, got %d and %d, %v", writesOfAPass, made, left, err)
 	}
 }
 
@@ -299,19 +303,19 @@ func TestManyDrainsAreBegunInParts(t *testing.T) {
 	var objects []client.Object
 	var list []clusterv1.Machine
 	step := pool.Step{Kind: pool.Drain}
-	for k := range writeLimit {
+	for k := range writesOfAPass {
 		id := fmt.Sprintf("i-%d", k)
 		objects, list = append(objects, infra(id)), append(list, machine(id))
 		step.Targets = append(step.Targets, pool.InstanceRef{ID: id, ProviderID: "aws:///zone-a/" + id})
 	}
 	w := newWorld(t, objects, list)
-	known := BuildIndex(kind, "u-p", objects, w.list())
-	n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
+	known := machines.BuildIndex(kind, "u-p", objects, w.list())
+	n := machines.Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 	if err := n.Start(t.Context(), step); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(w.deletedMachines()); got != writeLimit/2 {
-		t.Errorf("want half of %d Machines deleted, for each is two writes, got %d", writeLimit, got)
+	if got := len(w.deletedMachines()); got != writesOfAPass/2 {
+		t.Errorf("want half of %d Machines deleted, for each is two writes, got %d", writesOfAPass, got)
 	}
 }
 
@@ -334,9 +338,10 @@ func TestANameOfAPausedObject(t *testing.T) {
 		"none is: it goes, and the name is free": {infra("i-1", former), nil, ""},
 	} {
 		w := newWorld(t, []client.Object{tc.infra}, []clusterv1.Machine{machine("i-1", tc.paused...)})
-		f := Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{i}, Known: BuildIndex(kind, "u-p", w.infras(), w.list()),
+		f := machines.Input{On: true, Announced: true, Trusted: true, Instances: []pool.Instance{i},
+			Known:  machines.BuildIndex(kind, "u-p", w.infras(), w.list()),
 			NameOf: func(i pool.Instance) string { return i.ID }, Now: now}
-		if _, err := w.doer.Do(t.Context(), Decide(f)); err != nil {
+		if _, err := w.doer.Do(t.Context(), machines.Decide(f)); err != nil {
 			t.Errorf("%s: %v", reason, err)
 		}
 		if got := strings.Join(w.doer.Conflicts, "\n"); (got == "") != (tc.want == "") || !strings.HasPrefix(got, tc.want) {
@@ -372,7 +377,7 @@ func TestANameThatIsTaken(t *testing.T) {
 			[]string{"create mp-i-1"}, false, 1},
 	} {
 		w := newWorld(t, []client.Object{tc.other}, nil)
-		if _, err := w.doer.Do(t.Context(), []Action{{Do: Create, Instance: &i}}); err != nil {
+		if _, err := w.doer.Do(t.Context(), []machines.Action{{Do: machines.Create, Instance: &i}}); err != nil {
 			t.Errorf("%s: %v", reason, err)
 		}
 		if got := strings.Join(w.doer.Conflicts, "\n"); (got == "") != (tc.conflict == "") || !strings.Contains(got, tc.conflict) {
@@ -410,8 +415,8 @@ func TestWhoIsDeletedIsKnown(t *testing.T) {
 		objects := []client.Object{infra("i-1"), infra("i-2")}
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1", labels), tc.live})
 		w.doer.Live = w.client
-		known := BuildIndex(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
-		n := Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
+		known := machines.BuildIndex(kind, "u-p", objects, []clusterv1.Machine{*w.machine("i-1"), tc.cached})
+		n := machines.Nodes{Nodes: &plain{}, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain, Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1"}}})
 		if apierrors.IsConflict(err) != tc.refused || (err == nil) == tc.refused {
 			t.Errorf("%s: want refused %v, got %v", name, tc.refused, err)

@@ -1,7 +1,9 @@
-package machines
+package partstest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
@@ -16,8 +18,15 @@ import (
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
 	"github.com/muster-project/muster/cloud"
 	"github.com/muster-project/muster/engine"
+	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
+
+// hashed is what replaces a text that does not fit into a name. It lasts on objects.
+func hashed(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])[:10]
+}
 
 func TestName(t *testing.T) {
 	t.Parallel()
@@ -26,13 +35,13 @@ func TestName(t *testing.T) {
 		{"people read it", "mp", "i-0123456789abcdef0", "mp-i-0123456789abcdef0"},
 		{"a pool's name may hold dots", "mp.a", "i-1", "mp.a-i-1"},
 		{"what fits just so stays", strings.Repeat("p", 59), "i-1", strings.Repeat("p", 59) + "-i-1"},
-		{"what does not is cut, and a hash tells it from others", long, "i-1", strings.Repeat("p", 48) + "-" + hash(long) + "-i-1"},
+		{"what does not is cut, and a hash tells it from others", long, "i-1", strings.Repeat("p", 48) + "-" + hashed(long) + "-i-1"},
 		{"a cut does not end in a dot", strings.Repeat("p", 47) + "." + strings.Repeat("q", 20), "i-1",
-			strings.Repeat("p", 47) + "-" + hash(strings.Repeat("p", 47)+"."+strings.Repeat("q", 20)) + "-i-1"},
-		{"an ID that no name may hold is hashed", "mp", "/subscriptions/X/vm_1", "mp-" + hash("/subscriptions/X/vm_1")},
-		{"and one that is too long", "mp", strings.Repeat("a", 33), "mp-" + hash(strings.Repeat("a", 33))},
+			strings.Repeat("p", 47) + "-" + hashed(strings.Repeat("p", 47)+"."+strings.Repeat("q", 20)) + "-i-1"},
+		{"an ID that no name may hold is hashed", "mp", "/subscriptions/X/vm_1", "mp-" + hashed("/subscriptions/X/vm_1")},
+		{"and one that is too long", "mp", strings.Repeat("a", 33), "mp-" + hashed(strings.Repeat("a", 33))},
 	} {
-		got := Name(tc.pool, tc.id)
+		got := machines.Name(tc.pool, tc.id)
 		if got != tc.want {
 			t.Errorf("%s: want %s, got %s", tc.reason, tc.want, got)
 		}
@@ -52,7 +61,7 @@ func FuzzName(f *testing.F) {
 		if len(validation.IsDNS1123Subdomain(pool)) > 0 {
 			t.Skip()
 		}
-		one, other := Name(pool, a), Name(pool, b)
+		one, other := machines.Name(pool, a), machines.Name(pool, b)
 		if bad := append(validation.IsDNS1123Subdomain(one), validation.IsValidLabelValue(one)...); len(bad) > 0 {
 			t.Errorf("%q of %q: %s is no name or no label: %v", a, pool, one, bad)
 		}
@@ -65,19 +74,19 @@ func FuzzName(f *testing.F) {
 func TestFit(t *testing.T) {
 	t.Parallel()
 	just, long := strings.Repeat("p", 63), strings.Repeat("p", 64)
-	if got := Normalize(just); got != just {
+	if got := machines.Normalize(just); got != just {
 		t.Errorf("what fits stays, got %s", got)
 	}
-	if got := Normalize(long); len(got) != 63 || got == Normalize(long+"q") || len(validation.IsDNS1123Subdomain(got)) > 0 {
+	if got := machines.Normalize(long); len(got) != 63 || got == machines.Normalize(long+"q") || len(validation.IsDNS1123Subdomain(got)) > 0 {
 		t.Errorf("what does not is cut, and a hash tells it from others, got %s", got)
 	}
 }
 
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	on := Input{On: true, Announced: true, Trusted: true}
-	off := Input{Trusted: true}
-	serves := Input{On: true, Announced: true, Trusted: true, Serving: map[string]bool{cloud.ProviderKey("aws:///zone-a/i-1"): true}}
+	on := machines.Input{On: true, Announced: true, Trusted: true}
+	off := machines.Input{Trusted: true}
+	serves := machines.Input{On: true, Announced: true, Trusted: true, Serving: map[string]bool{cloud.ProviderKey("aws:///zone-a/i-1"): true}}
 	lost := serves
 	lost.Trusted, lost.Lost = false, true
 	deleted := serves
@@ -85,25 +94,25 @@ func TestDecide(t *testing.T) {
 	running := []pool.Instance{instance("i-1", pool.Running)}
 	for name, tc := range map[string]struct {
 		reason    string
-		facts     Input
+		facts     machines.Input
 		instances []pool.Instance
 		infras    []client.Object
 		machines  []clusterv1.Machine
 		want      []string
 	}{
 		"group lost": {"what is being deleted has no instance any more, and the group is not created again before it is gone",
-			Input{On: true, Announced: true, Lost: true}, nil,
+			machines.Input{On: true, Announced: true, Lost: true}, nil,
 			[]client.Object{infra("i-1", infraGoing), infra("i-2"), infra("i-3")},
 			[]clusterv1.Machine{machine("i-1", machineGoing), machine("i-2", machineGoing), machine("i-3")},
 			[]string{"Release i-1", "DeleteInfra i-2"}},
-		"group lost, young": {"a look that is behind knows nothing of it", Input{On: true, Announced: true, Lost: true}, nil,
-			[]client.Object{infra("i-1", made(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
+		"group lost, young": {"a look that is behind knows nothing of it", machines.Input{On: true, Announced: true, Lost: true}, nil,
+			[]client.Object{infra("i-1", createdAt(-29*time.Second), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"new":              {"every instance gets one", on, running, nil, nil, []string{"Create i-1"}},
 		"new, not running": {"as soon as it has an ID", on, []pool.Instance{instance("i-1", pool.Pending)}, nil, nil, []string{"Create i-1"}},
 		"new and going": {"who goes or never was needs none", on,
 			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed), {State: pool.Pending}}, nil, nil, nil},
 		"failed, kept": {"an instance that stays until it is removed has a machine until then",
-			Input{On: true, Announced: true, Failed: true, Trusted: true},
+			machines.Input{On: true, Announced: true, Failed: true, Trusted: true},
 			[]pool.Instance{instance("i-1", pool.Terminating), instance("i-2", pool.Failed)}, nil, nil, []string{"Create i-2"}},
 		"known": {"it is kept up to date", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
 		"other zone": {"the instance is the same in any spelling", on, running, []client.Object{infra("i-1")},
@@ -111,11 +120,11 @@ func TestDecide(t *testing.T) {
 		"other name": {"the ID counts and not the name: another provider has made it", on, running,
 			[]client.Object{infra("asg-x7k2p", infraFor("aws:///zone-b/i-1"))}, nil, []string{"Update asg-x7k2p"}},
 		"name given anew, young": {"the API server would refuse another of its name", on, running,
-			[]client.Object{infra("i-1", infraFor("aws:///zone-a/i-0"), made(-time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
+			[]client.Object{infra("i-1", infraFor("aws:///zone-a/i-0"), createdAt(-time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
 		"name given anew": {"what has the name goes first", on, running,
 			[]client.Object{infra("i-1", infraFor("aws:///zone-a/i-0"))}, []clusterv1.Machine{machine("i-1")},
 			[]string{"DeleteMachine i-1 (InstanceGone)"}},
-		"not asked": {"what was not seen is not gone", Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")},
+		"not asked": {"what was not seen is not gone", machines.Input{On: true, Announced: true}, nil, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1")}, nil},
 		"no Machine yet": {"it stays while its instance lives", on, running, []client.Object{infra("i-1")}, nil, []string{"Update i-1"}},
 		"gone": {"the Machine goes first", on, nil, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")},
@@ -128,7 +137,7 @@ func TestDecide(t *testing.T) {
 		"gone, never joined, hooked": {"the client whose hook it is sees the Machine go", on, nil, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1", machineNodeless, machineHooked)}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 		"gone, never joined, pool deleted": {"its deletion takes each of its Nodes along",
-			Input{On: true, Announced: true, Trusted: true, Deleting: true}, nil,
+			machines.Input{On: true, Announced: true, Trusted: true, Deleting: true}, nil,
 			[]client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1", machineNodeless)}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 		"gone, never joined, Machine deleted": {"its controller has begun", on, nil, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1", machineNodeless, machineGoing)}, []string{"DeleteInfra i-1"}},
@@ -202,21 +211,22 @@ func TestDecide(t *testing.T) {
 		"being deleted": {"it is held as long as its instance exists", on, running, []client.Object{infra("i-1", infraGoing)},
 			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		"not shown yet": {"a look that is behind knows nothing of an instance that was seen a moment ago", on, nil,
-			[]client.Object{infra("i-1", made(-29*time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
-		"not shown, going": {"nor is it let go then", on, nil, []client.Object{infra("i-1", made(-29*time.Second), infraGoing)},
+			[]client.Object{infra("i-1", createdAt(-29*time.Second))}, []clusterv1.Machine{machine("i-1")}, nil},
+		"not shown, going": {"nor is it let go then", on, nil, []client.Object{infra("i-1", createdAt(-29*time.Second), infraGoing)},
 			[]clusterv1.Machine{machine("i-1", machineGoing)}, nil},
-		"shown no more": {"no look is behind for that long", on, nil, []client.Object{infra("i-1", made(-30*time.Second))},
+		"shown no more": {"no look is behind for that long", on, nil, []client.Object{infra("i-1", createdAt(-30*time.Second))},
 			[]clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
-		"pool goes, young": {"nothing comes any more", Input{On: true, Announced: true, Deleting: true, Trusted: true}, nil,
-			[]client.Object{infra("i-1", made(0), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
+		"pool goes, young": {"nothing comes any more", machines.Input{On: true, Announced: true, Deleting: true, Trusted: true}, nil,
+			[]client.Object{infra("i-1", createdAt(0), infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Release i-1"}},
 		"lent": {"a third party has put its instance into standby, and returns it",
-			Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")},
+			machines.Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil,
+			[]client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1")}, nil},
 		"lent, going": {"it is not let go either while its instance exists",
-			Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil,
+			machines.Input{On: true, Announced: true, Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil,
 			[]client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", machineGoing)}, nil},
 		"off, lent": {"who has no Machines any more has none for it",
-			Input{Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")},
+			machines.Input{Trusted: true, ExternalStandby: []string{"aws:///zone-a/i-1"}}, nil, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
 		"cloud takes it": {"its Machine goes with it, so that its node is left", on, []pool.Instance{instance("i-1", pool.Terminating)},
 			[]client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceTerminating)"}},
@@ -224,7 +234,7 @@ func TestDecide(t *testing.T) {
 			[]client.Object{infra("i-1")}, nil, []string{"DeleteInfra i-1"}},
 		"hook holds it": {"its drain is the planner's to begin", on, []pool.Instance{held(instance("i-1", pool.Terminating))},
 			[]client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, []string{"Update i-1"}},
-		"pool deleted": {"no more are made", Input{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
+		"pool deleted": {"no more are made", machines.Input{On: true, Announced: true, Deleting: true, Trusted: true}, running, nil, nil, nil},
 		"paused":       {"left alone", on, nil, []client.Object{infra("i-1", infraPaused)}, nil, nil},
 		"Machine paused": {"left alone as well", on, nil, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1", machinePaused)}, nil},
@@ -245,7 +255,7 @@ func TestDecide(t *testing.T) {
 			[]client.Object{infra("i-1", infraRestored, infraGoing)}, nil, []string{"ReleaseAbandoned i-1"}},
 
 		"off, told otherwise": {"as long as the core controller is told to make Machines, none is taken",
-			Input{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
+			machines.Input{Announced: true, Trusted: true}, running, []client.Object{infra("i-1")}, []clusterv1.Machine{machine("i-1")}, nil},
 		"off": {"the Machine goes first, without its instance", off, running, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1")}, []string{"Detach i-1"}},
 		"off, Machine going": {"no other controller releases it, for it is paused", off, running, []client.Object{infra("i-1")},
@@ -253,7 +263,7 @@ func TestDecide(t *testing.T) {
 		"off, Machine gone": {"then the other", off, running, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
 		"off, both gone": {"which is let go at once", off, running, []client.Object{infra("i-1", infraDetached, infraGoing)}, nil,
 			[]string{"Release i-1"}},
-		"off, not seen": {"the instance does not matter", Input{}, nil, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
+		"off, not seen": {"the instance does not matter", machines.Input{}, nil, []client.Object{infra("i-1")}, nil, []string{"DetachInfra i-1"}},
 		"off, asked to go": {"the removal of the instance was requested: it is removed", off, running, []client.Object{infra("i-1")},
 			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		"off, only Machine left": {"a Machine that was made meanwhile goes too", off, running, nil, []clusterv1.Machine{machine("i-1")},
@@ -266,9 +276,9 @@ func TestDecide(t *testing.T) {
 			[]string{"Release i-1"}},
 	} {
 		f := tc.facts
-		f.Instances, f.Known, f.Now = tc.instances, BuildIndex(kind, "u-p", tc.infras, tc.machines), now
+		f.Instances, f.Known, f.Now = tc.instances, machines.BuildIndex(kind, "u-p", tc.infras, tc.machines), now
 		f.NameOf = func(i pool.Instance) string { return i.ID }
-		if diff := cmp.Diff(tc.want, say(Decide(f))); diff != "" {
+		if diff := cmp.Diff(tc.want, say(machines.Decide(f))); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
 	}
@@ -299,9 +309,9 @@ func TestPlaces(t *testing.T) {
 			[]clusterv1.Machine{machine("i-1", machineGoing)}, []string{"Update i-1"}},
 		{"they go with the place", nil, old(), []clusterv1.Machine{machine("i-1")}, []string{"DeleteMachine i-1 (InstanceGone)"}},
 	} {
-		f := Input{On: true, Announced: true, Trusted: true, Instances: c.instances, Now: now.Add(2 * time.Hour)}
-		f.Known, f.NameOf = BuildIndex(places, "u-p", []client.Object{c.infra}, c.machine), func(i pool.Instance) string { return i.ID }
-		if diff := cmp.Diff(c.want, say(Decide(f))); diff != "" {
+		f := machines.Input{On: true, Announced: true, Trusted: true, Instances: c.instances, Now: now.Add(2 * time.Hour)}
+		f.Known, f.NameOf = machines.BuildIndex(places, "u-p", []client.Object{c.infra}, c.machine), func(i pool.Instance) string { return i.ID }
+		if diff := cmp.Diff(c.want, say(machines.Decide(f))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 		}
 		if got := f.Known.Evaluate(places, true, true, now).UIDs; len(got) > 0 {
@@ -318,14 +328,14 @@ func TestFormer(t *testing.T) {
 	infras := []client.Object{infra("i-1"), infra("i-2"), infra("i-3", infraGoing), infra("i-4", infraGoing)}
 	alone := machine("i-5", machineGoing, func(m *clusterv1.Machine) { m.Spec.ProviderID = "aws:///zone-a/i-5" })
 	list := []clusterv1.Machine{machine("i-1"), machine("i-2", machineGoing), machine("i-3"), alone, machine("i-6")}
-	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, BuildIndex(reuses, "u-p", infras, list).Former()); diff != "" {
+	if diff := cmp.Diff([]string{"i-2", "i-3", "i-5"}, machines.BuildIndex(reuses, "u-p", infras, list).Former()); diff != "" {
 		t.Errorf("Machines that keep their group from being created again (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"aws://i-1", "aws://i-2", "aws://i-3", "aws://i-4", "aws://i-5"},
-		BuildIndex(kind, "u-p", infras, list).Keys()); diff != "" {
+		machines.BuildIndex(kind, "u-p", infras, list).Keys()); diff != "" {
 		t.Errorf("provider keys of all machines, those without an infrastructure machine too (-want +got):\n%s", diff)
 	}
-	if got := BuildIndex(kind, "u-p", infras, list).Former(); got != nil {
+	if got := machines.BuildIndex(kind, "u-p", infras, list).Former(); got != nil {
 		t.Errorf("a cloud that uses no ID again: want none, got %q", got)
 	}
 }
@@ -338,7 +348,7 @@ func TestLostWithItsGroup(t *testing.T) {
 	part.ReusesID = func(string) bool { return true }
 	for _, c := range []struct {
 		reason string
-		kind   Kind
+		kind   machines.Kind
 		lost   bool
 		want   []string
 	}{
@@ -346,8 +356,8 @@ func TestLostWithItsGroup(t *testing.T) {
 		{"one that exists in its group alone is gone with it", part, true, nil},
 		{"a list that does not show it may be behind", part, false, []string{"i-1"}},
 	} {
-		f := Input{On: true, Announced: true, Lost: c.lost, Trusted: !c.lost, Now: now}
-		f.Known = BuildIndex(c.kind, "u-p", []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)})
+		f := machines.Input{On: true, Announced: true, Lost: c.lost, Trusted: !c.lost, Now: now}
+		f.Known = machines.BuildIndex(c.kind, "u-p", []client.Object{infra("i-1", infraGoing)}, []clusterv1.Machine{machine("i-1", waiting)})
 		var left []string
 		for _, i := range f.Left() {
 			left = append(left, i.Object.GetName())
@@ -363,8 +373,8 @@ func TestHeldDeletionsAreRequests(t *testing.T) {
 	t.Parallel()
 	list := []clusterv1.Machine{machine("i-1", machineGoing, machineHeld), machine("i-2", machineHeld), machine("i-3", machineGoing),
 		machine("i-4", machineGoing, machineHeld, machineDetached)}
-	known := BuildIndex(kind, "u-p", nil, list)
-	want := Consequences{
+	known := machines.BuildIndex(kind, "u-p", nil, list)
+	want := machines.Consequences{
 		Marked: map[string]bool{}, UIDs: map[string]string{}, Guards: map[string]pool.Guard{"aws://i-1": {Requested: true}},
 		DeletionRequested: map[string]pool.Cause{"aws://i-1": {Reason: "MachineDeleted", Message: "Machine i-1 is being deleted"}},
 	}
@@ -385,7 +395,7 @@ func TestMachinesOfOthersAreNotThePools(t *testing.T) {
 	t.Parallel()
 	other := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.Kind = "GCPMachine" })
 	group := machine("i-1", func(m *clusterv1.Machine) { m.Spec.InfrastructureRef.APIGroup = "x.example.org" })
-	k := BuildIndex(kind, "u-p", []client.Object{infra("i-1")}, []clusterv1.Machine{other, group})
+	k := machines.BuildIndex(kind, "u-p", []client.Object{infra("i-1")}, []clusterv1.Machine{other, group})
 	if len(k.Alone) != 0 || k.Infras[0].Machine != nil {
 		t.Errorf("want none, got %+v", k)
 	}
@@ -414,27 +424,27 @@ func TestLeft(t *testing.T) {
 	with, without := []clusterv1.Machine{machine("i-1")}, []clusterv1.Machine(nil)
 	for _, c := range []struct {
 		reason   string
-		facts    Input
+		facts    machines.Input
 		machines []clusterv1.Machine
 		want     int
 	}{
-		{"the group does not have it", Input{Trusted: true}, with, 1},
-		{"it was not seen", Input{}, with, 0},
-		{"the pool is deleted", Input{Trusted: true, Deleting: true}, with, 1},
-		{"it is in the group", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id}}}, with, 0},
-		{"another instance has its ID", Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id, UID: "new"}}},
+		{"the group does not have it", machines.Input{Trusted: true}, with, 1},
+		{"it was not seen", machines.Input{}, with, 0},
+		{"the pool is deleted", machines.Input{Trusted: true, Deleting: true}, with, 1},
+		{"it is in the group", machines.Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id}}}, with, 0},
+		{"another instance has its ID", machines.Input{Trusted: true, Instances: []pool.Instance{{ProviderID: id, UID: "new"}}},
 			[]clusterv1.Machine{machine("i-1", machineGoing)}, 0},
-		{"it is in standby", Input{Trusted: true, ExternalStandby: []string{id}}, with, 0},
-		{"it has no Machine", Input{Trusted: true}, without, 0},
-		{"the group is lost", Input{Lost: true}, with, 0},
-		{"the group is lost, and the Machine was going", Input{Lost: true}, []clusterv1.Machine{machine("i-1", machineGoing)}, 0},
+		{"it is in standby", machines.Input{Trusted: true, ExternalStandby: []string{id}}, with, 0},
+		{"it has no Machine", machines.Input{Trusted: true}, without, 0},
+		{"the group is lost", machines.Input{Lost: true}, with, 0},
+		{"the group is lost, and the Machine was going", machines.Input{Lost: true}, []clusterv1.Machine{machine("i-1", machineGoing)}, 0},
 	} {
-		c.facts.Known = BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraOf("old"))}, c.machines)
+		c.facts.Known = machines.BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraOf("old"))}, c.machines)
 		if got := len(c.facts.Left()); got != c.want {
 			t.Errorf("%s: %d have left, want %d", c.reason, got, c.want)
 		}
 	}
-	undrained := Input{Lost: true, Known: BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraGoing)},
+	undrained := machines.Input{Lost: true, Known: machines.BuildIndex(kind, "u-p", []client.Object{infra("i-1", infraGoing)},
 		[]clusterv1.Machine{machine("i-1", waiting)})}
 	if len(undrained.Left()) != 1 {
 		t.Error("want one of a lost group whose Node was not drained")
@@ -460,8 +470,8 @@ func TestEndingInstancesOfPlaces(t *testing.T) {
 		objects := []client.Object{infra("i-1")}
 		w := newWorld(t, objects, []clusterv1.Machine{machine("i-1")})
 		w.doer.Kind.Places = c.places
-		known, nodes := BuildIndex(w.doer.Kind, "u-p", objects, w.list()), &plain{}
-		n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(w.doer.Kind, true, true, now).Guards}
+		known, nodes := machines.BuildIndex(w.doer.Kind, "u-p", objects, w.list()), &plain{}
+		n := machines.Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(w.doer.Kind, true, true, now).Guards}
 		err := n.Start(t.Context(), pool.Step{Kind: pool.Drain,
 			Targets: []pool.InstanceRef{{ID: "i-1", ProviderID: "aws:///zone-a/i-1", Ending: c.ending}}})
 		if err != nil {
@@ -517,12 +527,12 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 			if tc.away {
 				nodes.err = errAway
 			}
-			known := BuildIndex(kind, "u-p", objects, w.list())
+			known := machines.BuildIndex(kind, "u-p", objects, w.list())
 			step := pool.Step{Kind: tc.kind}
 			for _, id := range tc.targets {
 				step.Targets = append(step.Targets, target(id))
 			}
-			n := Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
+			n := machines.Nodes{Nodes: nodes, Doer: w.doer, Known: known, Guards: known.Evaluate(kind, true, true, now).Guards}
 			n.Guards[cloud.ProviderKey(target("i-5").ProviderID)] = pool.Guard{Requested: true, Released: true}
 			err := n.Start(t.Context(), step)
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
@@ -535,7 +545,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 				t.Errorf("%s: Machines (-want +got):\n%s", tc.reason, diff)
 			}
 			for _, name := range tc.deleted {
-				if got := w.machine(name).Annotations[CauseAnnotation]; got != "ScaleIn: too many" {
+				if got := w.machine(name).Annotations[machines.CauseAnnotation]; got != "ScaleIn: too many" {
 					t.Errorf("%s: want the cause on Machine %s, got %q", tc.reason, name, got)
 				}
 			}
@@ -546,7 +556,7 @@ func TestDrainsGoThroughMachines(t *testing.T) {
 func TestUnknownVerb(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, nil)
-	if _, err := w.doer.Do(t.Context(), []Action{{Do: "Dance"}}); err == nil || !strings.Contains(err.Error(), "Dance") {
+	if _, err := w.doer.Do(t.Context(), []machines.Action{{Do: "Dance"}}); err == nil || !strings.Contains(err.Error(), "Dance") {
 		t.Errorf("want an error that names it, got %v", err)
 	}
 }

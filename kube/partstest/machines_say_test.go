@@ -1,4 +1,4 @@
-package machines
+package partstest
 
 import (
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
 
@@ -147,8 +148,8 @@ func TestSay(t *testing.T) {
 		if tc.machine != nil {
 			list = append(list, *tc.machine)
 		}
-		got := BuildIndex(kind, "u-p", []client.Object{tc.infra}, list).Evaluate(kind, !tc.off, !tc.free, now)
-		want := Consequences{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{},
+		got := machines.BuildIndex(kind, "u-p", []client.Object{tc.infra}, list).Evaluate(kind, !tc.off, !tc.free, now)
+		want := machines.Consequences{Marked: map[string]bool{}, DeletionRequested: map[string]pool.Cause{}, Guards: map[string]pool.Guard{},
 			UIDs: map[string]string{}}
 		if tc.condemned != nil {
 			want.DeletionRequested["aws://i-1"] = *tc.condemned
@@ -170,7 +171,7 @@ func TestSayOfWhom(t *testing.T) {
 	t.Parallel()
 	infras := []client.Object{infra("i-1", infraOf("a")), infra("i-2", infraOf("b"), infraGoing), infra("i-3", infraOf("c")),
 		infra("i-4", infraGoing)}
-	got := BuildIndex(kind, "u-p", infras, []clusterv1.Machine{machine("i-3", machineGoing)}).Evaluate(kind, true, true, now).UIDs
+	got := machines.BuildIndex(kind, "u-p", infras, []clusterv1.Machine{machine("i-3", machineGoing)}).Evaluate(kind, true, true, now).UIDs
 	if diff := cmp.Diff(map[string]string{"aws://i-2": "b", "aws://i-3": "c"}, got); diff != "" {
 		t.Errorf("UIDs (-want +got):\n%s", diff)
 	}
@@ -182,7 +183,8 @@ func TestManyLinesAreCounted(t *testing.T) {
 	m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineDeletingCondition, Reason: clusterv1.MachineDeletingDrainingNodeReason,
 		Message: "x:\n* a\n* b\n* c\n* d\n* e"}}
 	want := []string{"a", "b", "c", "2 more lines of condition Deleting of Machine i-1"}
-	if got := machineOf(&m).waits(now); !slices.Equal(got, want) {
+	is := machines.BuildIndex(kind, "u-p", []client.Object{infra("i-1")}, []clusterv1.Machine{m})
+	if got := is.Evaluate(kind, true, true, now).Guards["aws://i-1"].WaitReasons; !slices.Equal(got, want) {
 		t.Errorf("want %q, got %q", want, got)
 	}
 }

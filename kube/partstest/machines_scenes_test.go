@@ -1,4 +1,4 @@
-package machines
+package partstest
 
 import (
 	"time"
@@ -10,21 +10,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "github.com/muster-project/muster/api/aws/v1beta2"
+	"github.com/muster-project/muster/kube/machines"
 	"github.com/muster-project/muster/pool"
 )
 
-var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-
 // kind is AWSMachine with as little as the package needs to know of it.
-var kind = Kind{
+var kind = machines.Kind{
 	GroupVersion: awsv1.GroupVersion, Name: "AWSMachine", Finalizer: awsv1.MachineFinalizer,
 	New:        func() client.Object { return &awsv1.AWSMachine{} },
 	NewList:    func() client.ObjectList { return &awsv1.AWSMachineList{} },
 	ProviderID: func(o client.Object) string { return o.(*awsv1.AWSMachine).Spec.ProviderID },
-	FillSpec: func(o client.Object, seen Seen) {
+	FillSpec: func(o client.Object, seen machines.Seen) {
 		o.(*awsv1.AWSMachine).Spec.ProviderID = seen.Instance.ProviderID
 	},
-	FillStatus: func(o client.Object, seen Seen) {
+	FillStatus: func(o client.Object, seen machines.Seen) {
 		o.(*awsv1.AWSMachine).Status.InstanceState = string(seen.Instance.State)
 	},
 }
@@ -59,7 +58,7 @@ func machine(name string, change ...func(*clusterv1.Machine)) clusterv1.Machine 
 
 func at(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(d)} }
 
-func made(d time.Duration) func(*awsv1.AWSMachine) {
+func createdAt(d time.Duration) func(*awsv1.AWSMachine) {
 	return func(o *awsv1.AWSMachine) { o.CreationTimestamp = *at(d) }
 }
 
@@ -73,7 +72,9 @@ func infraGoingFirst(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(-time.Minut
 
 func infraGoingAtOnce(o *awsv1.AWSMachine) { o.DeletionTimestamp = at(0) }
 
-func infraDetached(o *awsv1.AWSMachine) { o.Annotations = map[string]string{DetachedAnnotation: ""} }
+func infraDetached(o *awsv1.AWSMachine) {
+	o.Annotations = map[string]string{machines.DetachedAnnotation: ""}
+}
 
 func infraPaused(o *awsv1.AWSMachine) {
 	o.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
@@ -95,15 +96,18 @@ func machineNodeless(m *clusterv1.Machine) { m.Status.NodeRef = clusterv1.Machin
 func machineGoing(m *clusterv1.Machine) { m.DeletionTimestamp = at(0) }
 
 func machineHooked(m *clusterv1.Machine) {
-	m.Annotations = map[string]string{HoldAnnotation: "", clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/backup": ""}
+	m.Annotations = map[string]string{machines.HoldAnnotation: "", clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/backup": ""}
 }
 
 func machineHeld(m *clusterv1.Machine) {
-	m.Annotations = map[string]string{HoldAnnotation: ""}
+	m.Annotations = map[string]string{machines.HoldAnnotation: ""}
 	m.Spec.ProviderID = "aws:///zone-a/" + m.Name
 }
 
-func machineDetached(m *clusterv1.Machine) { machinePaused(m); m.Annotations[DetachedAnnotation] = "" }
+func machineDetached(m *clusterv1.Machine) {
+	machinePaused(m)
+	m.Annotations[machines.DetachedAnnotation] = ""
+}
 
 func machinePaused(m *clusterv1.Machine) {
 	m.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
@@ -114,7 +118,7 @@ func machineMarked(m *clusterv1.Machine) {
 }
 
 func becauseOf(cause string) func(*clusterv1.Machine) {
-	return func(m *clusterv1.Machine) { m.Annotations = map[string]string{CauseAnnotation: cause} }
+	return func(m *clusterv1.Machine) { m.Annotations = map[string]string{machines.CauseAnnotation: cause} }
 }
 
 // condition has the Machine's controller report how far it is with its deletion.
@@ -165,7 +169,7 @@ func ending(id, uid string) []pool.Instance {
 }
 
 func infraOf(uid string) func(*awsv1.AWSMachine) {
-	return func(o *awsv1.AWSMachine) { o.Annotations = map[string]string{InstanceUIDAnnotation: uid} }
+	return func(o *awsv1.AWSMachine) { o.Annotations = map[string]string{machines.InstanceUIDAnnotation: uid} }
 }
 
 func held(i pool.Instance) pool.Instance {
@@ -174,12 +178,12 @@ func held(i pool.Instance) pool.Instance {
 }
 
 // say puts actions into words.
-func say(list []Action) []string {
+func say(list []machines.Action) []string {
 	var out []string
 	for _, a := range list {
 		text := string(a.Do)
 		switch {
-		case a.Do == Create:
+		case a.Do == machines.Create:
 			text += " " + a.Instance.ID
 		case a.Machine != nil:
 			text += " " + a.Machine.Object.Name
