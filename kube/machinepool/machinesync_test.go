@@ -1,4 +1,4 @@
-package machinesync
+package machinepool_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
+
+	"github.com/muster-project/muster/kube/machinepool/machinesync"
 )
 
 // leavingMachine returns a Machine that is being deleted.
@@ -56,7 +58,7 @@ func TestWaiting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Waiting(tc.machines); got != tc.want {
+			if got := machinesync.Waiting(tc.machines); got != tc.want {
 				t.Errorf("%s:\nwant %s\ngot  %s", tc.reason, tc.want, got)
 			}
 		})
@@ -66,7 +68,8 @@ func TestWaiting(t *testing.T) {
 		many = append(many, leavingMachine(fmt.Sprintf("m%04d", n), "DrainingNode",
 			"Drain not completed yet:\n* "+strings.Repeat("Pod default/web: cannot evict pod. ", 50)))
 	}
-	if got := Waiting(many); len(got) > 4096 || !strings.Contains(got, "5000 left: m0000 (DrainingNode: Pod default/web: cannot evict") ||
+	if got := machinesync.Waiting(many); len(got) > 4096 ||
+		!strings.Contains(got, "5000 left: m0000 (DrainingNode: Pod default/web: cannot evict") ||
 		!strings.HasSuffix(got, "and 4995 more") {
 		t.Errorf("5000 Machines: want a readable message, got %d letters: %s", len(got), got)
 	}
