@@ -1,4 +1,4 @@
-package view_test
+package plan_test
 
 import (
 	"bytes"
@@ -20,14 +20,14 @@ import (
 	"github.com/muster-project/muster/view/tree"
 )
 
-// management is a management cluster with the objects of testdata/tree/objects.yaml.
+// management is a management cluster with the objects of testdata/view/tree/objects.yaml.
 func management(t *testing.T) client.Client {
 	t.Helper()
 	s := runtime.NewScheme()
 	if err := clusterv1.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("testdata/tree/objects.yaml")
+	text, err := os.ReadFile("testdata/view/tree/objects.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestTree(t *testing.T) {
 			if err := tree.Text(&got, tree.Build(objects), c.width); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("tree", c.golden), got.String())
+			goldenView(t, filepath.Join("tree", c.golden), got.String())
 		})
 	}
 	_, err := tree.Read(t.Context(), tree.Request{Client: management(t), Kind: "mp", Name: "gone", Namespace: "default"})
@@ -110,5 +110,5 @@ func TestJSON(t *testing.T) {
 	if !json.Valid(got.Bytes()) {
 		t.Fatalf("want JSON, got %s", &got)
 	}
-	golden(t, filepath.Join("tree", "pool.json"), got.String())
+	goldenView(t, filepath.Join("tree", "pool.json"), got.String())
 }

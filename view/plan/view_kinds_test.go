@@ -1,4 +1,4 @@
-package view_test
+package plan_test
 
 import (
 	"testing"

@@ -1,7 +1,6 @@
-package view_test
+package plan_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,11 +18,9 @@ import (
 	"github.com/muster-project/muster/view"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
 func n(i int32) *int32 { return &i }
 
-func pool(change func(*clusterv1.MachinePool)) *clusterv1.MachinePool {
+func aPool(change func(*clusterv1.MachinePool)) *clusterv1.MachinePool {
 	mp := &clusterv1.MachinePool{}
 	mp.Namespace, mp.Name, mp.Generation = "default", "capa-mp-0", 3
 	mp.Spec.ClusterName, mp.Spec.Replicas = "capa", n(2)
@@ -60,29 +57,29 @@ func TestPoolOf(t *testing.T) {
 		want   view.Pool
 	}{
 		{reason: "all machines ready: settled, and the infrastructure's summary is the message",
-			mp: pool(nil), infra: infra(map[string]any{"state": "Running",
+			mp: aPool(nil), infra: infra(map[string]any{"state": "Running",
 				"conditions": []any{condition("Ready", "True", "2 of 2 instances\nare Ready")}}),
 			want: view.Pool{State: "Running", Message: "2 of 2 instances are Ready", Settled: true}},
 		{reason: "nodes that are ready before the infrastructure has seen them settle nothing: the table would contradict itself",
-			mp: pool(nil), infra: infra(map[string]any{"state": "Scaling",
+			mp: aPool(nil), infra: infra(map[string]any{"state": "Scaling",
 				"conditions": []any{condition("Ready", "False", "1 of 2 machines are Ready")}}),
 			want: view.Pool{State: "Scaling", Message: "1 of 2 machines are Ready",
 				Problems: []string{"AWSMachinePool: Ready is False (Because): 1 of 2 machines are Ready"}}},
-		{reason: "a status that is about an older spec settles nothing", mp: pool(func(mp *clusterv1.MachinePool) { mp.Generation = 4 }),
+		{reason: "a status that is about an older spec settles nothing", mp: aPool(func(mp *clusterv1.MachinePool) { mp.Generation = 4 }),
 			infra: infra(nil),
 			want:  view.Pool{State: "Running"}},
-		{reason: "one machine too many is not settled", mp: pool(func(mp *clusterv1.MachinePool) { mp.Status.Replicas = n(3) }),
+		{reason: "one machine too many is not settled", mp: aPool(func(mp *clusterv1.MachinePool) { mp.Status.Replicas = n(3) }),
 			infra: infra(nil),
 			want:  view.Pool{Current: n(3), State: "Running"}},
-		{reason: "unknown is not settled, even where nothing is wanted", mp: pool(func(mp *clusterv1.MachinePool) {
+		{reason: "unknown is not settled, even where nothing is wanted", mp: aPool(func(mp *clusterv1.MachinePool) {
 			mp.Spec.Replicas = n(0)
 			mp.Status.Replicas, mp.Status.ReadyReplicas, mp.Status.UpToDateReplicas = nil, nil, nil
 		}), infra: infra(nil), want: view.Pool{Desired: n(0), Current: nil, Ready: nil, UpToDate: nil, State: "Running"}},
-		{reason: "what the core object does not say the infrastructure may", mp: pool(func(mp *clusterv1.MachinePool) {
+		{reason: "what the core object does not say the infrastructure may", mp: aPool(func(mp *clusterv1.MachinePool) {
 			mp.Status.UpToDateReplicas = nil
 		}), infra: infra(map[string]any{"upToDateReplicas": int64(1)}), want: view.Pool{UpToDate: n(1), State: "Running", Settled: true}},
 		{reason: "missing bootstrap data is why everything else waits: its condition speaks",
-			mp: pool(func(mp *clusterv1.MachinePool) {
+			mp: aPool(func(mp *clusterv1.MachinePool) {
 				mp.Status.ReadyReplicas = n(0)
 				mp.Status.Conditions = []metav1.Condition{{Type: "BootstrapConfigReady", Status: "False", Reason: "TooOld",
 					Message: "* Data: v1.16.8 is older\n  than v1.22\n* CA: not yet"}}
@@ -93,14 +90,14 @@ func TestPoolOf(t *testing.T) {
 				"MachinePool: BootstrapConfigReady is False (TooOld): Data: v1.16.8 is older than v1.22; CA: not yet",
 				"AWSMachinePool: Ready, TemplateReady is False (Because): waiting for bootstrap data",
 				"AWSMachinePool: GroupReady is Unknown (Because): not asked"}}},
-		{reason: "no infrastructure object: that is the problem", mp: pool(func(mp *clusterv1.MachinePool) {
+		{reason: "no infrastructure object: that is the problem", mp: aPool(func(mp *clusterv1.MachinePool) {
 			mp.Status.Phase = "Pending"
 			mp.Status.Conditions = []metav1.Condition{{Type: "InfrastructureReady", Status: "False", Reason: "NotFound",
 				Message: "AWSMachinePool does not exist"}}
 		}), want: view.Pool{State: "Pending", Message: "AWSMachinePool does not exist", Settled: true, Problems: []string{
 			"MachinePool: InfrastructureReady is False (NotFound): AWSMachinePool does not exist", `AWSMachinePool "capa-mp-0" does not exist`}}},
 		{reason: "while it is deleted, deletion speaks and nothing is settled",
-			mp: pool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
+			mp: aPool(func(mp *clusterv1.MachinePool) { mp.DeletionTimestamp = &deleted }),
 			infra: infra(map[string]any{"state": "Deleting", "conditions": []any{condition("Ready", "False", "deleted"),
 				condition("Deleting", "True", "1 of 2 nodes drained")}}),
 			want: view.Pool{State: "Deleting", Message: "1 of 2 nodes drained",
@@ -148,19 +145,19 @@ func TestTable(t *testing.T) {
 			if err := view.Table(&got, tc.pools, now, tc.width); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, tc.golden, got.String())
+			goldenView(t, tc.golden, got.String())
 		})
 	}
 	var lines strings.Builder
 	for _, p := range pools {
 		lines.WriteString(p.Line() + "\n")
 	}
-	golden(t, "lines.txt", lines.String())
+	goldenView(t, "lines.txt", lines.String())
 }
 
-func golden(t *testing.T, name, got string) {
+func goldenView(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
+	path := filepath.Join("testdata", "view", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -182,9 +179,9 @@ func TestRead(t *testing.T) {
 	}
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{infraGVK.GroupVersion()})
 	mapper.Add(infraGVK, meta.RESTScopeNamespace)
-	with := pool(nil)
-	without := pool(func(mp *clusterv1.MachinePool) { mp.Name, mp.Spec.Template.Spec.InfrastructureRef.Name = "b", "gone" })
-	unknown := pool(func(mp *clusterv1.MachinePool) {
+	with := aPool(nil)
+	without := aPool(func(mp *clusterv1.MachinePool) { mp.Name, mp.Spec.Template.Spec.InfrastructureRef.Name = "b", "gone" })
+	unknown := aPool(func(mp *clusterv1.MachinePool) {
 		mp.Name, mp.Spec.Template.Spec.InfrastructureRef.Kind = "a", "NoSuchPool"
 	})
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(with, without, unknown, infra(map[string]any{"state": "Scaling"})).Build()
