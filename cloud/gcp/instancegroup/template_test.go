@@ -1,7 +1,8 @@
-package template
+package instancegroup_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,18 +10,24 @@ import (
 
 	gcpv1 "github.com/muster-project/muster/api/gcp/v1beta1"
 	"github.com/muster-project/muster/cloud"
+	"github.com/muster-project/muster/cloud/gcp/template"
 )
 
-const image = "projects/p/global/images/i"
+// validName matches a name that Compute Engine takes, validLabel a key or a value of a label.
+var (
+	validName  = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	validLabel = regexp.MustCompile(`^[a-z0-9_-]{0,63}$`)
+)
 
-// source is that of a small pool in a network of another project.
-func source(change func(*gcpv1.GCPMachinePoolSpec)) Source {
-	s := Source{
+// templateOf is that of a small pool in a network of another project.
+func templateOf(change func(*gcpv1.GCPMachinePoolSpec)) template.Source {
+	s := template.Source{
 		Owner: cloud.Owner{ID: "0f6f8d5e-owner", Cluster: "c1", Namespace: "default", Name: "mp"},
 		Pool:  &gcpv1.GCPMachinePoolSpec{InstanceType: "n2-standard-2"},
 		Cluster: gcpv1.ClusterView{ClusterName: "c1", Project: "p", Region: "us-central1", Network: "net", NetworkProject: "host",
 			Subnets: []gcpv1.SubnetView{{Name: "nodes", Region: "us-central1"}}, AdditionalLabels: map[string]string{"team": "a"}},
-		Project: "p", Group: "mp-1234567890", Image: image, Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
+		Project: "p", Group: "mp-1234567890", Image: "projects/p/global/images/i",
+		Bootstrap: cloud.NewBootstrap([]byte("#cloud-config\n"), "cloud-config"),
 	}
 	if change != nil {
 		change(s.Pool)
@@ -28,7 +35,7 @@ func source(change func(*gcpv1.GCPMachinePoolSpec)) Source {
 	return s
 }
 
-func build(t *testing.T, s Source) Template {
+func build(t *testing.T, s template.Source) template.Template {
 	t.Helper()
 	out, err := s.Build()
 	if err != nil {
@@ -40,7 +47,7 @@ func build(t *testing.T, s Source) Template {
 // TestDefaults holds what a specification gets that names a machine type alone.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	made := build(t, source(nil))
+	made := build(t, templateOf(nil))
 	p := made.Properties
 	p.Labels, p.Disks[0].InitializeParams.Labels = nil, nil
 	text, err := json.Marshal(p)
@@ -59,13 +66,14 @@ func TestDefaults(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	t.Parallel()
-	from := source(func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalLabels = gcpv1.Labels{"team": "b"} })
-	from.Cluster.AdditionalLabels = map[string]string{"team": "a", "env": "test", LabelSurge: "9-9", LabelOwner: "another"}
+	from := templateOf(func(s *gcpv1.GCPMachinePoolSpec) { s.AdditionalLabels = gcpv1.Labels{"team": "b"} })
+	from.Cluster.AdditionalLabels = map[string]string{"team": "a", "env": "test", template.LabelSurge: "9-9", template.LabelOwner: "another"}
 	made := build(t, from)
 	for key, want := range map[string]string{
-		"capg-cluster-c1": "owned", "capg-role": "node", "team": "b", "env": "test", LabelSurge: "", LabelOwner: "0f6f8d5e-owner",
-		LabelCluster: "c1", LabelNamespace: "default", LabelName: "mp",
-		LabelContent: strings.Replace(made.Content, ":", "-", 1), LabelData: made.Data,
+		"capg-cluster-c1": "owned", "capg-role": "node", "team": "b", "env": "test", template.LabelSurge: "",
+		template.LabelOwner:   "0f6f8d5e-owner",
+		template.LabelCluster: "c1", template.LabelNamespace: "default", template.LabelName: "mp",
+		template.LabelContent: strings.Replace(made.Content, ":", "-", 1), template.LabelData: made.Data,
 	} {
 		if got := made.Properties.Labels[key]; got != want {
 			t.Errorf("label %s: want %q, got %q", key, want, got)
@@ -161,7 +169,7 @@ func TestFields(t *testing.T) {
 		{"instanceType", func(s *gcpv1.GCPMachinePoolSpec) { s.InstanceType = "e2-medium" },
 			func(p properties) bool { return p.MachineType == "e2-medium" }},
 	} {
-		plain, changed := build(t, source(nil)), build(t, source(c.set))
+		plain, changed := build(t, templateOf(nil)), build(t, templateOf(c.set))
 		if !c.holds(changed.Properties) {
 			t.Errorf("%s is not in the template: %+v", c.field, changed.Properties)
 		}
@@ -176,7 +184,7 @@ func TestFields(t *testing.T) {
 }
 
 // roundTrip reads a template as Compute Engine answers it: with what it adds, and without what it keeps to itself.
-func roundTrip(t *testing.T, made Template) Existing {
+func roundTrip(t *testing.T, made template.Template) template.Existing {
 	t.Helper()
 	text, err := json.Marshal(&compute.InstanceTemplate{Name: made.Name, Properties: made.Properties})
 	if err != nil {
@@ -200,19 +208,19 @@ func roundTrip(t *testing.T, made Template) Existing {
 		n.Network, n.Subnetwork = "https://www.googleapis.com/compute/v1/"+n.Network, "https://www.googleapis.com/compute/v1/"+n.Subnetwork
 		n.Name, n.Kind = "nic0", "compute#networkInterface"
 	}
-	return Read(&is, "p")
+	return template.Read(&is, "p")
 }
 
 // TestOwnTemplates holds that a template is known again by its labels, and compares equal with what it was made of.
 func TestOwnTemplates(t *testing.T) {
 	t.Parallel()
-	made := build(t, source(func(s *gcpv1.GCPMachinePoolSpec) { s.ShieldedInstanceConfig = &gcpv1.ShieldedInstanceConfig{} }))
+	made := build(t, templateOf(func(s *gcpv1.GCPMachinePoolSpec) { s.ShieldedInstanceConfig = &gcpv1.ShieldedInstanceConfig{} }))
 	is := roundTrip(t, made)
 	if !is.Same(made.Template) || is.Data != made.Data || is.Ref != made.Name || len(is.Differs(made)) > 0 {
 		t.Errorf("want the template known again, got %+v, differing in %v", is.Template, is.Differs(made))
 	}
 	// The same without Muster's labels, as another tool makes it.
-	delete(is.Labels, LabelContent)
+	delete(is.Labels, template.LabelContent)
 	is.Content = ""
 	if got := is.Against(made); !got.Same(made.Template) {
 		t.Errorf("want a template from which machines get the same taken for the same, got %+v", got)
@@ -222,7 +230,7 @@ func TestOwnTemplates(t *testing.T) {
 // TestDataAlone holds that bootstrap data makes another name and the same content, and another configuration another content.
 func TestDataAlone(t *testing.T) {
 	t.Parallel()
-	first, other := source(nil), source(nil)
+	first, other := templateOf(nil), templateOf(nil)
 	other.Bootstrap = cloud.NewBootstrap([]byte("#cloud-config\n# another token\n"), "cloud-config")
 	a, b := build(t, first), build(t, other)
 	if !a.Same(b.Template) || a.Name == b.Name || a.Data == b.Data {
@@ -236,14 +244,14 @@ func TestDataAlone(t *testing.T) {
 
 func TestRefusedBeforeAnyCall(t *testing.T) {
 	t.Parallel()
-	large := source(nil)
-	large.Bootstrap = cloud.NewBootstrap(make([]byte, dataMost+1), "")
-	for field, s := range map[string]Source{
+	large := templateOf(nil)
+	large.Bootstrap = cloud.NewBootstrap(make([]byte, 256<<10+1), "")
+	for field, s := range map[string]template.Source{
 		"spec.template.spec.bootstrap": large,
-		"spec.rootDiskEncryptionKey.keyType": source(func(s *gcpv1.GCPMachinePoolSpec) {
+		"spec.rootDiskEncryptionKey.keyType": templateOf(func(s *gcpv1.GCPMachinePoolSpec) {
 			s.RootDiskEncryptionKey = &gcpv1.CustomerEncryptionKey{KeyType: gcpv1.KeySupplied}
 		}),
-		"spec.additionalDisks[0].encryptionKey.keyType": source(func(s *gcpv1.GCPMachinePoolSpec) {
+		"spec.additionalDisks[0].encryptionKey.keyType": templateOf(func(s *gcpv1.GCPMachinePoolSpec) {
 			s.AdditionalDisks = []gcpv1.AttachedDisk{{EncryptionKey: &gcpv1.CustomerEncryptionKey{KeyType: gcpv1.KeySupplied}}}
 		}),
 	} {
@@ -260,24 +268,25 @@ func TestNames(t *testing.T) {
 		{"mp-0", "mp-0-"}, {"Pool.A", "pool-a-"}, {"0-pool", "m0-pool-"}, {long, "pool-of-many-words-pool-of-many-words-pool-of-m-"[:48]},
 	} {
 		o := cloud.Owner{ID: "owner", Name: c.name}
-		got, err := GroupName(o)
-		if err != nil || !strings.HasPrefix(got, c.want) || len(got) > groupMost || !valid.MatchString(got) {
+		got, err := template.GroupName(o)
+		if err != nil || !strings.HasPrefix(got, c.want) || len(got) > 58 || !validName.MatchString(got) {
 			t.Errorf("%s: want a name that begins with %s, got %q, %v", c.name, c.want, got, err)
 		}
-		if made := build(t, Source{Owner: o, Pool: &gcpv1.GCPMachinePoolSpec{}, Project: "p", Group: got}); !valid.MatchString(made.Name) ||
-			!strings.HasPrefix(made.Name, Prefix(got)) {
+		if made := build(t, template.Source{Owner: o, Pool: &gcpv1.GCPMachinePoolSpec{}, Project: "p", Group: got}); !validName.MatchString(
+			made.Name) ||
+			!strings.HasPrefix(made.Name, template.Prefix(got)) {
 			t.Errorf("%s: want a name of a template, got %q", c.name, made.Name)
 		}
 	}
-	if _, err := GroupName(cloud.Owner{GroupName: "No Name"}); cloud.KindOf(err) != cloud.Invalid {
+	if _, err := template.GroupName(cloud.Owner{GroupName: "No Name"}); cloud.KindOf(err) != cloud.Invalid {
 		t.Errorf("want a name that Compute Engine does not take refused, got %v", err)
 	}
-	a, b := LabelValue("Team.A"), LabelValue("team-a")
-	if a == b || !fitting.MatchString(a) || b != "team-a" || !fitting.MatchString(LabelValue(long+long)) {
+	a, b := template.LabelValue("Team.A"), template.LabelValue("team-a")
+	if a == b || !validLabel.MatchString(a) || b != "team-a" || !validLabel.MatchString(template.LabelValue(long+long)) {
 		t.Errorf("want values that fit and are told apart, got %q and %q", a, b)
 	}
 	o := cloud.Owner{ID: "x", Cluster: "C.1", Namespace: "ns", Name: "pool.a"}
-	if got := TaggedFor(OwnerLabels(o), o); got != "C.1/ns/pool.a" {
+	if got := template.TaggedFor(template.OwnerLabels(o), o); got != "C.1/ns/pool.a" {
 		t.Errorf("want the object that shortened labels name, got %q", got)
 	}
 }
@@ -293,15 +302,15 @@ func TestImages(t *testing.T) {
 		{"", "f", "", "", "projects/p/global/images/family/f"},
 		{"projects/q/global/images/family/f", "", "", "", "projects/q/global/images/family/f"},
 	} {
-		got, err := ImageOf(&gcpv1.GCPMachinePoolSpec{Image: &c.image, ImageFamily: &c.family}, c.kubernetes, "p")
+		got, err := template.ImageOf(&gcpv1.GCPMachinePoolSpec{Image: &c.image, ImageFamily: &c.family}, c.kubernetes, "p")
 		if err != nil || got.Path != c.path || got.Family != c.of {
 			t.Errorf("%+v: got %+v, %v", c, got, err)
 		}
 	}
-	if _, err := ImageOf(&gcpv1.GCPMachinePoolSpec{}, "", "p"); cloud.KindOf(err) != cloud.Invalid {
+	if _, err := template.ImageOf(&gcpv1.GCPMachinePoolSpec{}, "", "p"); cloud.KindOf(err) != cloud.Invalid {
 		t.Errorf("want a specification refused that names no version and no image, got %v", err)
 	}
-	if project, name := SplitFamily("projects/q/global/images/family/f"); project != "q" || name != "f" {
+	if project, name := template.SplitFamily("projects/q/global/images/family/f"); project != "q" || name != "f" {
 		t.Errorf("got %q, %q", project, name)
 	}
 }
@@ -316,7 +325,7 @@ func TestFieldNames(t *testing.T) {
 		"resource.autoHealingPolicies[0].initialDelaySec":          "spec.autoHealing",
 		"resource.unknown": "",
 	} {
-		if got := FieldOf(property); got != want {
+		if got := template.FieldOf(property); got != want {
 			t.Errorf("%s: want %q, got %q", property, want, got)
 		}
 	}
