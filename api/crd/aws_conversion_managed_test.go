@@ -17,7 +17,7 @@ import (
 func TestConversionManagedStoredSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
-	for round := range rounds {
+	for round := range rounds() {
 		stored := &v1beta2.AWSManagedMachinePool{}
 		fill.Fill(stored)
 		stored = overTheWire(t, stored)
@@ -43,7 +43,7 @@ func TestConversionManagedStoredSurvives(t *testing.T) {
 func TestConversionManagedOlderSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
-	for round := range rounds {
+	for round := range rounds() {
 		written := &v1beta1.AWSManagedMachinePool{}
 		fill.Fill(written)
 		written = overTheWire(t, written)

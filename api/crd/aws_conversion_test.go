@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// rounds of random objects a direction; every optional field is set in half of them.
-	rounds = 1000
+	// manyRounds of random objects a direction, with -short fewRounds; every optional field is set in half of them.
+	manyRounds, fewRounds = 1000, 100
 	// seed of the random objects: a failure is the same in every run.
 	seed = 20260101
 	// conversionData is the annotation in which Cluster API's types keep what an older version has no field for.
@@ -77,11 +77,19 @@ func overTheWire[T any](t *testing.T, from *T) *T {
 	return to
 }
 
+// rounds returns how many random objects a direction are converted.
+func rounds() int {
+	if testing.Short() {
+		return fewRounds
+	}
+	return manyRounds
+}
+
 // TestConversionStoredSurvives holds that an object that is read as v1beta1 and written back is stored as it was.
 func TestConversionStoredSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
-	for round := range rounds {
+	for round := range rounds() {
 		stored := &v1beta2.AWSMachinePool{}
 		fill.Fill(stored)
 		stored = overTheWire(t, stored)
@@ -107,7 +115,7 @@ func TestConversionStoredSurvives(t *testing.T) {
 func TestConversionOlderSurvives(t *testing.T) {
 	t.Parallel()
 	fill := filler()
-	for round := range rounds {
+	for round := range rounds() {
 		written := &v1beta1.AWSMachinePool{}
 		fill.Fill(written)
 		written = overTheWire(t, written)
