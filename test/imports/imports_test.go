@@ -17,8 +17,10 @@ const module = "github.com/muster-project/muster"
 type pkg struct {
 	importPath string
 	imports    []string
-	// test is set for what is built for tests alone, plugins for what depends on Go's plugins.
-	test, plugins bool
+	// test is set for what is built for tests alone.
+	test bool
+	// linked are all packages that a binary depends on, those of tests among them; empty for what is no binary.
+	linked []string
 }
 
 func TestImports(t *testing.T) {
@@ -168,7 +170,7 @@ func short(path string) string {
 
 // list returns the module's packages, with their tests: one look-up for all tests that ask.
 var list = sync.OnceValues(func() ([]pkg, error) {
-	const columns = `{{.ImportPath}}|{{.ForTest}}|{{join .Imports " "}}|{{range .Deps}}{{if eq . "plugin"}}{{.}}{{end}}{{end}}`
+	const columns = `{{.ImportPath}}|{{.ForTest}}|{{join .Imports " "}}|{{if eq .Name "main"}}{{join .Deps " "}}{{end}}`
 	cmd := exec.Command("go", "list", "-test", "-f", columns, module+"/...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
@@ -185,7 +187,7 @@ var list = sync.OnceValues(func() ([]pkg, error) {
 		if len(cells) != 4 {
 			return nil, fmt.Errorf("go list: want four columns, got %q", line)
 		}
-		p := pkg{importPath: cells[0], imports: strings.Fields(cells[2]), plugins: cells[3] != ""}
+		p := pkg{importPath: cells[0], imports: strings.Fields(cells[2]), linked: strings.Fields(cells[3])}
 		p.test = cells[1] != "" || strings.HasSuffix(p.importPath, ".test")
 		found = append(found, p)
 	}

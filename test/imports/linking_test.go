@@ -2,33 +2,41 @@ package imports
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
-// linkedByC are the binaries that hold kustomize, with kubectl or alone. It imports Go's plugins, with which the C compiler links a binary
-// and every exported method stays in it: twice the processor time. That is why cmd/muster has no test of its own.
-var linkedByC = []string{"cmd/muster", "config.test"}
+// expensive is what takes long to link, and the binaries that hold it, those of tests among them.
+var expensive = []struct {
+	dependency, instead string
+	binaries            []string
+}{
+	// The C compiler links a binary with Go's plugins, and every exported method stays in it: twice the processor time. That is why
+	// cmd/muster has no test of its own.
+	{"plugin", "by way of kustomize: run the built muster's kubectl instead (test/binary)", []string{"cmd/muster", "config.test"}},
+	// Six seconds of processor time, with what it imports.
+	{"k8s.io/kubernetes/cmd/kube-apiserver/app", "start it as a process instead (test/alone)",
+		[]string{"cmd/muster", "local/standintest.test", "test/alone/apiserver", "test/scale"}},
+}
 
-// TestLinking fails for a binary or a test binary that is linked by the C compiler without need.
+// TestLinking fails for a binary or a test binary that is linked with something expensive without need.
 func TestLinking(t *testing.T) {
 	t.Parallel()
-	found := map[string]bool{}
-	for _, p := range listed(t) {
-		if !p.plugins {
-			continue
+	packages := listed(t)
+	for _, e := range expensive {
+		var found []string
+		for _, p := range packages {
+			if !slices.Contains(p.linked, e.dependency) {
+				continue
+			}
+			path := short(p.importPath)
+			if found = append(found, path); !slices.Contains(e.binaries, path) {
+				t.Errorf("%s depends on %s: %s", path, e.dependency, e.instead)
+			}
 		}
-		path, _, variant := strings.Cut(short(p.importPath), " ")
-		if plain, test := strings.CutSuffix(path, ".test"); test || variant {
-			path = strings.TrimSuffix(plain, "_test") + ".test"
-		}
-		if found[path] = true; !slices.Contains(linkedByC, path) {
-			t.Errorf("%s depends on plugin, by way of kustomize: run the built muster's kubectl instead (test/binary)", path)
-		}
-	}
-	for _, path := range linkedByC {
-		if !found[path] {
-			t.Errorf("%s is listed, but does not depend on plugin or is gone: remove it from the list", path)
+		for _, path := range e.binaries {
+			if !slices.Contains(found, path) {
+				t.Errorf("%s is listed, but does not depend on %s or is gone: remove it from the list", path, e.dependency)
+			}
 		}
 	}
 }
