@@ -67,6 +67,13 @@ func TestChangedByHand(t *testing.T) {
 			[]string{"spec.additionalTags", "spec.template.vmExtensions"}, nil},
 		{"an extension is gone", func(s *armcompute.VirtualMachineScaleSet) { s.Properties.VirtualMachineProfile.ExtensionProfile = nil }, nil,
 			[]string{"spec.template.vmExtensions"}, nil},
+		{"an extension has settings of before", func(s *armcompute.VirtualMachineScaleSet) {
+			s.Properties.VirtualMachineProfile.ExtensionProfile.Extensions[0].Properties.Settings = map[string]any{"level": "before"}
+		}, nil, []string{"spec.template.vmExtensions"}, nil},
+		{"an extension's publisher is shown in another case", func(s *armcompute.VirtualMachineScaleSet) {
+			is := s.Properties.VirtualMachineProfile.ExtensionProfile.Extensions[0].Properties
+			is.Publisher = new(strings.ToUpper(*is.Publisher))
+		}, nil, nil, nil},
 		{"a zone is missing", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = s.Zones[:1] }, nil,
 			[]string{"MachinePool spec.failureDomains"}, nil},
 		{"a zone too many", func(s *armcompute.VirtualMachineScaleSet) { s.Zones = append(s.Zones, new("3")) }, nil, nil,

@@ -150,14 +150,32 @@ func extensionName(is *armcompute.VirtualMachineExtension) string {
 	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
+// shown is what Azure shows of an extension, of a scale set or of a machine: all but protected settings.
+type shown struct {
+	name, publisher, kind, version string
+	settings                       any
+}
+
+// same reports whether Azure means the same extension by both.
+func (s shown) same(o shown) bool {
+	return strings.EqualFold(s.name, o.name) && strings.EqualFold(s.publisher, o.publisher) && strings.EqualFold(s.kind, o.kind) &&
+		s.version == o.version && sameSettings(s.settings, o.settings)
+}
+
+// shownOf is what is shown of a scale set's extension.
+func shownOf(e *armcompute.VirtualMachineScaleSetExtension) shown {
+	p := ptr.Deref(e.Properties, armcompute.VirtualMachineScaleSetExtensionProperties{})
+	return shown{ptr.Deref(e.Name, ""), ptr.Deref(p.Publisher, ""), ptr.Deref(p.Type, ""), ptr.Deref(p.TypeHandlerVersion, ""), p.Settings}
+}
+
+// showsExtension reports whether a machine's extension is the wanted one of its scale set.
 func showsExtension(is *armcompute.VirtualMachineExtension, wanted *armcompute.VirtualMachineScaleSetExtension) bool {
 	if is == nil || is.Properties == nil {
 		return false
 	}
-	p, w := is.Properties, wanted.Properties
-	return strings.EqualFold(extensionName(is), *wanted.Name) && strings.EqualFold(ptr.Deref(p.Publisher, ""), *w.Publisher) &&
-		strings.EqualFold(ptr.Deref(p.Type, ""), *w.Type) && ptr.Deref(p.TypeHandlerVersion, "") == *w.TypeHandlerVersion &&
-		sameSettings(p.Settings, w.Settings)
+	p := is.Properties
+	return shown{extensionName(is), ptr.Deref(p.Publisher, ""), ptr.Deref(p.Type, ""), ptr.Deref(p.TypeHandlerVersion, ""), p.Settings}.
+		same(shownOf(wanted))
 }
 
 // sameSettings compares settings as they are on the wire. None and empty ones are the same.

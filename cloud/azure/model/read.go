@@ -157,22 +157,22 @@ func contains(list, some []string) bool {
 	return !slices.ContainsFunc(some, func(word string) bool { return !slices.Contains(list, word) })
 }
 
-// extensionsDrift goes by the hash, for protected settings are never shown, and by what there is.
+// extensionsDrift goes by the hash, for protected settings are never shown, and by what the scale set shows: the hash is a tag, and Azure
+// may take the tags of a request and ignore its extensions.
 func (m *Model) extensionsDrift(cur Current) bool {
 	was, _ := cutInPlace(cur.InPlace)
 	wanted, _ := cutInPlace(m.InPlace)
-	return was != wanted || !slices.Equal(extensionNames(cur.Set), extensionNames(m.Set))
+	return was != wanted || !slices.EqualFunc(extensionsOf(cur.Set), extensionsOf(m.Set), shown.same)
 }
 
-// extensionNames are the names of extensions with their versions, in order.
-func extensionNames(set armcompute.VirtualMachineScaleSet) []string {
-	var list []string
+// extensionsOf is what a scale set shows of its extensions, by name.
+func extensionsOf(set armcompute.VirtualMachineScaleSet) []shown {
+	var list []shown
 	if p := (Current{Set: set}).profile().ExtensionProfile; p != nil {
 		for _, e := range p.Extensions {
-			is := ptr.Deref(e.Properties, armcompute.VirtualMachineScaleSetExtensionProperties{})
-			list = append(list, ptr.Deref(e.Name, "")+" "+ptr.Deref(is.TypeHandlerVersion, ""))
+			list = append(list, shownOf(e))
 		}
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, func(a, b shown) int { return strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
 	return list
 }
