@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/muster-project/muster/api/aws/v1beta1"
@@ -50,20 +52,32 @@ func FuzzManifests(f *testing.F) {
 	for _, text := range manifests {
 		f.Add([]byte(text))
 	}
+	fuzzVersions(f, olderSurvives, storedSurvives)
+}
+
+// pointer is a pointer to an object of an API.
+type pointer[T any] interface {
+	*T
+	runtime.Object
+}
+
+// fuzzVersions tries manifests as objects of the older version and as stored ones.
+func fuzzVersions[W, S any, PW pointer[W], PS pointer[S]](f *testing.F, older func(*testing.T, PW), stored func(*testing.T, PS)) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		data, err := yaml.YAMLToJSON(text)
 		if err != nil {
 			return
 		}
-		written, stored := &v1beta1.AWSMachinePool{}, &v1beta2.AWSMachinePool{}
+		// Version and kind are set by the caller of the conversion.
+		none := schema.GroupVersionKind{}
+		written, kept := PW(new(W)), PS(new(S))
 		if err := json.Unmarshal(data, written); err == nil {
-			// Version and kind are set by the caller of the conversion.
-			written.TypeMeta = metav1.TypeMeta{}
-			olderSurvives(t, written)
+			written.GetObjectKind().SetGroupVersionKind(none)
+			older(t, written)
 		}
-		if err := json.Unmarshal(data, stored); err == nil {
-			stored.TypeMeta = metav1.TypeMeta{}
-			storedSurvives(t, stored)
+		if err := json.Unmarshal(data, kept); err == nil {
+			kept.GetObjectKind().SetGroupVersionKind(none)
+			stored(t, kept)
 		}
 	})
 }

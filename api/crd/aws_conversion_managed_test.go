@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/muster-project/muster/api/aws/v1beta1"
 	"github.com/muster-project/muster/api/aws/v1beta2"
@@ -137,21 +136,7 @@ func FuzzManagedManifests(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		data, err := yaml.YAMLToJSON(text)
-		if err != nil {
-			return
-		}
-		written, stored := &v1beta1.AWSManagedMachinePool{}, &v1beta2.AWSManagedMachinePool{}
-		if err := json.Unmarshal(data, written); err == nil {
-			written.TypeMeta = metav1.TypeMeta{}
-			managedOlderSurvives(t, written)
-		}
-		if err := json.Unmarshal(data, stored); err == nil {
-			stored.TypeMeta = metav1.TypeMeta{}
-			managedStoredSurvives(t, stored)
-		}
-	})
+	fuzzVersions(f, managedOlderSurvives, managedStoredSurvives)
 }
 
 func managedOlderSurvives(t *testing.T, written *v1beta1.AWSManagedMachinePool) {

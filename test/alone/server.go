@@ -30,7 +30,10 @@ type Server struct {
 	// Port of 127.0.0.1 that it serves.
 	Port int
 
-	stop func() error
+	process *exec.Cmd
+	in      io.Closer
+	out     io.Reader
+	remove  func()
 }
 
 // StartServer starts an API server whose files are in a folder of its own, and returns when it is ready.
@@ -39,13 +42,10 @@ func StartServer(name, dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(path, "-name="+name, "-dir="+dir)
-	s := &Server{File: filepath.Join(dir, "kubeconfig"), stop: func() error {
+	s := &Server{File: filepath.Join(dir, "kubeconfig"), process: exec.Command(path, "-name="+name, "-dir="+dir), remove: remove}
+	if err := s.run(); err != nil {
 		remove()
-		return nil
-	}}
-	if err := s.run(cmd); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the API server of %s: %w", name, err), s.Stop())
+		return nil, fmt.Errorf("start the API server of %s: %w", name, err)
 	}
 	if err := s.connect(); err != nil {
 		return nil, errors.Join(fmt.Errorf("reach the API server of %s: %w", name, err), s.Stop())
@@ -54,27 +54,19 @@ func StartServer(name, dir string) (*Server, error) {
 }
 
 // run starts the process and returns when it reports the server ready.
-func (s *Server) run(cmd *exec.Cmd) error {
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
+func (s *Server) run() (err error) {
+	s.process.Stderr = os.Stderr
+	if s.in, err = s.process.StdinPipe(); err != nil {
 		return err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	if s.out, err = s.process.StdoutPipe(); err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := s.process.Start(); err != nil {
 		return err
 	}
-	before := s.stop
-	s.stop = func() error {
-		err := in.Close()
-		_, read := io.Copy(io.Discard, out)
-		return errors.Join(err, read, cmd.Wait(), before())
-	}
-	if !bufio.NewScanner(out).Scan() {
-		return errors.New("it ended before it was ready")
+	if !bufio.NewScanner(s.out).Scan() {
+		return errors.Join(errors.New("it ended before it was ready"), s.process.Wait())
 	}
 	return nil
 }
@@ -96,4 +88,7 @@ func (s *Server) connect() (err error) {
 }
 
 // Stop ends the server and returns when its process is gone.
-func (s *Server) Stop() error { return s.stop() }
+func (s *Server) Stop() error {
+	defer s.remove()
+	return errors.Join(s.in.Close(), s.process.Wait())
+}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,20 +201,7 @@ func golden(t *testing.T, name, why string, plans []plan.Plan) {
 		t.Fatal(err)
 	}
 	for ending, got := range map[string][]byte{".txt": text.Bytes(), ".json": data.Bytes()} {
-		file := filepath.Join("testdata", name+ending)
-		if *update {
-			if err := os.WriteFile(file, got, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s: want %s\n%s\ngot\n%s", why, file, want, got)
-		}
+		goldenFile(t, name+ending, string(got), why)
 	}
 }
 

@@ -145,19 +145,20 @@ func TestTable(t *testing.T) {
 			if err := view.Table(&got, tc.pools, now, tc.width); err != nil {
 				t.Fatal(err)
 			}
-			goldenView(t, tc.golden, got.String())
+			goldenFile(t, filepath.Join("view", tc.golden), got.String(), "what is printed")
 		})
 	}
 	var lines strings.Builder
 	for _, p := range pools {
 		lines.WriteString(p.Line() + "\n")
 	}
-	goldenView(t, "lines.txt", lines.String())
+	goldenFile(t, filepath.Join("view", "lines.txt"), lines.String(), "what is printed")
 }
 
-func goldenView(t *testing.T, name, got string) {
+// goldenFile compares a text with a file below testdata, which it writes with -update.
+func goldenFile(t *testing.T, name, got, why string) {
 	t.Helper()
-	path := filepath.Join("testdata", "view", name)
+	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -168,7 +169,7 @@ func goldenView(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
+		t.Errorf("%s: %s (-want +got):\n%s", why, path, diff)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestTree(t *testing.T) {
 			if err := tree.Text(&got, tree.Build(objects), c.width); err != nil {
 				t.Fatal(err)
 			}
-			goldenView(t, filepath.Join("tree", c.golden), got.String())
+			goldenFile(t, filepath.Join("view", "tree", c.golden), got.String(), "what is printed")
 		})
 	}
 	_, err := tree.Read(t.Context(), tree.Request{Client: management(t), Kind: "mp", Name: "gone", Namespace: "default"})
@@ -110,5 +110,5 @@ func TestJSON(t *testing.T) {
 	if !json.Valid(got.Bytes()) {
 		t.Fatalf("want JSON, got %s", &got)
 	}
-	goldenView(t, filepath.Join("tree", "pool.json"), got.String())
+	goldenFile(t, filepath.Join("view", "tree", "pool.json"), got.String(), "what is printed")
 }
